@@ -1,0 +1,105 @@
+"""How much: sizes, and the limits they are held against."""
+
+from __future__ import annotations
+
+from spillover.data import dataclass, field, replace
+from spillover.errors import UsageError
+
+TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DEFAULT_LINES = 2_000
+DEFAULT_BYTES = 51_200
+DEFAULT_TOKENS = 10_000
+
+#: Below these a notice, a gap marker and some of the output no longer fit together.
+SMALLEST = {"lines": 4, "bytes": 200, "chars": 200, "tokens": 100}
+
+#: UTF-8 takes at most this many bytes for a character.
+BYTES_PER_CHAR = 4
+#: More bytes than this for a token is no text worth waiting for: an output that large overflows without being counted.
+BYTES_PER_TOKEN = 16
+#: A text so far above a limit is not looked at any further.
+FAR_ABOVE = 1.5
+#: The most that is held in memory when only lines are limited.
+BYTES_WITHOUT_LIMIT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a text is, in every unit we know."""
+
+    lines: int = 0
+    bytes: int = 0
+    chars: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much may reach the model: any of the four, and all that are set hold. `Limits()` is the default set."""
+
+    lines: int | None = None
+    bytes: int | None = None
+    chars: int | None = None
+    tokens: int | None = None
+    #: The most bytes an output can have and still fit: what intake holds before it turns to the store.
+    window: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, value in self.given():
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise UsageError(f"Limits({name}={value!r}) is not a whole number.")
+            if value < SMALLEST[name]:
+                raise UsageError(f"Limits({name}={value}) leaves no room for the notice; use {SMALLEST[name]} or more.")
+        if not any(True for _ in self.given()):
+            object.__setattr__(self, "lines", DEFAULT_LINES)
+            object.__setattr__(self, "bytes", DEFAULT_BYTES)
+            object.__setattr__(self, "tokens", DEFAULT_TOKENS)
+        bounds = [self.bytes, self.chars and self.chars * BYTES_PER_CHAR, self.tokens and self.tokens * BYTES_PER_TOKEN]
+        object.__setattr__(self, "window", min((bound for bound in bounds if bound), default=BYTES_WITHOUT_LIMIT))
+
+    def given(self) -> Iterator[tuple[str, int]]:
+        """The limits that are set."""
+        for name in SMALLEST:
+            value = getattr(self, name)
+            if value is not None:
+                yield name, value
+
+    def __str__(self) -> str:
+        return ", ".join(f"{value:,} {name}" for name, value in self.given())
+
+    def hold(self, text: str, count: Callable[[str], int], *, byte_bound: bool) -> bool:
+        """Whether a text is within all of them."""
+        return self.fill(text, count, byte_bound=byte_bound) <= 1
+
+    def fill(self, text: str, count: Callable[[str], int], *, byte_bound: bool) -> float:
+        """How full they are with this text; above 1 it does not fit.
+
+        `byte_bound`: a token has at least one byte, so few bytes need no count.
+        """
+        full = 0.0
+        if self.chars is not None:
+            full = len(text) / self.chars
+        if self.lines is not None:
+            full = max(full, count_lines(text) / self.lines)
+        if self.bytes is None and self.tokens is None:
+            return full
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        if self.bytes is not None:
+            full = max(full, size / self.bytes)
+        if self.tokens is None or full > FAR_ABOVE:
+            return full
+        tokens = size if byte_bound and size <= self.tokens else count(text)
+        return max(full, tokens / self.tokens)
+
+    def share(self, part: float) -> Limits:
+        """The same limits, scaled down to a part of them; never below what a notice needs."""
+        scaled = {name: max(SMALLEST[name], int(value * part)) for name, value in self.given()}
+        return replace(self, **scaled)
+
+
+def count_lines(text: str) -> int:
+    """Lines as a person counts them: a final newline opens none."""
+    return text.count("\n") + (text != "" and not text.endswith("\n"))
