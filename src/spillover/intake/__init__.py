@@ -1,0 +1,1 @@
+"""Any source or child process → bytes, measured as they pass."""

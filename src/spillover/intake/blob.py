@@ -1,0 +1,66 @@
+"""Bytes open for random access: in memory, or the two ends of something whose middle is gone."""
+
+from __future__ import annotations
+
+from spillover.data import dataclass
+
+TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
+
+
+class Blob(Protocol):
+    """Bytes, open for random access. `read` gives fewer than asked for only at the end."""
+
+    @property
+    def size(self) -> int: ...
+
+    def read(self, start: int, end: int) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Bytes in memory."""
+
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def read(self, start: int, end: int) -> bytes:
+        return self.data[max(0, start) : max(0, end)]
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The first and the last bytes of an output of which the middle was not kept."""
+
+    head: Blob
+    tail: bytes
+    size: int
+
+    @property
+    def gap(self) -> tuple[int, int]:
+        """What is not here: from, to; the same twice when nothing is missing."""
+        return self.head.size, max(self.head.size, self.size - len(self.tail))
+
+    def read(self, start: int, end: int) -> bytes:
+        """What is here of the range; it never reaches over the gap."""
+        opens, closes = self.gap
+        start, end = max(0, start), min(end, self.size)
+        if start < opens:
+            head = self.head.read(start, min(end, opens))
+            return head if end <= closes or opens < closes else head + self.read(closes, end)
+        start = max(start, closes)
+        return self.tail[start - self.size + len(self.tail) : end - self.size + len(self.tail)] if end > start else b""
+
+    def close(self) -> None:
+        self.head.close()

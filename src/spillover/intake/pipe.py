@@ -1,0 +1,57 @@
+"""From a descriptor into an intake: read while it may fit, spliced straight into the store once it cannot."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from spillover.errors import StoreError
+from spillover.intake.take import Intake
+
+READ = 1 << 16
+#: Asked of the kernel for a pipe: fewer switches between the one who writes and us.
+PIPE = 1 << 20
+_F_SETPIPE_SZ = 1031
+
+
+def widen(fd: int) -> None:
+    """Ask for a larger pipe; that it is refused, or no pipe at all, does not matter."""
+    import fcntl  # only commands and filters need it
+
+    with suppress(OSError):
+        fcntl.fcntl(fd, _F_SETPIPE_SZ, PIPE)
+
+
+def move(fd: int, intake: Intake, stream: str = "stdout") -> int:
+    """Move what stands in `fd` into the intake; 0 at its end. Blocks where the descriptor does."""
+    room = intake.room()
+    if room > 0 and _SPLICE:
+        moved = _splice(fd, intake, stream, min(room, PIPE))
+        if moved is not None:
+            return moved
+    chunk = os.read(fd, READ)
+    intake.write(chunk, stream)
+    return len(chunk)
+
+
+_SPLICE = hasattr(os, "splice")
+
+
+def _splice(fd: int, intake: Intake, stream: str, count: int) -> int | None:
+    """Without a copy through our memory; None where the kernel cannot, so that reading is tried instead."""
+    import errno
+
+    assert intake.sink is not None
+    target = intake.sink.fileno()
+    assert target is not None
+    try:
+        moved = os.splice(fd, target, count)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # EINVAL: not a pipe, or a file system that does not splice
+            intake.failed(StoreError(error.strerror or str(error)))
+        return None
+    if moved:
+        intake.passed(stream, moved)
+    return moved

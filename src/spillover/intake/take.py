@@ -1,0 +1,269 @@
+"""Taking an output in: held in memory while it may fit, streamed into the store from byte 0 once it cannot.
+
+Storing can fail or reach its cap at any byte. Then counting goes on, and the two ends are kept in memory, so that
+there is something to show.
+"""
+
+from __future__ import annotations
+
+from spillover.data import dataclass
+from spillover.errors import StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol
+
+    from spillover.intake.blob import Blob
+    from spillover.intake.follow import Follower
+    from spillover.intake.meter import Meter
+else:
+    Protocol = object
+
+#: The most a store is given of one output.
+CAP = 2 << 30
+#: How much of each end is kept at least when the middle is gone.
+SIDE = 1 << 18
+#: Past so many switches between streams, the rest is one segment named "mixed": memory stays bounded.
+SEGMENTS = 16_384
+#: From this size on, hashing runs beside writing.
+BESIDE = 1 << 20
+
+
+class Sink(Protocol):
+    """Where an output goes once it overflows: the part of a store's writer that intake needs."""
+
+    def write(self, data: bytes | bytearray | memoryview) -> None: ...
+    def fileno(self) -> int | None: ...
+    def blob(self) -> Blob: ...
+    def publish(self, record: Any) -> Any: ...  # the pipeline's business: records come below
+    def abandon(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Why the middle of an output is not there: storing failed, or stopped at the cap."""
+
+    reason: str
+    stored: int  # bytes, from the first one on
+
+
+class Intake:
+    """One output on its way in. `write` whatever comes, then `finish`, then look."""
+
+    def __init__(self, window: int, begin: Callable[[], Sink], *, cap: int = CAP, side: int = SIDE) -> None:
+        self.window = window
+        self.side = max(side, window)
+        self.cap = cap
+        self.bytes = 0
+        self.sink: Sink | None = None
+        self.gone: Gone | None = None
+        self.segments: list[tuple[str, int]] = []
+        self._begin = begin
+        self._held = bytearray()
+        self._tail = bytearray()
+        self._meter: Meter | None = None
+        self._follower: Follower | None = None
+        self._opened: list[Blob] = []
+
+    @property
+    def held(self) -> bytes:
+        """All of it, while it has not overflowed."""
+        return bytes(self._held)
+
+    @property
+    def meter(self) -> Meter:
+        """What is measured of it, from when it overflows."""
+        if self._meter is None:
+            from spillover.intake.meter import Meter  # most outputs fit: no hash is needed, nor its library
+
+            self._meter = Meter()
+        return self._meter
+
+    @property
+    def spilled(self) -> bool:
+        """Whether it has overflowed: into the store, or into nothing when that failed."""
+        return self.sink is not None or self.gone is not None
+
+    def write(self, chunk: bytes | bytearray | memoryview, stream: str = "stdout") -> None:
+        """Take the next bytes."""
+        if not chunk:
+            return
+        self.note(stream, len(chunk))
+        before = self.bytes - len(chunk)
+        if self.spilled:
+            self._store(chunk, before)
+        elif len(self._held) + len(chunk) <= self.window:
+            self._held += chunk
+        else:
+            self.spill()
+            self._store(chunk, before)
+
+    def note(self, stream: str, count: int) -> None:
+        """Remember which stream the next bytes are from."""
+        self.bytes += count
+        segments = self.segments
+        if segments and (segments[-1][0] == stream or len(segments) == SEGMENTS):
+            last = segments[-1]
+            segments[-1] = (stream if last[0] == stream else "mixed", last[1] + count)
+        else:
+            segments.append((stream, count))
+
+    def spill(self) -> None:
+        """Turn to the store with what is held; from here on everything goes there."""
+        held, self._held = self._held, bytearray()
+        try:
+            self.sink = self._begin()
+        except StoreError as error:
+            self._lose(error, held, 0)
+            return
+        self._store(held, 0)
+
+    def finish(self) -> None:
+        """Nothing more will come; after this the numbers are final."""
+        if not self._follower:
+            return
+        try:
+            self._follower.finish()
+        except StoreError as error:
+            self._lose(error)
+        self._follower = None
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        if self._follower:
+            self._follower.stop()
+            self._follower = None
+        while self._opened:
+            self._opened.pop().close()
+        if self.sink:
+            self.sink.abandon()
+
+    def blob(self) -> Blob:
+        """What is here of it, for random access until it is abandoned."""
+        from spillover.intake.blob import Ends, Held
+
+        if self.sink is None:
+            head: Blob = Held(bytes(self._held))
+        else:
+            head = self.sink.blob()
+            self._opened.append(head)
+        return Ends(head, bytes(self._tail), self.meter.bytes) if self.gone else head
+
+    def last(self, count: int) -> bytes:
+        """The last bytes that came in, for those who watch."""
+        if not self.spilled:
+            return bytes(self._held[-count:])
+        if self.gone:
+            return bytes((self._tail if self._tail or self.sink else self._held)[-count:])
+        assert self.sink is not None
+        blob = self.sink.blob()
+        try:
+            return blob.read(max(0, self.bytes - count), self.bytes)
+        finally:
+            blob.close()
+
+    def room(self) -> int:
+        """How many bytes may still go straight into the descriptor of the store; 0 when none may."""
+        if self.gone or self.sink is None or self.sink.fileno() is None:
+            return 0
+        return self.cap - self.bytes
+
+    def passed(self, stream: str, count: int) -> None:
+        """Bytes have gone straight into the descriptor of the store."""
+        self.note(stream, count)
+        self._follow(self.bytes)
+
+    def failed(self, error: StoreError) -> None:
+        """Going straight into the store did not work out; keep what can be kept and go on counting."""
+        self._lose(error)
+
+    def _store(self, chunk: bytes | bytearray | memoryview, before: int) -> None:
+        """Pass on what stands behind the first `before` bytes, as far as the cap and the store allow."""
+        if self.gone:
+            self._count(chunk)
+            return
+        assert self.sink is not None
+        room = self.cap - before
+        rest = memoryview(chunk)[room:] if len(chunk) > room else b""
+        chunk = memoryview(chunk)[:room] if rest else chunk
+        try:
+            self._put(chunk, before)
+        except StoreError as error:
+            self._lose(error, chunk, before)
+        else:
+            if rest:
+                self._cap()
+        if rest:
+            self._count(rest)
+
+    def _put(self, chunk: bytes | bytearray | memoryview, before: int) -> None:
+        assert self.sink is not None
+        if not self._follower and len(chunk) < BESIDE:
+            self.sink.write(chunk)
+            self.meter.feed(chunk)
+            return
+        view = memoryview(chunk)
+        for at in range(0, len(view), BESIDE):
+            part = view[at : at + BESIDE]
+            self.sink.write(part)
+            if not self._follow(before + at + len(part)):
+                self.meter.feed(part)
+
+    def _follow(self, written: int) -> bool:
+        """Let the meter run beside the writing, where the store has a descriptor to follow."""
+        assert self.sink is not None
+        fd = self.sink.fileno()
+        if fd is None:
+            return False
+        if not self._follower:
+            from spillover.intake.follow import Follower  # a thread is for what is large
+
+            self._follower = Follower(fd, self.meter)
+        self._follower.upto(written)
+        return True
+
+    def _settle(self) -> None:
+        """Wait until everything stored has been measured."""
+        if self._follower:
+            follower, self._follower = self._follower, None
+            follower.finish()
+
+    def _cap(self) -> None:
+        try:
+            self._settle()
+        except StoreError as error:
+            self._lose(error)
+            return
+        self.gone = Gone("the cap on one output was reached", self.meter.bytes)
+
+    def _lose(self, error: StoreError, chunk: bytes | bytearray | memoryview = b"", before: int = 0) -> None:
+        """Storing failed inside `chunk`: read both ends back from what was written, then go on without a store."""
+        head, tail = b"", b""
+        if self.sink:
+            try:
+                self._settle()
+                blob = self.sink.blob()
+                self._opened.append(blob)
+                head = blob.read(0, min(self.side, self.meter.bytes))
+                tail = blob.read(max(len(head), self.meter.bytes - self.side), self.meter.bytes)
+            except (StoreError, OSError):
+                pass  # it cannot be read back either; what comes from now on is all there is to show
+            self.sink.abandon()
+            self.sink = None
+        self.gone = Gone(str(error), 0)
+        self._held = bytearray(head)
+        self._tail = bytearray(tail)
+        self._count(memoryview(chunk)[self.meter.bytes - before :])
+
+    def _count(self, chunk: bytes | bytearray | memoryview) -> None:
+        follows = self.sink is None and len(self._held) == self.meter.bytes  # nothing is missing between
+        self.meter.feed(chunk, hashing=False)
+        view = memoryview(chunk)
+        if follows and len(self._held) < self.side:
+            room = self.side - len(self._held)
+            self._held += view[:room]
+            view = view[room:]
+        self._tail += view[-self.side :] if len(view) > self.side else view
+        if len(self._tail) > 2 * self.side:
+            del self._tail[: -self.side]

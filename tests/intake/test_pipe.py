@@ -1,0 +1,141 @@
+"""From a descriptor into an intake: by reading and, once it has overflowed, without a copy."""
+
+import errno
+import hashlib
+import os
+import tempfile
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from spillover.intake import pipe
+from spillover.intake.pipe import PIPE, READ, move, widen
+from spillover.intake.take import Gone, Intake
+from spillover.store.directory import DirStore
+from spillover.store.memory import MemoryStore
+
+WINDOW = 1_000
+LINES = b"".join(b"line %d\n" % number for number in range(400_000))  # 4.6 MB
+
+
+@contextmanager
+def source(data, kind):
+    """A descriptor that gives these bytes: a pipe with a writer behind it, or a file."""
+    if kind == "file":
+        with tempfile.TemporaryFile() as file:
+            file.write(data)
+            file.seek(0)
+            yield file.fileno()
+        return
+    fd, end = os.pipe()
+    writer = threading.Thread(target=write_all, args=(end, data))
+    writer.start()
+    yield fd
+    writer.join()
+    os.close(fd)
+
+
+def write_all(fd, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+    os.close(fd)
+
+
+def moved(data, store, kind="pipe", **options):
+    intake = Intake(WINDOW, store.writer, **options)
+    with source(data, kind) as fd:
+        widen(fd)
+        while move(fd, intake):
+            pass
+    intake.finish()
+    return intake
+
+
+@pytest.mark.parametrize("kind", ["pipe", "file"])
+@pytest.mark.parametrize("where", ["folder", "memory"])
+@pytest.mark.parametrize("size", [0, 1, WINDOW, WINDOW + 1, READ + 1, PIPE + 1, len(LINES)])
+def test_every_byte_arrives_and_is_measured(tmp_path, kind, where, size):
+    data = LINES[:size]
+    intake = moved(data, DirStore(tmp_path / "store") if where == "folder" else MemoryStore(), kind)
+    assert intake.spilled is (size > WINDOW)
+    assert intake.blob().read(0, size + 1) == data
+    if intake.spilled:
+        assert intake.meter.sha256 == hashlib.sha256(data).hexdigest()
+        assert (intake.meter.bytes, intake.meter.newlines) == (size, data.count(b"\n"))
+    intake.abandon()
+
+
+@pytest.mark.parametrize("cap", [WINDOW, READ, READ + 1, PIPE, PIPE + 7, len(LINES) - 1])
+def test_what_goes_straight_into_the_store_stops_at_the_cap(tmp_path, cap):
+    intake = moved(LINES, DirStore(tmp_path / "store"), cap=cap)
+    assert intake.gone == Gone("the cap on one output was reached", cap)
+    assert intake.blob().head.read(0, len(LINES)) == LINES[:cap]
+    assert intake.meter.sha256 == hashlib.sha256(LINES[:cap]).hexdigest()
+    assert (intake.meter.bytes, intake.meter.newlines) == (len(LINES), LINES.count(b"\n"))
+    intake.abandon()
+
+
+def test_an_empty_pipe_that_does_not_block_says_so(tmp_path):
+    fd, end = os.pipe()
+    os.set_blocking(fd, False)
+    intake = Intake(2, DirStore(tmp_path / "store").writer)
+    with pytest.raises(BlockingIOError):
+        move(fd, intake)
+    os.write(end, b"abc")
+    assert move(fd, intake) == 3
+    with pytest.raises(BlockingIOError):  # also when it would go straight into the store
+        move(fd, intake)
+    os.close(end)
+    assert move(fd, intake) == 0
+    os.close(fd)
+    intake.abandon()
+
+
+@pytest.mark.skipif(not hasattr(os, "splice"), reason="this system has no splice")
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_a_disk_that_fills_up_loses_the_middle_and_no_number(tmp_path, monkeypatch, after):
+    left, splice = after, os.splice
+
+    def full(*args):
+        nonlocal left
+        if left == 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        left -= 1
+        return splice(*args)
+
+    monkeypatch.setattr(os, "splice", full)
+    intake = moved(LINES, DirStore(tmp_path / "store"), side=5_000)
+    assert intake.gone == Gone("No space left on device", 0)
+    assert (intake.meter.bytes, intake.meter.newlines) == (len(LINES), LINES.count(b"\n"))
+    assert intake.blob().read(0, 5_000) == LINES[:5_000]
+    assert intake.blob().read(len(LINES) - 5_000, len(LINES)) == LINES[-5_000:]
+    assert not any((tmp_path / "store" / ".tmp").iterdir())
+    intake.abandon()
+
+
+def test_a_file_system_that_does_not_splice_is_read_and_written(tmp_path, monkeypatch):
+    def no_splice(*_):
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "splice", no_splice, raising=False)
+    intake = moved(LINES, DirStore(tmp_path / "store"))
+    assert intake.gone is None
+    assert intake.meter.sha256 == hashlib.sha256(LINES).hexdigest()
+    intake.abandon()
+
+
+def test_a_system_without_splice_is_read_and_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(pipe, "_SPLICE", False)
+    monkeypatch.delattr(os, "splice", raising=False)
+    intake = moved(LINES, DirStore(tmp_path / "store"))
+    assert intake.meter.sha256 == hashlib.sha256(LINES).hexdigest()
+    intake.abandon()
+
+
+def test_what_is_no_pipe_cannot_be_widened_and_that_is_fine(tmp_path):
+    fd = os.open(tmp_path, os.O_RDONLY)
+    widen(fd)
+    os.close(fd)
+    widen(fd)
