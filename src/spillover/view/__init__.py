@@ -1,0 +1,1 @@
+"""What a person would see of an output, and where its lines are."""
