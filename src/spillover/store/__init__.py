@@ -1,0 +1,1 @@
+"""Where whole outputs are kept: refs, records, the Protocol; a directory, memory; retention."""

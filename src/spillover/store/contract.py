@@ -1,0 +1,291 @@
+"""What every store must do, as tests. Public by way of `spillover.testing`."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+
+from spillover.data import replace
+from spillover.errors import RefError, StoreError, UsageError
+from spillover.intake.meter import Meter
+from spillover.store.base import Record, Store, mint, verify
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+#: Refs that must never reach a path, an address or a pattern.
+HOSTILE_REFS = (
+    "../x", "a/b", "", ".", "..", "/etc/passwd", "\0", "bash-7f3a9c2e41d0\0", "bash-7f3a9c2e41d0/..", "bash-…",
+    "bash-\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669\u0660\u0661\u0662", "bash-7f3a9c2e41d0\n", "*", "x" * 5_000, "bash-" + "0" * 5_000,
+    "bash-7F3A9C2E41D0", "~", "-", "--help", "\ud800",
+)  # fmt: skip
+
+_SAMPLES = (b"", b"\n", b"one", b"one\ntwo\r\nthree\n", bytes(range(256)) * 5, b"\xff\xfe\x00broken\xc3", b"\n" * 3_000)
+
+
+def byte_by_byte(data: bytes) -> Iterator[bytes]:
+    """The same bytes in the smallest pieces."""
+    return (data[at : at + 1] for at in range(len(data)))
+
+
+def chunked(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
+    """The same bytes in pieces of these sizes, then the rest in one."""
+    at = 0
+    for size in sizes:
+        yield data[at : at + size]
+        at += size
+    if at < len(data):
+        yield data[at:]
+
+
+def put(store: Store, data: bytes | Iterable[bytes], tool: str = "bash", **facts: Any) -> Record:
+    """Store an output as `clip` would; `facts` are further fields of its record."""
+    writer, meter = store.writer(), Meter()
+    try:
+        for chunk in (data,) if isinstance(data, bytes) else data:
+            writer.write(chunk)
+            meter.feed(chunk)
+        return writer.publish(record_of(meter, tool, **facts))
+    finally:
+        writer.abandon()
+
+
+def record_of(measured: Meter | bytes, tool: str = "bash", **facts: Any) -> Record:
+    """The record of an output that was measured, before a store gave it a ref."""
+    if isinstance(measured, bytes):
+        meter = Meter()
+        meter.feed(measured)
+        measured = meter
+    plain: dict[str, Any] = {"sha256": measured.sha256, "bytes": measured.bytes, "lines": measured.lines}
+    return Record(**{**plain, "ref": "", "tool": tool, "index": measured.index, **facts})
+
+
+def content(store: Store, ref: str) -> bytes:
+    """All bytes of a stored output."""
+    blob = store.open(ref)
+    try:
+        return blob.read(0, blob.size)
+    finally:
+        blob.close()
+
+
+@contextmanager
+def _raises(kind: type[Exception], about: object = "") -> Iterator[None]:
+    """As in pytest, which need not be there to import this module."""
+    try:
+        yield
+    except kind:
+        return
+    raise AssertionError(f"no {kind.__name__} {about!r:.100}")
+
+
+class StoreContract:
+    """What every store must do. Subclass it as Test…, with a fixture `store` that gives a new and empty one."""
+
+    def test_any_bytes_in_any_chunks_come_back_as_they_were(self, store: Store) -> None:
+        for data in _SAMPLES:
+            refs = set()
+            for chunks in ([data], byte_by_byte(data), chunked(data, [0, 7, 1, 0, 1_000])):
+                record = put(store, chunks)
+                refs.add(record.ref)
+                assert content(store, record.ref) == data
+                assert verify(store, record.ref) is None
+            assert refs == {mint("bash", record.sha256)}
+
+    def test_any_buffer_can_be_written(self, store: Store) -> None:
+        writer = store.writer()
+        for piece in (b"bytes ", bytearray(b"bytearray "), memoryview(b"-memoryview-")[1:-1]):
+            writer.write(piece)
+        record = writer.publish(record_of(b"bytes bytearray memoryview"))
+        assert content(store, record.ref) == b"bytes bytearray memoryview"
+
+    def test_nothing_can_be_seen_before_it_is_published(self, store: Store) -> None:
+        writer = store.writer()
+        writer.write(b"not yet")
+        record = record_of(b"not yet")
+        assert list(store.list()) == []
+        with _raises(RefError):
+            store.get(mint(record.tool, record.sha256))
+        assert [writer.publish(record)] == list(store.list())
+
+    def test_what_was_written_so_far_can_be_read(self, store: Store) -> None:
+        writer = store.writer()
+        writer.write(b"0123456789")
+        blob = writer.blob()
+        writer.write(b"later")
+        assert (blob.size, blob.read(0, 100), blob.read(3, 5)) == (10, b"0123456789", b"34")
+        writer.abandon()
+        assert blob.read(0, 2) == b"01", "a blob outlives its writer"
+        blob.close()
+
+    def test_what_goes_through_the_descriptor_is_part_of_it(self, store: Store) -> None:
+        writer = store.writer()
+        fd = writer.fileno()
+        writer.write(b"by write, ")
+        if fd is None:
+            writer.write(b"by descriptor, ")
+        else:
+            os.write(fd, b"by descriptor, ")
+        writer.write(b"by write")
+        whole = b"by write, by descriptor, by write"
+        assert content(store, writer.publish(record_of(whole)).ref) == whole
+
+    def test_abandoning_leaves_nothing_and_may_happen_at_any_time(self, store: Store) -> None:
+        writer = store.writer()
+        writer.write(b"gone")
+        writer.abandon()
+        writer.abandon()
+        assert list(store.list()) == []
+        kept = store.writer()
+        record = kept.publish(record_of(b""))
+        kept.abandon()
+        assert list(store.list()) == [record]
+
+    def test_a_writer_that_is_done_takes_nothing_more(self, store: Store) -> None:
+        for end in ("publish", "abandon"):
+            writer = store.writer()
+            writer.publish(record_of(b"")) if end == "publish" else writer.abandon()
+            with _raises(StoreError, end):
+                writer.write(b"more")
+            with _raises(StoreError, end):
+                writer.publish(record_of(b""))
+
+    def test_a_record_comes_back_as_it_was(self, store: Store) -> None:
+        facts = {
+            "created": 1_700_000_000.25, "call_id": "call_1 \ud800 é", "command": "make\n-j8", "partial": "the disk was full",
+            "produced_bytes": 10**12, "produced_lines": 10**9, "segments": (("stdout", 3), ("stderr", 1)), "shown": ((1, 2), (9, 9)),
+        }  # fmt: skip
+        published = put(store, b"a\nb\n", "My Tool/é", **facts)
+        assert published == replace(record_of(b"a\nb\n", "My Tool/é", **facts), ref=published.ref)
+        assert store.get(published.ref) == published
+        assert list(store.list()) == [published]
+
+    def test_the_same_output_twice_is_one_output(self, store: Store) -> None:
+        first = put(store, b"same", call_id="1")
+        assert put(store, b"same", call_id="2").ref == first.ref
+        assert [record.ref for record in store.list()] == [first.ref]
+        other = put(store, b"same", "another")
+        assert other.ref != first.ref
+        store.delete(other.ref)
+        assert content(store, first.ref) == b"same"
+
+    def test_the_same_bytes_as_a_part_and_as_a_whole_say_what_they_are_now(self, store: Store) -> None:
+        part = put(store, b"same", partial="the disk was full", produced_bytes=9)
+        store.pin(part.ref)
+        whole = put(store, b"same")
+        assert (whole.ref, whole.partial, store.get(part.ref).partial) == (part.ref, None, None)
+        assert store.get(part.ref).pinned, "a pin stays"
+
+    def test_outputs_whose_short_names_collide_all_stay(self, store: Store) -> None:
+        first = put(store, b"first")
+        hashes = [first.sha256[:20] + digit * 44 for digit in "01"]  # made up: a store does not hash again
+        second, third = (put(store, data, sha256=sha256) for data, sha256 in zip((b"2", b"3"), hashes, strict=True))
+        assert second.ref == mint("bash", hashes[0], 16)
+        assert third.ref == mint("bash", hashes[1], 24)
+        assert [content(store, record.ref) for record in (first, second, third)] == [b"first", b"2", b"3"]
+        assert put(store, b"first").ref == first.ref
+
+    def test_what_is_no_hash_never_becomes_a_name(self, store: Store) -> None:
+        for sha256 in ("", "../../x", "A" * 64, "0" * 63, "0" * 65):
+            writer = store.writer()
+            with _raises(UsageError, sha256):
+                writer.publish(record_of(b"", sha256=sha256))
+            writer.abandon()
+        assert list(store.list()) == []
+
+    def test_hostile_refs_are_refused(self, store: Store) -> None:
+        put(store, b"here")
+        for ref in HOSTILE_REFS:
+            for ask in (store.get, store.open, store.delete, store.pin):
+                with _raises(RefError, ref):
+                    ask(ref)
+        assert len(list(store.list())) == 1
+
+    def test_a_ref_that_is_not_there_is_said_to_be_so(self, store: Store) -> None:
+        for ask in (store.get, store.open, store.delete, store.pin):
+            with _raises(RefError):
+                ask("bash-7f3a9c2e41d0")
+
+    def test_a_start_that_only_one_has_is_enough(self, store: Store) -> None:
+        record, other = put(store, b"one", "grep"), put(store, b"two", "bash")
+        digits = record.ref.rpartition("-")[2]
+        for start in ("grep", "grep-", record.ref[:8], record.ref[:-1], digits[:6], digits, record.ref):
+            assert store.get(start) == record
+            assert content(store, start) == b"one"
+        store.pin("grep")
+        store.delete(digits)
+        assert list(store.list()) == [other]
+
+    def test_a_start_that_several_have_is_refused(self, store: Store) -> None:
+        records = {put(store, data).ref for data in (b"one", b"two")}
+        for ask in (store.get, store.open, store.delete, store.pin):
+            with _raises(RefError):
+                ask("bash")
+        assert {record.ref for record in store.list()} == records
+
+    def test_the_newest_is_listed_first(self, store: Store) -> None:
+        for created in (20.0, 40.0, 10.0, 30.5):
+            put(store, f"at {created}".encode(), created=created)
+        now = put(store, b"now")  # a record that does not say when is dated
+        assert [record.created for record in store.list()] == [now.created, 40.0, 30.5, 20.0, 10.0]
+
+    def test_what_is_deleted_is_gone_and_can_come_again(self, store: Store) -> None:
+        record = put(store, b"again")
+        store.pin(record.ref)
+        store.delete(record.ref)
+        for ask in (store.get, store.open, store.delete, store.pin):
+            with _raises(RefError):
+                ask(record.ref)
+        assert put(store, b"again", created=record.created) == record, "and not pinned any more"
+        assert content(store, record.ref) == b"again"
+
+    def test_a_blob_that_is_open_survives_its_deletion(self, store: Store) -> None:
+        blob = store.open(put(store, b"still here").ref)
+        store.delete("bash")
+        assert blob.read(0, 5) == b"still"
+        blob.close()
+
+    def test_a_pin_is_seen_and_can_be_taken_away(self, store: Store) -> None:
+        ref = put(store, b"dear").ref
+        for pinned in (True, True, False, False, True):
+            store.pin(ref, pinned)
+            assert store.get(ref).pinned is pinned
+        assert put(store, b"dear").pinned, "the same output again is still pinned"
+        assert put(store, b"dear too", pinned=True).pinned
+        assert [record.pinned for record in store.list()] == [True, True]
+
+    def test_any_range_can_be_read(self, store: Store) -> None:
+        data = bytes(range(256)) * 40
+        blob = store.open(put(store, data).ref)
+        assert blob.size == len(data)
+        ends = ((0, 0), (0, 1), (5, 300), (10_239, 10_240), (10_000, 99_999), (10_240, 10_241), (99, 9), (-5, 3))
+        for start, end in (*ends, (10**12, 10**13)):
+            assert blob.read(start, end) == data[max(0, start) : end], (start, end)
+        blob.close()
+        blob.close()
+
+    def test_where_it_is_its_bytes_are(self, store: Store) -> None:
+        early = store.where(mint("bash", record_of(b"as a file").sha256))
+        path = store.where(put(store, b"as a file").ref)
+        assert path == early, "the path of a whole ref is known before it is published"
+        if path is not None:
+            assert os.path.isabs(path)
+            with open(path, "rb") as file:
+                assert file.read() == b"as a file"
+
+    def test_threads_do_not_disturb_each_other(self, store: Store) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        def work(number: int) -> str:
+            data = b"line\n" * (number % 5 * 1_000)  # five outputs, each by several threads at once
+            record = put(store, chunked(data, [3, 700, 5]))
+            assert content(store, record.ref) == data
+            return record.ref
+
+        with ThreadPoolExecutor(16) as pool:
+            refs = set(pool.map(work, range(60)))
+        assert len(refs) == 5
+        assert {record.ref for record in store.list()} == refs
+        assert [verify(store, ref) for ref in refs] == [None] * 5

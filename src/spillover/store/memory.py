@@ -1,0 +1,123 @@
+"""MemoryStore: outputs in this process, for tests and for processes that end soon."""
+
+from __future__ import annotations
+
+import time
+from _thread import allocate_lock  # `threading` costs a millisecond, and this is its Lock
+
+from spillover.data import replace
+from spillover.errors import StoreError, UsageError
+from spillover.intake.blob import Held
+from spillover.store.base import Record, names_for, resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class MemoryStore:
+    """Outputs in memory; past `max_bytes`, the oldest that are not pinned make room."""
+
+    __slots__ = ("__weakref__", "_kept", "_lock", "max_bytes")
+
+    def __init__(self, *, max_bytes: int | None = None) -> None:
+        if max_bytes is not None and max_bytes < 1:
+            raise UsageError(f"MemoryStore(max_bytes={max_bytes}) has room for nothing; use 1 or more, or None.")
+        self.max_bytes = max_bytes
+        self._kept: dict[str, tuple[Record, bytes]] = {}  # in order of arrival, the oldest first
+        self._lock = allocate_lock()
+
+    def writer(self) -> MemoryWriter:
+        return MemoryWriter(self)
+
+    def get(self, ref: str) -> Record:
+        return self._find(ref)[0]
+
+    def open(self, ref: str) -> Held:
+        return Held(self._find(ref)[1])
+
+    def list(self) -> Iterator[Record]:
+        with self._lock:
+            records = [record for record, _ in self._kept.values()]
+        return iter(sorted(records, key=lambda record: (-record.created, record.ref)))
+
+    def delete(self, ref: str) -> None:
+        with self._lock:
+            del self._kept[resolve(ref, iter(self._kept))]
+
+    def pin(self, ref: str, pinned: bool = True) -> None:
+        with self._lock:
+            whole = resolve(ref, iter(self._kept))
+            record, data = self._kept[whole]
+            self._kept[whole] = replace(record, pinned=pinned), data
+
+    def where(self, ref: str) -> None:
+        """Nowhere that another tool could look."""
+
+    def _find(self, ref: str) -> tuple[Record, bytes]:
+        with self._lock:
+            return self._kept[resolve(ref, iter(self._kept))]
+
+    def _keep(self, record: Record, data: bytes) -> Record:
+        with self._lock:
+            for ref in names_for(record.tool, record.sha256):
+                held = self._kept.get(ref)
+                if held is None or held[0].sha256 == record.sha256:
+                    break
+            if held is None:
+                self._make_room(len(data))
+            else:
+                same = held[0] if held[0].facts == record.facts else record
+                record = replace(same, pinned=held[0].pinned or record.pinned)
+            self._kept.pop(ref, None)  # so that it stands last, as the youngest
+            self._kept[ref] = record.renamed(ref), data
+            return self._kept[ref][0]
+
+    def _make_room(self, wanted: int) -> None:
+        if self.max_bytes is None:
+            return
+        loose = [(ref, len(data)) for ref, (record, data) in self._kept.items() if not record.pinned]
+        room = self.max_bytes - sum(len(data) for _, data in self._kept.values())
+        if room + sum(size for _, size in loose) < wanted:
+            raise StoreError(f"The store holds at most {self.max_bytes:,} bytes, and what is pinned leaves too few.")
+        for ref, size in loose:
+            if room >= wanted:
+                break
+            del self._kept[ref]
+            room += size
+
+
+class MemoryWriter:
+    """An output on its way into memory."""
+
+    __slots__ = ("_data", "_store")
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self._data: bytearray | None = bytearray()
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        held = self._open()
+        most = self._store.max_bytes
+        if most is not None and len(held) + memoryview(data).nbytes > most:
+            raise StoreError(f"The store holds at most {most:,} bytes.")
+        held += data
+
+    def fileno(self) -> None:
+        """There is no descriptor."""
+
+    def blob(self) -> Held:
+        return Held(bytes(self._open()))
+
+    def publish(self, record: Record) -> Record:
+        data = bytes(self._open())
+        self.abandon()
+        return self._store._keep(record.dated(time.time()), data)  # noqa: SLF001  the two are one module
+
+    def abandon(self) -> None:
+        self._data = None
+
+    def _open(self) -> bytearray:
+        if self._data is None:
+            raise StoreError("This output was published or abandoned before.")
+        return self._data

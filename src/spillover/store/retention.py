@@ -1,0 +1,202 @@
+"""What a DirStore keeps, and for how long: by age, then the oldest first until size and number hold."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from itertools import islice
+
+from spillover.data import dataclass
+from spillover.errors import UsageError
+from spillover.store.folder import DATA, MARKER, PIN, READ, RECORD, SWEEP, TEMP_SHAPE, Folder, ours, parsed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+DAY = 86_400
+#: How often a store sweeps by itself.
+EVERY_SECONDS = 3_600
+#: What one such sweep may do at most, so that the tool call it happens in does not wait.
+LOOK, DROP = 50_000, 2_000
+#: What has no living writer and is younger than this may still be between two steps of one.
+STEP_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long outputs are kept. What is pinned is kept for good and counts towards nothing; None sets no limit."""
+
+    age_seconds: int | float | None = 7 * DAY
+    bytes: int | None = 5 << 30
+    count: int | None = 10_000
+    grace_seconds: int | float = 3_600  # what is younger stays, whatever the limits say
+
+    def __post_init__(self) -> None:
+        for name in ("age_seconds", "bytes", "count", "grace_seconds"):
+            value = getattr(self, name)
+            if value is None and name != "grace_seconds":
+                continue
+            kinds = (int, float) if name.endswith("_seconds") else (int,)
+            if type(value) not in kinds or not 0 <= value < float("inf"):
+                raise UsageError(f"Retention({name}={value!r}) is no limit; use a number of 0 or more.")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What retention looks at of one output."""
+
+    ref: str
+    bytes: int  # on disk
+    mtime: float
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep removed."""
+
+    outputs: int = 0
+    bytes: int = 0
+    leftovers: int = 0  # files of writers that were killed
+
+
+def plan(entries: Iterable[Entry], retention: Retention, now: float) -> list[str]:
+    """Which outputs have to go, the oldest first."""
+    loose = sorted((entry for entry in entries if not entry.pinned), key=lambda entry: (entry.mtime, entry.ref))
+    size, count = sum(entry.bytes for entry in loose), len(loose)
+    doomed = []
+    for entry in loose:
+        age = now - entry.mtime
+        expired = retention.age_seconds is not None and age > retention.age_seconds
+        too_big = retention.bytes is not None and size > retention.bytes
+        too_many = retention.count is not None and count > retention.count
+        if age < retention.grace_seconds or not (expired or too_big or too_many):
+            break  # all that follow are younger
+        doomed.append(entry.ref)
+        size, count = size - entry.bytes, count - 1
+    return doomed
+
+
+def sweep(folder: Folder, retention: Retention, now: float, *, dry_run: bool = False) -> Swept:
+    """Sweep all of it; nothing, if another process is at it."""
+    if folder.facts(MARKER) is None:  # an empty folder that is not ours yet
+        return Swept()
+    if dry_run:
+        return _sweep(folder, retention, now, dry_run=True)
+    with _alone(folder) as alone:
+        if not alone:
+            return Swept()
+        folder.touch(SWEEP)
+        return _sweep(folder, retention, now)
+
+
+def sweep_if_due(folder: Folder, retention: Retention, now: float) -> None:
+    """Sweep within bounds, and at most once in EVERY_SECONDS over all processes."""
+    if not _due(folder, now):
+        return
+    with _alone(folder) as alone:
+        if alone and _due(folder, now):
+            folder.touch(SWEEP)  # at the start: one that fails is not tried again by the very next call
+            _sweep(folder, retention, now, look=LOOK, drop=DROP)
+
+
+def _due(folder: Folder, now: float) -> bool:
+    last = folder.facts(SWEEP)
+    return last is None or abs(now - last.st_mtime) > EVERY_SECONDS
+
+
+@contextmanager
+def _alone(folder: Folder) -> Iterator[bool]:
+    """Whether no other process sweeps. Two at once would do no harm, only the same work."""
+    import fcntl  # wanted once an hour
+
+    with suppress(FileExistsError):
+        folder.make(SWEEP)
+        os.utime(SWEEP, (0, 0), dir_fd=folder.fd, follow_symlinks=False)  # never swept so far
+    fd = os.open(SWEEP, READ, dir_fd=folder.fd)
+    alone = True
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            alone = False
+        except OSError:
+            pass  # no locks on this filesystem
+        yield alone
+    finally:
+        if alone:
+            with suppress(OSError):
+                fcntl.flock(fd, fcntl.LOCK_UN)  # closing alone would leave it to a child forked meanwhile
+        os.close(fd)
+
+
+def _sweep(
+    folder: Folder,
+    retention: Retention,
+    now: float,
+    *,
+    look: int | None = None,
+    drop: int | None = None,
+    dry_run: bool = False,
+) -> Swept:
+    found: dict[str, dict[str, os.stat_result]] = {}
+    for name, facts in _files(folder.fd, look):
+        if known := parsed(name):
+            found.setdefault(known[0], {})[known[1]] = facts
+    entries = {ref: _entry(ref, parts) for ref, parts in found.items() if RECORD in parts and DATA in parts}
+    doomed = plan(entries.values(), retention, now)[:drop]
+    gone = [ref for ref in doomed if dry_run or folder.remove(ref, found[ref])]
+
+    # What is between two steps of being published or removed is not whole either; it gets time to become so.
+    patience = max(retention.grace_seconds, STEP_SECONDS)
+    halves = [ref for ref, parts in found.items() if ref not in entries and now - _touched(parts) > patience][:drop]
+    left = sum(len(found[ref]) for ref in halves if dry_run or folder.remove(ref, found[ref]))
+    for name in list(_leftovers(folder, look, now, patience))[:drop]:
+        left += 1
+        if not dry_run:
+            folder.drop_temp(name)
+    return Swept(len(gone), sum(entries[ref].bytes for ref in gone), left)
+
+
+def _files(fd: int, look: int | None) -> Iterator[tuple[str, os.stat_result]]:
+    """The plain files of ours in a folder; links, folders and what belongs to others is not looked at."""
+    with os.scandir(fd) as found:
+        for entry in islice(found, look):
+            with suppress(FileNotFoundError):
+                facts = entry.stat(follow_symlinks=False)
+                if ours(facts):
+                    yield entry.name, facts
+
+
+def _touched(parts: dict[str, os.stat_result]) -> float:
+    return max(part.st_mtime for part in parts.values())
+
+
+def _entry(ref: str, parts: dict[str, os.stat_result]) -> Entry:
+    size = sum(part.st_size for part in parts.values())
+    return Entry(ref, size, _touched({ending: parts[ending] for ending in (RECORD, DATA)}), pinned=PIN in parts)
+
+
+def _leftovers(folder: Folder, look: int | None, now: float, patience: float) -> Iterator[str]:
+    """Files on their way whose writer is gone."""
+    import fcntl  # wanted once an hour
+
+    for name, facts in _files(folder.temp, look):
+        age = now - max(facts.st_mtime, facts.st_ctime)  # ctime: what is taken aside to be removed keeps its mtime
+        if age <= STEP_SECONDS or not TEMP_SHAPE.fullmatch(name):
+            continue
+        try:
+            fd = os.open(name, READ, dir_fd=folder.temp)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue  # its writer lives; the tool it writes for may have been silent for hours
+        except OSError:  # no locks on this filesystem
+            if age <= patience:
+                continue
+        finally:
+            os.close(fd)
+        yield name

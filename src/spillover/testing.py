@@ -1,0 +1,88 @@
+"""For your tests and ours: what every store must do, a store that fails as told, and sources in awkward pieces.
+
+A store of your own is held to the contract by a class in your tests:
+
+    class TestMyStore(StoreContract):
+        @pytest.fixture
+        def store(self):
+            return MyStore()       # a new and empty one each time
+"""
+
+from __future__ import annotations
+
+from spillover.errors import StoreError, UsageError
+from spillover.intake.blob import Blob
+from spillover.store.base import Record, Store, Writer
+from spillover.store.contract import HOSTILE_REFS, StoreContract, byte_by_byte, chunked, content, put, record_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Literal
+
+__all__ = ["HOSTILE_REFS", "FailingStore", "StoreContract", "byte_by_byte", "chunked", "content", "put", "record_of"]
+
+
+class FailingStore:
+    """A store that fails where it is told to, for the reason it is given; else it is the one inside."""
+
+    def __init__(
+        self,
+        inner: Store,
+        *,
+        on: Literal["writer", "write", "publish"] = "write",
+        after_bytes: int = 0,
+        reason: str = "No space left on device",
+    ) -> None:
+        if on not in ("writer", "write", "publish"):
+            raise UsageError(f'on={on!r} is no place to fail at; use "writer", "write" or "publish".')
+        self.inner, self.on, self.after_bytes, self.reason = inner, on, after_bytes, reason
+
+    def writer(self) -> Writer:
+        if self.on == "writer":
+            raise StoreError(self.reason)
+        return _FailingWriter(self, self.inner.writer())
+
+    def get(self, ref: str) -> Record:
+        return self.inner.get(ref)
+
+    def open(self, ref: str) -> Blob:
+        return self.inner.open(ref)
+
+    def list(self) -> Iterator[Record]:
+        return self.inner.list()
+
+    def delete(self, ref: str) -> None:
+        self.inner.delete(ref)
+
+    def pin(self, ref: str, pinned: bool = True) -> None:
+        self.inner.pin(ref, pinned)
+
+    def where(self, ref: str) -> str | None:
+        return self.inner.where(ref)
+
+
+class _FailingWriter:
+    def __init__(self, store: FailingStore, inner: Writer) -> None:
+        self.store, self.inner, self.written = store, inner, 0
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += len(data)
+        if self.store.on == "write" and self.written > self.store.after_bytes:
+            raise StoreError(self.store.reason)
+        self.inner.write(data)
+
+    def fileno(self) -> None:
+        """None, so that every byte comes by `write`."""
+
+    def blob(self) -> Blob:
+        return self.inner.blob()
+
+    def publish(self, record: Record) -> Record:
+        if self.store.on == "publish":
+            self.inner.abandon()
+            raise StoreError(self.store.reason)
+        return self.inner.publish(record)
+
+    def abandon(self) -> None:
+        self.inner.abandon()
