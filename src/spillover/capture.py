@@ -1,0 +1,53 @@
+"""An output that is pushed rather than pulled: write as it comes, then ask for the clip."""
+
+from __future__ import annotations
+
+from spillover import pipeline
+from spillover.errors import UsageError
+from spillover.intake.sources import as_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
+    from spillover.choices import Choices
+    from spillover.intake.sources import Chunk
+    from spillover.result import Clip
+
+
+class Capture:
+    """`write(chunk, stream="stderr")` as often as needed, then `.clip`. Leaving a `with` by an exception keeps nothing."""
+
+    def __init__(self, choices: Choices, call_id: str | None = None) -> None:
+        self._choices = choices
+        self._call_id = call_id
+        self._intake = pipeline.begin(choices)
+        self._clip: Clip | None = None
+        self._dropped = False
+
+    def write(self, chunk: Chunk, stream: str = "stdout") -> int:
+        """Take the next piece; gives back how much of it was taken, as files do."""
+        if self._clip is not None or self._dropped:
+            raise UsageError("this capture has ended; begin another one.")
+        self._intake.write(as_bytes(chunk), stream)
+        return len(chunk)
+
+    def flush(self) -> None:
+        """Nothing waits to be flushed; here so that a capture can stand in for a file."""
+
+    @property
+    def clip(self) -> Clip:
+        """What the model gets. Asking for it ends the capture."""
+        if self._dropped:
+            raise UsageError("this capture was left by an exception, and kept nothing.")
+        if self._clip is None:
+            self._clip = pipeline.settle(self._intake, self._choices, call_id=self._call_id)
+        return self._clip
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None and self._clip is None:
+            self._dropped = True
+            self._intake.abandon()

@@ -1,0 +1,1 @@
+"""TOML and environment → choices; the only place that reads either."""

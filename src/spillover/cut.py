@@ -1,0 +1,145 @@
+"""An output that does not fit: kept first, then said. Only what overflows pays for loading this."""
+
+from __future__ import annotations
+
+from spillover.data import replace
+from spillover.errors import StoreError
+from spillover.fit import fitted, renderer_for
+from spillover.intake.blob import Ends, Held
+from spillover.intake.meter import Meter
+from spillover.limits import Size
+from spillover.render import Kept, Renderer, Shown
+from spillover.result import Clip
+from spillover.select.span import Span
+from spillover.store.base import Record, mint
+from spillover.tokens import scaled
+from spillover.view.clean import clean
+from spillover.view.document import Document, Section
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spillover.choices import Choices
+    from spillover.intake.take import Intake
+
+#: Of each end of an output, so much is counted to estimate the tokens of the whole.
+SAMPLE = 1 << 14
+#: Of an output that cannot be looked into at all; logs have so many.
+BYTES_PER_TOKEN = 3
+
+
+def labelled(data: bytes, choices: Choices, sections: Sequence[Section]) -> Shown:
+    """Sections that fit, each under its label."""
+    meter = Meter()
+    meter.feed(data, hashing=False)
+    document = Document(Held(data), meter.index, meter.lines, meter.newlines, tuple(sections))
+    return renderer_for(document, choices, Kept(ref=""), tokens=0).show([Span(0, len(data))])
+
+
+def cut(
+    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, command: str | None
+) -> tuple[Shown, Clip]:
+    """Store it, choose what to show, publish it, say so; or say why it could not be kept."""
+    if intake.sink is not None:
+        try:
+            return _stored(intake, choices, sections, call_id, command)
+        except StoreError as error:  # not even what was written can be read back
+            intake.failed(error)
+    assert intake.gone is not None
+    document = _document(intake, choices, sections)
+    return _shown_as_lost(document, choices, _tokens(document, choices), intake.gone.reason)
+
+
+def _stored(
+    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, command: str | None
+) -> tuple[Shown, Clip]:
+    assert intake.sink is not None
+    meter, gone = intake.meter, intake.gone
+    document = _document(intake, choices, sections)
+    tokens = _tokens(document, choices)
+    record = Record(
+        ref=mint(choices.tool, meter.sha256),
+        tool=choices.tool,
+        sha256=meter.sha256,
+        bytes=meter.hashed,
+        lines=document.number(meter.hashed - 1) if gone else meter.lines,
+        call_id=call_id,
+        command=command,
+        partial=gone.reason if gone else None,
+        produced_bytes=meter.bytes if gone else None,
+        produced_lines=meter.lines if gone else None,
+        segments=tuple(intake.segments) if len(intake.segments) > 1 else (),
+        index=meter.index,
+    )
+    published = ""
+    while True:
+        kept = Kept(
+            ref=record.ref,
+            path=choices.store.where(record.ref),
+            reason=gone.reason if gone else None,
+            stored=gone.stored if gone else None,
+        )
+        renderer, shown = fitted(document, choices, kept, tokens)
+        if record.ref == published:
+            return shown, _clipped("stored", shown, renderer, choices)
+        try:
+            # The whole is kept before anything is said of it; the ref may be another one where digits collide.
+            record = intake.sink.publish(replace(record, shown=shown.ranges))
+        except StoreError as error:
+            ends = _both_ends(document)
+            return _shown_as_lost(replace(document, blob=ends), choices, tokens, str(error))
+        if record.ref == kept.ref:
+            return shown, _clipped("stored", shown, renderer, choices)
+        published = record.ref
+
+
+def _document(intake: Intake, choices: Choices, sections: Sequence[Section]) -> Document:
+    meter = intake.meter
+    return Document(
+        intake.blob(),
+        meter.index,
+        meter.lines,
+        meter.newlines,
+        tuple(sections) or (Section(0, meter.bytes),),
+        choices.reach,
+        meter.chars,
+    )
+
+
+def _shown_as_lost(document: Document, choices: Choices, tokens: int, reason: str) -> tuple[Shown, Clip]:
+    renderer, shown = fitted(document, choices, Kept(reason=reason), tokens)
+    return shown, _clipped("lost", shown, renderer, choices)
+
+
+def _both_ends(document: Document) -> Ends:
+    """What can still be shown of an output once its store has given up on it."""
+    head = document.blob.read(0, document.reach)
+    tail = document.blob.read(max(len(head), document.size - document.reach), document.size)
+    return Ends(Held(head), tail, document.size)
+
+
+def _clipped(outcome: str, shown: Shown, renderer: Renderer, choices: Choices) -> Clip:
+    document = renderer.document
+    total = Size(document.lines, document.size, document.chars, renderer.tokens)
+    return Clip(
+        shown.text,
+        outcome,  # type: ignore[arg-type]  # one of the three words, by the two callers above
+        ref=renderer.kept.ref,
+        path=renderer.kept.path,
+        reason=renderer.kept.reason,
+        _total=total,
+        _shown=Size(shown.lines, shown.bytes, len(shown.body), choices.count(shown.body)),
+        _ranges=shown.ranges,
+        _count=choices.count,
+    )
+
+
+def _tokens(document: Document, choices: Choices) -> int:
+    """Tokens of the whole, from its two ends: only what may be shown is counted."""
+    size = document.size
+    head = document.blob.read(0, min(SAMPLE, size))
+    tail = document.blob.read(max(len(head), size - SAMPLE), size)
+    if not head and not tail:
+        return size // BYTES_PER_TOKEN
+    return scaled(choices.count(clean(head)) + choices.count(clean(tail)), len(head) + len(tail), size)

@@ -1,0 +1,138 @@
+"""Spans into text: the notice on top, what survives below, a marker where something is hidden."""
+
+from __future__ import annotations
+
+from spillover.data import dataclass
+from spillover.notice import WORDING, Facts, Gap, Hint, Wording, marker, notice
+from spillover.select.span import Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spillover.view.document import Document, Section
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the model will see, and what that is of the output."""
+
+    notice: str
+    parts: tuple[str, ...]  # one per section; "" where nothing of it is shown
+    ranges: tuple[tuple[int, int], ...]  # lines at least partly shown
+    bytes: int
+    body: str = ""  # what is shown of the output itself, without a word of ours
+
+    @property
+    def text(self) -> str:
+        return "\n".join(part for part in (self.notice, *self.parts) if part)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The same as texts of their own, one per section: the notice stands before the first that is shown."""
+        first = next((number for number, part in enumerate(self.parts) if part), 0)
+        said = "\n".join(part for part in (self.notice, self.parts[first]) if part)
+        return (*self.parts[:first], said, *self.parts[first + 1 :])
+
+    @property
+    def lines(self) -> int:
+        return sum(last - first + 1 for first, last in self.ranges)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Where the whole output is, or why it is not."""
+
+    ref: str | None = None
+    path: str | None = None
+    reason: str | None = None
+    stored: int | None = None  # bytes, where only a part is stored
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Turns spans of a document into text."""
+
+    document: Document
+    kept: Kept
+    hints: tuple[Hint, ...]
+    tokens: int  # of the whole output, estimated
+    wording: Wording = WORDING
+    tier: int = 0
+
+    def show(self, spans: Sequence[Span]) -> Shown:
+        """The text for these spans, which are in order and do not touch."""
+        parts, gaps, ranges, bodies = [], [], [], []
+        for section in self.document.sections:
+            inside = [
+                Span(max(span.start, section.start), min(span.end, section.end))
+                for span in spans
+                if span.start < section.end and span.end > section.start
+            ]
+            bodies += [self.document.text(span.start, span.end) for span in inside]
+            text, hidden, seen = self._section(section, inside, bodies[len(bodies) - len(inside) :])
+            parts.append(text)
+            gaps += hidden
+            ranges += seen
+        merged = _merged(ranges)
+        shown_bytes = sum(span.end - span.start for span in spans)
+        words = self._notice(merged, shown_bytes, gaps[0] if gaps else None)
+        return Shown(words, tuple(parts), merged, shown_bytes, "".join(bodies))
+
+    def _notice(self, ranges: Sequence[tuple[int, int]], shown_bytes: int, gap: Gap | None) -> str:
+        facts = Facts(
+            lines=self.document.lines,
+            bytes=self.document.size,
+            tokens=self.tokens,
+            shown_lines=sum(last - first + 1 for first, last in ranges),
+            shown_bytes=shown_bytes,
+            gap=gap,
+            ref=self.kept.ref,
+            path=self.kept.path,
+            reason=self.kept.reason,
+            stored=self.kept.stored,
+        )
+        return notice(facts, self.hints, self.wording, self.tier)
+
+    def _section(
+        self, section: Section, spans: Sequence[Span], bodies: Sequence[str]
+    ) -> tuple[str, list[Gap], list[tuple[int, int]]]:
+        """One section: its label, its pieces, and a marker before, between and behind them."""
+        if section.size == 0 or (section.label is None and not spans and len(self.document.sections) > 1):
+            return "", self._gaps(section, spans), []
+        pieces = [self.wording.section.format(label=section.label)] if section.label else []
+        gaps, seen = self._gaps(section, spans), []
+        hidden = {gap.start - 1: gap for gap in gaps}
+        at = section.start
+        for span, body in zip((*spans, Span(section.end, section.end)), (*bodies, ""), strict=True):
+            if at in hidden:
+                pieces.append(marker(hidden[at], self.wording, self.tier))
+            if span.end > span.start:
+                pieces.append(body)
+                first = self.document.number(span.start)
+                seen.append((first, self.document.number(span.end - 1)))
+            at = span.end
+        # A piece that ends its line needs no further newline before what follows.
+        text = "".join(piece if piece.endswith("\n") else piece + "\n" for piece in pieces[:-1]) + pieces[-1]
+        return text.removesuffix("\n") if len(self.document.sections) > 1 else text, gaps, seen
+
+    def _gaps(self, section: Section, spans: Sequence[Span]) -> list[Gap]:
+        edges = [section.start, *(edge for span in spans for edge in (span.start, span.end)), section.end]
+        return [self._gap(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
+
+    def _gap(self, start: int, end: int) -> Gap:
+        document = self.document
+        opens = start == 0 or document.blob.read(start - 1, start) == b"\n"
+        closes = end == document.size or document.blob.read(end - 1, end) == b"\n"
+        return Gap(document.number(start), document.number(end - 1), start + 1, end, whole_lines=opens and closes)
+
+
+def _merged(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Line ranges in order, each line in one of them only."""
+    out: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if out and first <= out[-1][1] + 1:
+            out[-1] = (out[-1][0], max(out[-1][1], last))
+        else:
+            out.append((first, last))
+    return tuple(out)

@@ -1,0 +1,61 @@
+"""What the model gets, and the facts about it."""
+
+from __future__ import annotations
+
+from spillover.data import dataclass
+from spillover.limits import Size, count_lines
+from spillover.tokens import estimate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
+    Outcome = Literal["whole", "stored", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """An output brought within limits. `text` is for the model; the rest is for you."""
+
+    text: str
+    outcome: Outcome = "whole"
+    ref: str | None = None  # names the stored output; None when nothing was stored
+    path: str | None = None  # a file that holds it, where there is one
+    reason: str | None = None  # why it is lost, or stored in part
+    _total: Size | None = None
+    _shown: Size | None = None
+    _ranges: tuple[tuple[int, int], ...] | None = None
+    _count: Callable[[str], int] = estimate
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def total(self) -> Size:
+        """How large the whole output is. Lines, bytes and chars are exact; the tokens of a cut output are an estimate."""
+        return self._total or self._measured()
+
+    @property
+    def shown(self) -> Size:
+        """How much of the output the model can see; the notice and the gap markers are not part of it."""
+        return self._shown or self.total
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """The line ranges the model can see, at least in part."""
+        if self._ranges is not None:
+            return self._ranges
+        lines = self.total.lines
+        return ((1, lines),) if lines else ()
+
+    @property
+    def hidden(self) -> tuple[tuple[int, int], ...]:
+        """The line ranges of which the model can see nothing."""
+        edges = [0, *(edge for first, last in self.ranges for edge in (first, last)), self.total.lines + 1]
+        pairs = zip(edges[::2], edges[1::2], strict=True)
+        return tuple((before + 1, after - 1) for before, after in pairs if after - before > 1)
+
+    def _measured(self) -> Size:
+        size = len(self.text.encode("utf-8", "surrogatepass"))
+        return Size(count_lines(self.text), size, len(self.text), self._count(self.text) if self.text else 0)

@@ -1,0 +1,187 @@
+"""Several texts, one budget: the blocks of a result, the two streams of a command, the results of a turn."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spillover.clipper import Clipper
+from spillover.errors import UsageError
+from spillover.limits import Limits, count_lines
+from spillover.store.memory import MemoryStore
+from spillover.testing import content
+
+IMAGE = {"type": "image", "data": "A" * 9_000, "mimeType": "image/png"}
+LINES = "".join(f"line {number}\n" for number in range(1, 1_001))
+
+
+def text(words):
+    return {"type": "text", "text": words}
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def clipper(store):
+    return Clipper(Limits(bytes=1_000), store=store)
+
+
+# blocks
+
+SHAPES = [
+    ("MCP text", text, lambda block: block["text"]),
+    ("a plain string", lambda words: words, lambda block: block),
+    ("MCP resource", lambda words: {"type": "resource", "resource": {"uri": "f://x", "text": words}},
+     lambda block: block["resource"]["text"]),
+    ("OpenAI input", lambda words: {"type": "input_text", "text": words}, lambda block: block["text"]),
+    ("OpenAI output", lambda words: {"type": "output_text", "text": words, "annotations": []}, lambda block: block["text"]),
+    ("Anthropic, text", lambda words: {"type": "tool_result", "tool_use_id": "t", "content": words},
+     lambda block: block["content"]),
+    ("Anthropic, blocks", lambda words: {"type": "tool_result", "tool_use_id": "t", "content": [IMAGE, text(words)]},
+     lambda block: block["content"][1]["text"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "make", "words"), SHAPES, ids=[shape for shape, *_ in SHAPES])
+def test_text_is_found_and_put_back_in_every_shape(clipper, store, shape, make, words):
+    block = make(LINES)
+    [out] = clipper.clip_blocks([block])
+    assert len(words(out).encode()) <= 1_000
+    assert content(store, clipper.clip_blocks([block]).clip.ref).decode() == LINES
+    assert words(block) == LINES, "what came in is not changed"
+    if isinstance(block, dict):
+        assert out.keys() == block.keys()
+
+
+@pytest.mark.parametrize("other", [IMAGE, {"type": "audio", "data": "x" * 5_000}, {"type": "resource_link", "uri": "x" * 5_000},
+                                   {"type": "text", "text": None}, {"text": "x" * 5_000}, {"type": "future"}, 5, None])  # fmt: skip
+def test_media_and_what_we_do_not_know_is_untouched_and_costs_nothing(clipper, other):
+    out = clipper.clip_blocks([text("small"), other])
+    assert out.clip.outcome == "whole"
+    assert out[1] is other
+    assert clipper.clip_blocks([other])[0] is other
+
+
+def test_small_blocks_come_back_as_the_very_same_objects(clipper):
+    blocks = [text("a"), IMAGE, text("")]
+    assert all(out is block for out, block in zip(clipper.clip_blocks(blocks), blocks, strict=True))
+
+
+def test_the_texts_share_one_budget_and_order_is_kept(clipper):
+    out = clipper.clip_blocks([text("head\n"), IMAGE, text(LINES), IMAGE, text("tail\n")])
+    assert [block["type"] for block in out] == ["text", "image", "text", "image", "text"]
+    texts = [block["text"] for block in out if block["type"] == "text"]
+    assert len("\n".join(texts).encode()) <= 1_000
+    assert texts[0].startswith("[Output clipped: ")
+    assert texts[0].endswith("head")
+    assert texts[-1].endswith("tail")
+    assert out.clip.total.lines == 1_002
+
+
+def test_many_blocks_have_one_total_however_small_each_is(clipper):
+    out = clipper.clip_blocks([text(f"block {number} " + "x" * 90) for number in range(100)])
+    assert len("\n".join(block["text"] for block in out).encode()) <= 1_000
+    assert "of 100 lines shown" in out[0]["text"]
+
+
+def test_blocks_are_stored_one_behind_the_other_with_a_line_end_between(clipper, store):
+    out = clipper.clip_blocks([text("a" * 600), text("b" * 600 + "\n"), text("c" * 600)])
+    assert content(store, out.clip.ref) == b"a" * 600 + b"\n" + b"b" * 600 + b"\n" + b"c" * 600
+
+
+def test_blocks_are_cleaned_also_when_they_fit(clipper):
+    assert clipper.clip_blocks([text("\x1b[31mred\x1b[0m")])[0]["text"] == "red"
+
+
+def test_no_blocks_are_no_blocks(clipper):
+    assert clipper.clip_blocks([]) == []
+
+
+@pytest.mark.parametrize("wrong", ["text", b"text", {"type": "text"}])
+def test_what_is_no_list_of_blocks_is_refused(clipper, wrong):
+    with pytest.raises(UsageError, match="takes a list of blocks"):
+        clipper.clip_blocks(wrong)
+
+
+# streams
+
+
+@pytest.mark.parametrize(
+    ("streams", "expected"),
+    [
+        ({"stdout": "out\n", "stderr": "err\n"}, "[stdout]\nout\n[stderr]\nerr"),
+        ({"stdout": "out\n", "stderr": ""}, "out\n"),  # one stream needs no label
+        ({"stdout": "", "stderr": "err\n"}, "err\n"),
+        ({"stdout": "", "stderr": ""}, ""),
+        ({"stdout": "no end", "stderr": "err\n"}, "[stdout]\nno end\n[stderr]\nerr"),
+    ],
+)
+def test_streams_that_fit_are_whole_and_labelled(clipper, streams, expected):
+    assert clipper.clip_streams(**streams).text == expected
+
+
+def shown_of(clip, letter):
+    return sum(line.count(letter) for line in clip.text.split("\n") if set(line) == {letter})
+
+
+def test_when_both_overflow_stderr_gets_two_parts_of_three(clipper):
+    clip = clipper.clip_streams(stdout="o" * 9_000, stderr="e" * 9_000)
+    assert shown_of(clip, "e") == pytest.approx(2 * shown_of(clip, "o"), rel=0.1)
+    assert len(clip.text) <= 1_000
+
+
+def test_the_room_one_stream_leaves_goes_to_the_other(clipper):
+    clip = clipper.clip_streams(stdout="o" * 9_000, stderr="e")
+    assert shown_of(clip, "e") == 1
+    assert shown_of(clip, "o") > 700
+    clip = clipper.clip_streams(stdout="o" * 100, stderr="e" * 9_000)
+    assert shown_of(clip, "o") == 100
+    assert shown_of(clip, "e") > 600
+
+
+@pytest.mark.parametrize("stdout", ["out\n" * 500, "o" * 5_000 + "\n"])
+def test_one_long_line_of_stderr_is_not_crowded_out(clipper, stdout):
+    clip = clipper.clip_streams(stdout=stdout, stderr="ERR " * 150 + "\n")
+    assert clip.text.count("ERR") > 75
+
+
+def test_the_record_knows_the_streams_apart(clipper, store):
+    clip = clipper.clip_streams(stdout="o" * 3_000, stderr="e" * 2_000)
+    assert store.get(clip.ref).segments == (("stdout", 3_000), ("separator", 1), ("stderr", 2_000))
+
+
+# many
+
+
+def test_small_results_stay_whole_and_large_ones_share_the_rest(clipper):
+    clips = clipper.clip_many({"a": "tiny", "b": LINES, "c": LINES + "more", "d": "small\n"})
+    assert list(clips) == ["a", "b", "c", "d"]
+    assert (clips["a"].text, clips["d"].text) == ("tiny", "small\n")
+    assert clips["b"].outcome == clips["c"].outcome == "stored"
+    assert len(clips["b"].text) == pytest.approx(len(clips["c"].text), abs=20)
+    assert sum(len(clip.text) for clip in clips.values()) <= 1_000
+
+
+def test_one_result_has_the_whole_budget(clipper):
+    assert clipper.clip_many({"only": LINES})["only"].text == clipper.clip(LINES).text
+    assert clipper.clip_many({}) == {}
+
+
+def test_too_many_for_too_little_are_kept_and_named_even_where_no_word_fits(clipper, store):
+    clips = clipper.clip_many({number: LINES + str(number) for number in range(50)})
+    assert sum(len(clip.text) for clip in clips.values()) <= 1_000
+    assert all(content(store, clip.ref).decode() == LINES + str(key) for key, clip in clips.items())
+
+
+@settings(max_examples=100)
+@given(st.lists(st.integers(0, 3_000), max_size=8))
+def test_together_they_fit_whatever_their_sizes_are(sizes):
+    clipper = Clipper(Limits(bytes=1_500, lines=60), store=MemoryStore())
+    outputs = {number: ("x" * 9 + "\n") * (size // 10) for number, size in enumerate(sizes)}
+    clips = clipper.clip_many(outputs)
+    assert sum(len(clip.text.encode()) for clip in clips.values()) <= 1_500
+    assert sum(count_lines(clip.text) for clip in clips.values()) <= 60
+    if sum(map(len, outputs.values())) <= 600:
+        assert all(clip.outcome == "whole" for clip in clips.values())

@@ -1,0 +1,224 @@
+"""Every word the model reads that is not the output itself."""
+
+import shlex
+from dataclasses import replace
+
+import pytest
+
+from spillover.cli.parser import parser_for
+from spillover.errors import UsageError
+from spillover.notice import (
+    CLI,
+    PATH,
+    REASON_CHARS,
+    TOOLS,
+    Facts,
+    Gap,
+    Hint,
+    Wording,
+    file_tools,
+    hints,
+    marker,
+    next_call,
+    notice,
+    one_line,
+    search_call,
+    sub_agent,
+)
+
+REF = "bash-7f3a9c2e41d0"
+WHERE = "/out/bash-7f3a9c2e41d0.txt"
+LINES = Gap(61, 20_410, 3_001, 900_000)
+BYTES = Gap(7, 7, 4_001, 90_000, whole_lines=False)
+FACTS = Facts(
+    lines=50_112,
+    bytes=5_000_000,
+    tokens=1_250_000,
+    shown_lines=1_214,
+    shown_bytes=9_000,
+    gap=LINES,
+    ref=REF,
+    path=WHERE,
+)
+LOST = replace(FACTS, ref=None, path=None, reason="No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "steps"),
+    [
+        ("none", ""),
+        ("path", ""),
+        ("cli", f"spill grep {REF} PATTERN · spill read {REF} 61:160"),
+        ("tools", f'grep_output("{REF}", PATTERN) · read_output("{REF}", lines="61:160")'),
+        ("files:Read,Grep", f"Grep PATTERN in {WHERE} · Read {WHERE} offset=61 limit=100"),
+        ("files", f"Grep PATTERN in {WHERE} · Read {WHERE} offset=61 limit=100"),
+        ("agent:Task", f"have Task look through {WHERE} and report what matters"),
+        (["path", "cli"], f"spill grep {REF} PATTERN · spill read {REF} 61:160"),
+        (Hint(lines="open {path} at {first}"), f"open {WHERE} at 61"),
+    ],
+)
+def test_the_next_step_names_only_what_the_reader_has(chosen, steps):
+    said = notice(FACTS, hints(chosen))
+    assert said.partition("Next: ")[2].removesuffix("]") == steps
+
+
+def test_a_notice_says_what_is_missing_where_it_is_and_the_next_step():
+    assert notice(FACTS, hints(["cli", "path"])) == (
+        "[Output clipped: 1,214 of 50,112 lines shown; 5,000,000 bytes, ~1,250,000 tokens in all. "
+        f"Full output: {WHERE}\n Next: spill grep {REF} PATTERN · spill read {REF} 61:160]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ways", "place"), [(CLI, REF), (TOOLS, REF), (PATH, WHERE), (file_tools(), WHERE), (sub_agent(), WHERE)]
+)
+def test_the_path_is_named_to_those_who_can_open_it_and_the_ref_to_the_others(ways, place):
+    assert f"Full output: {place}" in notice(FACTS, (ways,))
+
+
+def test_a_store_without_paths_names_the_ref_and_no_step_that_needs_a_path():
+    said = notice(replace(FACTS, path=None), hints(["path", "files", "agent"]))
+    assert f"Full output: {REF}]" in said
+    assert "None" not in said
+
+
+def test_inside_one_line_the_next_step_is_in_bytes():
+    said = notice(replace(FACTS, lines=1, shown_lines=1, gap=BYTES), (CLI,))
+    assert said.startswith("[Output clipped: 9,000 of 5,000,000 bytes shown, in 1 line;")
+    assert f"spill read {REF} --bytes 4001:8000" in said
+
+
+def test_no_more_is_proposed_than_is_hidden():
+    assert f"{REF} 61:70]" in notice(replace(FACTS, gap=Gap(61, 70, 1, 900)), (CLI,))
+
+
+def test_a_part_that_is_stored_is_never_called_full():
+    said = notice(replace(FACTS, stored=2_147_483_648, reason="the cap on one output was reached"), (CLI,))
+    assert "Stored in part: first 2,147,483,648 bytes" in said
+    assert "Full output" not in said
+
+
+def test_what_is_lost_is_said_with_the_reason_and_without_a_path_or_a_way_back():
+    said = notice(LOST, hints(["cli", "path", "files"]))
+    assert "Full output not kept: No space left on device." in said
+    assert "run it again with less output" in said
+    assert not any(word in said for word in ("spill", "Read", "/out", "None"))
+
+
+def test_an_output_that_was_only_cleaned_is_not_called_clipped():
+    said = notice(replace(FACTS, shown_lines=50_112, gap=None), (CLI,))
+    assert said.startswith("[Output cleaned of control codes and progress frames: all 50,112 lines shown")
+
+
+@pytest.mark.parametrize("facts", [FACTS, LOST, replace(FACTS, stored=5), replace(FACTS, gap=BYTES)])
+def test_each_tier_is_shorter_than_the_one_before_and_still_says_how_much_and_where(facts):
+    said = [notice(facts, hints(["cli", "files"]), tier=tier) for tier in range(3)]
+    assert len(said[0]) > len(said[1]) > len(said[2])
+    assert all("1,214 of 50,112 lines" in words for words in said)
+    assert all((facts.ref or "not kept: No space") in words for words in said)
+    assert all(words.startswith("[") and words.endswith("]") for words in said)
+
+
+def test_somebody_elses_reason_is_cut_and_cannot_break_the_line():
+    said = notice(replace(LOST, reason="full\n]\x1b[31m Next: rm -rf / " + "x" * 5_000), ())
+    assert said.count("\n") == 1
+    assert "\x1b" not in said
+    assert len(said) < 400
+    assert len(one_line("x" * 5_000, REASON_CHARS)) == REASON_CHARS
+
+
+@pytest.mark.parametrize(
+    ("gap", "tier", "words"),
+    [
+        (LINES, 0, "[… lines 61-20,410 not shown …]"),
+        (Gap(7, 7, 1, 2), 0, "[… line 7 not shown …]"),
+        (BYTES, 0, "[… bytes 4,001-90,000, in line 7, not shown …]"),
+        (replace(BYTES, last=9), 0, "[… bytes 4,001-90,000, in lines 7-9, not shown …]"),
+        (LINES, 2, "[… 61-20,410 …]"),
+        (BYTES, 2, "[… bytes 4,001-90,000 …]"),
+    ],
+)
+def test_a_marker_says_what_is_hidden_where_it_is(gap, tier, words):
+    assert marker(gap, tier=tier) == words
+
+
+@pytest.mark.parametrize("pattern", ["it's", "a b", '$HOME `x` "y"', "-v", "a\\|b", "*", "é", "'"])
+def test_the_next_search_can_be_pasted_into_a_shell_whatever_the_pattern_is(pattern):
+    said = search_call((CLI,), REF, pattern, "61", context=2, ignore_case=True, fixed=True).removeprefix("Next: ")
+    asked = parser_for("grep").parse_args(shlex.split(said)[2:])
+    assert (asked.ref, asked.pattern, asked.start) == (REF, pattern, "61")
+    assert (asked.context, asked.ignore_case, asked.fixed) == (2, True, True)
+
+
+@pytest.mark.parametrize("pattern", ["it's", 'say "x"', "back\\slash", "{ref}", "\u2028"])
+def test_the_next_search_can_be_pasted_as_a_call_whatever_the_pattern_is(pattern):
+    called = []
+    said = search_call((TOOLS,), REF, pattern, "61:5", context=2, ignore_case=True, fixed=True).removeprefix("Next: ")
+    eval(said, {"grep_output": lambda *args, **options: called.append((args, options))})
+    assert called == [((REF, pattern), {"context": 2, "ignore_case": True, "fixed": True, "start": "61:5"})]
+
+
+def test_options_that_were_not_asked_for_are_not_said():
+    said = search_call((CLI,), REF, "x", "61", context=0, ignore_case=False, fixed=False)
+    assert said == f"Next: spill grep {REF} x --from 61"
+
+
+@pytest.mark.parametrize(
+    ("ways", "kind", "words"),
+    [
+        ((CLI,), "lines", f"spill read {REF} 5:9"),
+        ((CLI,), "bytes", f"spill read {REF} --bytes 5:9"),
+        ((CLI,), "columns", f"spill read {REF} 7 --columns 5:9"),
+        ((TOOLS,), "columns", f'read_output("{REF}", lines="7", columns="5:9")'),
+        ((file_tools(), TOOLS), "bytes", f'read_output("{REF}", bytes="5:9")'),
+        ((), "lines", "lines 5:9"),
+        ((PATH,), "columns", "line 7, columns 5:9"),
+    ],
+)
+def test_reading_goes_on_in_the_words_of_a_way_that_can(ways, kind, words):
+    assert next_call(ways, kind, REF, 5, 9, line=7) == f"Next: {words}"
+
+
+def test_a_reader_of_whom_nothing_is_known_hears_where_the_search_goes_on():
+    assert search_call((), REF, "x", "61", context=0, ignore_case=False, fixed=False) == "Next: from line 61"
+
+
+@pytest.mark.parametrize("wrong", ["", "clii", "files:Read", "files:a,b,c", "agent:a,b", "none:x", "cli:x"])
+def test_a_hint_that_is_none_is_refused_with_those_there_are(wrong):
+    with pytest.raises(UsageError, match="is no hint; use cli, tools, path"):
+        hints(wrong)
+
+
+def test_all_wording_can_be_swapped():
+    wording = Wording(lines_shown="{shown_lines}/{lines}", under="@{ref}", next="then {steps}", gap_lines="~{first}~")
+    assert (
+        notice(FACTS, (CLI,), wording)
+        == f"[1,214/50,112 lines @{REF}\n then {notice(FACTS, (CLI,)).partition('Next: ')[2]}"
+    )
+    assert marker(LINES, wording) == "~61~"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Hint(lines="open {file}"),
+        lambda: Hint(search="{"),
+        lambda: Hint(bytes="{0}"),
+        lambda: Hint(columns="{ref:,}"),
+        lambda: Hint(grep="{start.real.nothing}"),
+        lambda: Wording(tiny="{oops}"),
+        lambda: Wording(lines_shown="{lines:,}"),
+        lambda: Wording(gap_lines="{ref}"),
+        lambda: Wording(next="{ref}"),
+    ],
+)
+def test_words_that_could_not_be_filled_in_are_refused_when_they_are_chosen(wrong):
+    with pytest.raises(UsageError, match="cannot be filled in; it may name"):
+        wrong()
+
+
+def test_a_hint_of_your_own_may_use_every_place_in_every_step():
+    everywhere = "{ref} {first} {last} {count} {start} {end} {line}"
+    way = Hint(search=everywhere, lines=everywhere, bytes=everywhere, columns=everywhere)
+    assert f"{REF} 61 160 100 3001 7000 61" in notice(FACTS, (way,))
+    assert next_call((way,), "lines", REF, 5, 9, line=7) == f"Next: {REF} 5 9 5 5 9 7"

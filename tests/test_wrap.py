@@ -1,0 +1,226 @@
+"""Around a function that is a tool: the same name, signature and docs, and a result that fits."""
+
+import asyncio
+import functools
+import inspect
+import os
+
+import pytest
+
+from spillover.clipper import Clipper
+from spillover.limits import Limits
+from spillover.store.memory import MemoryStore
+from spillover.testing import content
+
+LIMITS = Limits(bytes=600)
+BIG = "".join(f"line {number}\n" for number in range(1, 1_001))
+IMAGE = {"type": "image", "data": "A" * 5_000, "mimeType": "image/png"}
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def clipper(store):
+    return Clipper(LIMITS, store=store, keep="tail")
+
+
+def fits(text):
+    return len(text.encode()) <= LIMITS.bytes
+
+
+def test_name_signature_and_docs_are_those_of_the_function(clipper):
+    def run_tests(path: str, *, quick: bool = False) -> str:
+        """Run the tests."""
+        return BIG
+
+    wrapped = clipper.wrap(run_tests)
+    assert (wrapped.__name__, wrapped.__doc__) == ("run_tests", "Run the tests.")
+    assert inspect.signature(wrapped) == inspect.signature(run_tests)
+    assert wrapped.__annotations__ == run_tests.__annotations__
+    assert fits(wrapped("here", quick=True))
+
+
+async def test_an_async_function_stays_one(clipper):
+    @clipper.wrap
+    async def fetch(url: str) -> str:
+        """Fetch a page."""
+        return BIG
+
+    assert inspect.iscoroutinefunction(fetch)
+    assert str(inspect.signature(fetch)) == "(url: str) -> str"
+    assert fits(await fetch("x"))
+
+
+async def test_what_is_async_without_looking_like_it_is_bounded_too(clipper):
+    class Tool:
+        async def __call__(self):
+            return BIG
+
+    async def plain():
+        return BIG
+
+    for function in (Tool(), lambda: asyncio.ensure_future(plain()), functools.partial(plain)):
+        assert fits(await clipper.wrap(function, tool="t")())
+
+
+def test_a_method_can_be_wrapped_where_it_is_defined(clipper):
+    class Tools:
+        name = "made by a class"
+
+        @clipper.wrap
+        def shout(self, times):
+            return self.name * times
+
+    assert Tools().shout(1) == "made by a class"
+    assert fits(Tools().shout(1_000))
+
+
+def test_the_whole_result_is_stored_under_the_functions_name(clipper, store):
+    @clipper.wrap
+    def run_tests():
+        return BIG
+
+    assert run_tests().endswith("line 1000\n")
+    [record] = store.list()
+    assert record.ref.startswith("run_tests-")
+    assert content(store, record.ref).decode() == BIG
+
+
+@pytest.mark.parametrize(
+    "small", ["ok", "", None, 5, 0.5, True, {"a": 1}, [1, 2], ["a"], {}, [], ("x", "y"), object, {1, 2}]
+)
+def test_what_fits_comes_back_as_it_was(clipper, small):
+    assert clipper.wrap(lambda: small, tool="t")() == small
+    assert type(clipper.wrap(lambda: small, tool="t")()) is type(small)
+
+
+def pieces():
+    for _ in range(1_000):
+        yield "piece\n"
+
+
+@pytest.mark.parametrize("large", [BIG, BIG.encode(), {"rows": [BIG]}, [BIG, BIG], (BIG,), {"content": BIG}])
+def test_what_does_not_fit_becomes_text_that_does(clipper, large):
+    text = clipper.wrap(lambda: large, tool="t")()
+    assert isinstance(text, str)
+    assert fits(text)
+    assert "clipped" in text
+
+
+def test_a_generator_of_pieces_is_one_output(clipper, store):
+    assert fits(clipper.wrap(pieces)())
+    assert [record.lines for record in store.list()] == [1_000]
+
+
+def test_the_blocks_of_a_result_are_bounded_together_and_media_stays(clipper):
+    blocks = [{"type": "text", "text": BIG}, IMAGE, {"type": "text", "text": "short"}]
+    result = clipper.wrap(lambda: {"content": blocks, "isError": True}, tool="t")()
+    assert result["isError"] is True
+    assert result["content"][1] is IMAGE
+    assert fits("\n".join(block["text"] for block in result["content"] if block["type"] == "text"))
+    listed = clipper.wrap(lambda: blocks, tool="t")()
+    assert listed == result["content"]
+
+
+def test_a_clip_a_tool_made_itself_is_passed_on(clipper):
+    assert clipper.wrap(lambda: clipper.clip(BIG), tool="t")() == clipper.clip(BIG).text
+
+
+class Result:
+    def __init__(self, metadata):
+        self.content, self.metadata = BIG, metadata
+
+
+@pytest.mark.parametrize("truncated", [True, False])
+def test_a_result_that_says_whether_it_was_truncated_is_left_alone(clipper, truncated):
+    said = {"output": BIG, "metadata": {"truncated": truncated}}
+    assert clipper.wrap(lambda: said, tool="t")() is said
+    spoken = Result({"truncated": truncated})
+    assert clipper.wrap(lambda: spoken, tool="t")() is spoken
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"truncated": None}, "truncated", {"other": True}])
+def test_a_result_that_does_not_say_is_bounded(clipper, metadata):
+    assert fits(clipper.wrap(lambda: {"output": BIG, "metadata": metadata}, tool="t")())
+
+
+def test_text_that_merely_talks_about_truncation_is_bounded(clipper):
+    text = '{"metadata": {"truncated": true}}\n[Output clipped: 1 of 2 lines shown.]\n' + BIG
+    assert fits(clipper.wrap(lambda: text, tool="t")())
+
+
+def test_rules_hold_by_the_name_of_the_function(store):
+    clipper = Clipper(LIMITS, store=store, rules={"read_*": {"clip": False}, "head_*": {"keep": "head"}})
+
+    def read_file():
+        return BIG
+
+    def head_first():
+        return BIG
+
+    assert clipper.wrap(read_file) is read_file
+    assert "line 1\n" in clipper.wrap(head_first)()
+    assert "line 1000\n" not in clipper.wrap(head_first)()
+    assert clipper.wrap(head_first, tool="read_it") is head_first
+
+
+def raising(error):
+    def tool():
+        raise error
+
+    return tool
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError(BIG),
+        ValueError(BIG, BIG, 5),
+        KeyError(BIG),
+        RuntimeError(BIG.encode()),
+        OSError(5, BIG),
+        OSError(36, "File name too long", "x" * 5_000),
+        OSError(18, "Cross-device link", "x" * 5_000, None, "y" * 5_000),
+        PermissionError(13, BIG, "f"),
+    ],
+)
+def test_an_exception_with_a_huge_message_is_the_same_exception_with_one_that_fits(clipper, error):
+    with pytest.raises(type(error)) as caught:
+        clipper.wrap(raising(error), tool="t")()
+    assert caught.value is error
+    assert fits(str(error))
+    if isinstance(error, OSError):
+        assert error.errno in (5, 13, 18, 36)
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), KeyError("x"), OSError(2, "No such file", "a.txt"), StopIteration()]
+)
+def test_a_small_exception_is_not_touched(clipper, error):
+    said, args = str(error), error.args
+    with pytest.raises(type(error)) as caught:
+        clipper.wrap(raising(error), tool="t")()
+    assert (str(caught.value), caught.value.args) == (said, args)
+
+
+async def test_an_async_tool_that_raises_is_bounded_too(clipper):
+    async def tool():
+        raise ValueError(BIG)
+
+    with pytest.raises(ValueError) as caught:
+        await clipper.wrap(tool)()
+    assert fits(str(caught.value))
+
+
+def test_leaving_the_program_is_not_our_business(clipper):
+    with pytest.raises(KeyboardInterrupt):
+        clipper.wrap(raising(KeyboardInterrupt()), tool="t")()
+
+
+def test_a_file_that_is_not_there_is_told_as_always(clipper):
+    with pytest.raises(FileNotFoundError) as caught:
+        clipper.wrap(lambda: os.stat("nowhere/at/all"), tool="t")()
+    assert caught.value.filename == "nowhere/at/all"
