@@ -1,0 +1,199 @@
+"""Going back by place: lines, bytes, or columns within a line. Each answer fits, and ends with the call that goes on."""
+
+from __future__ import annotations
+
+from spillover.data import dataclass
+from spillover.errors import UsageError
+from spillover.fit import beginning
+from spillover.limits import Size
+from spillover.notice import lines_of, next_call
+from spillover.result import Clip
+from spillover.retrieve.ranges import parse
+from spillover.select.ends import most
+from spillover.store.base import Record
+from spillover.view.clean import clean, exact
+from spillover.view.document import Document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spillover.choices import Choices
+
+#: So many lines, or bytes, are proposed next when the reader did not say how many it wants.
+PAGE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One stored output, open for reading within limits."""
+
+    document: Document
+    record: Record
+    choices: Choices
+
+    def lines(self, wanted: str | int | None) -> Clip:
+        """Lines with their numbers, cleaned as the model saw them."""
+        total = self.document.lines
+        first, last = parse(wanted, total) if wanted is not None else (1, min(total, PAGE))
+        if last < first:
+            return self._answer([], (first, last), self._nothing("line", first, total))
+        rows = self._rows(first, last)
+
+        def text(count: int) -> str:
+            return self._page(rows[:count], first, last)
+
+        count = most(len(rows), lambda count: self._fill(text(count)))
+        if count == 0:
+            return self._columns(first, 1, None)
+        return self._answer(rows[:count], (first, last), text(count))
+
+    def columns(self, wanted: str, line: int | str | None) -> Clip:
+        """A part of one line; columns count bytes, so that any place in a line of a gigabyte is one step away."""
+        first, last = parse(line if line is not None else 1, self.document.lines)
+        if last < first:
+            return self._answer([], (first, last), self._nothing("line", first, self.document.lines))
+        if first != last:
+            raise UsageError("columns are of one line; write e.g. lines=7, columns='4001:8000'.")
+        start, end = self._line(first)
+        left, right = parse(wanted, end - start, "columns")
+        if right < left:
+            return self._answer([], (first, first - 1), self._nothing("column", left, end - start))
+        return self._columns(first, left, right)
+
+    def byte_range(self, wanted: str) -> Clip:
+        """Bytes as they are, control characters made visible."""
+        size = self.document.size
+        first, last = parse(wanted, size, "bytes")
+        if last < first:
+            return self._answer([], (1, 0), self._nothing("byte", first, size))
+        start, data = self._raw(first - 1, last)
+
+        def text(count: int) -> str:
+            upto = start + len(_whole_chars(data, count))
+            lines = f"lines {self.document.number(start):,}-{self.document.number(max(start, upto - 1)):,}"
+            where = f"Bytes {start + 1:,}-{upto:,} of {size:,}, {lines}."
+            return f"{exact(_whole_chars(data, count))}\n[{where} {self._next_bytes(start, upto, last)}]"
+
+        count = most(len(data), lambda count: self._fill(text(count)))
+        upto = start + len(_whole_chars(data, count))
+        numbers = (self.document.number(start), self.document.number(max(start, upto - 1)))
+        return self._clip(text(count), numbers, upto - start, whole=upto >= last)
+
+    def _rows(self, first: int, last: int) -> list[tuple[int, str]]:
+        """Numbered, cleaned lines from `first` on: as many as could fit, and the one behind them."""
+        start = self.document.start(first)
+        end = self.document.start(last + 1)
+        data = self.document.blob.read(start, min(end, start + self.choices.reach))
+        raw = data.removesuffix(b"\n").split(b"\n")
+        if len(data) < end - start:
+            raw.pop()  # it is not all there, and what is left of an overwritten line would look like another one
+        return [(first + number, clean(line)) for number, line in enumerate(raw)]
+
+    def _page(self, rows: list[tuple[int, str]], first: int, last: int) -> str:
+        body = "".join(f"{number}: {line}\n" for number, line in rows)
+        upto = first + len(rows) - 1
+        where = f"Lines {first:,}-{upto:,} of {self.document.lines:,}."
+        return f"{body}[{where} {self._next_lines(first, upto, last)}]"
+
+    def _columns(self, line: int, left: int, right: int | None) -> Clip:
+        start, end = self._line(line)
+        last = end if right is None else min(end, start + right)
+        begin, data = self._raw(start + left - 1, last)
+
+        def text(count: int) -> str:
+            shown = _whole_chars(data, count)
+            upto = begin - start + len(shown)
+            where = f"Line {line:,}, columns {begin - start + 1:,}-{upto:,} of {end - start:,}."
+            return f"{line}: {exact(shown)}\n[{where} {self._next_columns(line, upto, end - start)}]"
+
+        count = most(len(data), lambda count: self._fill(text(count)))
+        size = len(_whole_chars(data, count))
+        return self._clip(text(count), (line, line), size, whole=begin + size >= last and right is not None)
+
+    def _line(self, line: int) -> tuple[int, int]:
+        """Where a line begins and ends, without its line end."""
+        start, end = self.document.start(line), self.document.start(line + 1)
+        return start, end - (end > start and self.document.blob.read(end - 1, end) == b"\n")
+
+    def _raw(self, start: int, end: int) -> tuple[int, bytes]:
+        """Bytes from `start` on, as many as could fit, and all of the characters that `start` and `end` stand inside."""
+        low, end = max(0, start - 3), min(end, start + self.choices.reach)
+        data = self.document.blob.read(low, end + 3)
+        begin, _ = _character(data, start - low)
+        _, stop = _character(data, end - low)
+        return low + begin, data[begin:stop]
+
+    def _fill(self, text: str) -> float:
+        return self.choices.limits.fill(text, self.choices.count, byte_bound=self.choices.byte_bound)
+
+    def _next_lines(self, first: int, upto: int, last: int) -> str:
+        total = self.document.lines
+        if upto >= total:
+            return self._the_end()
+        # What is left of the range, or as much again as was asked for.
+        count = last - upto if last > upto else max(1, last - first + 1)
+        return next_call(self.choices.ways, "lines", self.record.ref, upto + 1, min(total, upto + count))
+
+    def _next_bytes(self, first: int, upto: int, last: int) -> str:
+        if upto >= self.document.size:
+            return self._the_end()
+        count = last - upto if last > upto else max(1, last - first)
+        return next_call(self.choices.ways, "bytes", self.record.ref, upto + 1, min(self.document.size, upto + count))
+
+    def _next_columns(self, line: int, upto: int, width: int) -> str:
+        if upto < width:
+            return next_call(
+                self.choices.ways, "columns", self.record.ref, upto + 1, min(width, upto + PAGE), line=line
+            )
+        return self._next_lines(line, line, line)
+
+    def _the_end(self) -> str:
+        if self.record.partial:
+            produced = self.record.produced_bytes or self.record.bytes
+            return (
+                f"The stored part ends here: first {self.record.bytes:,} of {produced:,} bytes; {self.record.partial}."
+            )
+        return "The end."
+
+    def _nothing(self, unit: str, first: int, total: int) -> str:
+        counted = lines_of(total) if unit == "line" else f"{total:,} {unit}s"
+        return f"[No {unit} {first:,}: {self.record.ref} has {counted}. {self._next_lines(1, 0, PAGE) if total else self._the_end()}]"
+
+    def _answer(self, rows: list[tuple[int, str]], wanted: tuple[int, int], text: str) -> Clip:
+        first = wanted[0]
+        upto = first + len(rows) - 1
+        size = self.document.start(upto + 1) - self.document.start(first) if rows else 0
+        return self._clip(text, (first, upto), size, whole=upto >= wanted[1])
+
+    def _clip(self, text: str, numbers: tuple[int, int], size: int, *, whole: bool) -> Clip:
+        text, count = beginning(text, self.choices), self.choices.count
+        lines = max(0, numbers[1] - numbers[0] + 1)
+        return Clip(
+            text,
+            "whole" if whole else "stored",
+            ref=self.record.ref,
+            path=self.choices.store.where(self.record.ref),
+            _total=Size(self.document.lines, self.document.size),
+            _shown=Size(lines, size, len(text), count(text)),
+            _ranges=(numbers,) if lines else (),
+            _count=count,
+        )
+
+
+def _character(data: bytes, at: int) -> tuple[int, int]:
+    """From where to where the character goes that `at` stands inside; nowhere when it stands between two, or in junk."""
+    for start in range(at - 1, max(-1, at - 4), -1):
+        if data[start] >= 0xC0:
+            end = start + 2 + (data[start] >= 0xE0) + (data[start] >= 0xF0)
+            rest = data[start + 1 : end]
+            return (start, end) if at < end <= len(data) and all(0x80 <= byte < 0xC0 for byte in rest) else (at, at)
+        if data[start] < 0x80:
+            break
+    return at, at
+
+
+def _whole_chars(data: bytes, count: int) -> bytes:
+    """The first `count` bytes, without a character cut in two at their end."""
+    for back in range(min(4, count)):
+        if count - back >= len(data) or not 0x80 <= data[count - back] < 0xC0:
+            return data[: count - back] if count - back > 0 else data[:count]
+    return data[:count]
