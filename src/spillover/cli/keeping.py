@@ -1,0 +1,187 @@
+"""What is stored, and how it is: list, show, gc, verify, pin, unpin, config, doctor."""
+
+from __future__ import annotations
+
+import time
+
+from spillover.cli import exits
+from spillover.cli.output import put, put_json
+from spillover.cli.setup import clipper
+from spillover.config.settings import load
+from spillover.store.base import Record, verify
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+NEWEST = 50
+
+
+def list_(arguments: argparse.Namespace) -> int:
+    records = [record for record in clipper(arguments).store.list() if arguments.tool in (None, record.tool)]
+    shown = records if arguments.all else records[:NEWEST]
+    if arguments.json:
+        put_json([facts(record) for record in shown])
+        return exits.OK
+    rows = [
+        (
+            record.ref,
+            f"{record.lines:,}",
+            f"{record.bytes:,}",
+            _age(record),
+            "pinned" * record.pinned,
+            record.command or "",
+        )
+        for record in shown
+    ]
+    table(("ref", "lines", "bytes", "age", "", "command"), rows, right=(1, 2, 3))
+    if len(shown) < len(records):
+        put(f"{len(shown)} of {len(records):,} outputs; --all shows all.\n")
+    elif not records:
+        put("Nothing is stored.\n")
+    return exits.OK
+
+
+def show(arguments: argparse.Namespace) -> int:
+    store = clipper(arguments).store
+    record = store.get(arguments.ref)
+    if arguments.json:
+        put_json({**facts(record), "path": store.where(record.ref)})
+        return exits.OK
+    streams = {name: sum(size for stream, size in record.segments if stream == name) for name, _ in record.segments}
+    rows = [
+        ("path", store.where(record.ref) or "(in memory)"),
+        ("tool", record.tool),
+        ("command", record.command or ""),
+        ("call", record.call_id or ""),
+        ("stored", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.created))),
+        ("lines", f"{record.lines:,}"),
+        ("bytes", f"{record.bytes:,}"),
+        ("sha256", record.sha256),
+        ("streams", ", ".join(f"{name} {size:,} bytes" for name, size in streams.items())),
+        ("in part", f"{record.partial}; {record.produced_bytes or 0:,} bytes came" if record.partial else ""),
+        ("shown", ", ".join(f"{first:,}-{last:,}" for first, last in record.shown[:20])),
+        ("pinned", "yes" * record.pinned),
+    ]
+    table((record.ref, ""), [row for row in rows if row[1]])
+    return exits.OK
+
+
+def gc(arguments: argparse.Namespace) -> int:
+    store = clipper(arguments).store
+    swept = store.sweep(dry_run=arguments.dry_run)  # type: ignore[attr-defined]  # the configured store is a folder
+    if arguments.json:
+        put_json(
+            {"outputs": swept.outputs, "bytes": swept.bytes, "leftovers": swept.leftovers, "dry_run": arguments.dry_run}
+        )
+        return exits.OK
+    verb = "would remove" if arguments.dry_run else "removed"
+    put(
+        f"{verb} {swept.outputs:,} outputs ({swept.bytes:,} bytes) and {swept.leftovers:,} leftovers of writers that were killed\n"
+    )
+    return exits.OK
+
+
+def verify_(arguments: argparse.Namespace) -> int:
+    store = clipper(arguments).store
+    refs = arguments.refs or [record.ref for record in store.list()]
+    wrong = {ref: verify(store, ref) for ref in refs}
+    if arguments.json:
+        put_json([{"ref": ref, "ok": what is None, "wrong": what} for ref, what in wrong.items()])
+    else:
+        for ref, what in wrong.items():
+            put(f"{ref}  {what or 'ok'}\n")
+        damaged = sum(what is not None for what in wrong.values())
+        put(f"{len(wrong):,} outputs checked, {damaged:,} damaged\n")
+    return exits.FOUND if any(wrong.values()) else exits.OK
+
+
+def pin(arguments: argparse.Namespace) -> int:
+    return _pinned(arguments, pinned=True)
+
+
+def unpin(arguments: argparse.Namespace) -> int:
+    return _pinned(arguments, pinned=False)
+
+
+def _pinned(arguments: argparse.Namespace, *, pinned: bool) -> int:
+    store = clipper(arguments).store
+    ref = store.get(arguments.ref).ref
+    store.pin(ref, pinned)
+    put(f"{ref} is {'pinned' if pinned else 'no longer pinned'}\n")
+    return exits.OK
+
+
+def config(arguments: argparse.Namespace) -> int:
+    settings = load()
+    settings.choices()  # so that a wrong value is heard of here too
+    if arguments.json:
+        put_json({key: {"value": setting.value, "origin": setting.origin} for key, setting in settings.values.items()})
+        return exits.OK
+    rows = [(key, str(setting.value), setting.origin) for key, setting in settings.values.items()]
+    table(("setting", "value", "from"), rows)
+    return exits.OK
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    from spillover.cli.doctor import checks
+
+    found = checks(arguments)
+    if arguments.json:
+        put_json([{"check": check.name, "ok": check.ok, "said": check.said} for check in found])
+    else:
+        table(("", "check", ""), [("ok" if check.ok else "!!", check.name, check.said) for check in found])
+    return exits.OK if all(check.ok for check in found) else exits.FOUND
+
+
+def facts(record: Record) -> dict[str, object]:
+    """A record for a program; the line index stays out of it."""
+    return {
+        "ref": record.ref,
+        "tool": record.tool,
+        "call_id": record.call_id,
+        "command": record.command,
+        "created": record.created,
+        "lines": record.lines,
+        "bytes": record.bytes,
+        "sha256": record.sha256,
+        "partial": record.partial,
+        "produced_bytes": record.produced_bytes,
+        "produced_lines": record.produced_lines,
+        "segments": [list(segment) for segment in record.segments],
+        "shown": [list(pair) for pair in record.shown],
+        "pinned": record.pinned,
+    }
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """Columns as wide as they need to be; the last one as long as it is."""
+    clean = [[" ".join(cell.split()) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in [head, *clean]) for column in range(len(head))]
+    for row in [head, *clean]:
+        cells = [
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        put("  ".join(cells).rstrip() + "\n")
+
+
+def _age(record: Record) -> str:
+    seconds = max(0, int(time.time() - record.created))
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+FUNCTIONS = {
+    "list": list_,
+    "show": show,
+    "gc": gc,
+    "verify": verify_,
+    "pin": pin,
+    "unpin": unpin,
+    "config": config,
+    "doctor": doctor,
+}

@@ -1,0 +1,178 @@
+"""Arguments, help and exit codes: what is right, what is wrong, and what each says."""
+
+import os
+
+import pytest
+
+from spillover.cli import exits, main
+from spillover.cli.parser import COMMANDS, FILTER, parse, parser_for
+
+
+@pytest.fixture
+def called(tmp_path, monkeypatch, capfd):
+    """Call `spill` in this process: exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        code = main(list(words))
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        assert "this is a bug in spill" not in err
+        return code, out, err
+
+    return call
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_has_examples_that_parse(called, command):
+    code, out, err = called(command, "--help")
+    assert (code, err) == (0, "")
+    examples = COMMANDS[command][2]
+    assert examples
+    for example in examples:
+        assert f"  {example}\n" in out
+        words = example.replace("'", "").partition("spill ")[2].split()
+        assert words[0] == command
+        parse(words)
+
+
+def test_the_help_of_the_filter_names_every_command(called):
+    code, out, err = called("--help")
+    assert (code, err) == (0, "")
+    assert all(f"  {command} " in out and COMMANDS[command][0] in out for command in COMMANDS)
+    assert all(f"  {example}\n" in out for example in FILTER[1])
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_every_option_says_what_it_does(command):
+    assert all(action.help for action in parser_for(command)._actions)
+
+
+@pytest.mark.parametrize("columns", ["", "0", "20", "200", "many"])
+def test_help_is_readable_however_wide_the_terminal_is(called, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert called("run", "--help")[0] == 0
+
+
+WRONG = [
+    # no such command
+    (["lst"], "did you mean `spill list`?"),
+    (["red"], "did you mean `spill read`?"),
+    (["gerp"], "did you mean `spill grep`?"),
+    (["verfy"], "did you mean `spill verify`?"),
+    (["make"], "To run something: spill run -- make"),
+    ([""], "is no command"),
+    (["läuft"], "is no command"),
+    (["run --"], "is no command"),
+    # no such option
+    (["--nope"], "unrecognized arguments: --nope"),
+    (["run", "--nope", "true"], "unrecognized arguments: --nope"),
+    (["list", "--nope"], "unrecognized arguments: --nope"),
+    (["read", "x-1", "--nope"], "unrecognized arguments: --nope"),
+    (["--tok", "500"], "unrecognized arguments: --tok"),  # no abbreviation: what it stands for may change
+    (["config", "--store", "x"], "unrecognized arguments: --store"),
+    # too few, too many
+    (["run"], "there is no command"),
+    (["run", "--"], "there is no command"),
+    (["read"], "required: REF"),
+    (["show"], "required: REF"),
+    (["pin"], "required: REF"),
+    (["unpin"], "required: REF"),
+    (["grep"], "required: REF, PATTERN"),
+    (["grep", "bash-000000000000"], "required: PATTERN"),
+    (["show", "a", "b"], "unrecognized arguments: b"),
+    (["list", "a"], "unrecognized arguments: a"),
+    (["--tokens"], "expected one argument"),
+    # wrong values
+    (["--tokens", "x"], "'x' is no whole number"),
+    (["--tokens", "-5"], "'-5' is no whole number"),
+    (["--tokens", "1.5"], "'1.5' is no whole number"),
+    (["--tokens", "٣٣٣"], "is no whole number"),
+    (["--tokens", ""], "'' is no whole number"),
+    (["--tokens", "5"], "leaves no room for the notice"),
+    (["--lines", "1"], "leaves no room for the notice"),
+    (["--bytes", "9"], "leaves no room for the notice"),
+    (["--keep", "middle"], "is no part of an output"),
+    (["--hints", "telepathy"], "is no hint"),
+    (["--cap", "lots"], "cap"),
+    (["--tokenizer", "nonsense"], "nonsense"),
+    (["run", "--timeout", "x", "true"], "invalid float value"),
+    (["grep", "a-1", "x", "-C", "-1"], "-C"),
+    # refs that name nothing
+    (["read", "bash-000000000000"], "No output is stored under"),
+    (["show", "bash"], "No output is stored under"),
+    (["read", "../../etc/passwd"], "is not a ref"),
+    (["show", "/etc/passwd"], "is not a ref"),
+    (["pin", "bash-7f3a9c2e41d0.txt"], "is not a ref"),
+    (["verify", "a b"], "is not a ref"),
+    (["grep", "a\nb", "x"], "is not a ref"),
+    (["read", "x" * 10_000], "is not a ref"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"), WRONG, ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else ""
+)
+def test_wrong_use_is_exit_2_with_a_reason_and_never_a_traceback(called, words, why):
+    code, out, err = called(*words)
+    assert (code, out) == (exits.USAGE, "")
+    assert why in err
+    assert len(err) < 2_000
+
+
+def test_a_number_may_have_separators():
+    for text in ("4000", "4,000", "4_000"):
+        assert parse(["--tokens", text])[1].tokens == 4_000
+
+
+@pytest.mark.parametrize(
+    "words", [["a-1", "-50:"], ["-50:", "a-1"], ["a-1", "--json", "-50:"], ["--json", "a-1", "-50:"]]
+)
+def test_the_last_lines_can_be_asked_for_wherever_the_range_stands(words):
+    if words[0] == "-50:":
+        with pytest.raises(SystemExit):
+            parse(["read", *words])
+        return
+    arguments = parse(["read", *words])[1]
+    assert (arguments.ref, arguments.range.strip(), arguments.json) == ("a-1", "-50:", "--json" in words)
+
+
+def test_what_is_our_own_fault_is_said_to_be_so(monkeypatch, capfd):
+    def broken(_):
+        raise RuntimeError("oops")
+
+    monkeypatch.setattr("spillover.cli.parser._function", lambda _: broken)
+    assert main(["list"]) == exits.BUG
+    err = capfd.readouterr().err
+    assert err.startswith("spill: this is a bug in spill: RuntimeError: oops\n")
+    assert "Traceback" not in err
+    monkeypatch.setenv("SPILLOVER_DEBUG", "1")
+    with pytest.raises(RuntimeError, match="oops"):
+        main(["list"])
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        (KeyboardInterrupt(), exits.INTERRUPTED),
+        (OSError(28, "No space left on device"), exits.UNWRITTEN),
+    ],
+)
+def test_what_is_nobodys_fault_has_its_own_code(monkeypatch, capfd, raised, code):
+    def ended(_):
+        raise raised
+
+    monkeypatch.setattr("spillover.cli.parser._function", lambda _: ended)
+    assert main(["list"]) == code
+    assert "bug" not in capfd.readouterr().err
+
+
+def test_no_two_exit_codes_are_the_same_and_none_is_a_shells_own():
+    codes = [value for name, value in vars(exits).items() if name.isupper()]
+    assert len(codes) == len(set(codes))
+    assert not {124, 126, 127} & set(codes)
+
+
+def test_where_nobody_reads_complaints_they_are_not_made(spill):
+    said = spill("nonsense", stdin=None, preexec_fn=lambda: os.close(2))
+    assert (said.returncode, said.stdout, said.stderr) == (2, "", "")

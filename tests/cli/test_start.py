@@ -1,0 +1,58 @@
+"""What `spill` loads before it runs a command: every tool call pays for it."""
+
+import subprocess
+import sys
+
+import pytest
+
+#: Each of these costs milliseconds, and none is needed to run a command whose output fits.
+HEAVY = {
+    "asyncio",
+    "dataclasses",
+    "difflib",
+    "hashlib",
+    "inspect",
+    "json",
+    "logging",
+    "numpy",
+    "pathlib",
+    "random",
+    "re2",
+    "shutil",
+    "socket",
+    "splintr",
+    "tempfile",
+    "tomllib",
+    "typing",
+}
+LOADED = """
+import sys
+before = set(sys.modules)
+from spillover.cli import main
+main(sys.argv[1:])
+print(*set(sys.modules) - before, file=sys.stderr)
+"""
+
+
+def loaded(*words, given=b"hello\n"):
+    ran = subprocess.run([sys.executable, "-c", LOADED, *words], input=given, capture_output=True, check=True)
+    return set(ran.stderr.decode().splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("words", [["run", "--", "true"], ["run", "--", "echo", "hello"], []])
+def test_what_fits_is_passed_on_without_anything_heavy(words):
+    assert not loaded(*words) & HEAVY
+
+
+def test_what_fits_needs_nothing_that_cuts_or_goes_back():
+    ours = {name.removeprefix("spillover.") for name in loaded("run", "--", "true") if name.startswith("spillover.")}
+    assert not {name for name in ours if name.startswith(("select.", "retrieve", "render", "blocks", "wrap"))}
+
+
+def test_what_overflows_needs_no_search_engine_and_no_exact_tokens():
+    assert not loaded("run", "--bytes", "2000", "--", "seq", "5000") & {"re2", "splintr", "numpy", "asyncio", "tomllib"}
+
+
+def test_only_the_command_that_is_asked_for_is_loaded():
+    assert "spillover.run" not in loaded("list")
+    assert "spillover.cli.keeping" not in loaded("run", "--", "true")
