@@ -1,0 +1,229 @@
+"""Speed and memory, as ratios against a floor measured in the same run.
+
+    python bench/speed.py                 # the table; JSON in bench/out/speed.json
+    python bench/speed.py --size 200      # a smaller file, in MB, for a quick look
+
+Absolute times mean little on a shared machine: every figure stands beside a floor that was measured in turn with it, and
+of each the best of several runs is taken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+import spillover
+from spillover import Clipper, DirStore
+
+BIN = Path(sys.executable).parent
+SPILL = str(BIN / "spill")
+MEGABYTE = 1_000_000
+WORDS = ["INFO", "compile", "src/module/file.c", "-O2", "linking", "target", "warning:", "unused", "done", "0x7f3a9c", "12345", "cached"]
+PATTERNS = ("FAILED|Error", "unused done 0x7f3a9c 12345 done", "wor[a-z]+ 12", "[0-9]{5} done$")
+
+
+@dataclass
+class Row:
+    what: str
+    figure: float
+    unit: str
+    bar: float
+    at_least: bool
+    floor: str
+
+    @property
+    def held(self) -> bool:
+        return self.figure >= self.bar if self.at_least else self.figure <= self.bar
+
+
+def make_log(path: Path, megabytes: int) -> None:
+    """A log with lines of many lengths; the same every time."""
+    import random
+
+    rng = random.Random(1)
+    lines = [
+        f"2026-08-22T10:{i // 60 % 60:02}:{i % 60:02} {' '.join(rng.choices(WORDS, k=rng.randint(3, 12)))}\n"
+        for i in range(100_000)
+    ]
+    block = "".join(lines).encode()
+    with path.open("wb") as file:
+        for _ in range(max(1, megabytes * MEGABYTE // len(block))):
+            file.write(block)
+
+
+def best(rounds: int, *runs: Callable[[], float]) -> list[float]:
+    """The best time of each, measured in turn so that a busy moment hits all of them."""
+    times: list[list[float]] = [[] for _ in runs]
+    for _ in range(rounds):
+        for mine, run in zip(times, runs, strict=True):
+            mine.append(run())
+    return [min(mine) for mine in times]
+
+
+def timed(function: Callable[[], object]) -> Callable[[], float]:
+    def run() -> float:
+        started = time.perf_counter()
+        function()
+        return time.perf_counter() - started
+
+    return run
+
+
+def shell(line: str) -> Callable[[], object]:
+    return lambda: subprocess.run(["sh", "-c", line], check=True, stdout=subprocess.DEVNULL)
+
+
+def peak(argv: list[str], stdin: Path | None = None) -> int:
+    """The most memory a command had, in bytes; fed by a `cat` of its own where a file is given."""
+    feeder = subprocess.Popen(["cat", str(stdin)], stdout=subprocess.PIPE) if stdin else None
+    child = subprocess.Popen(argv, stdin=feeder.stdout if feeder else None, stdout=subprocess.DEVNULL)
+    if feeder and feeder.stdout:
+        feeder.stdout.close()
+    _, _, usage = os.wait4(child.pid, 0)
+    child.returncode = 0
+    if feeder:
+        feeder.wait()
+    return usage.ru_maxrss * 1024
+
+
+def streaming(folder: Path, log: Path, rounds: int) -> list[Row]:
+    store = folder / "store"
+    os.environ["SPILLOVER_STORE"] = str(store)
+
+    def fresh(line: str) -> Callable[[], float]:
+        def run() -> float:
+            subprocess.run(["rm", "-rf", str(store), str(folder / "copy")], check=True)
+            os.sync()
+            return timed(shell(line))()
+
+        return run
+
+    floor, piped, ran = best(
+        rounds,
+        fresh(f"cat '{log}' | cat > '{folder}/copy'"),
+        fresh(f"cat '{log}' | '{SPILL}' --keep tail"),
+        fresh(f"'{SPILL}' run --keep tail -- cat '{log}'"),
+    )
+    bare = peak([sys.executable, "-c", "pass"])
+    memory = (
+        max(peak([SPILL, "--keep", "tail"], log), peak([SPILL, "run", "--keep", "tail", "--", "cat", str(log)])) - bare
+    )
+    said = "cat F | cat > G"
+    return [
+        Row("cat F | spill --keep tail", floor / piped, "x", 0.8, at_least=True, floor=said),
+        Row("spill run --keep tail -- cat F", floor / ran, "x", 0.8, at_least=True, floor=said),
+        Row("peak memory of both", memory / MEGABYTE, "MB more", 40, at_least=False, floor="python -c pass"),
+    ]
+
+
+def starting(rounds: int) -> list[Row]:
+    def command(*argv: str) -> Callable[[], float]:
+        return timed(lambda: subprocess.run(argv, check=True, stdout=subprocess.DEVNULL))
+
+    bare, ran, imported = best(
+        rounds * 6,
+        command(sys.executable, "-c", "pass"),
+        command(SPILL, "run", "--", "true"),
+        command(sys.executable, "-c", "import spillover"),
+    )
+    said = "python -c pass"
+    return [
+        Row("spill run -- true", (ran - bare) * 1e3, "ms more", 45, at_least=False, floor=said),
+        Row("import spillover", (imported - bare) * 1e3, "ms more", 30, at_least=False, floor=said),
+    ]
+
+
+def clipping(folder: Path, rounds: int) -> list[Row]:
+    clipper = Clipper(store=DirStore(folder / "clips"))
+    short = "a line of a short text, of which there are some\n" * 21
+    many = 2_000
+
+    def short_ones() -> None:
+        for _ in range(many):
+            clipper.clip(short)
+
+    big = ("2026-08-22 a line of a long text that has to be stored, number {}\n" * 160_000)[: 10 * MEGABYTE]
+    data = big.encode()
+    serial = iter(range(1 << 30))
+
+    def write() -> None:
+        with (folder / "plain").open("wb") as file:
+            file.write(data)
+
+    def store() -> None:
+        clipper.clip(f"{next(serial)}\n{big}")  # never the same twice, or it would be stored already
+
+    each, plain, stored = best(rounds * 3, timed(short_ones), timed(write), timed(store))
+    return [
+        Row("clip of a 1 KB string that fits", each / many * 1e6, "µs", 10, at_least=False, floor="-"),
+        Row("clip of a 10 MB string, stored", stored / plain, "x", 3, at_least=False, floor="writing the bytes"),
+    ]
+
+
+def going_back(folder: Path, log: Path, rounds: int) -> list[Row]:
+    clipper = Clipper(store=DirStore(folder / "back"))
+    ref = clipper.clip(log).ref
+    assert ref is not None
+    middle = clipper.store.get(ref).lines // 2
+    (read,) = best(rounds * 3, timed(lambda: clipper.read(ref, lines=f"{middle}:+100")))
+    rows = [Row("read of 100 lines in the middle", read * 1e3, "ms", 5, at_least=False, floor="-")]
+    for pattern in PATTERNS:
+        floor, ours = best(rounds, timed(partial(_grep, pattern, log)), timed(partial(clipper.grep, ref, pattern)))
+        rows.append(Row(f"grep {pattern}", floor / ours, "x", 0.3, at_least=True, floor="grep -E"))
+    return rows
+
+
+def _grep(pattern: str, log: Path) -> None:
+    subprocess.run(["grep", "-E", pattern, str(log)], stdout=subprocess.DEVNULL, check=False)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=1000, help="of the log, in MB")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path, default=Path(__file__).parent / "out" / "speed.json")
+    parser.add_argument("--only", help="streaming, starting, clipping or back")
+    args = parser.parse_args()
+    # As pip does when it installs; a clone that is run in place may have no compiled files.
+    compileall.compile_dir(Path(spillover.__file__).parent, quiet=1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        log = folder / "F"
+        make_log(log, args.size)
+        parts: dict[str, Callable[[], list[Row]]] = {
+            "streaming": lambda: streaming(folder, log, args.rounds),
+            "starting": lambda: starting(args.rounds),
+            "clipping": lambda: clipping(folder, args.rounds),
+            "back": lambda: going_back(folder, log, args.rounds),
+        }
+        print(f"{'what':<48}{'figure':>12} {'unit':<9}{'bar':>10}  {'against':<18}held")
+        rows = []
+        for part, measure in parts.items():
+            if args.only not in (None, part):
+                continue
+            for row in measure():
+                rows.append(row)
+                bar = f"{'≥' if row.at_least else '≤'} {row.bar:g}"
+                print(
+                    f"{row.what:<48}{row.figure:>12.2f} {row.unit:<9}{bar:>10}  {row.floor:<18}{'yes' if row.held else 'NO'}",
+                    flush=True,
+                )
+    args.json.parent.mkdir(parents=True, exist_ok=True)
+    args.json.write_text(
+        json.dumps({"size_mb": args.size, "rows": [{**asdict(row), "held": row.held} for row in rows]}, indent=1)
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,226 @@
+"""Writes into README.md and docs/ what can be had from the code itself. `make docs` runs it; a test compares.
+
+```python              is run, all blocks of a page in one namespace; a ```text block right behind it is what it prints
+```console run         each `$ line` is run by a shell, one store for the page; what it prints stands below it
+<!-- help: grep -->    the --help of a command ("spill" for the filter), up to <!-- end -->
+<!-- api: clip -->     signature and docstring of public names (`testing.` before those of spillover.testing)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib
+import inspect
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = "/home/me"  # how the home of whoever runs the examples is written
+COLUMNS = 100  # for --help
+SIGNATURE = 100  # a longer signature has a line for each parameter
+
+FENCE = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+OUTPUT = re.compile(r"\n+```text\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+MARKED = re.compile(r"<!-- (?P<what>help|api): (?P<names>[^>]+?) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL)
+
+
+def pages() -> list[Path]:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def rendered(page: Path) -> str:
+    """The page as it should be; an example that fails raises what it raises."""
+    text = MARKED.sub(_marked, page.read_text(encoding="utf-8"))
+    out, at = [], 0
+    names: dict[str, Any] = {"__name__": page.stem}
+    with _somewhere() as folder:
+        for fence in FENCE.finditer(text):
+            if fence.start() < at:
+                continue  # it is the output of the one before
+            if fence["kind"] == "python":
+                said = _run_python(page, text, fence, names).replace(str(folder), HOME)
+                out.append(text[at : fence.end()])
+                at = fence.end()
+                if expected := OUTPUT.match(text, at):
+                    out.append(f"\n\n```text\n{said}```")
+                    at = expected.end()
+                elif said:
+                    raise AssertionError(f"{page.name}: a block prints, and no ```text block stands behind it:\n{said}")
+            elif fence["kind"] == "console run":
+                out += [text[at : fence.start("body")], _run_console(fence["body"], folder)]
+                at = fence.end("body")
+    return "".join([*out, text[at:]])
+
+
+def words(text: str) -> list[str]:
+    """What is compared: Python 3.13 breaks the lines of --help elsewhere, and writes `-C, --context N` for `-C N, --context N`."""
+    return re.sub(r"(-\w) [A-Z]+, (--)", r"\1, \2", text).split()
+
+
+@contextlib.contextmanager
+def _somewhere() -> Iterator[Path]:
+    """An empty home to run examples in: the default store, no configuration, and nothing of it left afterwards."""
+    before = dict(os.environ)
+    with tempfile.TemporaryDirectory(prefix="docs-") as made:
+        folder = Path(made).resolve()
+        for name in before:
+            if name.startswith(("SPILLOVER_", "XDG_")):
+                del os.environ[name]
+        os.environ.update(HOME=str(folder), PATH=f"{Path(sys.executable).parent}{os.pathsep}{before['PATH']}")
+        try:
+            with contextlib.chdir(folder):
+                yield folder
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+def _run_python(page: Path, text: str, fence: re.Match[str], names: dict[str, Any]) -> str:
+    """What the block prints. It keeps its place in the page, so that a traceback names the line."""
+    source = "\n" * text.count("\n", 0, fence.start("body")) + fence["body"]
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile(source, str(page), "exec"), names)  # noqa: S102  our own examples
+    return said.getvalue()
+
+
+def _run_console(body: str, folder: Path) -> str:
+    out = []
+    for line in body.splitlines():
+        if not line.startswith("$ "):
+            continue  # what it printed the last time
+        ended = subprocess.run(line[2:], shell=True, capture_output=True, text=True, check=False)
+        said = (ended.stdout + ended.stderr).replace(str(folder), HOME)
+        if ended.returncode:
+            raise AssertionError(f"{line}\nexit code {ended.returncode}\n{said}")
+        out.append(f"{line}\n{said}" + "\n" * (said != "" and not said.endswith("\n")))
+    return "".join(out)
+
+
+def _marked(found: re.Match[str]) -> str:
+    make = {"help": help_of, "api": api_of}[found["what"]]
+    parts = "\n".join(make(name) for name in found["names"].split())
+    return f"<!-- {found['what']}: {found['names']} -->\n{parts}<!-- end -->"
+
+
+def help_of(command: str) -> str:
+    """The --help of a command, as a block."""
+    from spillover.cli.parser import parser_for  # only pages with a marker need it
+
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(COLUMNS)
+    try:
+        return f"```text\n{parser_for(None if command == 'spill' else command).format_help()}```\n"
+    finally:
+        os.environ.pop("COLUMNS")
+        if before is not None:
+            os.environ["COLUMNS"] = before
+
+
+def api_of(name: str) -> str:
+    """A public name: how it is called, the sentence it says of itself, and the same of what it has."""
+    module, _, short = name.rpartition(".")
+    value = getattr(importlib.import_module(f"spillover.{module}".rstrip(".")), short)
+    if not callable(value):
+        return f"### {short}\n\n```text\n{short}: {type(value).__name__}\n```\n\n{_comment_above(short)}\n"
+    about = f"### {short}\n\n```text\n{signature(short, value)}\n```\n\n{inspect.getdoc(value)}\n"
+    has = {**_fields(value), **_members(value)} if inspect.isclass(value) else {}
+    return about + "\n" * bool(has) + "".join(f"- `{one}`: {said}\n" for one, said in has.items())
+
+
+def signature(name: str, value: Any) -> str:
+    """As it would be written; what a reader does not give (fields with an underscore) is left out."""
+    if inspect.isclass(value) and "__init__" not in vars(value):
+        above = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
+        return f"class {name}({above})" if above else f"class {name}"
+    made = dataclasses.is_dataclass(value)
+    parts = [_field(one) for one in dataclasses.fields(value) if one.init] if made else _parameters(value)
+    parts = [(part, named) for part, named in parts if not part.startswith("_")]
+    words = [part for part, named in parts if not named] + ["*"] * any(named for _, named in parts)
+    words += [part for part, named in parts if named]
+    arrow = "" if inspect.isclass(value) else f" -> {inspect.signature(value).return_annotation}"
+    line = f"{name}({', '.join(words)}){arrow}"
+    return line if len(line) <= SIGNATURE else f"{name}(\n" + "".join(f"    {word},\n" for word in words) + f"){arrow}"
+
+
+def _field(one: Any) -> tuple[str, bool]:
+    """A field of a dataclass as a parameter, and whether it has to be named."""
+    default = "" if one.default is dataclasses.MISSING else f" = {written(one.default)}"
+    if one.default_factory is not dataclasses.MISSING:
+        default = f" = {one.default_factory.__name__}()"
+    return f"{one.name}: {one.type}{default}", one.kw_only
+
+
+def _parameters(value: Any) -> list[tuple[str, bool]]:
+    parts = []
+    for one in inspect.signature(value).parameters.values():
+        default = "" if one.default is one.empty else f" = {written(one.default)}"
+        stars = "**" if one.kind is one.VAR_KEYWORD else ""
+        parts.append((f"{stars}{one.name}: {one.annotation}{default}", one.kind is one.KEYWORD_ONLY))
+    return parts
+
+
+def written(value: Any) -> str:
+    """A default as a person would write it."""
+    hints = importlib.import_module("spillover.notice").NAMED
+    if isinstance(value, tuple):
+        return "(" + "".join(f"{written(each)}, " for each in value).rstrip() + ")"
+    if known := [name for name, hint in hints.items() if value == hint]:
+        return f'"{known[0]}"'
+    if dataclasses.is_dataclass(value):
+        return f"{type(value).__name__}()"
+    if inspect.isfunction(value):
+        return value.__name__
+    return f'"{value}"' if isinstance(value, str) else f"{value:_}" if type(value) is int else repr(value)
+
+
+def _comment_above(name: str) -> str:
+    """What a `#:` comment says of a constant."""
+    ours = [module for path, module in list(sys.modules.items()) if path.startswith("spillover.")]
+    said = (re.search(rf"^#: (.*)\n{name} = ", inspect.getsource(module), re.MULTILINE) for module in ours)
+    return next(found[1] for found in said if found)
+
+
+def _fields(value: type) -> dict[str, str]:
+    """Fields that have a comment beside them."""
+    beside = re.compile(r"^    (\w+): [^\n#]+  # (?!noqa)([^\n]+)$", re.MULTILINE)
+    owners = [each for each in reversed(value.__mro__) if dataclasses.is_dataclass(each)]
+    return {name: said for each in owners for name, said in beside.findall(inspect.getsource(each)) if name[0] != "_"}
+
+
+def _members(value: type) -> dict[str, str]:
+    """Methods and properties that say something of themselves."""
+    members = {}
+    for name in (name for each in value.__mro__[:-1] if each.__module__ != "builtins" for name in vars(each)):
+        member = inspect.getattr_static(value, name)
+        function = member.fget if isinstance(member, property) else member
+        if not name.startswith(("_", "test_")) and inspect.isfunction(function) and function.__doc__:
+            said = (inspect.getdoc(function) or "").partition("\n\n")[0]
+            members[name if isinstance(member, property) else _brief(name, function)] = said
+    return members
+
+
+def _brief(name: str, function: Any) -> str:
+    """A method in one line, without types."""
+    found = inspect.signature(function)
+    plain = [one.replace(annotation=one.empty) for one in list(found.parameters.values())[1:]]
+    prefix = "await " if inspect.iscoroutinefunction(function) else ""
+    return f"{prefix}{name}{found.replace(parameters=plain, return_annotation=found.empty)}"
+
+
+if __name__ == "__main__":
+    for each in [Path(name).resolve() for name in sys.argv[1:]] or pages():
+        new = rendered(each)
+        if new != each.read_text(encoding="utf-8"):
+            each.write_text(new, encoding="utf-8")
+            print(f"{each.relative_to(ROOT)} is written anew")

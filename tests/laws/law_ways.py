@@ -1,0 +1,202 @@
+"""Every public way in: the same bytes by way of each, and what came of them."""
+
+import asyncio
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from spillover import Clip
+from spillover.testing import byte_by_byte, chunked
+from spillover.view.clean import clean
+
+
+@dataclass(frozen=True)
+class Came:
+    """What a way in made of an output."""
+
+    texts: tuple[str, ...]  # what the model gets, all of it
+    clips: tuple[Clip, ...]
+    inputs: tuple[bytes, ...]  # the bytes behind each clip
+
+
+def as_text(data):
+    """The bytes as a str that stands for them: what is no UTF-8 becomes lone surrogates."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def as_bytes(text):
+    return text.encode("utf-8", "surrogatepass")
+
+
+def one(clip, data):
+    return Came((clip.text,), (clip,), (data,))
+
+
+def by_str(clipper, data, cuts, folder):
+    text = as_text(data)
+    return one(clipper.clip(text), as_bytes(text))
+
+
+def by_bytes(clipper, data, cuts, folder):
+    return one(clipper.clip(data), data)
+
+
+def by_bytearray(clipper, data, cuts, folder):
+    return one(clipper.clip(bytearray(data)), data)
+
+
+def by_memoryview(clipper, data, cuts, folder):
+    return one(clipper.clip(memoryview(data)), data)
+
+
+def by_text_file(clipper, data, cuts, folder):
+    text = as_text(data)
+    return one(clipper.clip(io.StringIO(text, newline="")), as_bytes(text))
+
+
+def by_binary_file(clipper, data, cuts, folder):
+    return one(clipper.clip(io.BytesIO(data)), data)
+
+
+def by_path(clipper, data, cuts, folder):
+    path = Path(folder) / "output"
+    path.write_bytes(data)
+    return one(clipper.clip(path), data)
+
+
+def by_list(clipper, data, cuts, folder):
+    return one(clipper.clip(list(chunked(data, cuts))), data)
+
+
+def by_generator(clipper, data, cuts, folder):
+    return one(clipper.clip(byte_by_byte(data) if len(data) < 2_000 else chunked(data, cuts)), data)
+
+
+def by_async_iterable(clipper, data, cuts, folder):
+    async def source():
+        for chunk in chunked(data, cuts):
+            yield chunk
+
+    return one(asyncio.run(clipper.aclip(source())), data)
+
+
+def by_capture(clipper, data, cuts, folder):
+    capture = clipper.capture()
+    for number, chunk in enumerate(chunked(data, cuts)):
+        capture.write(chunk, "stderr" if number % 3 == 1 else "stdout")
+    return one(capture.clip, data)
+
+
+def by_streams(clipper, data, cuts, folder):
+    parts = halves(data, cuts)
+    return one(clipper.clip_streams(stdout=parts[0], stderr=parts[1]), behind_each_other(parts))
+
+
+def by_blocks(clipper, data, cuts, folder):
+    texts = [as_text(part) for part in chunked(data, cuts)]
+    image = {"type": "image", "data": "…", "mimeType": "image/png"}
+    given = [image, *({"type": "text", "text": text} for text in texts)]
+    blocks = clipper.clip_blocks(given)
+    assert [block for block in blocks if block["type"] == "image"] == [image]
+    return Came(block_texts(blocks), (blocks.clip,), (behind_each_other(map(as_bytes, texts)),))
+
+
+def by_many(clipper, data, cuts, folder):
+    parts = dict(enumerate(chunked(data, cuts)))
+    clips = clipper.clip_many(parts)
+    assert clips.keys() == parts.keys()
+    return Came(tuple(clip.text for clip in clips.values()), tuple(clips.values()), tuple(parts.values()))
+
+
+def halves(data, cuts):
+    at = sum(cuts) % (len(data) + 1)
+    return data[:at], data[at:]
+
+
+def behind_each_other(parts):
+    """As one output: where a part does not end its line, a newline stands between."""
+    whole = b""
+    for part in parts:
+        if part and whole and not whole.endswith(b"\n"):
+            whole += b"\n"
+        whole += part
+    return whole
+
+
+def block_texts(blocks):
+    return tuple(block["text"] for block in blocks if block["type"] == "text")
+
+
+def wrapped_text(clipper, data, cuts, folder):
+    return Came((clipper.wrap(lambda: as_text(data))(),), (), (data,))
+
+
+def wrapped_bytes(clipper, data, cuts, folder):
+    return Came((clipper.wrap(lambda: data)(),), (), (data,))
+
+
+def wrapped_coroutine(clipper, data, cuts, folder):
+    async def tool():
+        return as_text(data)
+
+    return Came((asyncio.run(clipper.wrap(tool)()),), (), (data,))
+
+
+def wrapped_generator(clipper, data, cuts, folder):
+    return Came((clipper.wrap(lambda: chunked(data, cuts))(),), (), (data,))
+
+
+def wrapped_blocks(clipper, data, cuts, folder):
+    content = [{"type": "text", "text": as_text(part)} for part in chunked(data, cuts)]
+    result = clipper.wrap(lambda: {"isError": True, "content": content})()
+    assert result["isError"] is True
+    return Came(block_texts(result["content"]), (), (data,))
+
+
+def wrapped_data(clipper, data, cuts, folder):
+    """What is no text, a framework writes as JSON."""
+    rows = [clean(part) for part in chunked(data, cuts)]
+    result = clipper.wrap(lambda: rows)()
+    return Came((result if isinstance(result, str) else json.dumps(result, ensure_ascii=False),), (), (data,))
+
+
+def wrapped_error(clipper, data, cuts, folder):
+    """A host shows the model what an exception says."""
+
+    def tool():
+        raise ValueError(data.decode("utf-8", "replace"))
+
+    try:
+        clipper.wrap(tool)()
+    except ValueError as error:
+        return Came((str(error),), (), (data,))
+    raise AssertionError("the exception is gone")
+
+
+#: One output in, one clip out, whatever the source.
+SOURCES = {
+    "str": by_str,
+    "bytes": by_bytes,
+    "bytearray": by_bytearray,
+    "memoryview": by_memoryview,
+    "text file": by_text_file,
+    "binary file": by_binary_file,
+    "path": by_path,
+    "list of chunks": by_list,
+    "generator": by_generator,
+    "async iterable": by_async_iterable,
+    "capture": by_capture,
+}
+#: Several outputs in, or several texts out.
+TOGETHER = {"clip_streams": by_streams, "clip_blocks": by_blocks, "clip_many": by_many}
+#: Around a tool; only what the model gets comes out.
+WRAPPED = {
+    "wrapped text": wrapped_text,
+    "wrapped bytes": wrapped_bytes,
+    "wrapped coroutine": wrapped_coroutine,
+    "wrapped generator": wrapped_generator,
+    "wrapped blocks": wrapped_blocks,
+    "wrapped data": wrapped_data,
+    "wrapped error": wrapped_error,
+}

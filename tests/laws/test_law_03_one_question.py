@@ -1,0 +1,77 @@
+"""Law 3: "did it overflow?" decides cutting, storing and saying so. There is no dead band."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from law_given import choices, cuts, outputs
+from law_naive import over
+from law_ways import SOURCES, TOGETHER
+
+from spillover import Clipper, Limits, MemoryStore
+from spillover.view.clean import clean
+
+ALL_SHOWN = "control codes and progress frames: all"
+
+
+@given(way=st.sampled_from([*SOURCES]), chosen=choices, data=outputs, cuts=cuts)
+def test_an_output_is_whole_exactly_when_it_fits(tmp_path, way, chosen, data, cuts):
+    clipper = Clipper(**chosen, store=MemoryStore())
+    came = SOURCES[way](clipper, data, cuts, tmp_path)
+    (clip,), (came_in,) = came.clips, came.inputs
+    bounds = clipper.trigger or clipper.limits
+    as_shown = clean(came_in)
+    fits = not over([as_shown], bounds, clipper.count) and len(came_in) <= bounds.window
+    assert (clip.outcome == "whole") == fits
+    if fits:
+        assert clip.text == as_shown
+        assert (clip.ranges, clip.hidden, clip.shown) == (((1, clip.total.lines),) if came_in else (), (), clip.total)
+
+
+@given(way=st.sampled_from([*SOURCES, *TOGETHER]), chosen=choices, data=outputs, cuts=cuts)
+def test_something_is_stored_exactly_when_something_is_cut(tmp_path, way, chosen, data, cuts):
+    clipper = Clipper(**chosen, store=MemoryStore())
+    came = (SOURCES | TOGETHER)[way](clipper, data, cuts, tmp_path)
+    for clip, came_in in zip(came.clips, came.inputs, strict=True):
+        cut = clip.hidden != () or clip.shown.bytes < clip.total.bytes
+        if clip.outcome == "whole":
+            assert not cut
+        elif not cut:
+            # All is shown, but less than came: the codes are only in the store. This is said as well.
+            assert len(came_in) > len(clean(came_in).encode())
+            assert ALL_SHOWN in clip.text or clip.text.startswith("[Clipped:")
+
+
+#: limits, output → what becomes of it: at the limit, and one above.
+EDGES = [
+    (Limits(lines=4), b"1\n2\n3\n4", "whole"),
+    (Limits(lines=4), b"1\n2\n3\n4\n", "whole"),
+    (Limits(lines=4), b"1\n2\n3\n4\n5", "stored"),
+    (Limits(lines=4), b"\n\n\n\n", "whole"),
+    (Limits(lines=4), b"\n\n\n\n\n", "stored"),
+    (Limits(lines=4), b"1\r\n2\r\n3\r\n4\r\n", "whole"),
+    (Limits(bytes=200), b"x" * 200, "whole"),
+    (Limits(bytes=200), b"x" * 201, "stored"),
+    (Limits(bytes=200), "é".encode() * 100, "whole"),
+    (Limits(bytes=200), "é".encode() * 101, "stored"),
+    (Limits(chars=200), "é".encode() * 200, "whole"),
+    (Limits(chars=200), "é".encode() * 201, "stored"),
+    (Limits(chars=200), "😀".encode() * 200, "whole"),
+    (Limits(chars=200, bytes=799), "😀".encode() * 200, "stored"),
+    (Limits(bytes=200), b"\r" * 201 + b"done", "stored"),  # the frames are more than the limit; only the store has them
+    (Limits(lines=4), b"", "whole"),
+]
+
+
+@pytest.mark.parametrize(("limits", "output", "outcome"), EDGES)
+def test_the_limit_itself_still_fits(limits, output, outcome):
+    store = MemoryStore()
+    clip = Clipper(limits, store=store).clip(output)
+    assert clip.outcome == outcome
+    assert len(list(store.list())) == (outcome == "stored")
+
+
+@pytest.mark.parametrize("size", [2_000, 2_001, 5_000])
+def test_up_to_the_trigger_nothing_is_cut_and_above_it_down_to_the_limits(size):
+    clipper = Clipper(Limits(chars=500), trigger=Limits(chars=2_000), store=MemoryStore())
+    clip = clipper.clip("x" * size)
+    assert (clip.outcome, len(clip.text) <= 500) == (("whole", False) if size <= 2_000 else ("stored", True))

@@ -1,0 +1,151 @@
+"""Law 4: counts are of the whole output, and what is shown and what is hidden add up to it.
+
+The text is read back with nothing but the numbers in it: the markers say where the gaps are, so everything else must be
+the output, line for line.
+"""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from law_given import choices, cuts, outputs, unforged
+from law_naive import Lines, line_count, merged
+from law_ways import SOURCES, TOGETHER
+
+from spillover import Clipper, Limits, MemoryStore
+from spillover.testing import FailingStore
+from spillover.view.clean import clean
+
+NUMBER = r"([\d,]+)"
+NOTICE = re.compile(r"\[(?:Output|Clipped)[^\]]*\]\n?")
+MARKER = re.compile(
+    rf"\[… (?:lines? {NUMBER}(?:-{NUMBER})? not shown"
+    rf"|bytes {NUMBER}-{NUMBER}(?:, in lines? {NUMBER}(?:-{NUMBER})?, not shown)?"
+    rf"|{NUMBER}-{NUMBER}) …\]"
+)
+#: What a notice may say, and which numbers it says that with.
+SAID = {
+    rf"Output clipped: {NUMBER} of {NUMBER} lines? shown; {NUMBER} bytes, ~{NUMBER} tokens in all\.": "shown_lines lines bytes tokens",
+    rf"Output clipped: {NUMBER} of {NUMBER} bytes shown, in {NUMBER} lines?; ~{NUMBER} tokens in all\.": "shown_bytes bytes lines tokens",
+    rf"Output cleaned of .*: all {NUMBER} lines? shown; {NUMBER} bytes as it came\.": "lines bytes",
+    rf"Clipped: {NUMBER} of {NUMBER} lines? shown\.": "shown_lines lines",
+}
+#: The next step it names, and where that begins.
+NEXT = re.compile(rf'(?:lines="|spill read \S+ |offset=)({NUMBER})')
+
+
+def number(text):
+    return int(text.replace(",", ""))
+
+
+def gap_of(found, lines):
+    """Where the gap of a marker is, in bytes: from, to."""
+    first, last, start, end, in_first, in_last, tiny_first, tiny_last = (text and number(text) for text in found.groups())
+    if start:
+        if in_first:
+            assert (in_first, in_last or in_first) == (lines.number(start - 1), lines.number(end - 1))
+        return start - 1, end
+    return lines.upto(first or tiny_first, last or tiny_last or first)
+
+
+def read_back(text, data):
+    """The notice, and the spans of the output that the text shows, by its own markers; it must be exactly those."""
+    lines = Lines(data)
+    words = NOTICE.match(text).group()
+    body = text[len(words) :]
+    found = list(MARKER.finditer(body))
+    gaps = [gap_of(one, lines) for one in found]
+    assert gaps == sorted(gaps)
+    edges = [0, *(edge for gap in gaps for edge in gap), len(data)]
+    spans = list(zip(edges[::2], edges[1::2], strict=True))
+    assert all(start <= end for start, end in spans), "gaps overlap"
+    pieces = []
+    for (start, end), marker in zip(spans, [*found, None], strict=True):
+        if start < end:
+            pieces.append("".join(clean(piece) for piece in lines.pieces(start, end)))
+        if marker:
+            pieces.append(marker.group())
+    ended = [piece if piece.endswith("\n") else piece + "\n" for piece in pieces[:-1]]
+    assert body == "".join([*ended, *pieces[-1:]])
+    return words, [(start, end) for start, end in spans if start < end], gaps
+
+
+def check_numbers(clip, words, spans, gaps, data):
+    lines = Lines(data)
+    shown = merged((lines.number(start), lines.number(end - 1)) for start, end in spans)
+    assert clip.ranges == shown
+    assert clip.shown.lines == sum(last - first + 1 for first, last in shown)
+    assert clip.shown.bytes == sum(end - start for start, end in spans)
+    true = {
+        "lines": len(lines),
+        "bytes": len(data),
+        "tokens": clip.total.tokens,
+        "shown_lines": clip.shown.lines,
+        "shown_bytes": clip.shown.bytes,
+    }
+    said, names = next((found, SAID[form]) for form in SAID if (found := re.match(r"\[" + form, words)))
+    assert [number(text) for text in said.groups()] == [true[name] for name in names.split()]
+    following = NEXT.search(words)
+    if following and gaps:
+        assert number(following[1]) == lines.number(gaps[0][0]), "the next step reads what is hidden first"
+
+
+stores = st.sampled_from([0, 1_000, 10**9]).map(lambda after: FailingStore(MemoryStore(), after_bytes=after))
+
+
+@given(way=st.sampled_from([*SOURCES]), chosen=choices, data=unforged, cuts=cuts, store=stores)
+def test_what_the_text_says_of_itself_is_what_it_shows(tmp_path, way, chosen, data, cuts, store):
+    came = SOURCES[way](Clipper(**chosen, store=store), data, cuts, tmp_path)
+    (clip,), (came_in,) = came.clips, came.inputs
+    if clip.outcome != "whole":
+        words, spans, gaps = read_back(clip.text, came_in)
+        check_numbers(clip, words, spans, gaps, came_in)
+
+
+@given(way=st.sampled_from([*SOURCES, *TOGETHER]), chosen=choices, data=outputs, cuts=cuts, store=stores)
+def test_what_is_shown_and_what_is_hidden_add_up(tmp_path, way, chosen, data, cuts, store):
+    came = (SOURCES | TOGETHER)[way](Clipper(**chosen, store=store), data, cuts, tmp_path)
+    for clip, came_in in zip(came.clips, came.inputs, strict=True):
+        assert (clip.total.lines, clip.total.bytes) == (line_count(came_in), len(came_in))
+        every = sorted([*clip.ranges, *clip.hidden])
+        assert [line for first, last in every for line in range(first, last + 1)] == [*range(1, clip.total.lines + 1)]
+        assert merged(clip.ranges) == clip.ranges
+        assert clip.shown.lines == sum(last - first + 1 for first, last in clip.ranges)
+        assert clip.shown.bytes <= clip.total.bytes
+
+
+@given(data=outputs)
+def test_a_line_looks_the_same_alone_as_among_others(data):
+    """What makes a line number in the text a line number in the store."""
+    assert clean(data) == "".join(clean(line) for line in Lines(data).all)
+
+
+@given(data=outputs)
+def test_characters_are_counted_as_decoding_counts_them(data):
+    text = data.decode("utf-8", "ignore")
+    clip = Clipper(Limits(bytes=200), store=MemoryStore()).clip(text)
+    assert clip.total.chars == len(text)
+
+
+#: output → lines, as a person counts.
+COUNTED = [
+    (b"", 0),
+    (b"x", 1),
+    (b"x\n", 1),
+    (b"\n", 1),
+    (b"\n\n", 2),
+    (b"a\r\nb\r\n", 2),
+    (b"a\rb\rc", 1),
+    (b"a\nb", 2),
+    ("a\u2028b\x85c".encode(), 1),
+    (b"a\x0bb\x0cc\x1cd", 1),
+    (b"\0\n\0", 2),
+]
+
+
+@pytest.mark.parametrize(("output", "lines"), COUNTED)
+def test_lines_are_counted_as_a_person_does(output, lines):
+    assert Clipper(Limits(lines=4), store=MemoryStore()).clip(output).total.lines == lines
+    ended = output if output.endswith(b"\n") or not output else output + b"\n"
+    assert Clipper(Limits(lines=4), store=MemoryStore()).clip(ended + b"y\n" * 50).total.lines == lines + 50

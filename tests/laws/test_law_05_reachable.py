@@ -1,0 +1,128 @@
+"""Law 5: everything hidden can be reached: by line, byte, column or pattern, in answers that fit and say how to go on."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from law_given import CHOICES, outputs
+from law_going_back import WAYS_BACK, follow, next_call
+from law_naive import Lines, over
+
+from spillover import Clipper, Limits, MemoryStore
+from spillover.testing import put
+from spillover.view.clean import clean, exact
+
+#: Going all the way through an output takes an answer per screenful; a middle nobody has seen is read as well as any.
+some = outputs.filter(lambda data: len(data) < 12_000)
+choices = st.sampled_from(CHOICES)
+back = st.sampled_from(WAYS_BACK)
+
+ROW = re.compile(r"(\d+): (.*)", re.DOTALL)
+COLUMNS = re.compile(r"\[Line ([\d,]+), columns ([\d,]+)-([\d,]+) of ([\d,]+)\.")
+BYTES = re.compile(r"\[Bytes ([\d,]+)-([\d,]+) of ([\d,]+), lines? ([\d,]+)(?:-([\d,]+))?\.")
+
+
+def stored(chosen, data, way):
+    store = MemoryStore()
+    ref = put(store, bytes(data), chosen["tool"]).ref
+    return Clipper(**{**chosen, "hints": way}, store=store), ref
+
+
+def number(text):
+    return int(text.replace(",", ""))
+
+
+def split(answer):
+    """What is of the output, and the last line, which is ours."""
+    body, _, footer = answer.rpartition("\n")
+    return body, footer
+
+
+@given(chosen=choices, data=some, way=back)
+def test_reading_on_from_line_1_gives_every_line_once(chosen, data, way):
+    clipper, ref = stored(chosen, data, way)
+    lines = Lines(data)
+    seen = []
+    partly = 0  # columns seen of the line that is read in parts
+    for _, answer in follow(lambda **asked: clipper.read(ref, **asked)):
+        assert not over([answer], clipper.limits, clipper.count)
+        body, footer = split(answer)
+        columns = COLUMNS.match(footer)
+        if columns:
+            line, first, last, width = map(number, columns.groups())
+            raw = lines.all[line - 1].removesuffix(b"\n")
+            assert (line, first, width) == (len(seen) + 1, partly + 1, len(raw))
+            assert body == f"{line}: {exact(raw[first - 1 : last])}"
+            partly = last
+            if last == width:
+                seen.append(line)
+                partly = 0
+            continue
+        for row in body.split("\n") if body else []:
+            line, text = ROW.fullmatch(row).groups()
+            assert text == clean(lines.all[int(line) - 1].removesuffix(b"\n"))
+            seen.append(int(line))
+    assert seen == [*range(1, len(lines) + 1)]
+
+
+@given(chosen=choices, data=some, way=back)
+def test_reading_on_from_byte_1_gives_every_byte_once(chosen, data, way):
+    clipper, ref = stored(chosen, data, way)
+    lines, at = Lines(data), 0
+    for _, answer in follow(lambda **asked: clipper.read(ref, **asked), bytes="1:"):
+        assert not over([answer], clipper.limits, clipper.count)
+        body, footer = split(answer)
+        if not data:
+            assert footer.startswith("[No byte 1")
+            break
+        first, last, total, first_line, last_line = (text and number(text) for text in BYTES.match(footer).groups())
+        assert (first, total) == (at + 1, len(data))
+        assert body == exact(data[first - 1 : last])
+        assert (first_line, last_line or first_line) == (lines.number(first - 1), lines.number(last - 1))
+        at = last
+    assert at == len(data)
+
+
+@given(chosen=choices, data=some, way=back, places=st.lists(st.integers(0, 12_000), min_size=1, max_size=9))
+def test_a_needle_is_found_wherever_it_is(chosen, data, way, places):
+    needle = b"N33dle"
+    data = bytes(data)
+    for place in places:
+        at = place % (len(data) + 1)
+        data = data[:at] + needle + data[at:]
+    clipper, ref = stored(chosen, data, way)
+    lines = Lines(data)
+    expected = [n for n, line in enumerate(lines.all, 1) if needle in line or needle.decode() in clean(line)]
+    seen = []
+    for _, answer in follow(lambda **asked: clipper.grep(ref, needle.decode(), **{"fixed": True, **asked})):
+        assert not over([answer], clipper.limits, clipper.count)
+        body, footer = split(answer)
+        assert f" of {len(expected):,} match" in footer
+        seen += [int(ROW.fullmatch(row)[1]) for row in body.split("\n")] if body else []
+    assert seen == expected
+
+
+@pytest.mark.parametrize("way", WAYS_BACK)
+@pytest.mark.parametrize("place", [0, 1, 70_000, 2**20 - 3, 2**20, 1_500_000, 1_999_999])
+def test_inside_one_line_of_megabytes_a_match_is_found_and_shown_with_its_neighbours(way, place):
+    data = bytearray(b"." * 2_000_000)
+    data[place : place + 6] = b"NEEDLE"
+    clipper, ref = stored({"limits": Limits(tokens=200), "tool": "bash"}, data, way)
+    answer = clipper.grep(ref, "NEED[L]E").text
+    assert "NEEDLE" in answer
+    assert f"columns {place + 1:,}-{place + 6:,}" in answer
+    columns = clipper.read(ref, lines=1, columns=f"{place + 1}:+6").text
+    assert columns.startswith("1: NEEDLE\n")
+    assert clipper.read(ref, bytes=f"{place + 1}:+6").text.startswith("NEEDLE\n")
+
+
+def test_the_calls_are_understood_as_they_are_written():
+    """The reader of next calls above, checked by eye."""
+    assert next_call('[Lines 1-4 of 9. Next: read_output("bash-7f3a9c2e41d0", lines="5:9")]') == {"lines": "5:9"}
+    assert next_call("[Lines 1-4 of 9. Next: spill read bash-7f3a9c2e41d0 5:9]") == {"lines": "5:9"}
+    assert next_call("x\n[Bytes. Next: spill read bash-7f3a9c2e41d0 --bytes 5:9]") == {"bytes": "5:9"}
+    assert next_call("[Next: spill read t-7f3a9c2e41d0 7 --columns 5:9]") == {"lines": "7", "columns": "5:9"}
+    assert next_call("[Next: line 7, columns 5:9]") == {"lines": "7", "columns": "5:9"}
+    assert next_call("[Next: spill grep t-7f3a9c2e41d0 'a b' -F --from 7]") == {"start": "7"}
+    assert next_call("[Lines 5-9 of 9. The end.]") is None

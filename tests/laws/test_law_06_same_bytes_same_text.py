@@ -1,0 +1,114 @@
+"""Law 6: the same output and the same choices give the same clip and the same ref, everywhere and in any chunks."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import textwrap
+
+from hypothesis import given
+from hypothesis import strategies as st
+from law_given import choices, cuts, outputs
+from law_ways import SOURCES, as_bytes, as_text
+
+from spillover import Clipper, DirStore, MemoryStore
+from spillover.testing import byte_by_byte, chunked
+
+
+def facts(clip):
+    return clip.text, clip.outcome, clip.ref, clip.total, clip.shown, clip.ranges, clip.reason
+
+
+@given(way=st.sampled_from([*SOURCES]), chosen=choices, data=outputs, cuts=cuts)
+def test_every_source_gives_what_the_bytes_give(tmp_path, way, chosen, data, cuts):
+    clipper = Clipper(**chosen, store=MemoryStore())
+    came = SOURCES[way](clipper, data, cuts, tmp_path)
+    assert facts(came.clips[0]) == facts(clipper.clip(came.inputs[0]))
+
+
+@given(chosen=choices, data=outputs, first=cuts, second=cuts)
+def test_chunking_makes_no_difference(chosen, data, first, second):
+    clipper = Clipper(**chosen, store=MemoryStore())
+    clips = [clipper.clip(chunked(data, sizes)) for sizes in (first, second)]
+    if len(data) < 2_000:
+        clips.append(clipper.clip(byte_by_byte(data)))
+    assert {facts(clip) for clip in clips} == {facts(clipper.clip(bytes(data)))}
+
+
+@given(chosen=choices, data=outputs, first=cuts, second=cuts)
+def test_chunks_of_streams_blocks_and_many_make_no_difference(chosen, data, first, second):
+    clipper = Clipper(**chosen, store=MemoryStore())
+    at = sum(first) % (len(data) + 1)
+    out, err = bytes(data[:at]), bytes(data[at:])
+    streams = [clipper.clip_streams(stdout=chunked(out, sizes), stderr=chunked(err, sizes)) for sizes in (first, second)]
+    assert facts(streams[0]) == facts(streams[1]) == facts(clipper.clip_streams(stdout=out, stderr=err))
+    many = [clipper.clip_many({"a": chunked(out, sizes), "b": chunked(err, sizes)}) for sizes in (first, second)]
+    assert [*map(facts, many[0].values())] == [*map(facts, many[1].values())]
+    blocks = [clipper.clip_blocks([as_text(out), {"type": "text", "text": as_text(err)}]) for _ in range(2)]
+    assert blocks[0] == blocks[1]
+
+
+@given(chosen=choices, data=outputs)
+def test_where_it_is_stored_makes_no_difference_to_a_reader_who_is_not_told(tmp_path, chosen, data):
+    chosen = {**chosen, "hints": "cli"}
+    folders = [DirStore(tmp_path / name, retention=None) for name in ("a", "another root, with a much longer name")]
+    clips = [Clipper(**chosen, store=store).clip(data) for store in (MemoryStore(), *folders)]
+    assert len({facts(clip) for clip in clips}) == 1
+
+
+@given(chosen=choices, data=outputs)
+def test_asking_again_gives_the_same_clip_although_it_is_stored_by_now(chosen, data):
+    clipper = Clipper(**chosen, store=MemoryStore())
+    first, second = clipper.clip(data), clipper.clip(data)
+    assert facts(first) == facts(second)
+    if first.ref:
+        assert first.ref.endswith("-" + hashlib.sha256(data).hexdigest()[:12])
+        assert clipper.read(first.ref).text == clipper.read(first.ref).text
+
+
+@given(text=st.text(max_size=300), chosen=choices)
+def test_any_text_is_the_bytes_it_stands_for(text, chosen):
+    clipper = Clipper(**chosen, store=MemoryStore())
+    assert facts(clipper.clip(text)) == facts(clipper.clip(as_bytes(text)))
+
+
+#: Everything a process could let slip into a text: its hash seed, its id, its time zone, its locale, its folder.
+ELSEWHERE = (
+    {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C"},
+    {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"},
+    {"PYTHONHASHSEED": "random", "COLUMNS": "20", "TERM": "dumb"},
+)
+PROGRAM = textwrap.dedent("""
+    import sys
+    sys.path.append(sys.argv[1])
+    from law_given import CHOICES, PARTS, Output
+    from spillover import Clipper, MemoryStore
+    import hashlib
+    said = hashlib.sha256()
+    for number, chosen in enumerate(CHOICES[:1_000]):
+        parts = [PARTS[(number * step + step) % len(PARTS)] for step in (1, 7, 31, 101)]
+        clipper = Clipper(**chosen, store=MemoryStore())
+        output = bytes(Output.of(parts))
+        clip = clipper.clip(output)
+        streams = clipper.clip_streams(stdout=output, stderr=output[::-1])
+        many = clipper.clip_many({"b": output, "a": output[::-1]})
+        blocks = clipper.clip_blocks([output.decode("utf-8", "replace"), {"type": "image"}, "and more"])
+        back = [clipper.read(clip.ref), clipper.grep(clip.ref, "a|e")] if clip.ref else []
+        clips = [clip, streams, *many.values(), *back]
+        facts = [(one.text, one.outcome, one.ref, one.total, one.shown, one.ranges) for one in clips]
+        said.update(repr((facts, list(blocks))).encode("utf-8", "backslashreplace"))
+    print(said.hexdigest())
+""")
+
+
+def test_every_process_says_the_same(tmp_path):
+    """A thousand outputs in each of three processes that differ in all they can differ in."""
+    said = set()
+    for number, differing in enumerate(ELSEWHERE):
+        folder = tmp_path / f"folder {number}"
+        folder.mkdir()
+        command = [sys.executable, "-c", PROGRAM, os.path.dirname(__file__)]
+        run = subprocess.run(command, cwd=folder, env={**os.environ, **differing}, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+        said.add(run.stdout)
+    assert len(said) == 1

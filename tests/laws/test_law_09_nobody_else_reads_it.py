@@ -1,0 +1,138 @@
+"""Law 9: directories 0700, files 0600, no symlink followed, no root of somebody else's, no ref that is not one of ours."""
+
+import os
+import stat
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from law_given import choices, cuts, outputs
+from law_ways import SOURCES, TOGETHER
+
+from spillover import Clipper, DirStore, Limits, MemoryStore, RefError
+from spillover.cli import main
+from spillover.store.base import REF_SHAPE
+from spillover.testing import HOSTILE_REFS, put
+
+LONG = b"a line that is one of many\n" * 500
+
+
+def everything_in(root):
+    yield root
+    for folder, folders, files in os.walk(root):
+        for name in (*folders, *files):
+            yield os.path.join(folder, name)
+
+
+@given(way=st.sampled_from([*SOURCES, *TOGETHER]), chosen=choices, data=outputs, cuts=cuts, umask=st.sampled_from([0, 0o22, 0o77, 0o777]))
+def test_whatever_is_stored_only_its_owner_can_read_it(tmp_path, way, chosen, data, cuts, umask):
+    root = tmp_path / f"store {umask:o}"
+    clipper = Clipper(**chosen, store=DirStore(root, retention=None))
+    (tmp_path / "output").touch()  # the way "path" reads from here, whatever the umask
+    before = os.umask(umask)
+    try:
+        came = (SOURCES | TOGETHER)[way](clipper, data, cuts, tmp_path)
+    finally:
+        os.umask(before)
+    if os.path.exists(root):
+        modes = {path: stat.S_IMODE(os.lstat(path).st_mode) for path in everything_in(root)}
+        assert all(mode == (0o700 if os.path.isdir(path) else 0o600) for path, mode in modes.items()), modes
+    assert {clip.outcome for clip in came.clips} <= {"whole", "stored"}
+    for ref in {clip.ref for clip in came.clips} - {None}:
+        clipper.store.delete(ref)
+
+
+@given(ref=st.text(max_size=60) | st.sampled_from(HOSTILE_REFS) | st.from_regex(r"[./\\]{1,4}[a-z-]{0,9}\x00?", fullmatch=True), chosen=choices)
+def test_a_ref_that_is_none_of_ours_gets_an_answer_and_touches_no_path(tmp_path, ref, chosen):
+    (tmp_path / "secret.txt").write_text("SECRET")
+    (tmp_path / "secret.json").write_text("SECRET")
+    store = DirStore(tmp_path / "store", retention=None)
+    put(store, b"SECRET\n" * 3, "kept") if not os.path.exists(tmp_path / "store") else None
+    clipper = Clipper(**chosen, store=store)
+    known = [record.ref for record in store.list()]
+    names = any(one.startswith(ref) or one.rpartition("-")[2].startswith(ref) for one in known) and ref
+    read, grep, _ = clipper.tools()
+    for ask in (lambda: clipper.read(ref), lambda: clipper.grep(ref, "E")):
+        if names:
+            ask()
+        else:
+            with pytest.raises(RefError):
+                ask()
+    if not names:
+        assert "SECRET" not in read(ref) + grep(ref, "E")
+
+
+@pytest.mark.parametrize("ref", [ref for ref in HOSTILE_REFS if "\0" not in ref and "\ud800" not in ref])  # argv cannot hold those
+@pytest.mark.parametrize("command", [["read"], ["grep"], ["show"], ["pin"], ["unpin"], ["verify"]])
+def test_the_command_line_refuses_hostile_refs_and_says_so(tmp_path, monkeypatch, capfd, command, ref):
+    monkeypatch.setenv("SPILLOVER_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("SPILLOVER_CONFIG", "none")
+    put(DirStore(tmp_path / "store"), b"SECRET", "kept")
+    code = main([*command, "--", ref, *(["SECRET"] if command == ["grep"] else [])])
+    out, err = capfd.readouterr()
+    assert code == 2
+    assert "SECRET" not in out
+    assert err.startswith("spill: ")
+
+
+def symlinked(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "store").symlink_to(tmp_path / "elsewhere")
+
+
+def a_file(tmp_path):
+    (tmp_path / "store").write_text("not a folder")
+
+
+def of_others(tmp_path):
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store/theirs.txt").write_text("files that are not ours")
+
+
+def temp_elsewhere(tmp_path):
+    Clipper(Limits(bytes=200), store=DirStore(tmp_path / "store")).clip(b"so that there is a store" * 99)
+    os.rmdir(tmp_path / "store/.tmp")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "store/.tmp").symlink_to(tmp_path / "elsewhere")
+
+
+@pytest.mark.parametrize("prepare", [symlinked, a_file, of_others, temp_elsewhere])
+def test_a_root_that_cannot_be_trusted_is_not_written_to(tmp_path, prepare):
+    prepare(tmp_path)
+    before = {path: os.lstat(path).st_mtime_ns for path in everything_in(tmp_path)}
+    clip = Clipper(Limits(bytes=400), store=DirStore(tmp_path / "store")).clip(LONG)
+    assert (clip.outcome, clip.ref, clip.path) == ("lost", None, None)
+    assert clip.reason
+    assert "not kept" in clip.text
+    assert {path: os.lstat(path).st_mtime_ns for path in everything_in(tmp_path)} == before
+
+
+def test_a_root_of_somebody_else_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "store").mkdir()
+    mine = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: mine + 1)  # so that what is ours looks like somebody else's
+    clip = Clipper(Limits(bytes=400), store=DirStore(tmp_path / "store")).clip(LONG)
+    assert clip.outcome == "lost"
+    assert "another user" in clip.reason
+    assert os.listdir(tmp_path / "store") == []
+
+
+@pytest.mark.parametrize("planted", [".txt", ".json"])
+def test_a_symlink_in_the_place_of_an_output_is_neither_followed_nor_overwritten(tmp_path, planted):
+    store = DirStore(tmp_path / "store")
+    clipper = Clipper(Limits(bytes=400), store=store)
+    ref = clipper.clip(LONG).ref
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"SECRET")
+    os.unlink(tmp_path / "store" / (ref + planted))
+    os.symlink(secret, tmp_path / "store" / (ref + planted))
+    read, grep, _ = clipper.tools()
+    assert "SECRET" not in read(ref) + grep(ref, "E")
+    clipper.clip(LONG)
+    assert secret.read_bytes() == b"SECRET"
+
+
+@given(tool=st.text(max_size=80))
+def test_whatever_a_tool_is_called_its_ref_has_the_shape_we_mint(tool):
+    ref = Clipper(Limits(bytes=200), store=MemoryStore(), tool=tool).clip(b"x" * 300).ref
+    assert REF_SHAPE.fullmatch(ref)

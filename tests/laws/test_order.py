@@ -1,0 +1,86 @@
+"""Modules know only what stands above them, at the top of a file, inside a function, and for the checker alike."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import spillover
+
+ROOT = Path(spillover.__file__).parent
+
+#: Read from top to bottom: nobody knows a module below, or beside it in its own row. A new one is put where it belongs.
+ORDER = """
+    data
+    errors
+    limits                  tokens
+    intake                  view                 select              store               retrieve           config
+    intake.blob             intake.meter         intake.sources      intake.terminal
+    intake.follow
+    intake.take
+    intake.pipe
+    intake.child
+    view.clean
+    view.document
+    select.span
+    select.ends
+    store.base
+    store.record            store.memory         store.folder        store.contract
+    store.retention
+    store.directory
+    testing
+    notice
+    render
+    result
+    config.place
+    choices
+    fit
+    cut
+    pipeline
+    capture                 blocks               run
+    wrap
+    retrieve.ranges         retrieve.search
+    retrieve.read           retrieve.grep
+    retrieve.look
+    retrieve.tools
+    clipper
+    config.values
+    config.files
+    config.settings
+    cli.exits               cli.output           cli.live            cli.setup
+    cli.doctor
+    cli.clipping            cli.retrieval        cli.keeping
+    cli.parser
+    cli
+"""
+ROWS = {module: row for row, line in enumerate(ORDER.strip().splitlines()) for module in line.split()}
+
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in ROOT.rglob("*.py")
+}
+#: The package itself says which names are public and where they are; it stands above all and below all.
+del FILES["__init__"]
+
+
+def known_to(path):
+    """Every module of ours that a file imports, wherever in the file, by its name without the package."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "an import names its module in full"
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name.removeprefix("spillover.") in FILES else node.module for name in whole]
+        else:
+            continue
+        yield from (name.removeprefix("spillover.") for name in names if name.startswith("spillover."))
+
+
+def test_every_module_has_its_place():
+    assert sorted(ROWS) == sorted(FILES)
+
+
+@pytest.mark.parametrize("module", sorted(FILES))
+def test_a_module_knows_only_what_stands_above_it(module):
+    below = {other for other in known_to(FILES[module]) if ROWS[other] >= ROWS[module]}
+    assert below == set()

@@ -1,0 +1,85 @@
+"""Other systems' published cases, adapted: their inputs and budgets, what must be kept, and why ours differs where it does.
+
+Many of their budgets are smaller than any of ours, which hold a notice. Those cases run on the pure parts: a document,
+a selector, and a budget that charges only what is shown. What is left of them is turned back into their size by `Cut`.
+"""
+
+from dataclasses import dataclass
+
+import pytest
+
+from spillover.clipper import Clipper
+from spillover.intake.blob import Held
+from spillover.intake.meter import Meter
+from spillover.limits import count_lines
+from spillover.select.ends import keeping
+from spillover.store.memory import MemoryStore
+from spillover.view.document import Document, Section
+
+SHARE = {"head": 1.0, "ends": 0.5, "tail": 0.0, "20/80": 0.2, "2/3": 2 / 3}
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What a pure cut kept: the beginning, the end, and how many characters and lines of the whole are not there."""
+
+    head: str
+    tail: str
+    hidden: int
+    hidden_lines: int
+
+
+def grown(text, times):
+    """Every character but the newline so many times: lines of a few characters are never cut, longer ones are."""
+    return "".join(char if char == "\n" else char * times for char in text)
+
+
+def _shrunk(part, times, step):
+    """Back to one of each; of a character that was cut, it counts whether more than half of it is there."""
+    return "\n".join(line[::step][times // 2 :: times][::step] for line in part.split("\n"))
+
+
+def _cut(text, keep, *, times=1, bytes=None, chars=None, lines=None):  # noqa: A002  the words of Limits
+    data = grown(text, times).encode()
+    meter = Meter()
+    meter.feed(data)
+    document = Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
+
+    def fill(spans):
+        parts = [data[span.start : span.end] for span in spans]
+        used = {
+            "bytes": (sum(map(len, parts)), bytes and bytes * times),
+            "chars": (sum(len(part.decode(errors="replace")) for part in parts), chars and chars * times),
+            "lines": (sum(count_lines(part.decode(errors="replace")) for part in parts), lines),
+        }
+        return max(size / most if most else float(size) * 2 for size, most in used.values() if most is not None)
+
+    spans = keeping(SHARE[keep])(document, fill)
+    assert fill(spans) <= 1
+    parts = [data[span.start : span.end].decode() for span in spans]
+    assert len(parts) <= 2
+    head = _shrunk(parts[0], times, 1) if parts and spans[0].start == 0 else ""
+    tail = _shrunk(parts[-1], times, -1) if parts and spans[-1].end == len(data) and spans[-1].start > 0 else ""
+    shown = sum(count_lines(part) for part in parts)
+    return Cut(head, tail, len(text) - len(head) - len(tail), document.lines - shown)
+
+
+@pytest.fixture(scope="session")
+def cut():
+    """`cut(text, keep, bytes=…)`: what the selector keeps of it within a budget for nothing but the text."""
+    return _cut
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def clipping(store):
+    """`clipping(limits, …)`: a Clipper whose outputs stay in the memory of the test."""
+
+    def made(limits, **choices):
+        return Clipper(limits, store=store, **choices)
+
+    return made
