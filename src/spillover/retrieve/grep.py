@@ -8,10 +8,11 @@ from spillover.data import dataclass
 from spillover.errors import UsageError
 from spillover.fit import beginning
 from spillover.limits import Size
-from spillover.notice import lines_of, search_call
+from spillover.notice import lines_of, one_line, search_call
 from spillover.result import Clip
+from spillover.retrieve.pattern import Pattern
 from spillover.retrieve.ranges import parse
-from spillover.retrieve.search import SIZES, Hit, Pattern, count, scan
+from spillover.retrieve.search import SIZES, Hit, count, scan
 from spillover.select.ends import most
 from spillover.store.base import Record
 from spillover.view.clean import clean
@@ -32,6 +33,8 @@ NEAR = 1 << 18
 #: No answer shows more hits, or more lines around each.
 HITS = 5_000
 CONTEXT = 1_000
+#: Where nothing matches, so much of the pattern is said again.
+PATTERN_CHARS = 80
 
 _START = re.compile(r"([\d_,]+)(?::([\d_,]+))?", re.ASCII)
 
@@ -93,7 +96,8 @@ class Search:
         body = "".join(f"{row}\n" for row in self._rows(shown))
         if total == 0:
             where = lines_of(self.document.lines)
-            return f"[No match of {self.pattern.source} in {where} of {self.record.ref}.{self._in_part()}]"
+            sought = one_line(self.pattern.source, PATTERN_CHARS)
+            return f"[No match of {sought} in {where} of {self.record.ref}.{self._in_part()}]"
         rest = ""
         if len(shown) < len(hits):
             rest = " " + self._next(hits[len(shown)], self.choices.ways)

@@ -52,7 +52,7 @@ def grep(
 ) -> Clip:
     """Where a pattern stands in a stored output."""
     from spillover.retrieve.grep import CONTEXT, Search  # the engine costs milliseconds
-    from spillover.retrieve.search import compile_pattern
+    from spillover.retrieve.pattern import compile_pattern
 
     if not 0 <= context <= CONTEXT:
         raise UsageError(f"context={context} is not between 0 and {CONTEXT:,} lines.")
