@@ -16,8 +16,8 @@ BYTES = [
     ("codex truncate_tests", "example output", 2, "e", "t", 12, "their budget of 1 has no two halves"),
     ("codex truncate_tests", LONG + "\nalso some other line", 30, "this is an", "also some other line", 51,
      "the last line fits, so it is kept whole; the rest of the room is the beginning's"),
-    ("codex truncate_tests", EMOJI, 20, "😀😀", "with text\n", 21, ""),
-    ("codex truncate_tests, 8 tokens of 4 bytes", EMOJI, 32, "😀😀😀", "second line with text\n", 8,
+    ("codex truncate_tests", EMOJI, 20, "😀😀", " with text\n", 20, "of a multiplied space, more than half fits"),
+    ("codex truncate_tests, 8 tokens of 4 bytes", EMOJI, 32, "😀😀😀", "\nsecond line with text\n", 7,
      "they cut inside the last line, which fits"),
     ("codex truncate_tests, 0 tokens", "abcdef", 0, "", "", 6, ""),
     ("codex string/truncate split 5,5", "hello world", 10, "hello", "world", 1, ""),
@@ -42,13 +42,30 @@ def test_the_middle_is_cut_out(cut, source, text, budget, head, tail, hidden, wh
 
 AS_PUBLISHED = [
     # the same without multiplying: these are long enough as they are
-    ("klaude test_offload", "HEAD_START" + "x" * 100 + "TAIL_ENDXX", "ends", {"chars": 20}, "HEAD_START", "TAIL_ENDXX", 100),
+    (
+        "klaude test_offload",
+        "HEAD_START" + "x" * 100 + "TAIL_ENDXX",
+        "ends",
+        {"chars": 20},
+        "HEAD_START",
+        "TAIL_ENDXX",
+        100,
+    ),
     ("klaude test_offload", "a" * 100, "ends", {"chars": 20}, "a" * 10, "a" * 10, 80),
     ("klaude, head and tail larger than the text", "b" * 100, "ends", {"chars": 200}, "b" * 100, "", 0),
-    ("codex split 7,7, more of it", "😀" * 50, "ends", {"bytes": 14}, "😀", "😀", 48),
+    ("codex split 6,6, more of it", "😀" * 50, "ends", {"bytes": 11}, "😀", "😀", 48),
+    ("codex split 7,7: what one end cannot use is the other's", "😀" * 50, "ends", {"bytes": 14}, "😀😀", "😀", 47),
     ("codex split 1,1, more of it", "😀" * 50, "ends", {"bytes": 2}, "", "", 50),
     ("vtcode condense", "a" * 70 + "é" + "b" * 80, "2/3", {"bytes": 120}, "a" * 70 + "é" + "b" * 8, "b" * 40, 32),
-    ("vtcode condense, a character at the cut", "a" * 79 + "é" + "b" * 80, "2/3", {"bytes": 120}, "a" * 79, "b" * 41, 40),
+    (
+        "vtcode condense, a character at the cut",
+        "a" * 79 + "é" + "b" * 80,
+        "2/3",
+        {"bytes": 120},
+        "a" * 79,
+        "b" * 41,
+        40,
+    ),
     ("vtcode condense, exactly full", "a" * 12_000, "2/3", {"bytes": 12_000}, "a" * 12_000, "", 0),
     ("gemini fileUtils", "h" * 300 + "t" * 700, "20/80", {"chars": 100}, "h" * 20, "t" * 80, 900),
 ]
@@ -80,9 +97,10 @@ def test_whole_lines_are_cut_out(cut, source, total, keep, budget, first, last):
     kept = cut("".join(f"{line}\n" for line in numbered(total)), keep, lines=budget)
     head, tail = kept.head.splitlines(), kept.tail.splitlines()
     assert head + tail == numbered(len(head)) + numbered(len(tail), total - len(tail) + 1)
-    assert len(head) + len(tail) == budget
-    assert len(head) == pytest.approx(first, rel=0.02, abs=1), "room is shared by size, not by the count of lines"
-    assert kept.hidden_lines == total - budget
+    assert budget * 0.99 <= len(head) + len(tail) <= budget
+    assert len(head) == pytest.approx(first, rel=0.06, abs=1), "room is shared by size, not by the count of lines"
+    assert len(tail) == pytest.approx(last, rel=0.06, abs=1)
+    assert kept.hidden_lines == total - len(head) - len(tail)
 
 
 @pytest.mark.parametrize("total", [0, 1, 5, 10])
