@@ -240,3 +240,10 @@ async def test_no_descriptor_is_left_behind(clipper):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_clipper_can_be_made_from_the_configuration(tmp_path, monkeypatch):
+    (tmp_path / "spillover.toml").write_text('keep = "tail"\ntokens = 3000\n')
+    monkeypatch.setenv("SPILLOVER_LINES", "50")
+    clipper = Clipper.configured(cwd=str(tmp_path), tokens=4_000)
+    assert (clipper.keep, clipper.limits.lines, clipper.limits.tokens) == ("tail", 50, 4_000)

@@ -13,7 +13,7 @@ from spillover.limits import Limits
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, Self, TypeVar
 
     from spillover.blocks import Blocks
     from spillover.capture import Capture
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clipper(Choices):
     """All choices in one frozen object. A rule for one tool is `replace(clipper, keep="tail")`."""
+
+    @classmethod
+    def configured(cls, *, cwd: str | None = None, **given: Any) -> Self:
+        """A Clipper as the configuration says: files, then SPILLOVER_* variables, then what is given (`tokens=4_000`)."""
+        from spillover.config.settings import load
+
+        return cls(**load(cwd=cwd, given=given, given_origin=str).choices())
 
     def clip(self, source: Source, *, tool: str | None = None, call_id: str | None = None) -> Clip:
         """Bring an output within the limits: str, bytes, a file, a Path, any iterable of str or bytes."""

@@ -257,6 +257,8 @@ def search_call(
     if way is None or way.grep is None:
         return f"Next: from line {start}"
     if way.grep.startswith("spill "):
+        if not pattern.replace("\t", " ").isprintable():  # a shell could not be given it as it stands
+            return f"Next: from line {start}"
         from shlex import quote  # only answers that go on need it
 
         options = [f" -C {context}"] * bool(context) + [" -i"] * ignore_case + [" -F"] * fixed

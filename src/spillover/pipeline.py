@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from stringzilla import utf8_count
-
 from spillover.intake.sources import chunks
 from spillover.intake.take import Intake
 from spillover.limits import Size
 from spillover.result import Clip
-from spillover.view.clean import clean, is_plain
+from spillover.view.clean import chars_of, clean, is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,5 +101,5 @@ def _whole(intake: Intake, choices: Choices, sections: Sequence[Section]) -> tup
     if not _fits(text, choices, apart):
         return None
     lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
-    total = Size(lines, len(data), utf8_count(data), choices.count(text) if text else 0)
+    total = Size(lines, len(data), chars_of(data), choices.count(text))
     return shown, Clip(text, _total=total, _count=choices.count)

@@ -130,9 +130,9 @@ def test_gc_removes_what_is_past_its_time_and_says_how_much(spill, store, ref):
     kept = put(store, b"young", tool="bash").ref
     age(store, ref)
     dry = spill("gc", "--dry-run")
-    assert dry.stdout.startswith("would remove 1 outputs (")
+    assert dry.stdout.startswith("would remove 1 output (")
     assert {record.ref for record in store.list()} == {ref, kept}
-    assert spill("gc").stdout.startswith("removed 1 outputs (")
+    assert spill("gc").stdout.startswith("removed 1 output (")
     assert [record.ref for record in store.list()] == [kept]
 
 
@@ -162,9 +162,7 @@ def test_verify_finds_nothing_wrong_where_nothing_is(spill, store, ref):
     said = spill("verify")
     assert said.returncode == 0
     assert said.stdout.endswith("2 outputs checked, 0 damaged\n")
-    assert spill("verify", "--json").json == [
-        {"ref": each, "ok": True, "wrong": None} for each in (other, ref)
-    ] or spill("verify", "--json").json == [{"ref": each, "ok": True, "wrong": None} for each in (ref, other)]
+    assert spill("verify", "--json").json == [{"ref": each, "ok": True, "wrong": None} for each in (other, ref)]
     assert spill("verify", other, "--json", ref[:8]).stdout.count('"ok": true') == 2
 
 

@@ -100,11 +100,11 @@ def test_doctor_finds_a_store_that_cannot_be_one(spill, tmp_path):
     assert any(line.startswith("!!") and " store " in line for line in said.stdout.splitlines())
 
 
-def test_doctor_finds_a_store_that_others_can_read(spill, tmp_path, store, ref):
+def test_a_store_that_others_could_read_is_closed_to_them(spill, tmp_path, store, ref):
     (tmp_path / "a store").chmod(0o755)
     said = spill("doctor")
-    assert said.returncode == 1
-    assert "755" in said.stdout
+    assert said.returncode == 0
+    assert "has mode 700" in said.stdout
 
 
 def test_doctor_finds_a_wrong_configuration(spill, tmp_path):

@@ -59,9 +59,22 @@ def test_a_name_that_is_nowhere_in_the_path_is_127(run):
     assert run("no-such-command-anywhere")[:2] == (Ended(127), b"no-such-command-anywhere: command not found\n")
 
 
+def test_a_name_in_the_path_that_cannot_be_run_is_126(run, tmp_path):
+    (tmp_path / "plain").write_text("#!/bin/sh\n")
+    found = run("plain", env={"PATH": str(tmp_path)})
+    assert found[:2] == (Ended(126), b"plain: Permission denied\n")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter any folder")
+def test_a_folder_of_the_path_that_may_not_be_entered_is_passed_over(run, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0)
+    path = f"{tmp_path}/locked:{os.environ['PATH']}"
+    assert run("no-such-command-anywhere", env={"PATH": path})[0] == Ended(127)
+
+
 def test_an_argument_list_that_is_too_long_is_126(run):
-    ended, printed, _ = run("true", *["x" * 100_000] * 100)
-    assert (ended, printed) == (Ended(126), b"true: Argument list too long\n")
+    ended, printed, _ = run(sys.executable, *["x" * 100_000] * 100)
+    assert (ended, printed.decode()) == (Ended(126), f"{sys.executable}: Argument list too long\n")
 
 
 # Wrong use, said before anything runs.

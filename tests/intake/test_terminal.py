@@ -3,6 +3,7 @@
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spillover.intake.terminal import Terminal
+from spillover.intake.terminal import Signals, Terminal
 
 SPILL = [sys.executable, "-c", "import sys; from spillover.cli import main; sys.exit(main())"]
 PATIENCE = 20  # only guards against hanging
@@ -224,6 +225,18 @@ def test_where_no_shell_could_say_fg_ctrl_z_stops_nothing(screen, started):
     terminal.type(b"\x1a")
     terminal.type(b"typed\n\x04")
     terminal.shows(b"typed\ntyped\n")
+
+
+def test_a_signal_that_comes_while_the_command_is_started_reaches_it():
+    with Signals(interactive=False) as signals:
+        if not signals.heard:
+            pytest.skip("not in the main thread")
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert signals.received == []
+        child = subprocess.Popen(["sleep", "60"], process_group=0)
+        signals.go_to(child.pid)
+        assert signals.received == [signal.SIGHUP]
+        assert child.wait(PATIENCE) == -signal.SIGHUP
 
 
 def test_without_a_terminal_there_is_nothing_to_lend():

@@ -39,14 +39,15 @@ ORDER = """
     pipeline
     capture                 blocks               run
     wrap
-    retrieve.ranges         retrieve.search
+    retrieve.ranges         retrieve.pattern
+    retrieve.search
     retrieve.read           retrieve.grep
     retrieve.look
     retrieve.tools
-    clipper
     config.values
     config.files
     config.settings
+    clipper
     cli.exits               cli.output           cli.live            cli.setup
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping

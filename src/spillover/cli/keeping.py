@@ -37,7 +37,7 @@ def list_(arguments: argparse.Namespace) -> int:
     ]
     table(("ref", "lines", "bytes", "age", "", "command"), rows, right=(1, 2, 3))
     if len(shown) < len(records):
-        put(f"{len(shown)} of {len(records):,} outputs; --all shows all.\n")
+        put(f"{len(shown)} of {_outputs(len(records))}; --all shows all.\n")
     elif not records:
         put("Nothing is stored.\n")
     return exits.OK
@@ -78,7 +78,7 @@ def gc(arguments: argparse.Namespace) -> int:
         return exits.OK
     verb = "would remove" if arguments.dry_run else "removed"
     put(
-        f"{verb} {swept.outputs:,} outputs ({swept.bytes:,} bytes) and {swept.leftovers:,} leftovers of writers that were killed\n"
+        f"{verb} {_outputs(swept.outputs)} ({swept.bytes:,} bytes) and {swept.leftovers:,} leftovers of writers that were killed\n"
     )
     return exits.OK
 
@@ -93,7 +93,7 @@ def verify_(arguments: argparse.Namespace) -> int:
         for ref, what in wrong.items():
             put(f"{ref}  {what or 'ok'}\n")
         damaged = sum(what is not None for what in wrong.values())
-        put(f"{len(wrong):,} outputs checked, {damaged:,} damaged\n")
+        put(f"{_outputs(len(wrong))} checked, {damaged:,} damaged\n")
     return exits.FOUND if any(wrong.values()) else exits.OK
 
 
@@ -165,6 +165,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[in
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         put("  ".join(cells).rstrip() + "\n")
+
+
+def _outputs(count: int) -> str:
+    return f"{count:,} output{'s' * (count != 1)}"
 
 
 def _age(record: Record) -> str:

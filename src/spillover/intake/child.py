@@ -75,7 +75,7 @@ def run(
         try:
             child = _start(command)
         except OSError as error:
-            missing = isinstance(error, FileNotFoundError)
+            missing = _is_missing(command, error)
             why = "command not found" if missing else (error.strerror or str(error))
             intake.write(f"{command.argv[0]}: {why}\n".encode("utf-8", "replace"), "stderr")
             return Ended(NOT_FOUND if missing else NOT_RUNNABLE)
@@ -104,6 +104,14 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
         bufsize=0,
         process_group=0,
     )
+
+
+def _is_missing(command: Command, error: OSError) -> bool:
+    """Whether there is no such command. A folder of the PATH that may not be entered is passed over, as a shell does."""
+    name = os.fsdecode(command.argv[0])
+    if isinstance(error, FileNotFoundError) or "/" in name:
+        return isinstance(error, FileNotFoundError)
+    return not any(os.path.exists(os.path.join(folder, name)) for folder in os.get_exec_path(command.env))
 
 
 class _Watch:

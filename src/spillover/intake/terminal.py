@@ -22,6 +22,7 @@ class Signals:
         self.received: list[int] = []
         self._names = (*FORWARDED, "SIGTSTP") if interactive else FORWARDED
         self._group: int | None = None
+        self._early: list[int] = []
         self._before: dict[int, Any] = {}
 
     @property
@@ -44,24 +45,19 @@ class Signals:
     def go_to(self, group: int) -> None:
         """There is a group now; it gets what came while it was started."""
         self._group = group
-        for signum in self.received:
-            signal_group(group, signum)
+        for signum in self._early:
+            self._pass_on(signum, None)
 
     def _pass_on(self, signum: int, _frame: object) -> None:
-        if signum == signal.SIGTSTP:
-            self._stop_together()
-            return
-        self.received.append(signum)
-        if self._group is not None:
+        if self._group is None:
+            self._early.append(signum)
+        elif signum == signal.SIGTSTP:  # Ctrl-Z, while the terminal is still ours
             signal_group(self._group, signum)
-
-    def _stop_together(self) -> None:
-        """Ctrl-Z, while the terminal is still ours."""
-        if self._group is not None:
-            signal_group(self._group, signal.SIGTSTP)
-        stop()
-        if self._group is not None:
+            stop()
             signal_group(self._group, signal.SIGCONT)
+        else:
+            self.received.append(signum)
+            signal_group(self._group, signum)
 
 
 class Terminal:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 #: The room is found down to this part of it, or until the limits are so full.
 FINENESS = 128
 ENOUGH = 0.995
+#: When so many sections in a row could not use what is left, the others are not asked: there may be thousands.
+TRIES = 3
+#: A part of a line that stands for a whole block is worth its marker from so many bytes on.
+LEAST = 64
 
 
 def keeping(share: float) -> Selector:
@@ -43,8 +47,9 @@ def _select(document: Document, fill: Fill, share: float) -> Sequence[Span]:
     rooms = split(most(min(sum(sizes), 2 * document.reach * len(sides)), lambda room: fill(spans(split(room)))))
     # Whole lines leave some room unused, and a short side more: the other one may have it, the last section first.
     ends = [end for end, part in ((1, 1 - share), (0, share)) if part]
+    shown, tries = spans(rooms), TRIES
     for number in reversed(range(len(sides))):
-        order = ends
+        order, before = ends, shown
         for end in sides[number].empty(*rooms[number]) if len(ends) == 2 else []:
             # Its line is longer than half of the room, and says more than all the rest of the other end.
             line = sides[number].line(end)
@@ -53,7 +58,11 @@ def _select(document: Document, fill: Fill, share: float) -> Sequence[Span]:
                 rooms, order = wanted, [1 - end, end]
         for end in order:
             rooms = _widened(rooms, number, end, min(sizes[number], document.reach), lambda rooms: fill(spans(rooms)))
-    return spans(rooms)
+        shown = spans(rooms)
+        tries = TRIES if shown != before else tries - 1
+        if not tries:
+            break
+    return shown
 
 
 def _widened(rooms: Rooms, number: int, end: int, upto: int, fill: Callable[[Rooms], float]) -> Rooms:
@@ -121,6 +130,8 @@ class _Sides:
         self.section = section
         self._fill = fill
         self._giants: dict[tuple[int, int], bool] = {}
+        several = len(document.sections) > 1
+        self._least = 1 if section.label else LEAST if several else section.size + 1
         opens, closes = document.gap
         start, end = section.start, section.end
         self._head_at, self._head = start, b""
@@ -145,8 +156,8 @@ class _Sides:
             return [Span(start, end)]
         upto = self._head_cut(min(head, len(self._head)))
         since = self._tail_cut(max(0, len(self._tail) - tail))
-        if self.section.label and upto == 0 and since == len(self._tail):
-            # A stream is represented, if only by a part of a line.
+        if head + tail >= self._least and upto == 0 and since == len(self._tail):
+            # One of several is represented, if only by a part of a line.
             upto = 0 if tail else _char_before(self._head, min(head, len(self._head)), 0)
             since = _char_after(self._tail, max(0, since - head - tail), since) if tail else since
         if self._whole and upto >= since:
