@@ -28,7 +28,20 @@ from spillover import Clipper, DirStore
 BIN = Path(sys.executable).parent
 SPILL = str(BIN / "spill")
 MEGABYTE = 1_000_000
-WORDS = ["INFO", "compile", "src/module/file.c", "-O2", "linking", "target", "warning:", "unused", "done", "0x7f3a9c", "12345", "cached"]
+WORDS = [
+    "INFO",
+    "compile",
+    "src/module/file.c",
+    "-O2",
+    "linking",
+    "target",
+    "warning:",
+    "unused",
+    "done",
+    "0x7f3a9c",
+    "12345",
+    "cached",
+]
 PATTERNS = ("FAILED|Error", "unused done 0x7f3a9c 12345 done", "wor[a-z]+ 12", "[0-9]{5} done$")
 
 
@@ -83,17 +96,22 @@ def shell(line: str) -> Callable[[], object]:
     return lambda: subprocess.run(["sh", "-c", line], check=True, stdout=subprocess.DEVNULL)
 
 
+#: A process that was forked from a large one counts the memory of that; so a small one stands between.
+MEASURED = """
+import os, subprocess, sys
+null = open(os.devnull, "wb")
+feeder = subprocess.Popen(["cat", sys.argv[1]], stdout=subprocess.PIPE) if sys.argv[1] else None
+child = subprocess.Popen(sys.argv[2:], stdin=feeder.stdout if feeder else None, stdout=null)
+if feeder:
+    feeder.stdout.close()
+print(os.wait4(child.pid, 0)[2].ru_maxrss * 1024)
+"""
+
+
 def peak(argv: list[str], stdin: Path | None = None) -> int:
     """The most memory a command had, in bytes; fed by a `cat` of its own where a file is given."""
-    feeder = subprocess.Popen(["cat", str(stdin)], stdout=subprocess.PIPE) if stdin else None
-    child = subprocess.Popen(argv, stdin=feeder.stdout if feeder else None, stdout=subprocess.DEVNULL)
-    if feeder and feeder.stdout:
-        feeder.stdout.close()
-    _, _, usage = os.wait4(child.pid, 0)
-    child.returncode = 0
-    if feeder:
-        feeder.wait()
-    return usage.ru_maxrss * 1024
+    measured = [sys.executable, "-c", MEASURED, str(stdin or ""), *argv]
+    return int(subprocess.run(measured, check=True, capture_output=True).stdout)
 
 
 def streaming(folder: Path, log: Path, rounds: int) -> list[Row]:
@@ -156,8 +174,8 @@ def clipping(folder: Path, rounds: int) -> list[Row]:
     data = big.encode()
     serial = iter(range(1 << 30))
 
-    def write() -> None:
-        with (folder / "plain").open("wb") as file:
+    def write() -> None:  # a new file each time, as a store has to: writing over an old one is much cheaper
+        with (folder / f"plain{next(serial)}").open("wb") as file:
             file.write(data)
 
     def store() -> None:
@@ -184,7 +202,8 @@ def going_back(folder: Path, log: Path, rounds: int) -> list[Row]:
 
 
 def _grep(pattern: str, log: Path) -> None:
-    subprocess.run(["grep", "-E", pattern, str(log)], stdout=subprocess.DEVNULL, check=False)
+    with log.with_name("found").open("wb") as found:  # grep stops at its first match when it sees /dev/null
+        subprocess.run(["grep", "-E", pattern, str(log)], stdout=found, check=False)
 
 
 def main() -> int:

@@ -6,6 +6,7 @@ import pytest
 
 from spillover.cli import exits, main
 from spillover.cli.parser import COMMANDS, FILTER, parse, parser_for
+from spillover.testing import HOSTILE_REFS
 
 
 @pytest.fixture
@@ -118,6 +119,16 @@ def test_wrong_use_is_exit_2_with_a_reason_and_never_a_traceback(called, words, 
     assert (code, out) == (exits.USAGE, "")
     assert why in err
     assert len(err) < 2_000
+
+
+@pytest.mark.parametrize(
+    "command", [["read"], ["grep", "x"], ["show"], ["pin"], ["verify"]], ids=lambda words: words[0]
+)
+def test_a_hostile_ref_is_no_ref(called, command):
+    for hostile in filter(lambda each: isinstance(each, str), HOSTILE_REFS):
+        code, out, err = called(command[0], "--", hostile, *command[1:])
+        assert (code, out) == (exits.USAGE, "")
+        assert len(err) < 500
 
 
 def test_a_number_may_have_separators():

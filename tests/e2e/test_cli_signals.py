@@ -10,7 +10,7 @@ import time
 import pytest
 
 #: The first of a family, which tells when it is up, and a grandchild that holds on as long as it may.
-UP = "exec 9>alive; sleep 60 & "
+UP = "exec 9>alive; sleep 20 & "
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_signal_reaches_the_family_and_the_exit_is_the_commands(started, famil
 
 @pytest.mark.parametrize("name", ["INT", "TERM"])
 def test_a_command_that_handles_a_signal_ends_as_it_likes(started, family, name):
-    process = started(f"trap 'echo tidied; kill %1; exit 5' {name}; {UP} echo up >&9; wait")
+    process = started(f"trap 'echo tidied; kill $!; exit 5' {name}; {UP} echo up >&9; wait")
     family.up()
     process.send_signal(signal.Signals[f"SIG{name}"])
     assert (process.communicate()[0], process.returncode) == (b"tidied\n", 5)

@@ -1,7 +1,7 @@
 """Bytes open for random access, and what is said of a middle that is gone."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.intake.blob import Ends, Held
@@ -45,6 +45,7 @@ def test_what_is_between_the_ends_is_not_there(start, end, got):
     assert ends.read(start, end) == got
 
 
+@settings(max_examples=200)  # the laws look further
 @given(st.integers(0, 10), st.integers(0, 10), st.integers(-1, 12), st.integers(-1, 12))
 def test_ends_that_meet_or_overlap_are_the_whole(head, tail, start, end):
     ends = Ends(Held(WHOLE[:head]), WHOLE[10 - tail :], 10)

@@ -1,9 +1,10 @@
 """Taking an output in: from memory to the store, past its cap, and past its failing."""
 
 import hashlib
+import os
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.errors import StoreError
@@ -64,6 +65,7 @@ def test_small_output_never_asks_for_a_store():
     assert intake.last(3) == b"xxx"
 
 
+@settings(max_examples=200)  # the laws look further
 @given(st.binary(max_size=400), st.lists(st.integers(0, 150)))
 def test_pieces_make_no_difference_to_what_is_stored(data, sizes):
     intake = taken(chunked(data, sizes))
@@ -157,7 +159,12 @@ def test_a_store_that_cannot_be_read_back_is_lost_and_not_raised(tmp_path, monke
 
     monkeypatch.setattr(follow, "Follower", Broken)
     for cap in (CAP, BESIDE):
-        intake = taken([b"x" * (2 * BESIDE)], DirStore(tmp_path / "store"), cap=cap)
+        intake = Intake(10, DirStore(tmp_path / "store").writer, cap=cap)
+        intake.write(b"x" * 20)
+        os.write(intake.sink.fileno(), b"y" * 100)
+        intake.passed("stdout", 100)
+        intake.write(b"z" * BESIDE)
+        intake.finish()
         assert intake.gone.stored == 0
         assert "Input/output error" in intake.gone.reason
         assert intake.sink is None

@@ -181,13 +181,14 @@ def test_ctrl_z_stops_both_and_fg_goes_on_where_it_was(screen, started):
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="whether a process is stopped is read from /proc")
 def test_ctrl_z_stops_a_command_that_never_asked_for_the_terminal(screen, started, tmp_path):
-    terminal = screen(*SPILL, "run", "--", "sh", "-c", STARTED + "until [ -e go ]; do sleep 0.01; done; exit 7")
+    os.mkfifo(tmp_path / "go")
+    terminal = screen(*SPILL, "run", "--", "sh", "-c", STARTED + "read line < go; exit 7")
     command = started()
     terminal.type(b"\x1a")
     assert terminal.news() == ["stopped", "SIGTSTP", "job"]
     until(lambda: Path(f"/proc/{command}/stat").read_text().split()[2] == "T")
-    (tmp_path / "go").touch()
     terminal.type(b"fg\n")
+    (tmp_path / "go").write_text("go on\n")
     assert terminal.news() == ["ended", "7", "job"]
 
 

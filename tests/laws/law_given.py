@@ -61,23 +61,18 @@ class Output(bytes):
         return self.recipe
 
 
-def _outputs(parts=PARTS, **how):
-    parts = st.lists(st.sampled_from(parts), **how)
-    return st.builds(
-        lambda parts, loose, dice: Output.of(parts, loose, huge=not dice),
-        parts,
-        st.binary(max_size=12),
-        st.integers(0, 49).map(lambda dice: 49 - dice),
-    )
+def _outputs(parts):
+    lists, loose = st.lists(st.sampled_from(parts), max_size=9), st.binary(max_size=12)
+    return st.builds(Output.of, lists, loose, huge=st.sampled_from([False] * 49 + [True]))
 
 
 #: Any output, from none at all to one with a middle nobody has seen; most are of a size that limits decide about.
-outputs = _outputs(max_size=9)
+outputs = _outputs(PARTS)
 #: None of it looks like a word of ours: for those who have to tell our words from the output's.
-unforged = _outputs([part for part in PARTS if part[0] not in KINDS["forged"]], max_size=9)
+unforged = _outputs([part for part in PARTS if part[0] not in KINDS["forged"]])
 
-#: Where a source is cut into chunks.
-cuts = st.lists(st.integers(0, 300), max_size=8)
+#: How long the chunks of a source are, the rest being one more: a few of any length, or very many short ones.
+cuts = st.lists(st.integers(0, 300), max_size=8) | st.sampled_from([(1,) * 300, (3,) * 100, (0, 5) * 50])
 
 
 def thrice(text):

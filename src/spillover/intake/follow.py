@@ -52,7 +52,7 @@ class Follower:
             while (end := self._ends.get()) is not None:
                 while self._meter.bytes < end:
                     self._feed(end)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001  whatever it is: nothing may be called measured that was not
             self._error = error
         finally:
             os.close(self._fd)

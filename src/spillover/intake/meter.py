@@ -49,12 +49,20 @@ class Meter:
 
     def feed(self, data: bytes | bytearray | memoryview, *, hashing: bool = True) -> None:
         """Measure the next bytes."""
-        if not data:
-            return
         view = memoryview(data)
         if hashing:
-            self._hash.update(view)
-            self.hashed += len(view)
+            self.hash(view)
+        self.tally(view, indexing=hashing)
+
+    def hash(self, view: memoryview) -> None:
+        """The slower half of measuring; it may run in a thread beside the other."""
+        self._hash.update(view)
+        self.hashed += len(view)
+
+    def tally(self, view: memoryview, *, indexing: bool = True) -> None:
+        """The quicker half: sizes and lines."""
+        if not view:
+            return
         self.chars += stringzilla.utf8_count(view)
         at = 0
         while at < len(view):
@@ -63,6 +71,6 @@ class Meter:
             self.newlines += stringzilla.count(part, "\n")
             self.bytes += step
             at += step
-            if self.bytes % BLOCK == 0 and hashing:  # past the cap nobody looks lines up, and memory stays bounded
+            if self.bytes % BLOCK == 0 and indexing:  # past the cap nobody looks lines up, and memory stays bounded
                 self._before.append(self.newlines)
         self.last = bytes(view[-1:])

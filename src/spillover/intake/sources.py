@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Source = Chunk | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[Chunk]
     AsyncSource = Source | AsyncIterable[Chunk]
 
-READ = 1 << 18
+READ = 1 << 22
 
 WHAT_IS_TAKEN = "str, bytes, a file, a Path, or an iterable of str or bytes"
 

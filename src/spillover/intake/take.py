@@ -199,29 +199,40 @@ class Intake:
 
     def _put(self, chunk: bytes | bytearray | memoryview, before: int) -> None:
         assert self.sink is not None
-        if not self._follower and len(chunk) < BESIDE:
+        if self._follower:
+            self.sink.write(chunk)
+            self._follow(before + len(chunk))
+        elif len(chunk) < BESIDE:
             self.sink.write(chunk)
             self.meter.feed(chunk)
-            return
-        view = memoryview(chunk)
-        for at in range(0, len(view), BESIDE):
-            part = view[at : at + BESIDE]
-            self.sink.write(part)
-            if not self._follow(before + at + len(part)):
-                self.meter.feed(part)
+        else:
+            self._put_large(memoryview(chunk))
 
-    def _follow(self, written: int) -> bool:
-        """Let the meter run beside the writing, where the store has a descriptor to follow."""
+    def _put_large(self, view: memoryview) -> None:
+        """Hash beside writing: both take about as long."""
+        from threading import Thread
+
         assert self.sink is not None
-        fd = self.sink.fileno()
-        if fd is None:
-            return False
+        hashing = Thread(target=self.meter.hash, args=(view,), name="spillover-hash", daemon=True)
+        hashing.start()
+        try:
+            for at in range(0, len(view), BESIDE):
+                part = view[at : at + BESIDE]
+                self.sink.write(part)
+                self.meter.tally(part)
+        finally:
+            hashing.join()
+
+    def _follow(self, written: int) -> None:
+        """Let the meter run behind the writing, through the descriptor that is written to."""
+        assert self.sink is not None
         if not self._follower:
             from spillover.intake.follow import Follower  # a thread is for what is large
 
+            fd = self.sink.fileno()
+            assert fd is not None
             self._follower = Follower(fd, self.meter)
         self._follower.upto(written)
-        return True
 
     def _settle(self) -> None:
         """Wait until everything stored has been measured."""
