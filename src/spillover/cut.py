@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spillover.data import replace
 from spillover.errors import StoreError
-from spillover.fit import fitted, renderer_for
+from spillover.fit import fitted, renamed, renderer_for
 from spillover.intake.blob import Ends, Held
 from spillover.intake.meter import Meter
 from spillover.limits import Size
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 #: Of each end of an output, so much is counted to estimate the tokens of the whole.
 SAMPLE = 1 << 14
+NO_HASH = "0" * 64
 #: Of an output that cannot be looked into at all; logs have so many.
 BYTES_PER_TOKEN = 3
 
@@ -57,11 +58,19 @@ def _stored(
     assert intake.sink is not None
     meter, gone = intake.meter, intake.gone
     document = _document(intake, choices, sections)
+
+    def kept(ref: str) -> Kept:
+        reason, stored = (gone.reason, gone.stored) if gone else (None, None)
+        return Kept(ref=ref, path=choices.store.where(ref), reason=reason, stored=stored)
+
+    # What to show is chosen under a name of the right length, while the hash of a large output is still being made.
     tokens = _tokens(document, choices)
+    renderer, shown = fitted(document, choices, kept(mint(choices.tool, NO_HASH)), tokens)
+    sha256 = intake.sha256()
     record = Record(
-        ref=mint(choices.tool, meter.sha256),
+        ref=mint(choices.tool, sha256),
         tool=choices.tool,
-        sha256=meter.sha256,
+        sha256=sha256,
         bytes=meter.hashed,
         lines=document.number(meter.hashed - 1) if gone else meter.lines,
         call_id=call_id,
@@ -72,26 +81,15 @@ def _stored(
         segments=tuple(intake.segments) if len(intake.segments) > 1 else (),
         index=meter.index,
     )
-    published = ""
-    while True:
-        kept = Kept(
-            ref=record.ref,
-            path=choices.store.where(record.ref),
-            reason=gone.reason if gone else None,
-            stored=gone.stored if gone else None,
-        )
-        renderer, shown = fitted(document, choices, kept, tokens)
-        if record.ref == published:
-            return shown, _clipped("stored", shown, renderer, choices)
-        try:
-            # The whole is kept before anything is said of it; the ref may be another one where digits collide.
-            record = intake.sink.publish(replace(record, shown=shown.ranges))
-        except StoreError as error:
-            ends = _both_ends(document)
-            return _shown_as_lost(replace(document, blob=ends), choices, tokens, str(error))
-        if record.ref == kept.ref:
-            return shown, _clipped("stored", shown, renderer, choices)
-        published = record.ref
+    renderer, shown = renamed(renderer, shown, kept(record.ref), choices)
+    try:
+        # The whole is kept before anything is said of it.
+        published = intake.sink.publish(replace(record, shown=shown.ranges))
+    except StoreError as error:
+        return _shown_as_lost(replace(document, blob=_both_ends(document)), choices, tokens, str(error))
+    if published.ref != record.ref:  # another output has these digits; it has got some more
+        renderer, shown = renamed(renderer, shown, kept(published.ref), choices)
+    return shown, _clipped("stored", shown, renderer, choices)
 
 
 def _document(intake: Intake, choices: Choices, sections: Sequence[Section]) -> Document:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spillover.data import replace
 from spillover.render import Kept, Renderer, Shown
 from spillover.select.ends import keeping, most
 from spillover.select.span import Span, joined
@@ -24,35 +25,54 @@ def renderer_for(document: Document, choices: Choices, kept: Kept, tokens: int, 
 
 def fitted(document: Document, choices: Choices, kept: Kept, tokens: int, *, least: int = 0) -> tuple[Renderer, Shown]:
     """The most that fits, and how it is said."""
-    limits = choices.limits
-    apart = len(document.sections) > 1 and not any(section.label for section in document.sections)
+    half = choices.limits.share(0.5)
+    bare = (renderer_for(document, choices, kept, tokens, tier) for tier in range(least, TIERS))
+    fits = (each for each in bare if _full(each, each.show([]), choices, half) <= 1)
+    renderer = next(fits, None) or renderer_for(document, choices, kept, tokens, TIERS - 1)
+    seen: dict[tuple[Span, ...], tuple[float, Shown]] = {}
 
-    def full(shown: Shown, within: Limits = limits) -> float:
-        def count(text: str) -> int:  # texts that reach the model one by one are counted one by one
-            return sum(map(choices.count, filter(None, shown.texts))) if apart else choices.count(text)
-
-        return within.fill(shown.text, count, byte_bound=choices.byte_bound)
-
-    half = limits.share(0.5)
-    bare = (renderer_for(document, choices, kept, tokens, tier).show([]) for tier in range(least, TIERS))
-    tier = next((tier for tier, shown in enumerate(bare, least) if full(shown, half) <= 1), TIERS - 1)
-    renderer = renderer_for(document, choices, kept, tokens, tier)
+    def look(spans: Sequence[Span]) -> tuple[float, Shown]:
+        key = tuple(joined(spans))
+        if key not in seen:
+            shown = renderer.show(key)
+            seen[key] = _full(renderer, shown, choices, choices.limits), shown
+        return seen[key]
 
     def fill(spans: Sequence[Span]) -> float:
-        return full(renderer.show(joined(spans)))
+        return look(spans)[0]
 
     everything = [Span(0, document.size)]
     if document.gap[0] == document.gap[1] and document.size <= 2 * document.reach and fill(everything) <= 1:
-        return renderer, renderer.show(everything)
+        return renderer, look(everything)[1]
     spans = _chosen(document, choices, fill)
-    if not spans and tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
-        shorter = fitted(document, choices, kept, tokens, least=tier + 1)
+    if not spans and renderer.tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
+        shorter = fitted(document, choices, kept, tokens, least=renderer.tier + 1)
         if shorter[1].bytes:
             return shorter
-    shown = renderer.show(spans)
-    if full(shown) <= 1:
+    full, shown = look(spans)
+    if full <= 1:
         return renderer, shown
     return renderer, Shown(beginning(shown.notice, choices), tuple("" for _ in document.sections), (), 0)
+
+
+def renamed(renderer: Renderer, shown: Shown, kept: Kept, choices: Choices) -> tuple[Renderer, Shown]:
+    """The same parts with another name in the notice; chosen anew only where that makes them too long."""
+    other = replace(renderer, kept=kept)
+    same = other.show(shown.spans)
+    if shown.spans and _full(other, same, choices, choices.limits) <= 1:
+        return other, same
+    return fitted(renderer.document, choices, kept, renderer.tokens)
+
+
+def _full(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits) -> float:
+    """How full the limits are with what would be shown."""
+    sections = renderer.document.sections
+    apart = len(sections) > 1 and not any(section.label for section in sections)
+
+    def count(text: str) -> int:  # texts that reach the model one by one are counted one by one
+        return sum(map(choices.count, filter(None, shown.texts))) if apart else choices.count(text)
+
+    return limits.fill(shown.text, count, byte_bound=choices.byte_bound)
 
 
 def beginning(words: str, choices: Choices) -> str:

@@ -22,6 +22,7 @@ class Shown:
     ranges: tuple[tuple[int, int], ...]  # lines at least partly shown
     bytes: int
     body: str = ""  # what is shown of the output itself, without a word of ours
+    spans: tuple[Span, ...] = ()
 
     @property
     def text(self) -> str:
@@ -77,7 +78,7 @@ class Renderer:
         merged = _merged(ranges)
         shown_bytes = sum(span.end - span.start for span in spans)
         words = self._notice(merged, shown_bytes, gaps[0] if gaps else None)
-        return Shown(words, tuple(parts), merged, shown_bytes, "".join(bodies))
+        return Shown(words, tuple(parts), merged, shown_bytes, "".join(bodies), tuple(spans))
 
     def _notice(self, ranges: Sequence[tuple[int, int]], shown_bytes: int, gap: Gap | None) -> str:
         facts = Facts(

@@ -62,7 +62,7 @@ def test_every_byte_arrives_and_is_measured(tmp_path, kind, where, size):
     assert intake.spilled is (size > WINDOW)
     assert intake.blob().read(0, size + 1) == data
     if intake.spilled:
-        assert intake.meter.sha256 == hashlib.sha256(data).hexdigest()
+        assert intake.sha256() == hashlib.sha256(data).hexdigest()
         assert (intake.meter.bytes, intake.meter.newlines) == (size, data.count(b"\n"))
     intake.abandon()
 
@@ -72,7 +72,7 @@ def test_what_goes_straight_into_the_store_stops_at_the_cap(tmp_path, cap):
     intake = moved(LINES, DirStore(tmp_path / "store"), cap=cap)
     assert intake.gone == Gone("the cap on one output was reached", cap)
     assert intake.blob().head.read(0, len(LINES)) == LINES[:cap]
-    assert intake.meter.sha256 == hashlib.sha256(LINES[:cap]).hexdigest()
+    assert intake.sha256() == hashlib.sha256(LINES[:cap]).hexdigest()
     assert (intake.meter.bytes, intake.meter.newlines) == (len(LINES), LINES.count(b"\n"))
     intake.abandon()
 
@@ -122,7 +122,7 @@ def test_a_file_system_that_does_not_splice_is_read_and_written(tmp_path, monkey
     monkeypatch.setattr(os, "splice", no_splice, raising=False)
     intake = moved(LINES, DirStore(tmp_path / "store"))
     assert intake.gone is None
-    assert intake.meter.sha256 == hashlib.sha256(LINES).hexdigest()
+    assert intake.sha256() == hashlib.sha256(LINES).hexdigest()
     intake.abandon()
 
 
@@ -130,7 +130,7 @@ def test_a_system_without_splice_is_read_and_written(tmp_path, monkeypatch):
     monkeypatch.setattr(pipe, "_SPLICE", False)
     monkeypatch.delattr(os, "splice", raising=False)
     intake = moved(LINES, DirStore(tmp_path / "store"))
-    assert intake.meter.sha256 == hashlib.sha256(LINES).hexdigest()
+    assert intake.sha256() == hashlib.sha256(LINES).hexdigest()
     intake.abandon()
 
 

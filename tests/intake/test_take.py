@@ -71,7 +71,7 @@ def test_pieces_make_no_difference_to_what_is_stored(data, sizes):
     intake = taken(chunked(data, sizes))
     assert whole(intake) == data
     if intake.spilled:
-        assert intake.meter.sha256 == hashlib.sha256(data).hexdigest()
+        assert intake.sha256() == hashlib.sha256(data).hexdigest()
         assert intake.meter.bytes == len(data)
 
 
@@ -80,7 +80,7 @@ def test_pieces_make_no_difference_to_what_is_stored(data, sizes):
 def test_what_is_measured_beside_the_writing_is_the_same(tmp_path, before, size):
     data = (b"a line of it\n" * (size // 10))[: before + size]
     intake = taken([data[:before], data[before:], b"", b"end"], DirStore(tmp_path / "store"))
-    assert intake.meter.sha256 == hashlib.sha256(data + b"end").hexdigest()
+    assert intake.sha256() == hashlib.sha256(data + b"end").hexdigest()
     assert (intake.meter.bytes, intake.meter.newlines) == (len(data) + 3, data.count(b"\n"))
     intake.abandon()
 
@@ -105,7 +105,7 @@ def test_not_a_byte_more_than_the_cap_is_stored(cap, store):
     intake = taken(PIECES, store, cap=cap)
     assert intake.gone == Gone(CAPPED, cap)
     assert intake.blob().head.read(0, 999) == ALL[:cap]
-    assert intake.meter.sha256 == hashlib.sha256(ALL[:cap]).hexdigest()
+    assert intake.sha256() == hashlib.sha256(ALL[:cap]).hexdigest()
     assert (intake.meter.bytes, intake.meter.hashed) == (150, cap)
     assert whole(intake) == ALL, "the rest is small enough to be held"
     intake.abandon()
@@ -122,7 +122,7 @@ def test_what_is_measured_beside_stops_at_the_cap_too(tmp_path):
     data = bytes(range(256)) * (5 * BESIDE // 512)
     intake = taken([data], DirStore(tmp_path / "store"), cap=2 * BESIDE + 3)
     assert intake.gone == Gone(CAPPED, 2 * BESIDE + 3)
-    assert intake.meter.sha256 == hashlib.sha256(data[: 2 * BESIDE + 3]).hexdigest()
+    assert intake.sha256() == hashlib.sha256(data[: 2 * BESIDE + 3]).hexdigest()
     assert intake.meter.bytes == len(data)
     intake.abandon()
 
@@ -235,7 +235,7 @@ def test_what_went_straight_into_the_store_is_measured(tmp_path):
     intake.sink.write(b"y\n" * BESIDE)
     intake.passed("stderr", 2 * BESIDE)
     intake.finish()
-    assert intake.meter.sha256 == hashlib.sha256(b"x" * 500 + b"y\n" * BESIDE).hexdigest()
+    assert intake.sha256() == hashlib.sha256(b"x" * 500 + b"y\n" * BESIDE).hexdigest()
     assert intake.segments == [("stdout", 500), ("stderr", 2 * BESIDE)]
     assert intake.last(4) == b"y\ny\n"
     intake.abandon()

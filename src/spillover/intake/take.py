@@ -12,6 +12,7 @@ from spillover.errors import StoreError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from threading import Thread
     from typing import Any, Protocol
 
     from spillover.intake.blob import Blob
@@ -64,6 +65,7 @@ class Intake:
         self._tail = bytearray()
         self._meter: Meter | None = None
         self._follower: Follower | None = None
+        self._hashing: Thread | None = None
         self._opened: list[Blob] = []
 
     @property
@@ -131,6 +133,7 @@ class Intake:
 
     def abandon(self) -> None:
         """Leave nothing behind."""
+        self._hashed()
         if self._follower:
             self._follower.stop()
             self._follower = None
@@ -199,6 +202,7 @@ class Intake:
 
     def _put(self, chunk: bytes | bytearray | memoryview, before: int) -> None:
         assert self.sink is not None
+        self._hashed()
         if self._follower:
             self.sink.write(chunk)
             self._follow(before + len(chunk))
@@ -213,18 +217,31 @@ class Intake:
         from threading import Thread
 
         assert self.sink is not None
-        hashing = Thread(target=self.meter.hash, args=(view,), name="spillover-hash", daemon=True)
-        hashing.start()
+        self._hashing = Thread(target=self.meter.hash, args=(view,), name="spillover-hash", daemon=True)
+        self._hashing.start()
         try:
             for at in range(0, len(view), BESIDE):
                 part = view[at : at + BESIDE]
                 self.sink.write(part)
                 self.meter.tally(part)
         finally:
-            hashing.join()
+            if not isinstance(view.obj, bytes):  # whoever owns a buffer may write into it as soon as we are back
+                self._hashed()
+
+    def _hashed(self) -> None:
+        """Wait until everything has been hashed."""
+        if self._hashing:
+            self._hashing.join()
+            self._hashing = None
+
+    def sha256(self) -> str:
+        """The hash of what is stored."""
+        self._hashed()
+        return self.meter.sha256
 
     def _follow(self, written: int) -> None:
         """Let the meter run behind the writing, through the descriptor that is written to."""
+        self._hashed()
         assert self.sink is not None
         if not self._follower:
             from spillover.intake.follow import Follower  # a thread is for what is large
