@@ -5,21 +5,23 @@ import os
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-#: The laws: a thousand outputs each. Looking for the smallest counterexample is worth the time, explaining it is not.
+#: In CI every run tries the same examples, so that a red one can be repeated; at home every run looks somewhere else.
+IN_CI = os.environ.get("CI") == "true"
+
+settings.register_profile("tests", deadline=None, derandomize=IN_CI, database=None)  # time is measured in bench/
+#: The laws: a thousand examples each. Looking for the smallest counterexample is worth the time, explaining it is not.
 settings.register_profile(
     "laws",
+    parent=settings.get_profile("tests"),
     max_examples=1_000,
-    deadline=None,  # the machine is shared; time is measured in bench/
-    derandomize=os.environ.get("CI") == "true",  # a red CI can be repeated; at home every run looks somewhere else
-    database=None,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
     suppress_health_check=[
         HealthCheck.too_slow,  # files and processes are real here
         HealthCheck.data_too_large,  # outputs that overflow are the point
-        HealthCheck.function_scoped_fixture,  # the folder of a test serves all its examples: outputs have their own names
+        HealthCheck.function_scoped_fixture,  # one folder serves all examples of a test: outputs have names of their own
     ],
 )
-settings.load_profile("laws")
+settings.load_profile("tests")
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +31,10 @@ def _a_home_of_its_own(tmp_path_factory, monkeypatch):
     for name in [name for name in os.environ if name.startswith(("SPILLOVER_", "XDG_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
-    for name, folder in {"CONFIG": ".config", "STATE": ".local/state", "DATA": ".local/share", "CACHE": ".cache"}.items():
+    for name, folder in {
+        "CONFIG": ".config",
+        "STATE": ".local/state",
+        "DATA": ".local/share",
+        "CACHE": ".cache",
+    }.items():
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))
-    monkeypatch.setenv("SPILLOVER_STORE", str(home / "store"))

@@ -215,3 +215,9 @@ def test_a_store_error_inside_the_callback_is_the_callers_own(clipper):
 
     with pytest.raises(StoreError, match="theirs"):
         sh(clipper, "seq 5000; sleep 60", on_progress=fail)
+
+
+def test_what_only_went_to_stderr_is_recorded_as_such(tmp_path):
+    clipper = Clipper(Limits(bytes=600), store=DirStore(tmp_path / "store"))
+    ended = clipper.run(["sh", "-c", "seq 1000 >&2"])
+    assert clipper.store.get(ended.clip.ref).segments == (("stderr", ended.stderr_bytes),)

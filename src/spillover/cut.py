@@ -78,7 +78,7 @@ def _stored(
         partial=gone.reason if gone else None,
         produced_bytes=meter.bytes if gone else None,
         produced_lines=meter.lines if gone else None,
-        segments=tuple(intake.segments) if len(intake.segments) > 1 else (),
+        segments=tuple(intake.segments) if any(stream != "stdout" for stream, _ in intake.segments) else (),
         index=meter.index,
     )
     renderer, shown = renamed(renderer, shown, kept(record.ref), choices)

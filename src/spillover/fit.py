@@ -92,8 +92,7 @@ def _chosen(document: Document, choices: Choices, fill: Fill) -> list[Span]:
         spans = _tamed(choices.selector(document, fill), document)
     except Exception:  # noqa: BLE001  whatever it raises
         spans = []
-    while spans and fill(spans) > 1:
-        spans.pop()
+    spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
     return spans or _tamed(keeping(0.5)(document, fill), document)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def clip(source: Source, choices: Choices, *, call_id: str | None = None, command: str | None = None) -> Clip:
     """Bring any source within the limits."""
     # The common case, and the fast one: a short text with nothing to clean.
-    short = type(source) is str and len(source) <= (choices.trigger or choices.limits).window
+    short = type(source) is str and len(source) <= _window(choices)
     if short and source.isascii() and is_plain(source) and _fits(source, choices):  # type: ignore[union-attr,arg-type]
         return Clip(source, _count=choices.count)  # type: ignore[arg-type]  # a str, as the line above has seen
     intake = begin(choices)
@@ -36,8 +36,7 @@ def clip(source: Source, choices: Choices, *, call_id: str | None = None, comman
 
 def begin(choices: Choices) -> Intake:
     """An intake that turns to the store once the output cannot fit any more."""
-    bounds = choices.trigger or choices.limits
-    return Intake(bounds.window, choices.store.writer, cap=choices.cap, side=choices.reach)
+    return Intake(_window(choices), choices.store.writer, cap=choices.cap, side=choices.reach)
 
 
 def settle(
@@ -76,20 +75,26 @@ def settle_parts(
         intake.abandon()
 
 
-def _fits(text: str, choices: Choices, apart: Sequence[str] = ()) -> bool:
+def _window(choices: Choices) -> int:
+    return max(choices.limits.window, choices.trigger.window) if choices.trigger else choices.limits.window
+
+
+def _fits(text: str, choices: Choices, raw_bytes: int = 0, apart: Sequence[str] = ()) -> bool:
+    """Whether nothing needs to be cut: it is not above the trigger, or within the limits anyway."""
+
     def count(text: str) -> int:  # texts that reach the model one by one are counted one by one
         return sum(map(choices.count, filter(None, apart))) if apart else choices.count(text)
 
-    bounds = choices.trigger or choices.limits
-    return bounds.hold(text, count, byte_bound=choices.byte_bound)
+    return any(
+        (bounds.bytes is None or raw_bytes <= bounds.bytes) and bounds.hold(text, count, byte_bound=choices.byte_bound)
+        for bounds in (choices.trigger, choices.limits)
+        if bounds is not None
+    )
 
 
 def _whole(intake: Intake, choices: Choices, sections: Sequence[Section]) -> tuple[Shown | None, Clip] | None:
     """The clip of an output that fits as it is; None when it does not."""
     data = intake.held
-    bounds = choices.trigger or choices.limits
-    if bounds.bytes is not None and len(data) > bounds.bytes:
-        return None
     shown, apart = None, [clean(data[section.start : section.end]) for section in sections if not section.label]
     if sum(1 for section in sections if section.size and section.label) > 1:
         from spillover.cut import labelled
@@ -98,8 +103,8 @@ def _whole(intake: Intake, choices: Choices, sections: Sequence[Section]) -> tup
         text = "\n".join(part for part in shown.parts if part)
     else:
         text = clean(data)
-    if not _fits(text, choices, apart):
+    if not _fits(text, choices, len(data), apart):
         return None
     lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
-    total = Size(lines, len(data), chars_of(data), choices.count(text))
+    total = Size(lines, len(data), chars_of(data), choices.count(text) if text else 0)
     return shown, Clip(text, _total=total, _count=choices.count)

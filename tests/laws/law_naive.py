@@ -1,6 +1,7 @@
 """Measuring as anybody would who has all of it in memory: the laws are held against this, not against our own counting."""
 
 from bisect import bisect_right
+from itertools import pairwise
 
 
 def line_count(text):
@@ -23,6 +24,12 @@ def over(texts, limits, count):
     """The limits that do not hold, with what was found: empty when it fits."""
     found = sizes(texts, count)
     return {name: (found[name], most) for name, most in limits.given() if found[name] > most}
+
+
+def over_all(texts, clipper, *, whole):
+    """The same for what a Clipper lets through; what it left whole may be up to the trigger instead."""
+    bounds = [clipper.limits, *([clipper.trigger] if whole and clipper.trigger else [])]
+    return min((over(texts, limits, clipper.count) for limits in bounds), key=len)
 
 
 class Lines:
@@ -52,7 +59,7 @@ class Lines:
     def pieces(self, start, end):
         """The bytes from here to there, cut at line ends."""
         edges = [start, *(edge for edge in self.starts if start < edge < end), end]
-        return [self.data[one:two] for one, two in zip(edges, edges[1:], strict=False)]
+        return [self.data[one:two] for one, two in pairwise(edges)]
 
 
 def merged(pairs):

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from spillover import Clip
+from spillover import Clip, aclip, clip
 from spillover.testing import byte_by_byte, chunked
 from spillover.view.clean import clean
 
@@ -29,8 +29,8 @@ def as_bytes(text):
     return text.encode("utf-8", "surrogatepass")
 
 
-def one(clip, data):
-    return Came((clip.text,), (clip,), (data,))
+def one(made, data):
+    return Came((made.text,), (made,), (data,))
 
 
 def by_str(clipper, data, cuts, folder):
@@ -79,6 +79,19 @@ def by_async_iterable(clipper, data, cuts, folder):
             yield chunk
 
     return one(asyncio.run(clipper.aclip(source())), data)
+
+
+def by_function(clipper, data, cuts, folder):
+    return one(clip(chunked(data, cuts), clipper.limits, **as_arguments(clipper)), data)
+
+
+def by_async_function(clipper, data, cuts, folder):
+    return one(asyncio.run(aclip(bytes(data), clipper.limits, **as_arguments(clipper))), data)
+
+
+def as_arguments(clipper):
+    names = ("trigger", "keep", "store", "tokens", "hints", "tool", "cap")
+    return {name: getattr(clipper, name) for name in names}
 
 
 def by_capture(clipper, data, cuts, folder):
@@ -186,6 +199,8 @@ SOURCES = {
     "list of chunks": by_list,
     "generator": by_generator,
     "async iterable": by_async_iterable,
+    "clip()": by_function,
+    "aclip()": by_async_function,
     "capture": by_capture,
 }
 #: Several outputs in, or several texts out.

@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import choices, cuts, outputs, unforged
+from law_given import choices, cuts, law, law_for_processes, outputs, unforged
 from law_naive import line_count
 from law_ways import SOURCES, TOGETHER, behind_each_other
 
@@ -31,6 +31,7 @@ def check_kept(store, clip, data):
             assert file.read() == data
 
 
+@law
 @given(way=ways, chosen=choices, data=outputs, cuts=cuts, disk=st.booleans())
 def test_what_is_stored_is_what_came_in_and_what_is_whole_is_not_stored(tmp_path, way, chosen, data, cuts, disk):
     store = DirStore(tmp_path / "store", retention=None) if disk else MemoryStore()
@@ -50,7 +51,15 @@ def test_what_is_stored_is_what_came_in_and_what_is_whole_is_not_stored(tmp_path
     assert not disk or not os.path.exists(tmp_path / "store/.tmp") or os.listdir(tmp_path / "store/.tmp") == []
 
 
-@given(way=ways, chosen=choices, data=outputs, cuts=cuts, on=st.sampled_from(["writer", "write", "publish"]), after=st.integers(0, 3_000))
+@law
+@given(
+    way=ways,
+    chosen=choices,
+    data=outputs,
+    cuts=cuts,
+    on=st.sampled_from(["writer", "write", "publish"]),
+    after=st.integers(0, 3_000),
+)
 def test_what_is_lost_is_said_to_be_lost_and_leaves_nothing(tmp_path, way, chosen, data, cuts, on, after):
     inner = MemoryStore()
     store = FailingStore(inner, on=on, after_bytes=after, reason=REASON)
@@ -67,7 +76,10 @@ def test_what_is_lost_is_said_to_be_lost_and_leaves_nothing(tmp_path, way, chose
     assert {record.ref for record in inner.list()} == {clip.ref for clip in came.clips if clip.ref}
 
 
-@given(way=st.sampled_from([*SOURCES, "clip_streams"]), chosen=choices, data=unforged, cuts=cuts, cap=st.integers(1, 3_000))
+@law
+@given(
+    way=st.sampled_from([*SOURCES, "clip_streams"]), chosen=choices, data=unforged, cuts=cuts, cap=st.integers(1, 3_000)
+)
 def test_past_the_cap_the_first_bytes_are_stored_and_the_clip_says_so(tmp_path, way, chosen, data, cuts, cap):
     store = MemoryStore()
     came = WAYS[way](Clipper(**chosen, cap=cap, store=store), data, cuts, tmp_path)
@@ -89,6 +101,21 @@ def test_past_the_cap_the_first_bytes_are_stored_and_the_clip_says_so(tmp_path, 
     assert "in part" in clip.text
     assert f"first {cap:,} bytes" in clip.text
     assert "Full output" not in clip.text
+
+
+@law_for_processes
+@given(chosen=choices, data=outputs, times=st.sampled_from([1, 1, 1, 30]))
+def test_what_a_command_printed_is_what_is_stored(tmp_path, chosen, data, times):
+    """Past the window its bytes go straight from the pipe into the file, without a look at them."""
+    printed = bytes(data) * times
+    (tmp_path / "printed").write_bytes(printed)
+    store = DirStore(tmp_path / "store", retention=None)
+    clip = Clipper(**chosen, store=store).run(["cat", str(tmp_path / "printed")]).clip
+    assert (clip.total.lines, clip.total.bytes) == (line_count(printed), len(printed))
+    if clip.outcome == "stored":
+        check_kept(store, clip, printed)
+    else:
+        assert clip.outcome == "whole"
 
 
 @pytest.mark.parametrize(

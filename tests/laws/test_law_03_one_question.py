@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import choices, cuts, outputs
+from law_given import choices, cuts, law, outputs
 from law_naive import over
 from law_ways import SOURCES, TOGETHER
 
@@ -13,20 +13,25 @@ from spillover.view.clean import clean
 ALL_SHOWN = "control codes and progress frames: all"
 
 
+@law
 @given(way=st.sampled_from([*SOURCES]), chosen=choices, data=outputs, cuts=cuts)
 def test_an_output_is_whole_exactly_when_it_fits(tmp_path, way, chosen, data, cuts):
     clipper = Clipper(**chosen, store=MemoryStore())
     came = SOURCES[way](clipper, data, cuts, tmp_path)
     (clip,), (came_in,) = came.clips, came.inputs
-    bounds = clipper.trigger or clipper.limits
     as_shown = clean(came_in)
-    fits = not over([as_shown], bounds, clipper.count) and len(came_in) <= bounds.window
+    bounds = [limits for limits in (clipper.limits, clipper.trigger) if limits]
+    fits = len(came_in) <= max(limits.window for limits in bounds) and any(
+        len(came_in) <= (limits.bytes or len(came_in)) and not over([as_shown], limits, clipper.count)
+        for limits in bounds
+    )
     assert (clip.outcome == "whole") == fits
     if fits:
         assert clip.text == as_shown
         assert (clip.ranges, clip.hidden, clip.shown) == (((1, clip.total.lines),) if came_in else (), (), clip.total)
 
 
+@law
 @given(way=st.sampled_from([*SOURCES, *TOGETHER]), chosen=choices, data=outputs, cuts=cuts)
 def test_something_is_stored_exactly_when_something_is_cut(tmp_path, way, chosen, data, cuts):
     clipper = Clipper(**chosen, store=MemoryStore())

@@ -9,7 +9,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import choices, cuts, outputs, unforged
+from law_given import choices, cuts, law, outputs, unforged
 from law_naive import Lines, line_count, merged
 from law_ways import SOURCES, TOGETHER
 
@@ -41,7 +41,9 @@ def number(text):
 
 def gap_of(found, lines):
     """Where the gap of a marker is, in bytes: from, to."""
-    first, last, start, end, in_first, in_last, tiny_first, tiny_last = (text and number(text) for text in found.groups())
+    first, last, start, end, in_first, in_last, tiny_first, tiny_last = (
+        text and number(text) for text in found.groups()
+    )
     if start:
         if in_first:
             assert (in_first, in_last or in_first) == (lines.number(start - 1), lines.number(end - 1))
@@ -94,6 +96,7 @@ def check_numbers(clip, words, spans, gaps, data):
 stores = st.sampled_from([0, 1_000, 10**9]).map(lambda after: FailingStore(MemoryStore(), after_bytes=after))
 
 
+@law
 @given(way=st.sampled_from([*SOURCES]), chosen=choices, data=unforged, cuts=cuts, store=stores)
 def test_what_the_text_says_of_itself_is_what_it_shows(tmp_path, way, chosen, data, cuts, store):
     came = SOURCES[way](Clipper(**chosen, store=store), data, cuts, tmp_path)
@@ -103,6 +106,7 @@ def test_what_the_text_says_of_itself_is_what_it_shows(tmp_path, way, chosen, da
         check_numbers(clip, words, spans, gaps, came_in)
 
 
+@law
 @given(way=st.sampled_from([*SOURCES, *TOGETHER]), chosen=choices, data=outputs, cuts=cuts, store=stores)
 def test_what_is_shown_and_what_is_hidden_add_up(tmp_path, way, chosen, data, cuts, store):
     came = (SOURCES | TOGETHER)[way](Clipper(**chosen, store=store), data, cuts, tmp_path)
@@ -115,12 +119,14 @@ def test_what_is_shown_and_what_is_hidden_add_up(tmp_path, way, chosen, data, cu
         assert clip.shown.bytes <= clip.total.bytes
 
 
+@law
 @given(data=outputs)
 def test_a_line_looks_the_same_alone_as_among_others(data):
     """What makes a line number in the text a line number in the store."""
     assert clean(data) == "".join(clean(line) for line in Lines(data).all)
 
 
+@law
 @given(data=outputs)
 def test_characters_are_counted_as_decoding_counts_them(data):
     text = data.decode("utf-8", "ignore")

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import CHOICES, outputs
+from law_given import choices, law, outputs
 from law_going_back import WAYS_BACK, follow, next_call
 from law_naive import Lines, over
 
@@ -15,7 +15,6 @@ from spillover.view.clean import clean, exact
 
 #: Going all the way through an output takes an answer per screenful; a middle nobody has seen is read as well as any.
 some = outputs.filter(lambda data: len(data) < 12_000)
-choices = st.sampled_from(CHOICES)
 back = st.sampled_from(WAYS_BACK)
 
 ROW = re.compile(r"(\d+): (.*)", re.DOTALL)
@@ -39,6 +38,7 @@ def split(answer):
     return body, footer
 
 
+@law
 @given(chosen=choices, data=some, way=back)
 def test_reading_on_from_line_1_gives_every_line_once(chosen, data, way):
     clipper, ref = stored(chosen, data, way)
@@ -66,6 +66,7 @@ def test_reading_on_from_line_1_gives_every_line_once(chosen, data, way):
     assert seen == [*range(1, len(lines) + 1)]
 
 
+@law
 @given(chosen=choices, data=some, way=back)
 def test_reading_on_from_byte_1_gives_every_byte_once(chosen, data, way):
     clipper, ref = stored(chosen, data, way)
@@ -84,6 +85,7 @@ def test_reading_on_from_byte_1_gives_every_byte_once(chosen, data, way):
     assert at == len(data)
 
 
+@law
 @given(chosen=choices, data=some, way=back, places=st.lists(st.integers(0, 12_000), min_size=1, max_size=9))
 def test_a_needle_is_found_wherever_it_is(chosen, data, way, places):
     needle = b"N33dle"

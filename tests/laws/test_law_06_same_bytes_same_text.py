@@ -7,9 +7,11 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import choices, cuts, outputs
+from law_given import choices, cuts, law, outputs
+from law_naive import line_count
 from law_ways import SOURCES, as_bytes
 
 from spillover import Clipper, DirStore, MemoryStore
@@ -20,6 +22,7 @@ def facts(clip):
     return clip.text, clip.outcome, clip.ref, clip.total, clip.shown, clip.ranges, clip.reason
 
 
+@law
 @given(way=st.sampled_from([*SOURCES]), chosen=choices, data=outputs, cuts=cuts)
 def test_every_source_gives_what_the_bytes_give(tmp_path, way, chosen, data, cuts):
     clipper = Clipper(**chosen, store=MemoryStore())
@@ -27,6 +30,7 @@ def test_every_source_gives_what_the_bytes_give(tmp_path, way, chosen, data, cut
     assert facts(came.clips[0]) == facts(clipper.clip(came.inputs[0]))
 
 
+@law
 @given(chosen=choices, data=outputs, first=cuts, second=cuts)
 def test_chunking_makes_no_difference(chosen, data, first, second):
     clipper = Clipper(**chosen, store=MemoryStore())
@@ -36,6 +40,7 @@ def test_chunking_makes_no_difference(chosen, data, first, second):
     assert {facts(clip) for clip in clips} == {facts(clipper.clip(bytes(data)))}
 
 
+@law
 @given(chosen=choices, data=outputs, at=st.integers(0, 3_000), cuts=cuts)
 def test_how_streams_and_parallel_results_come_in_makes_no_difference(chosen, data, at, cuts):
     clipper = Clipper(**chosen, store=MemoryStore())
@@ -49,6 +54,7 @@ def test_how_streams_and_parallel_results_come_in_makes_no_difference(chosen, da
     assert [*map(facts, many[0].values())] == [*map(facts, many[1].values())]
 
 
+@law
 @given(chosen=choices, data=outputs)
 def test_where_it_is_stored_makes_no_difference_to_a_reader_who_is_not_told(tmp_path, chosen, data):
     chosen = {**chosen, "hints": "cli"}
@@ -57,6 +63,7 @@ def test_where_it_is_stored_makes_no_difference_to_a_reader_who_is_not_told(tmp_
     assert len({facts(clip) for clip in clips}) == 1
 
 
+@law
 @given(chosen=choices, data=outputs)
 def test_asking_again_gives_the_same_clip_although_it_is_stored_by_now(chosen, data):
     clipper = Clipper(**chosen, store=MemoryStore())
@@ -67,10 +74,25 @@ def test_asking_again_gives_the_same_clip_although_it_is_stored_by_now(chosen, d
         assert clipper.read(first.ref).text == clipper.read(first.ref).text
 
 
+@law
 @given(text=st.text(max_size=300), chosen=choices)
 def test_any_text_is_the_bytes_it_stands_for(text, chosen):
     clipper = Clipper(**chosen, store=MemoryStore())
     assert facts(clipper.clip(text)) == facts(clipper.clip(as_bytes(text)))
+
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize("size", [MEGABYTE - 1, MEGABYTE, MEGABYTE + 1, 5 * MEGABYTE + 3])
+@pytest.mark.parametrize("chunk", [65_536, MEGABYTE - 1, MEGABYTE, MEGABYTE + 1, 3 * MEGABYTE, 10 * MEGABYTE])
+def test_from_a_megabyte_on_measuring_runs_beside_writing_and_nothing_changes(tmp_path, size, chunk):
+    data = (b"a line of a log, as they are, and \xff\x00\x1b[0m\r\n" * (size // 40 + 1))[:size]
+    pieces = [data[at : at + chunk] for at in range(0, size, chunk)]
+    clips = [Clipper(store=store, hints="cli").clip(pieces) for store in (DirStore(tmp_path / "s"), MemoryStore())]
+    assert facts(clips[0]) == facts(clips[1])
+    assert (clips[0].total.bytes, clips[0].total.lines) == (size, line_count(data))
+    assert clips[0].ref.endswith("-" + hashlib.sha256(data).hexdigest()[:12])
 
 
 #: Everything a process could let slip into a text: its hash seed, its id, its time zone, its locale, its folder.
@@ -82,7 +104,7 @@ ELSEWHERE = (
 PROGRAM = textwrap.dedent("""
     import sys
     sys.path.append(sys.argv[1])
-    from law_given import CHOICES, PARTS, Output
+    from law_tables import CHOICES, PARTS, Output
     from spillover import Clipper, MemoryStore
     import hashlib
     said = hashlib.sha256()
@@ -109,7 +131,9 @@ def test_every_process_says_the_same(tmp_path):
         folder = tmp_path / f"folder {number}"
         folder.mkdir()
         command = [sys.executable, "-c", PROGRAM, os.path.dirname(__file__)]
-        run = subprocess.run(command, cwd=folder, env={**os.environ, **differing}, capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            command, cwd=folder, env={**os.environ, **differing}, capture_output=True, text=True, check=False
+        )
         assert run.returncode == 0, run.stderr
         said.add(run.stdout)
     assert len(said) == 1

@@ -6,8 +6,8 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import choices, cuts, outputs
-from law_naive import line_count, over
+from law_given import choices, cuts, law, outputs
+from law_naive import line_count, over, over_all
 from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, Span, StoreError
@@ -66,13 +66,14 @@ FAILING = {
 }
 
 
+@law
 @given(how=st.sampled_from([*FAILING]), way=ways, chosen=choices, data=outputs, cuts=cuts)
 def test_a_store_that_fails_at_any_moment_costs_only_what_it_was_to_keep(tmp_path, how, way, chosen, data, cuts):
     store = FAILING[how]()
     clipper = Clipper(**chosen, store=store)
     came = WAYS[way](clipper, data, cuts, tmp_path)
-    cut = any(clip.outcome != "whole" for clip in came.clips) or way == "clip_many"
-    assert not over(came.texts, clipper.limits if cut else clipper.trigger or clipper.limits, clipper.count)
+    whole = all(clip.outcome == "whole" for clip in came.clips) and way != "clip_many"
+    assert not over_all(came.texts, clipper, whole=whole)
     for clip, came_in in zip(came.clips, came.inputs, strict=True):
         assert (clip.total.lines, clip.total.bytes) == (line_count(came_in), len(came_in))
         if clip.outcome == "stored":
@@ -104,12 +105,13 @@ SELECTORS = {
 }
 
 
+@law
 @given(selector=st.sampled_from([*SELECTORS]), way=ways, chosen=choices, data=outputs, cuts=cuts)
 def test_a_selector_that_does_anything_at_all_leaves_a_clip_that_fits(tmp_path, selector, way, chosen, data, cuts):
     clipper = Clipper(**{**chosen, "keep": SELECTORS[selector]}, store=MemoryStore())
     came = WAYS[way](clipper, data, cuts, tmp_path)
-    cut = any(clip.outcome != "whole" for clip in came.clips) or way == "clip_many"
-    assert not over(came.texts, clipper.limits if cut else clipper.trigger or clipper.limits, clipper.count)
+    whole = all(clip.outcome == "whole" for clip in came.clips) and way != "clip_many"
+    assert not over_all(came.texts, clipper, whole=whole)
     for clip, came_in in zip(came.clips, came.inputs, strict=True):
         if clip.outcome != "whole":
             assert content(clipper.store, clip.ref) == came_in
@@ -122,6 +124,7 @@ def fragile(text):
     return len(text) // 4 + 1
 
 
+@law
 @given(way=ways, data=outputs, cuts=cuts, tokens=st.integers(200, 900), chars=st.none() | st.integers(200, 2_000))
 def test_a_counter_that_fails_leaves_a_clip_that_fits_the_other_limits(tmp_path, way, data, cuts, tokens, chars):
     clipper = Clipper(Limits(tokens=tokens, chars=chars), tokens=fragile, store=MemoryStore())
@@ -130,18 +133,24 @@ def test_a_counter_that_fails_leaves_a_clip_that_fits_the_other_limits(tmp_path,
     assert not over(came.texts, sized, len)
 
 
-class Broken(Exception):
+class BrokenError(Exception):
     pass
 
 
-@given(chosen=choices, data=outputs, cuts=cuts, way=st.sampled_from(["clip", "aclip", "streams", "many", "capture", "wrap"]))
+@law
+@given(
+    chosen=choices,
+    data=outputs,
+    cuts=cuts,
+    way=st.sampled_from(["clip", "aclip", "streams", "many", "capture", "wrap"]),
+)
 def test_what_the_source_raises_is_raised_and_nothing_is_left(tmp_path, chosen, data, cuts, way):
     root = tmp_path / "store"
     clipper = Clipper(**chosen, store=DirStore(root, retention=None))
 
     def source():
         yield from chunked(data, cuts)
-        raise Broken
+        raise BrokenError
 
     async def asource():
         for chunk in source():
@@ -158,9 +167,9 @@ def test_what_the_source_raises_is_raised_and_nothing_is_left(tmp_path, chosen, 
         "streams": lambda: clipper.clip_streams(stdout=b"fine", stderr=source()),
         "many": lambda: clipper.clip_many({1: data, 2: source()}),
         "capture": captured,
-        "wrap": clipper.wrap(lambda: source()),
+        "wrap": clipper.wrap(source),
     }[way]
-    with pytest.raises(Broken):
+    with pytest.raises(BrokenError):
         ask()
     left = [name for _, _, names in os.walk(root) for name in names if name not in (".spillover", ".sweep")]
     assert left == []

@@ -6,7 +6,7 @@ import stat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import choices, cuts, outputs
+from law_given import choices, cuts, law, outputs
 from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, RefError
@@ -24,7 +24,14 @@ def everything_in(root):
             yield os.path.join(folder, name)
 
 
-@given(way=st.sampled_from([*SOURCES, *TOGETHER]), chosen=choices, data=outputs, cuts=cuts, umask=st.sampled_from([0, 0o22, 0o77, 0o777]))
+@law
+@given(
+    way=st.sampled_from([*SOURCES, *TOGETHER]),
+    chosen=choices,
+    data=outputs,
+    cuts=cuts,
+    umask=st.sampled_from([0, 0o22, 0o77, 0o777]),
+)
 def test_whatever_is_stored_only_its_owner_can_read_it(tmp_path, way, chosen, data, cuts, umask):
     root = tmp_path / f"store {umask:o}"
     clipper = Clipper(**chosen, store=DirStore(root, retention=None))
@@ -42,7 +49,13 @@ def test_whatever_is_stored_only_its_owner_can_read_it(tmp_path, way, chosen, da
         clipper.store.delete(ref)
 
 
-@given(ref=st.text(max_size=60) | st.sampled_from(HOSTILE_REFS) | st.from_regex(r"[./\\]{1,4}[a-z-]{0,9}\x00?", fullmatch=True), chosen=choices)
+@law
+@given(
+    ref=st.text(max_size=60)
+    | st.sampled_from(HOSTILE_REFS)
+    | st.from_regex(r"[./\\]{1,4}[a-z-]{0,9}\x00?", fullmatch=True),
+    chosen=choices,
+)
 def test_a_ref_that_is_none_of_ours_gets_an_answer_and_touches_no_path(tmp_path, ref, chosen):
     (tmp_path / "secret.txt").write_text("SECRET")
     (tmp_path / "secret.json").write_text("SECRET")
@@ -62,7 +75,9 @@ def test_a_ref_that_is_none_of_ours_gets_an_answer_and_touches_no_path(tmp_path,
         assert "SECRET" not in read(ref) + grep(ref, "E")
 
 
-@pytest.mark.parametrize("ref", [ref for ref in HOSTILE_REFS if "\0" not in ref and "\ud800" not in ref])  # argv cannot hold those
+@pytest.mark.parametrize(
+    "ref", [ref for ref in HOSTILE_REFS if "\0" not in ref and "\ud800" not in ref]
+)  # argv cannot hold those
 @pytest.mark.parametrize("command", [["read"], ["grep"], ["show"], ["pin"], ["unpin"], ["verify"]])
 def test_the_command_line_refuses_hostile_refs_and_says_so(tmp_path, monkeypatch, capfd, command, ref):
     monkeypatch.setenv("SPILLOVER_STORE", str(tmp_path / "store"))
@@ -132,6 +147,7 @@ def test_a_symlink_in_the_place_of_an_output_is_neither_followed_nor_overwritten
     assert secret.read_bytes() == b"SECRET"
 
 
+@law
 @given(tool=st.text(max_size=80))
 def test_whatever_a_tool_is_called_its_ref_has_the_shape_we_mint(tool):
     ref = Clipper(Limits(bytes=200), store=MemoryStore(), tool=tool).clip(b"x" * 300).ref

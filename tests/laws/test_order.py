@@ -57,7 +57,8 @@ ORDER = """
 ROWS = {module: row for row, line in enumerate(ORDER.strip().splitlines()) for module in line.split()}
 
 FILES = {
-    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in ROOT.rglob("*.py")
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in ROOT.rglob("*.py")
 }
 #: The package itself says which names are public and where they are; it stands above all and below all.
 del FILES["__init__"]

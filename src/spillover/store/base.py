@@ -91,9 +91,7 @@ class Record:
     partial: str | None = None  # why not all of it is stored; None when all of it is
     produced_bytes: int | None = None  # of the whole output, where only a part is stored
     produced_lines: int | None = None
-    segments: tuple[
-        tuple[str, int], ...
-    ] = ()  # (stream, bytes) in order of arrival; empty when there is one stream only
+    segments: tuple[tuple[str, int], ...] = ()  # (stream, bytes) in order of arrival; empty when all of it is stdout
     index: LineIndex = field(default_factory=LineIndex)
     shown: tuple[tuple[int, int], ...] = ()  # the line ranges the model saw
     pinned: bool = False
