@@ -39,7 +39,7 @@ ORDER = """
     pipeline
     capture                 blocks               run
     wrap
-    retrieve.ranges         retrieve.pattern
+    retrieve.ranges         retrieve.pattern     retrieve.answer
     retrieve.search
     retrieve.read           retrieve.grep
     retrieve.look

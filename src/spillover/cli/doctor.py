@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+    from spillover.store.base import Store
+
 LOW_SPACE = 1 << 30
 
 
@@ -42,20 +44,20 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     return found
 
 
-def _round_trip(store: object) -> Check:
+def _round_trip(store: Store) -> Check:
     """Something is really stored, read back and removed."""
     import hashlib
 
     data = b"spill doctor was here\n"
     try:
-        writer = store.writer()  # type: ignore[attr-defined]
+        writer = store.writer()
         writer.write(data)
         record = Record(ref="", tool="doctor", sha256=hashlib.sha256(data).hexdigest(), bytes=len(data), lines=1)
         ref = writer.publish(record).ref
-        blob = store.open(ref)  # type: ignore[attr-defined]
+        blob = store.open(ref)
         same = blob.read(0, len(data) + 1) == data
         blob.close()
-        store.delete(ref)  # type: ignore[attr-defined]
+        store.delete(ref)
     except SpilloverError as error:
         return Check("store", ok=False, said=str(error))
     return Check(

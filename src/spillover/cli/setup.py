@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 #: Arguments that are settings, by the name they have in the configuration.
 SETTINGS = ("lines", "bytes", "chars", "tokens", "tokenizer", "keep", "hints", "cap", "store")
-
-
 #: Whoever reads what this command prints can most likely run it, and open files.
 HINTS = ("cli", "path")
 

@@ -6,10 +6,9 @@ import re
 
 from spillover.data import dataclass
 from spillover.errors import UsageError
-from spillover.fit import beginning
-from spillover.limits import Size
 from spillover.notice import lines_of, one_line, search_call
 from spillover.result import Clip
+from spillover.retrieve.answer import answer, fill
 from spillover.retrieve.pattern import Pattern
 from spillover.retrieve.ranges import parse
 from spillover.retrieve.search import SIZES, Hit, count, scan
@@ -62,7 +61,7 @@ class Search:
         total = len(hits) + later
         if offset:
             total += count(self.document.blob, self.pattern) - count(self.document.blob, self.pattern, start=offset)
-        shown = most(len(hits), lambda number: self._fill(self._text(hits[:number], hits, total)))
+        shown = most(len(hits), lambda number: fill(self._text(hits[:number], hits, total), self.choices))
         if shown == 0 and hits:
             return self._clip(self._narrow(hits, total), hits[:1], whole=total == 1)
         text = self._text(hits[:shown], hits, total)
@@ -75,8 +74,10 @@ class Search:
             rest = f" {self._next(hits[1], ways)}" if len(hits) > 1 else ""
             return f"{hits[0].line}: {self._line(hits[0], around)}\n[{_said(1, total)}{rest}{self._in_part()}]"
 
-        ways = self.choices.ways if self._fill(text(0, self.choices.ways)) <= 1 else ()  # the pattern may be too long
-        return text(most(AROUND, lambda around: self._fill(text(around, ways))), ways)
+        ways = (
+            self.choices.ways if fill(text(0, self.choices.ways), self.choices) <= 1 else ()
+        )  # the pattern may be too long
+        return text(most(AROUND, lambda around: fill(text(around, ways), self.choices)), ways)
 
     @property
     def _enough(self) -> int:
@@ -177,22 +178,10 @@ class Search:
         columns = f"columns {hit.start - hit.line_start + 1:,}-{hit.end - hit.line_start:,}"
         return f"{before}{text}… ({columns})"
 
-    def _fill(self, text: str) -> float:
-        return self.choices.limits.fill(text, self.choices.count, byte_bound=self.choices.byte_bound)
-
     def _clip(self, text: str, hits: list[Hit], *, whole: bool) -> Clip:
-        text = beginning(text, self.choices)
-        lines = sorted({hit.line for hit in hits})
-        return Clip(
-            text,
-            "whole" if whole else "stored",
-            ref=self.record.ref,
-            path=self.choices.store.where(self.record.ref),
-            _total=Size(self.document.lines, self.document.size),
-            _shown=Size(len(lines), len(text.encode()), len(text), self.choices.count(text)),
-            _ranges=tuple((line, line) for line in lines),
-            _count=self.choices.count,
-        )
+        ranges = tuple((line, line) for line in sorted({hit.line for hit in hits}))
+        size = len(text.encode())
+        return answer(text, self.choices, self.record, self.document, ranges=ranges, size=size, whole=whole)
 
 
 def _is_long(hit: Hit) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from spillover.data import dataclass
 from spillover.errors import UsageError
-from spillover.fit import beginning
-from spillover.limits import Size
 from spillover.notice import lines_of, next_call
 from spillover.result import Clip
+from spillover.retrieve.answer import answer, fill
 from spillover.retrieve.ranges import parse
 from spillover.select.ends import most
 from spillover.store.base import Record
@@ -41,7 +40,7 @@ class Reader:
         def text(count: int) -> str:
             return self._page(rows[:count], first, last)
 
-        count = most(len(rows), lambda count: self._fill(text(count)))
+        count = most(len(rows), lambda count: fill(text(count), self.choices))
         if count == 0:
             return self._columns(first, 1, None)
         return self._answer(rows[:count], (first, last), text(count))
@@ -73,7 +72,7 @@ class Reader:
             where = f"Bytes {start + 1:,}-{upto:,} of {size:,}, {lines}."
             return f"{exact(_whole_chars(data, count))}\n[{where} {self._next_bytes(start, upto, last)}]"
 
-        count = most(len(data), lambda count: self._fill(text(count)))
+        count = most(len(data), lambda count: fill(text(count), self.choices))
         upto = start + len(_whole_chars(data, count))
         numbers = (self.document.number(start), self.document.number(max(start, upto - 1)))
         return self._clip(text(count), numbers, upto - start, whole=upto >= last)
@@ -105,7 +104,7 @@ class Reader:
             where = f"Line {line:,}, columns {begin - start + 1:,}-{upto:,} of {end - start:,}."
             return f"{line}: {exact(shown)}\n[{where} {self._next_columns(line, upto, end - start)}]"
 
-        count = most(len(data), lambda count: self._fill(text(count)))
+        count = most(len(data), lambda count: fill(text(count), self.choices))
         size = len(_whole_chars(data, count))
         return self._clip(text(count), (line, line), size, whole=begin + size >= last and right is not None)
 
@@ -121,9 +120,6 @@ class Reader:
         begin, _ = _character(data, start - low)
         _, stop = _character(data, end - low)
         return low + begin, data[begin:stop]
-
-    def _fill(self, text: str) -> float:
-        return self.choices.limits.fill(text, self.choices.count, byte_bound=self.choices.byte_bound)
 
     def _next_lines(self, first: int, upto: int, last: int) -> str:
         total = self.document.lines
@@ -165,18 +161,8 @@ class Reader:
         return self._clip(text, (first, upto), size, whole=upto >= wanted[1])
 
     def _clip(self, text: str, numbers: tuple[int, int], size: int, *, whole: bool) -> Clip:
-        text, count = beginning(text, self.choices), self.choices.count
-        lines = max(0, numbers[1] - numbers[0] + 1)
-        return Clip(
-            text,
-            "whole" if whole else "stored",
-            ref=self.record.ref,
-            path=self.choices.store.where(self.record.ref),
-            _total=Size(self.document.lines, self.document.size),
-            _shown=Size(lines, size, len(text), count(text)),
-            _ranges=(numbers,) if lines else (),
-            _count=count,
-        )
+        ranges = (numbers,) if numbers[1] >= numbers[0] else ()
+        return answer(text, self.choices, self.record, self.document, ranges=ranges, size=size, whole=whole)
 
 
 def _character(data: bytes, at: int) -> tuple[int, int]:
