@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.data import dataclass, replace
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
@@ -180,6 +180,8 @@ def lines_of(count: int) -> str:
 
 def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier: int = 0) -> str:
     """The notice. Tier 0 says everything, 1 leaves the path and most steps out, 2 is as short as can be."""
+    if facts.path is not None and not facts.path.isprintable():  # a reader could not open it as it stands
+        facts = replace(facts, path=None)
     values = {
         "shown_lines": f"{facts.shown_lines:,}",
         "shown_bytes": f"{facts.shown_bytes:,}",

@@ -115,7 +115,7 @@ def test_what_the_command_line_prints_fits(tmp_path, chosen, data, command):
         "read": ["read", ref, "1:", "--tokens", "100"],
         "grep": ["grep", ref, "a|o|0", "-C", "1", *named],
     }[command]
-    spill = [sys.executable, "-m", "spillover", *words]
+    spill = [sys.executable, "-c", "from spillover.cli import main; raise SystemExit(main())", *words]
     env = {**os.environ, "SPILLOVER_STORE": str(store.root), "SPILLOVER_CONFIG": "none"}
     ran = subprocess.run(spill, input=bytes(data), capture_output=True, env=env, check=False)
     assert (ran.returncode, ran.stderr) == (0, b"")
