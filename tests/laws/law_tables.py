@@ -79,7 +79,7 @@ def _fewest(counter):
 
 
 FEWEST = {counter: {**SMALLEST, "tokens": _fewest(counter)} for counter in COUNTERS}
-MOST = {"lines": 40, "bytes": 4_000, "chars": 4_000, "tokens": 1_500}
+MOST = {"lines": 80, "bytes": 8_000, "chars": 8_000, "tokens": 3_000}
 
 
 def _chosen(dice):
@@ -88,7 +88,7 @@ def _chosen(dice):
 
     def some(least):
         names = [name for name in SMALLEST if dice.random() < 0.4] or [dice.choice([*SMALLEST])]
-        return Limits(**{name: dice.choice((least[name], dice.randint(least[name], 2 * MOST[name]))) for name in names})
+        return Limits(**{name: dice.choice((least[name], dice.randint(least[name], MOST[name]))) for name in names})
 
     limits = some(FEWEST[counter])
     trigger = some({**FEWEST[counter], **dict(limits.given())}) if dice.random() < 0.25 else None

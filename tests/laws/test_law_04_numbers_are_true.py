@@ -155,3 +155,58 @@ def test_lines_are_counted_as_a_person_does(output, lines):
     assert Clipper(Limits(lines=4), store=MemoryStore()).clip(output).total.lines == lines
     ended = output if output.endswith(b"\n") or not output else output + b"\n"
     assert Clipper(Limits(lines=4), store=MemoryStore()).clip(ended + b"y\n" * 50).total.lines == lines + 50
+
+
+TEN = "".join(f"line {number}\n" for number in range(1, 11))
+DIGITS = "0123456789" * 30
+#: keep, limits, output → notice, what stands below it; REF and N for what depends on the hash and on the estimate.
+BY_EYE = [
+    (
+        "head",
+        Limits(lines=5),
+        TEN,
+        "[Output clipped: 3 of 10 lines shown; 71 bytes, ~N tokens in all. Full output: REF]",
+        "line 1\nline 2\nline 3\n[… lines 4-10 not shown …]",
+    ),
+    (
+        "tail",
+        Limits(lines=4),
+        TEN,
+        "[Output clipped: 2 of 10 lines shown; 71 bytes, ~N tokens in all. Full output: REF]",
+        "[… lines 1-8 not shown …]\nline 9\nline 10\n",
+    ),
+    (
+        "ends",
+        Limits(lines=6),
+        TEN.replace("\n", "\r\n"),
+        "[Output clipped: 4 of 10 lines shown; 81 bytes, ~N tokens in all. Full output: REF]",
+        "line 1\nline 2\n[… lines 3-8 not shown …]\nline 9\nline 10\n",
+    ),
+    (
+        "head",
+        Limits(chars=200),
+        DIGITS,
+        "[Output clipped: 55 of 300 bytes shown, in 1 line; ~N tokens in all. Full output: REF]",
+        "0123456789012345678901234567890123456789012345678901234\n[… bytes 56-300, in line 1, not shown …]",
+    ),
+    (
+        "tail",
+        Limits(chars=200),
+        f"first\n{DIGITS}\nlast\n",
+        "[Output clipped: 2 of 3 lines shown; 312 bytes, ~N tokens in all. Full output: REF]",
+        "[… bytes 1-256, in lines 1-2, not shown …]\n01234567890123456789012345678901234567890123456789\nlast\n",
+    ),
+    (
+        "ends",
+        Limits(bytes=400),
+        "\r 10%" * 100 + "\r100%\n",
+        "[Output cleaned of control codes and progress frames: all 1 line shown; 506 bytes as it came. Full output: REF]",
+        "100%\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("keep", "limits", "output", "notice", "below"), BY_EYE)
+def test_a_clip_can_be_checked_by_eye(keep, limits, output, notice, below):
+    clip = Clipper(limits, keep=keep, hints=(), store=MemoryStore()).clip(output)
+    assert re.sub(r"~[\d,]+ tokens", "~N tokens", clip.text).replace(clip.ref, "REF") == f"{notice}\n{below}"
