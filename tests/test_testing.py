@@ -110,3 +110,12 @@ def test_the_contract_catches_a_store_that_breaks_it(spoil):
             except (AssertionError, LookupError, StopIteration):
                 broken.append(name)
     assert broken
+
+
+def test_the_peak_is_of_this_process_and_not_of_the_one_that_started_it():
+    """A worker of pytest had 300 MB, and every child it forked seemed to have had them too."""
+    held = bytearray(b"x" * (300 << 20))
+    code = "from spillover.testing import peak_memory; a = peak_memory(); b = bytearray(b'x' * (100 << 20)); print(a, peak_memory())"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    before, after = map(int, run.stdout.split())
+    assert before < 100 << 20 < after < len(held)

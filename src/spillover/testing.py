@@ -10,6 +10,10 @@ A store of your own is held to the contract by a class in your tests:
 
 from __future__ import annotations
 
+import resource
+import sys
+from pathlib import Path
+
 from spillover.errors import StoreError, UsageError
 from spillover.intake.blob import Blob
 from spillover.store.base import Record, Store, Writer
@@ -20,7 +24,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Literal
 
-__all__ = ["HOSTILE_REFS", "FailingStore", "StoreContract", "byte_by_byte", "chunked", "content", "put", "record_of"]
+__all__ = [
+    "HOSTILE_REFS",
+    "FailingStore",
+    "StoreContract",
+    "byte_by_byte",
+    "chunked",
+    "content",
+    "peak_memory",
+    "put",
+    "record_of",
+]
+
+
+def peak_memory() -> int:
+    """The most memory this process has had so far, in bytes, and not what the one that started it had."""
+    status = Path("/proc/self/status")
+    if status.exists():  # getrusage counts what the parent had when it forked
+        return next(int(line.split()[1]) << 10 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
 
 
 class FailingStore:

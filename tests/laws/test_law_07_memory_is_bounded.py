@@ -86,9 +86,9 @@ def test_selecting_looks_at_the_ends_only(keep, line):
 
 #: A process clips a stream of so many megabytes, made as it goes, and says how much memory it took at most.
 PROGRAM = textwrap.dedent("""
-    import asyncio, resource, sys
+    import asyncio, sys
     from spillover import Clipper, DirStore, MemoryStore
-    from spillover.testing import FailingStore
+    from spillover.testing import FailingStore, peak_memory
     way, size, root = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     line = {"lines": b"2026-01-01 00:00:00 INFO a line of a log that goes on and on\\n", "one line": b"0123456789abcdef", "empty lines": b"\\n",
             "frames": b"\\r 10%"}[sys.argv[4]]
@@ -111,7 +111,7 @@ PROGRAM = textwrap.dedent("""
     assert len(clip.text) < 60_000
     if clip.ref and way == "read and grep":
         clipper.read(clip.ref, lines="-10:"), clipper.read(clip.ref, bytes="-10:"), clipper.grep(clip.ref, "zzz|no such")
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+    print(peak_memory())
 """)
 
 

@@ -494,7 +494,6 @@ def test_a_writer_holds_one_descriptor_and_all_are_given_back(store):
 def test_reading_a_piece_of_a_big_output_takes_memory_for_the_piece_only(root):
     size = 1 << 30
     code = """
-import resource
 from dataclasses import replace
 writer = store.writer()
 os.ftruncate(writer.fileno(), 1 << 30)  # sparse
@@ -502,10 +501,9 @@ ref = writer.publish(replace(record_of(b""), bytes=1 << 30)).ref
 blob = store.open(ref)
 assert blob.size == 1 << 30 and blob.read(1 << 29, (1 << 29) + 5) == bytes(5)
 blob.close()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(peak_memory())
 """
-    peak = int(done(python(code, root))) * (1 if sys.platform == "darwin" else 1024)
-    assert peak < size // 4
+    assert int(done(python(code, root))) < size // 4
 
 
 # ── a disk that is full
