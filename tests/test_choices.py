@@ -22,7 +22,10 @@ def choices(**given):
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"keep": "middle"}, "keep='middle' is no part of an output; use head, ends, tail or a selector."),
+        (
+            {"keep": "middle"},
+            "keep='middle' is no part of an output; use auto, signal, head, ends, tail or a selector.",
+        ),
         ({"cap": 0}, "cap=0 would store nothing"),
         ({"limits": 4_000}, "limits and trigger are Limits"),
         ({"trigger": 4_000}, "limits and trigger are Limits"),
@@ -43,7 +46,7 @@ def test_a_wrong_choice_fails_when_it_is_made_and_says_what_to_do(wrong, told):
 def test_a_choice_is_varied_by_copying():
     first = choices(limits=Limits(lines=40))
     second = replace(first, keep="tail", hints="cli")
-    assert (first.keep, first.ways) == ("ends", (PATH,))
+    assert (first.keep, first.ways) == ("auto", (PATH,))
     assert (second.keep, second.ways, second.limits) == ("tail", (CLI,), Limits(lines=40))
 
 
@@ -61,9 +64,9 @@ RULES = {
         ("bash", "tail", 20),
         ("bash_quiet", "head", 60),  # the first rule that fits, and no other
         ("bash.sh", "tail", 20),
-        ("BASH", "ends", 60),  # names are names: capitals matter
-        ("web", "ends", 60),
-        (None, "ends", 60),
+        ("BASH", "auto", 60),  # names are names: capitals matter
+        ("web", "auto", 60),
+        (None, "auto", 60),
     ],
 )
 def test_the_first_rule_whose_pattern_fits_the_tool_holds(tool, keep, lines):

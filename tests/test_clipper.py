@@ -78,7 +78,7 @@ def test_a_clipper_is_varied_by_copying(clipper):
     tail = replace(clipper, keep="tail")
     assert tail.clip(LONG).ranges[-1][1] == 3_000
     assert len(tail.clip(LONG).ranges) == 1
-    assert clipper.keep == "ends"
+    assert clipper.keep == "auto"
 
 
 # The functions beside it.

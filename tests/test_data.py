@@ -103,7 +103,7 @@ def test_the_functions_of_the_standard_library_work_on_ours():
     clipper = Clipper(Limits(tokens=500), store=MemoryStore())
     assert dataclasses.is_dataclass(Clipper)
     assert dataclasses.replace(clipper, keep="tail").keep == "tail"
-    assert dataclasses.replace(clipper, keep="ends") == clipper
+    assert dataclasses.replace(clipper, keep="auto") == clipper
     assert dataclasses.asdict(Size(1, 2, 3, 4)) == {"lines": 1, "bytes": 2, "chars": 3, "tokens": 4}
 
 

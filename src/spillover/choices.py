@@ -8,7 +8,7 @@ from spillover.errors import UsageError
 from spillover.intake.take import CAP
 from spillover.limits import SMALLEST, Limits
 from spillover.notice import PATH, WORDING, Facts, Gap, Hint, Wording, hints, marker, notice
-from spillover.select import HEAD_SHARE
+from spillover.select import HEAD_SHARE, KEEPS
 from spillover.tokens import at_most_bytes, resolve
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ class Choices:
 
     limits: Limits = field(default_factory=Limits, kw_only=False)
     trigger: Limits | None = None  # cut only above this, then down to the limits
-    keep: str | Selector = "ends"
+    keep: str | Selector = "auto"
     store: Store = field(default_factory=default_store)
     tokens: str | Callable[[str], int] = "estimate"
     hints: str | Hint | Iterable[str | Hint] = (PATH,)
@@ -46,8 +46,8 @@ class Choices:
         _set(self, "_ways", hints(self.hints))
         if not isinstance(self.limits, Limits) or not isinstance(self.trigger, Limits | None):
             raise UsageError("limits and trigger are Limits, e.g. Limits(tokens=4_000).")
-        if not callable(self.keep) and self.keep not in HEAD_SHARE:
-            raise UsageError(f"keep={self.keep!r} is no part of an output; use {', '.join(HEAD_SHARE)} or a selector.")
+        if not callable(self.keep) and self.keep not in KEEPS:
+            raise UsageError(f"keep={self.keep!r} is no part of an output; use {', '.join(KEEPS)} or a selector.")
         if self.cap < 1:
             raise UsageError(f"cap={self.cap} would store nothing; use 1 byte or more.")
         self._check_trigger()
@@ -107,11 +107,16 @@ class Choices:
 
     @property
     def selector(self) -> Selector:
+        """What `keep` stands for; `auto` is one of several, see `select.auto`."""
         if callable(self.keep):
             return self.keep
-        from spillover.select.ends import keeping
+        if self.keep in HEAD_SHARE:
+            from spillover.select.ends import keeping
 
-        return keeping(HEAD_SHARE[self.keep])
+            return keeping(HEAD_SHARE[self.keep])
+        from spillover.select import signal
+
+        return signal.select
 
     @property
     def reach(self) -> int:

@@ -155,8 +155,14 @@ class Clipper(Choices):
 
         return look.grep(self, ref, pattern, context=context, ignore_case=ignore_case, fixed=fixed, start=start)
 
+    def outline(self, ref: str) -> Clip:
+        """A map of a stored output: its sections, where failures cluster, what repeats, and where to read next."""
+        from spillover.retrieve import look
+
+        return look.outline(self, ref)
+
     def tools(self) -> list[Callable[..., str]]:
-        """`read_output`, `grep_output` and `list_outputs` as plain typed functions for a model to call."""
+        """`read_output`, `grep_output`, `outline_output` and `list_outputs` as plain typed functions for a model to call."""
         from spillover.retrieve.tools import tools
 
         return tools(self)

@@ -65,7 +65,8 @@ def _stored(
 
     # What to show is chosen under a name of the right length, while the hash of a large output is still being made.
     tokens = _tokens(document, choices)
-    renderer, shown = fitted(document, choices, kept(mint(choices.tool, NO_HASH)), tokens)
+    name = command or choices.tool
+    renderer, shown = fitted(document, choices, kept(mint(choices.tool, NO_HASH)), tokens, name=name)
     sha256 = intake.sha256()
     record = Record(
         ref=mint(choices.tool, sha256),
@@ -81,14 +82,21 @@ def _stored(
         segments=tuple(intake.segments) if any(stream != "stdout" for stream, _ in intake.segments) else (),
         index=meter.index,
     )
-    renderer, shown = renamed(renderer, shown, kept(record.ref), choices)
+    renderer, shown = renamed(renderer, shown, kept(record.ref), choices, name)
     try:
         # The whole is kept before anything is said of it.
-        published = intake.sink.publish(replace(record, shown=shown.ranges))
+        published = intake.sink.publish(
+            replace(
+                record,
+                shown=shown.ranges,
+                kind=shown.kind,
+                why=tuple((each.first, each.last, each.why) for each in shown.why),
+            )
+        )
     except StoreError as error:
         return _shown_as_lost(replace(document, blob=_both_ends(document)), choices, tokens, str(error))
     if published.ref != record.ref:  # another output has these digits; it has got some more
-        renderer, shown = renamed(renderer, shown, kept(published.ref), choices)
+        renderer, shown = renamed(renderer, shown, kept(published.ref), choices, name)
     return shown, _clipped("stored", shown, renderer, choices)
 
 
@@ -126,6 +134,8 @@ def _clipped(outcome: str, shown: Shown, renderer: Renderer, choices: Choices) -
         ref=renderer.kept.ref,
         path=renderer.kept.path,
         reason=renderer.kept.reason,
+        why=shown.why,
+        _kind=shown.kind or "log",
         _total=total,
         _shown=Size(shown.lines, shown.bytes, len(shown.body), choices.count(shown.body)),
         _ranges=shown.ranges,

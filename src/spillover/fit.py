@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from spillover.data import replace
 from spillover.render import Kept, Renderer, Shown
+from spillover.result import Reason
 from spillover.select.ends import keeping, most
+from spillover.select.kind import describe
 from spillover.select.span import Span, joined
 
 TYPE_CHECKING = False
@@ -23,7 +25,9 @@ def renderer_for(document: Document, choices: Choices, kept: Kept, tokens: int, 
     return Renderer(document, kept, choices.ways, tokens, choices.wording, tier)
 
 
-def fitted(document: Document, choices: Choices, kept: Kept, tokens: int, *, least: int = 0) -> tuple[Renderer, Shown]:
+def fitted(
+    document: Document, choices: Choices, kept: Kept, tokens: int, *, name: str = "", least: int = 0
+) -> tuple[Renderer, Shown]:
     """The most that fits, and how it is said."""
     half = choices.limits.share(0.5)
     bare = (renderer_for(document, choices, kept, tokens, tier) for tier in range(least, TIERS))
@@ -44,24 +48,24 @@ def fitted(document: Document, choices: Choices, kept: Kept, tokens: int, *, lea
     everything = [Span(0, document.size)]
     if document.gap[0] == document.gap[1] and document.size <= 2 * document.reach and fill(everything) <= 1:
         return renderer, look(everything)[1]
-    spans = _chosen(document, choices, fill)
+    kind, spans = _chosen(document, choices, fill, name)
     if not spans and renderer.tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
-        shorter = fitted(document, choices, kept, tokens, least=renderer.tier + 1)
+        shorter = fitted(document, choices, kept, tokens, name=name, least=renderer.tier + 1)
         if shorter[1].bytes:
             return shorter
-    full, shown = look(spans)
+    full, shown = look(joined(spans))
     if full <= 1:
-        return renderer, shown
+        return renderer, replace(shown, kind=kind, why=_why(document, spans))
     return renderer, Shown(beginning(shown.notice, choices), tuple("" for _ in document.sections), (), 0)
 
 
-def renamed(renderer: Renderer, shown: Shown, kept: Kept, choices: Choices) -> tuple[Renderer, Shown]:
+def renamed(renderer: Renderer, shown: Shown, kept: Kept, choices: Choices, name: str = "") -> tuple[Renderer, Shown]:
     """The same parts with another name in the notice; chosen anew only where that makes them too long."""
     other = replace(renderer, kept=kept)
     same = other.show(shown.spans)
     if shown.spans and _full(other, same, choices, choices.limits) <= 1:
-        return other, same
-    return fitted(renderer.document, choices, kept, renderer.tokens)
+        return other, replace(same, kind=shown.kind, why=shown.why)
+    return fitted(renderer.document, choices, kept, renderer.tokens, name=name)
 
 
 def _full(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits) -> float:
@@ -72,7 +76,7 @@ def _full(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits) ->
     def count(text: str) -> int:  # texts that reach the model one by one are counted one by one
         return sum(map(choices.count, filter(None, shown.texts))) if apart else choices.count(text)
 
-    return limits.fill(shown.text, count, byte_bound=choices.byte_bound)
+    return limits.fill(shown.text, count, byte_bound=False)  # how full, not only whether
 
 
 def beginning(words: str, choices: Choices) -> str:
@@ -84,23 +88,46 @@ def beginning(words: str, choices: Choices) -> str:
     return words[: most(len(words), full)]
 
 
-def _chosen(document: Document, choices: Choices, fill: Fill) -> list[Span]:
-    """What the selector chose. One that you brought may fail, or ask for too much: the tool call survives that."""
+def _chosen(document: Document, choices: Choices, fill: Fill, name: str) -> tuple[str, list[Span]]:
+    """What the output is, and what the selector chose. One that you brought may fail, or ask for too much: the tool call survives that."""
+    if choices.keep == "auto":
+        from spillover.select.auto import auto
+
+        kind, found = auto(document, fill, name)
+        return kind, _tamed(found, document)
     if not callable(choices.keep):
-        return _tamed(choices.selector(document, fill), document)
+        return describe(document, name), _tamed(choices.selector(document, fill), document)
     try:
         spans = _tamed(choices.selector(document, fill), document)
     except Exception:  # noqa: BLE001  whatever it raises
         spans = []
     spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
-    return spans or _tamed(keeping(0.5)(document, fill), document)
+    return describe(document, name), spans or _tamed(keeping(0.5)(document, fill), document)
 
 
 def _tamed(spans: Sequence[Span], document: Document) -> list[Span]:
-    """Spans inside the output, and outside what was not kept."""
+    """Spans inside the output, and outside what was not kept; in order."""
     opens, closes = document.gap
-    inside = joined([Span(max(0, span.start), min(span.end, document.size)) for span in spans])
-    if opens == closes:
-        return inside
-    parts = [(Span(span.start, min(span.end, opens)), Span(max(span.start, closes), span.end)) for span in inside]
-    return joined([part for pair in parts for part in pair])
+    inside = [replace(span, start=max(0, span.start), end=min(span.end, document.size)) for span in spans]
+    inside.sort(key=lambda span: (span.start, span.end))
+    if opens < closes:
+        parts = [
+            (replace(span, end=min(span.end, opens), then=None), replace(span, start=max(span.start, closes)))
+            for span in inside
+        ]
+        inside = [part for pair in parts for part in pair]
+    return [span for span in inside if span.start < span.end]
+
+
+def _why(document: Document, spans: Sequence[Span]) -> tuple[Reason, ...]:
+    """Why each part is shown, in lines; parts that touch and have one reason are one."""
+    out: list[Reason] = []
+    for span in spans:
+        if not span.why:
+            continue
+        first, last = document.number(span.start), document.number(span.end - 1)
+        if out and out[-1].why == span.why and first <= out[-1].last + 1:
+            out[-1] = Reason(out[-1].first, last, span.why)
+        else:
+            out.append(Reason(first, last, span.why))
+    return tuple(out)

@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from spillover.select.span import Hidden
+
 #: How many lines, or bytes inside a line, the next step proposes to read.
 NEXT_LINES = 100
 NEXT_BYTES = 4_000
@@ -41,7 +43,7 @@ class Hint:
 _PLACES = {**dict.fromkeys(("ref", "path", "pattern", "options"), ""),
            **dict.fromkeys(("first", "last", "count", "start", "end", "line"), 0)}  # fmt: skip
 _SAID = dict.fromkeys(("shown_lines", "shown_bytes", "lines", "bytes", "tokens", "stored", "ref", "path", "reason"), "")
-_HIDDEN = dict.fromkeys(("first", "last", "start", "end", "where"), "")
+_HIDDEN = dict.fromkeys(("first", "last", "start", "end", "where", "count", "s", "times", "note"), "")
 
 
 def _check_template(what: str, template: str, places: Mapping[str, object]) -> None:
@@ -134,7 +136,15 @@ class Wording:
     gap_line: str = "[… line {first} not shown …]"
     gap_bytes: str = "[… bytes {start}-{end}, in {where}, not shown …]"
     gap_tiny: str = "[… {first}-{last} …]"
+    gap_tiny_line: str = "[… {first} …]"
     gap_tiny_bytes: str = "[… bytes {start}-{end} …]"
+    gap_same: str = "[… the line above {times}, {where} …]"
+    gap_like: str = "[… {count} more like the line above, {where} …]"
+    gap_block: str = "[… the {note} lines above {times}, {where} …]"
+    gap_blob: str = "[… {note}, {where} …]"
+    gap_items: str = '"… {count} more item{s}, {where} …"'
+    gap_keys: str = '"… {count} more key{s}, {where} …": "…"'
+    gap_chars: str = "… {where} …"
     section: str = "[{label}]"
 
     def __post_init__(self) -> None:
@@ -272,18 +282,27 @@ def search_call(
     return "Next: " + way.grep.format(ref=ref, pattern=repr(pattern), options="".join(options), start=start)
 
 
-def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0) -> str:
+def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden | None = None) -> str:
     """The words that stand where something is hidden."""
     one = gap.first == gap.last
-    if tier == 2:
-        words = wording.gap_tiny if gap.whole_lines else wording.gap_tiny_bytes
+    if hidden is not None:
+        words: str = getattr(wording, f"gap_{hidden.kind}")
+    elif tier == 2:
+        words = (wording.gap_tiny_line if one else wording.gap_tiny) if gap.whole_lines else wording.gap_tiny_bytes
     elif gap.whole_lines:
         words = wording.gap_line if one else wording.gap_lines
     else:
         words = wording.gap_bytes
     where = f"line {gap.first:,}" if one else f"lines {gap.first:,}-{gap.last:,}"
-    values = {"first": gap.first, "last": gap.last, "start": gap.start, "end": gap.end}
-    return words.format(where=where, **{name: f"{value:,}" for name, value in values.items()})
+    count, note = (hidden.count, hidden.note) if hidden else (0, "")
+    if hidden is not None and one and not gap.whole_lines:  # a part of a line is named by its bytes
+        where = f"bytes {gap.start:,}-{gap.end:,}"
+    numbers = {"first": gap.first, "last": gap.last, "start": gap.start, "end": gap.end, "count": count}
+    times = "once more" if count == 1 else f"{count:,} more times"
+    s = "" if count == 1 else "s"
+    return words.format(
+        where=where, times=times, note=note, s=s, **{name: f"{value:,}" for name, value in numbers.items()}
+    )
 
 
 def one_line(text: str, most: int) -> str:

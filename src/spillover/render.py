@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from spillover.data import dataclass
 from spillover.notice import WORDING, Facts, Gap, Hint, Wording, marker, notice
-from spillover.select.span import Span
+from spillover.result import Reason
+from spillover.select.span import Hidden, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spillover.view.document import Document, Section
+
+
+#: With more gaps than these, only the first is marked in full; the others are numbers.
+FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,8 @@ class Shown:
     bytes: int
     body: str = ""  # what is shown of the output itself, without a word of ours
     spans: tuple[Span, ...] = ()
+    kind: str = ""  # what the output is
+    why: tuple[Reason, ...] = ()
 
     @property
     def text(self) -> str:
@@ -66,7 +73,7 @@ class Renderer:
         parts, gaps, ranges, bodies = [], [], [], []
         for section in self.document.sections:
             inside = [
-                Span(max(span.start, section.start), min(span.end, section.end))
+                Span(max(span.start, section.start), min(span.end, section.end), span.why, span.then)
                 for span in spans
                 if span.start < section.end and span.end > section.start
             ]
@@ -101,20 +108,20 @@ class Renderer:
         """One section: its label, its pieces, and a marker before, between and behind them."""
         if section.size == 0 or (section.label is None and not spans and len(self.document.sections) > 1):
             return "", self._gaps(section, spans), []
-        pieces = [self.wording.section.format(label=section.label)] if section.label else []
+        pieces = [(self.wording.section.format(label=section.label), False)] if section.label else []
         gaps, seen = self._gaps(section, spans), []
         hidden = {gap.start - 1: gap for gap in gaps}
-        at = section.start
+        brief = gaps[0].start if len(gaps) > FEW else section.end  # said once in full, a marker is known
+        at, then = section.start, None
         for span, body in zip((*spans, Span(section.end, section.end)), (*bodies, ""), strict=True):
             if at in hidden:
-                pieces.append(marker(hidden[at], self.wording, self.tier))
+                words = marker(hidden[at], self.wording, 2 if hidden[at].start > brief else self.tier, then)
+                pieces.append((words, _inline(then)))
             if span.end > span.start:
-                pieces.append(body)
-                first = self.document.number(span.start)
-                seen.append((first, self.document.number(span.end - 1)))
-            at = span.end
-        # A piece that ends its line needs no further newline before what follows.
-        text = "".join(piece if piece.endswith("\n") else piece + "\n" for piece in pieces[:-1]) + pieces[-1]
+                pieces.append((body, False))
+                seen.append((self.document.number(span.start), self.document.number(span.end - 1)))
+            at, then = span.end, span.then
+        text = _laid_out(pieces)
         return text.removesuffix("\n") if len(self.document.sections) > 1 else text, gaps, seen
 
     def _gaps(self, section: Section, spans: Sequence[Span]) -> list[Gap]:
@@ -126,6 +133,23 @@ class Renderer:
         opens = start == 0 or document.blob.read(start - 1, start) == b"\n"
         closes = end == document.size or document.blob.read(end - 1, end) == b"\n"
         return Gap(document.number(start), document.number(end - 1), start + 1, end, whole_lines=opens and closes)
+
+
+def _inline(then: Hidden | None) -> bool:
+    return then is not None and then.inline
+
+
+def _laid_out(pieces: Sequence[tuple[str, bool]]) -> str:
+    """Each piece on lines of its own, but for those that stand inside a line."""
+    out: list[str] = []
+    inside = True
+    for piece, inline in pieces:
+        # A piece that ends its line needs no further newline before what follows.
+        if not inside and not inline and not out[-1].endswith("\n"):
+            out.append("\n")
+        out.append(piece)
+        inside = inline
+    return "".join(out)
 
 
 def _merged(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -15,6 +15,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """Why lines `first` to `last` are shown."""
+
+    first: int
+    last: int
+    why: str
+
+    def __str__(self) -> str:
+        lines = f"line {self.first:,}" if self.first == self.last else f"lines {self.first:,}-{self.last:,}"
+        return f"{lines}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
 class Clip:
     """An output brought within limits. `text` is for the model; the rest is for you."""
 
@@ -23,6 +36,8 @@ class Clip:
     ref: str | None = None  # names the stored output; None when nothing was stored
     path: str | None = None  # a file that holds it, where there is one
     reason: str | None = None  # why it is lost, or stored in part
+    why: tuple[Reason, ...] = ()  # for each part that is shown for a reason, the reason
+    _kind: str = ""
     _total: Size | None = None
     _shown: Size | None = None
     _ranges: tuple[tuple[int, int], ...] | None = None
@@ -40,6 +55,22 @@ class Clip:
     def shown(self) -> Size:
         """How much of the output the model can see; the notice and the gap markers are not part of it."""
         return self._shown or self.total
+
+    @property
+    def kind(self) -> str:
+        """What the output was taken for: "log", "json", "ndjson", "csv", "tsv", "diff", "html", "xml" or "blob"."""
+        if self._kind:
+            return self._kind
+        from spillover.intake.blob import Held
+        from spillover.intake.meter import Meter
+        from spillover.select.kind import describe
+        from spillover.view.document import Document, Section
+
+        data = self.text.encode("utf-8", "replace")
+        meter = Meter()
+        meter.feed(data, hashing=False)
+        sections = (Section(0, len(data)),)
+        return describe(Document(Held(data), meter.index, meter.lines, meter.newlines, sections))
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:

@@ -64,7 +64,7 @@ LONGEST = 8
 RUNS = b" -=*#._~+"
 
 
-def _tables() -> tuple[bytes, bytes]:
+def tables() -> tuple[bytes, bytes]:
     left_open, asked = bytearray(256), bytearray(256)
     for leaves, asks, those in PAIRS:
         for byte in those:
@@ -72,7 +72,7 @@ def _tables() -> tuple[bytes, bytes]:
     return bytes(left_open), bytes(asked)
 
 
-_OPEN, _ASKED = _tables()
+_OPEN, _ASKED = tables()
 _exact: dict[str, Counter] = {}
 
 

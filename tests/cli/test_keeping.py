@@ -8,7 +8,9 @@ import pytest
 from spillover.testing import put, record_of
 
 FACTS = {
+    "kind",
     "ref",
+    "why",
     "tool",
     "call_id",
     "command",

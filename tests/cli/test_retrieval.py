@@ -1,4 +1,4 @@
-"""`spill read` and `spill grep`: every way to write a range, and what an answer looks like."""
+"""`spill read`, `spill grep` and `spill outline`: every way to write a range, and what an answer looks like."""
 
 import re
 
@@ -158,3 +158,23 @@ def test_what_was_damaged_meanwhile_is_said(spill, ref, store, tmp_path):
     said = spill("read", ref)
     assert said.returncode == 2
     assert f"The record of {ref} is damaged" in said.stderr
+
+
+def test_an_outline_is_a_map_and_says_where_to_read(spill, ref):
+    said = spill("outline", ref)
+    assert said.returncode == 0
+    assert said.stdout.startswith(f"[Outline of {ref}: log, 5,000 lines, ")
+    assert "5,000 \N{MULTIPLICATION SIGN} lines 1-5,000: 1: the quick brown fox" in said.stdout
+    assert said.stdout.rstrip().endswith(f"[Next: spill read {ref} 4951:5000]")
+
+
+def test_an_outline_for_a_program_has_the_same_facts(spill, ref, store):
+    facts = spill("outline", ref, "--json", "--tokens", "200").json
+    assert facts.keys() == SHAPE
+    assert (facts["ref"], facts["path"], facts["ranges"]) == (ref, store.where(ref), [[1, 1]])
+
+
+def test_an_outline_of_nothing_that_is_stored_is_an_error(spill):
+    said = spill("outline", "bash-000000000000")
+    assert said.returncode != 0
+    assert "No output is stored" in said.stderr

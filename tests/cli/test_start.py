@@ -11,9 +11,11 @@ HEAVY = {
     "dataclasses",
     "difflib",
     "hashlib",
+    "hyperscan",
     "inspect",
     "json",
     "logging",
+    "msgspec",
     "numpy",
     "pathlib",
     "random",
@@ -50,7 +52,9 @@ def test_what_fits_needs_nothing_that_cuts_or_goes_back():
 
 
 def test_what_overflows_needs_no_search_engine_and_no_exact_tokens():
-    assert not loaded("run", "--bytes", "2000", "--", "seq", "5000") & {"re2", "splintr", "numpy", "asyncio", "tomllib"}
+    ends = loaded("run", "--bytes", "2000", "--keep", "ends", "--", "seq", "5000")
+    assert not ends & {"re2", "splintr", "numpy", "hyperscan", "msgspec", "asyncio", "tomllib"}
+    assert not loaded("run", "--bytes", "2000", "--", "seq", "5000") & {"re2", "splintr", "asyncio", "tomllib"}
 
 
 def test_only_the_command_that_is_asked_for_is_loaded():

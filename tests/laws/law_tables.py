@@ -61,7 +61,7 @@ def thrice(text):
 
 
 COUNTERS = (estimate, len, thrice)
-KEEPS = ("head", "tail", "ends")
+KEEPS = ("auto", "signal", "head", "tail", "ends")
 HINTS = ((), "path", "cli", "tools", "files", ("agent", "cli"), ("path", "tools", "cli"))
 TOOLS = ("tool", "bash", "x", "a name that is much longer than any ref has room for", "été/../", "")
 

@@ -22,8 +22,15 @@ ORDER = """
     intake.child
     view.clean
     view.document
-    select.span
-    select.ends
+    select.span             select.engine        select.json_scan    select.outliers
+    select.ends             select.classes       select.json_odd
+    select.lines            select.json_gaps
+    select.scan             select.fold          select.features     select.json_room
+    select.choose           select.score         select.json_tree
+    select.signal           select.blob          select.table        select.diff         select.markup
+    select.ndjson           select.kind
+    select.auto
+    result
     store.base
     store.record            store.memory         store.folder        store.contract
     store.retention
@@ -31,7 +38,6 @@ ORDER = """
     testing
     notice
     render
-    result
     config.place
     choices
     fit
@@ -39,9 +45,9 @@ ORDER = """
     pipeline
     capture                 blocks               run
     wrap
-    retrieve.ranges         retrieve.pattern     retrieve.answer
-    retrieve.search
-    retrieve.read           retrieve.grep
+    retrieve.ranges         retrieve.pattern     retrieve.answer     retrieve.outline_json retrieve.outline_tables
+    retrieve.search         retrieve.outline_scan
+    retrieve.read           retrieve.grep        retrieve.outline
     retrieve.look
     retrieve.tools
     config.values

@@ -126,7 +126,7 @@ WHOLE = [
 
 @pytest.mark.parametrize(("source", "text", "limits", "there", "gone"), WHOLE)
 def test_both_ends_are_there_and_the_notice_is_within_the_limit(clipping, source, text, limits, there, gone):
-    clipper = clipping(limits)
+    clipper = clipping(limits, keep="ends")
     clip = clipper.clip(text)
     assert limits.hold(clip.text, clipper.count, byte_bound=True)
     body = clip.text.partition("\n")[2]

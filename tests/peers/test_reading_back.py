@@ -105,8 +105,9 @@ def test_a_ref_that_would_leave_the_store_is_refused(ref):
 
 def test_an_output_that_is_gone_is_told_what_to_do():
     """vtcode: re-run the command; pydantic: guidance and not an exception (for a model: `tools()`)."""
-    read_output, grep_output, _ = CLIPPER.tools()
-    for answer in (read_output("bash-0123456789ab"), grep_output("bash-0123456789ab", "x")):
+    read_output, grep_output, outline_output, _ = CLIPPER.tools()
+    gone = "bash-0123456789ab"
+    for answer in (read_output(gone), grep_output(gone, "x"), outline_output(gone)):
         assert "run the tool again" in answer or "spill list" in answer
 
 

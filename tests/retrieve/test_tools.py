@@ -24,8 +24,8 @@ def tools(clipper):
     return {tool.__name__: tool for tool in clipper.tools()}
 
 
-def test_there_are_three_with_types_and_docs_a_framework_can_read(tools):
-    assert list(tools) == ["read_output", "grep_output", "list_outputs"]
+def test_there_are_four_with_types_and_docs_a_framework_can_read(tools):
+    assert list(tools) == ["read_output", "grep_output", "outline_output", "list_outputs"]
     for tool in tools.values():
         signature = inspect.signature(tool, eval_str=True)
         assert signature.return_annotation is str

@@ -8,6 +8,7 @@ from spillover.cli import exits
 from spillover.cli.output import put, put_json
 from spillover.cli.setup import clipper
 from spillover.config.settings import load
+from spillover.result import Reason
 from spillover.store.base import Record, verify
 
 TYPE_CHECKING = False
@@ -61,9 +62,16 @@ def show(arguments: argparse.Namespace) -> int:
         ("sha256", record.sha256),
         ("streams", ", ".join(f"{name} {size:,} bytes" for name, size in streams.items())),
         ("in part", f"{record.partial}; {record.produced_bytes or 0:,} bytes came" if record.partial else ""),
+        ("kind", record.kind),
         ("shown", ", ".join(f"{first:,}-{last:,}" for first, last in record.shown[:20])),
         ("pinned", "yes" * record.pinned),
     ]
+    if arguments.why:
+        put(
+            "".join(f"{Reason(*reason)}\n" for reason in record.why)
+            or f"{record.ref}: no part of it was shown for a reason.\n"
+        )
+        return exits.OK
     table((record.ref, ""), [row for row in rows if row[1]])
     return exits.OK
 
@@ -151,6 +159,8 @@ def facts(record: Record) -> dict[str, object]:
         "produced_lines": record.produced_lines,
         "segments": [list(segment) for segment in record.segments],
         "shown": [list(pair) for pair in record.shown],
+        "kind": record.kind,
+        "why": [list(reason) for reason in record.why],
         "pinned": record.pinned,
     }
 

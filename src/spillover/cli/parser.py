@@ -34,7 +34,7 @@ def _json(parser: argparse.ArgumentParser) -> None:
 
 def _clipping(parser: argparse.ArgumentParser) -> None:
     _limits(parser)
-    parser.add_argument("--keep", metavar="PART", help="head, tail or ends")
+    parser.add_argument("--keep", metavar="PART", help="auto, signal, head, tail or ends")
     parser.add_argument(
         "--hints",
         metavar="HINT",
@@ -97,6 +97,13 @@ def _grep(parser: argparse.ArgumentParser) -> None:
     _json(parser)
 
 
+def _outline(parser: argparse.ArgumentParser) -> None:
+    _ref(parser)
+    _limits(parser)
+    _store(parser)
+    _json(parser)
+
+
 def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool", metavar="NAME", help="only outputs of this tool")
     parser.add_argument("--all", action="store_true", help="all of them, not only the newest 50")
@@ -106,6 +113,7 @@ def _list(parser: argparse.ArgumentParser) -> None:
 
 def _show(parser: argparse.ArgumentParser) -> None:
     _ref(parser)
+    parser.add_argument("--why", action="store_true", help="why each line that was shown was")
     _store(parser)
     _json(parser)
 
@@ -158,8 +166,17 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         _grep,
         ("spill grep bash-7f3a9c2e41d0 'FAILED|Error' -C 2", "spill grep bash-7f3a9c2e41d0 -F 'a.b(c)' --from 20414"),
     ),
+    "outline": (
+        "Show a map of a stored output.",
+        _outline,
+        ("spill outline bash-7f3a9c2e41d0", "spill outline bash-7f3a9c2e41d0 --tokens 500"),
+    ),
     "list": ("List what is stored, newest first.", _list, ("spill list", "spill list --tool pytest --json")),
-    "show": ("Show what is known of a stored output.", _show, ("spill show bash-7f3a9c2e41d0",)),
+    "show": (
+        "Show what is known of a stored output.",
+        _show,
+        ("spill show bash-7f3a9c2e41d0", "spill show --why bash-7f3a9c2e41d0"),
+    ),
     "gc": ("Remove what is past retention, and leftovers.", _gc, ("spill gc --dry-run", "spill gc")),
     "verify": (
         "Check that stored outputs are still what came in.",
@@ -239,10 +256,10 @@ def _function(name: str | None) -> Function:
         from spillover.cli import clipping  # each command pays only for itself
 
         return clipping.run if name else clipping.filter_stdin
-    if name in ("read", "grep"):
+    if name in ("read", "grep", "outline"):
         from spillover.cli import retrieval
 
-        return {"read": retrieval.read, "grep": retrieval.grep}[name]
+        return {"read": retrieval.read, "grep": retrieval.grep, "outline": retrieval.outline}[name]
     from spillover.cli import keeping
 
     return keeping.FUNCTIONS[name or ""]

@@ -1,4 +1,4 @@
-"""`spill read` and `spill grep`."""
+"""`spill read`, `spill grep` and `spill outline`."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ def grep(arguments: argparse.Namespace) -> int:
         start=arguments.start,
     )
     return _answered(answer, arguments)
+
+
+def outline(arguments: argparse.Namespace) -> int:
+    return _answered(clipper(arguments).outline(arguments.ref), arguments)
 
 
 def _answered(answer: Clip, arguments: argparse.Namespace) -> int:

@@ -113,7 +113,7 @@ def _defaults(environ: Mapping[str, str]) -> Iterator[Setting]:
     limits = {"lines": DEFAULT_LINES, "bytes": DEFAULT_BYTES, "tokens": DEFAULT_TOKENS}
     kept = Retention()
     retention = {"retention.age": kept.age_seconds, "retention.bytes": kept.bytes, "retention.count": kept.count}
-    others = {"keep": "ends", "hints": "path", "cap": CAP, "tokenizer": "estimate"}
+    others = {"keep": "auto", "hints": "path", "cap": CAP, "tokenizer": "estimate"}
     store = {"store": own(environ, "XDG_STATE_HOME", ".local/state")}
     for key, value in (dict.fromkeys(KEYS, 0) | limits | retention | others | store).items():
         yield Setting(key, value, "default")

@@ -64,6 +64,17 @@ def grep(
         document.blob.close()
 
 
+def outline(choices: Choices, ref: str) -> Clip:
+    """A map of a stored output."""
+    from spillover.retrieve.outline import Outline  # it knows all kinds of output
+
+    record, document = opened(choices, ref)
+    try:
+        return Outline(document, record, choices).answer()
+    finally:
+        document.blob.close()
+
+
 def listing(choices: Choices, *, tool: str | None = None) -> str:
     """What is stored, newest first, a line each; as many as fit, and how many there are."""
     rows = [_row(record) for record in choices.store.list() if tool in (None, record.tool)]

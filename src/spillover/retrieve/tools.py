@@ -60,6 +60,14 @@ def tools(choices: Choices) -> list[Callable[..., str]]:
             )
         )
 
+    def outline_output(ref: str) -> str:
+        """Get a map of a stored tool output: its sections, where failures cluster, what repeats, and where to read next.
+
+        Args:
+            ref: The name in the notice, e.g. bash-7f3a9c2e41d0.
+        """
+        return said(lambda: look.outline(choices, ref).text)
+
     def list_outputs(tool: str | None = None) -> str:
         """List the stored tool outputs, newest first.
 
@@ -68,4 +76,4 @@ def tools(choices: Choices) -> list[Callable[..., str]]:
         """
         return said(lambda: look.listing(choices, tool=tool))
 
-    return [read_output, grep_output, list_outputs]
+    return [read_output, grep_output, outline_output, list_outputs]

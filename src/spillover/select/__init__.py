@@ -2,3 +2,5 @@
 
 #: How much of the room the beginning gets.
 HEAD_SHARE = {"head": 1.0, "ends": 0.5, "tail": 0.0}
+#: What `keep` may say.
+KEEPS = ("auto", "signal", *HEAD_SHARE)

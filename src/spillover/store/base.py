@@ -94,6 +94,8 @@ class Record:
     segments: tuple[tuple[str, int], ...] = ()  # (stream, bytes) in order of arrival; empty when all of it is stdout
     index: LineIndex = field(default_factory=LineIndex)
     shown: tuple[tuple[int, int], ...] = ()  # the line ranges the model saw
+    kind: str = ""  # what the output was taken for
+    why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
     pinned: bool = False
 
     @property

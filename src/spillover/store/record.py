@@ -30,6 +30,8 @@ def to_json(record: Record) -> bytes:
         "produced_lines": record.produced_lines,
         "segments": record.segments,
         "shown": record.shown,
+        "kind": record.kind,
+        "why": record.why,
         "index": {"block": record.index.block, "before": record.index.before},
     }
     return json.dumps(facts, allow_nan=False).encode("ascii") + b"\n"
@@ -60,6 +62,8 @@ def from_json(data: bytes, *, ref: str, pinned: bool) -> Record:
             produced_lines=_count_or_none(facts["produced_lines"]),
             segments=tuple((_text(stream), _count(size)) for stream, size in facts["segments"]),
             shown=tuple((_count(first), _count(last)) for first, last in facts["shown"]),
+            kind=_text(facts.get("kind", "")),  # records of the first version have neither
+            why=tuple((_count(first), _count(last), _text(why)) for first, last, why in facts.get("why", ())),
             index=LineIndex(_count(facts["index"]["block"]), tuple(map(_count, facts["index"]["before"]))),
             pinned=pinned,
         )

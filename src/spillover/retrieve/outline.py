@@ -1,0 +1,289 @@
+"""Going back by map: what a stored output is, its sections, where failures cluster, what repeats, and where to read next."""
+
+from __future__ import annotations
+
+import re
+
+from spillover.data import dataclass
+from spillover.notice import lines_of, next_call, one_line
+from spillover.result import Clip
+from spillover.retrieve.answer import answer, fill
+from spillover.retrieve.outline_scan import scan
+from spillover.select.ends import most
+from spillover.select.kind import describe
+from spillover.store.base import Record
+from spillover.tokens import scaled
+from spillover.view.clean import clean
+from spillover.view.document import Document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spillover.choices import Choices
+    from spillover.retrieve.outline_scan import Seen
+    from spillover.retrieve.outline_tables import Group, Groups, Part, Parts
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+#: So much of a line, and of a command, is shown.
+LINE = 100
+COMMAND = 80
+#: What a list shows at most, and how much of the room it gets when there is little.
+ROWS = {
+    "Streams": 4,
+    "Keys": 30,
+    "Items": 3,
+    "Table": 2,
+    "Sections": 30,
+    "Failures": 20,
+    "Warnings": 8,
+    "Most frequent": 12,
+}
+WEIGHTS = {"Failures": 3, "Sections": 2, "Keys": 2, "Streams": 2}
+#: A section without failures is shown where there are few, or where it is as much as one in so many lines.
+FEW_SECTIONS = 12
+SMALL = 100
+#: Headings are taken for sections where there are so many; a line or two may begin with # for other reasons.
+HEADINGS = 3
+#: How many ranges of a stream are named.
+PLACES = 4
+#: Where reading begins before the first failure, and how many lines, or bytes, are proposed.
+BEFORE = 10
+PAGE = 50
+PAGE_BYTES = 4_000
+#: Of each end, so much is counted to estimate the tokens of the whole, as for a notice.
+COUNTED = 1 << 14
+
+_RULE = re.compile(r"([^\w\s]|_)\1{3,}")
+_WORD = re.compile(rb"[\w\x80-\xff]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One line of the outline; `line` is the one of the output that it shows, 0 for none."""
+
+    text: str
+    line: int = 0
+    place: int = 0  # where it stands in its list
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """Rows under a title, the most telling first."""
+
+    name: str
+    rows: Sequence[_Row]
+    said: str = ""  # behind the name
+    of: int = 0  # how many there are, where not all are rows
+
+    def title(self, shown: int) -> str:
+        more = f"{shown:,} shown" if shown < max(self.of, len(self.rows)) else ""
+        said = "; ".join(filter(None, (self.said, more)))
+        return f"{self.name}: {said}" if said else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The map of one stored output."""
+
+    document: Document
+    record: Record
+    choices: Choices
+
+    def answer(self) -> Clip:
+        """As much of the map as fits."""
+        kind = describe(self.document, self.record.command or self.record.tool)
+        seen = scan(self.document.blob) if kind != "blob" else None
+        lists = list(self._lists(kind, seen)) if seen else []
+        order = _by_weight(lists)
+        step = self._next(kind, seen)
+        heads = [self._head(kind, tier) for tier in range(3)]
+
+        def text(count: int, head: str) -> str:
+            chosen = set(order[:count])
+            body = "".join(
+                f"{each.title(len(shown))}\n" + "".join(f"  {row.text}\n" for row in sorted(shown, key=_place))
+                for nth, each in enumerate(lists)
+                if (shown := [row for at, row in enumerate(each.rows) if (nth, at) in chosen])
+            )
+            return f"[{head}]\n{body}[{step}]" if body else f"[{head} {step}]"
+
+        head = next((head for head in heads if fill(text(0, head), self.choices) <= 1), heads[-1])
+        count = most(len(order), lambda count: fill(text(count, head), self.choices))
+        shown = [lists[nth].rows[at].line for nth, at in order[:count]]
+        ranges = tuple((line, line) for line in sorted({line for line in shown if line}))
+        words = text(count, head)
+        size = len(words.encode())
+        whole = count == len(order)
+        return answer(words, self.choices, self.record, self.document, ranges=ranges, size=size, whole=whole)
+
+    def _head(self, kind: str, tier: int) -> str:
+        record = self.record
+        size = f"{lines_of(record.lines)}, {record.bytes:,} bytes"
+        part = f" Only the first {record.bytes:,} bytes are stored." if record.partial else ""
+        if tier == 2:
+            return f"{record.ref}: {size}.{part}"
+        command = f"; command: {one_line(record.command, COMMAND)}" if record.command and tier == 0 else ""
+        return f"Outline of {record.ref}: {kind}, {size}, ~{self._tokens():,} tokens{command}.{part}"
+
+    def _tokens(self) -> int:
+        size = self.document.size
+        head = self.document.blob.read(0, min(COUNTED, size))
+        tail = self.document.blob.read(max(len(head), size - COUNTED), size)
+        counted = self.choices.count(clean(head)) + self.choices.count(clean(tail))
+        return scaled(counted, len(head) + len(tail), size)
+
+    def _lists(self, kind: str, seen: Seen) -> Iterator[_List]:
+        if any(stream != "stdout" for stream, _ in self.record.segments):
+            yield self._streams()
+        if kind == "json":
+            yield from self._members()
+        if kind in ("csv", "tsv"):
+            first = self.document.blob.read(0, min(self.document.start(2), 4 * LINE))
+            yield _List("Table", [_Row(f"line 1: {_shown(first)}", 1)])
+        parts = _sections(kind, seen)
+        if parts:
+            yield self._sections(parts)
+        if kind == "diff":
+            return  # what it says that failed is the text that was changed
+        yield _grouped("Failures", seen.failures)
+        yield _grouped("Warnings", seen.warnings)
+        said = {group.first for groups in (seen.failures, seen.warnings) for group in groups.ranked()}
+        alike = [group for group in seen.alike.ranked(least=2) if group.first not in said and _WORD.search(group.line)]
+        in_all = seen.sampled >= self.document.size
+        part = "" if in_all else f"counted in {seen.sampled:,} of {self.document.size:,} bytes"
+        yield _List("Most frequent", _rows(alike[: ROWS["Most frequent"]], in_all=in_all), part)
+
+    def _streams(self) -> _List:
+        """Each stream with its bytes, and the lines where it stands."""
+        places: dict[str, list[tuple[int, int]]] = {}
+        sizes: dict[str, int] = {}
+        at = 0
+        for stream, size in self.record.segments:
+            sizes[stream] = sizes.get(stream, 0) + size
+            places.setdefault(stream, []).append((at, at + size))
+            at += size
+        rows = [
+            _Row(f"{one_line(name, 20)}: {sizes[name]:,} bytes in {self._ranges(where)}")
+            for name, where in places.items()
+        ]
+        return _List("Streams", rows[: ROWS["Streams"]], of=len(rows))
+
+    def _ranges(self, places: Sequence[tuple[int, int]]) -> str:
+        number = self.document.number
+        ranges = [(number(start), number(max(start, end - 1))) for start, end in places[:PLACES]]
+        more = f" and {len(places) - PLACES:,} more places" if len(places) > PLACES else ""
+        return f"lines {', '.join(_range(*one) for one in ranges)}{more}"
+
+    def _members(self) -> Iterator[_List]:
+        from spillover.retrieve.outline_json import LARGEST, members  # few outputs are JSON
+
+        if self.document.size > LARGEST:
+            return
+        total, found = members(self.document.blob.read(0, self.document.size))
+        name = "Keys" if found and found[0].name else "Items"
+        number = self.document.number
+        lines = [(number(member.start), number(member.end - 1)) for member in found[: ROWS[name]]]
+        rows = [
+            _Row(f"{_where(*where)}: {_cut(str(member))}", place=nth)
+            for nth, (where, member) in enumerate(zip(lines, found, strict=False))
+        ]
+        yield _List(name, rows, f"{total:,}", total)
+
+    def _sections(self, parts: Parts) -> _List:
+        every = parts.ranked()
+        telling = [
+            part
+            for part in every
+            if len(every) <= FEW_SECTIONS or part.failures or part.lines * SMALL >= self.document.lines
+        ]
+        rows = [_section_row(part) for part in (telling or every)[: ROWS["Sections"]]]
+        total = parts.titled + (len(every) > 0 and any(not part.line for part in every))
+        return _List("Sections", rows, f"{total:,}", total)
+
+    def _next(self, kind: str, seen: Seen | None) -> str:
+        """Where to read: around the first failure, or how it ended; of what is no log, how it begins."""
+        total, ways, ref = self.document.lines, self.choices.ways, self.record.ref
+        if not total:
+            return "There is nothing to read."
+        if seen is None:
+            return next_call(ways, "bytes", ref, 1, min(self.document.size, PAGE_BYTES))
+        line, size = seen.longest
+        if 2 * size > self.document.size and size > PAGE_BYTES:  # it is all that there is
+            return next_call(ways, "columns", ref, 1, PAGE_BYTES, line=line)
+        first = 1
+        if seen.first_failure and kind != "diff":
+            first = max(1, seen.first_failure - BEFORE)
+        elif kind == "log":
+            first = max(1, total - PAGE + 1)
+        return next_call(ways, "lines", ref, first, min(total, first + PAGE - 1))
+
+
+def _sections(kind: str, seen: Seen) -> Parts | None:
+    """What this kind of output is divided by, if by anything."""
+    parts = seen.parts
+    if kind == "diff":
+        return parts["files"] if parts["files"].titled else parts["names"]
+    if kind != "log":
+        return None
+    headings, commands = parts["headings"], parts["commands"]
+    if headings.titled >= HEADINGS and (not commands.titled or headings.begin < commands.begin):
+        return headings  # commands in it are examples
+    return commands if commands.titled else None
+
+
+def _section_row(part: Part) -> _Row:
+    failures = "" if not part.failures else " (1 failure)" if part.failures == 1 else f" ({part.failures:,} failures)"
+    if not part.line:
+        return _Row(f"{_where(part.first, part.last)}: before the first{failures}", 0, part.first)
+    title = _RULE.sub(r"\1\1\1", clean(part.line))
+    return _Row(f"{_where(part.first, part.last)}: {_cut(title)}{failures}", part.first, part.first)
+
+
+def _grouped(name: str, groups: Groups) -> _List:
+    ranked = groups.ranked()
+    families = f"{'at least ' if groups.forgot else ''}{len(ranked):,} {'family' if len(ranked) == 1 else 'families'}"
+    return _List(name, _rows(ranked[: ROWS[name]]), f"{lines_of(groups.lines)}, {families}", len(ranked))
+
+
+def _rows(groups: Sequence[Group], *, in_all: bool = True) -> list[_Row]:
+    return [
+        _Row(
+            f"{'' if group.exact and in_all else 'at least '}{group.count:,} {TIMES} {_where(group.first, group.last)}: {_shown(group.line)}",
+            group.first,
+            nth,
+        )
+        for nth, group in enumerate(groups)
+    ]
+
+
+def _by_weight(lists: Sequence[_List]) -> list[tuple[int, int]]:
+    """All rows, by list and place in it, in the order in which they get room: every list has its turn, some more than one."""
+    turns = [
+        ((at + 1) / WEIGHTS.get(each.name, 1), nth, at)
+        for nth, each in enumerate(lists)
+        for at in range(len(each.rows))
+    ]
+    return [(nth, at) for _, nth, at in sorted(turns)]
+
+
+def _place(row: _Row) -> int:
+    return row.place
+
+
+def _where(first: int, last: int) -> str:
+    return f"line {first:,}" if first == last else f"lines {_range(first, last)}"
+
+
+def _range(first: int, last: int) -> str:
+    return f"{first:,}" if first == last else f"{first:,}-{last:,}"
+
+
+def _shown(line: bytes) -> str:
+    return _cut(clean(line))
+
+
+def _cut(text: str) -> str:
+    """A line as it stands, but for the space around it, and no more than LINE of it."""
+    text = " ".join(text.split())
+    return text if len(text) <= LINE else text[: LINE - 1] + "…"

@@ -1,0 +1,284 @@
+"""One pass over a stored output for its outline: heads of sections, failures, warnings, and what its lines look like.
+
+It goes block by block, and what is kept of a block is in tables with a cap. Failures and sections are looked for in all
+of an output; lines that are alike are counted in all of it up to SAMPLE, and in evenly spread blocks of a larger one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spillover.data import dataclass
+from spillover.retrieve.outline_tables import KEY, Groups, Parts
+from spillover.select.classes import CLASSES, DISMISSED, EVIDENCE
+from spillover.select.engine import Engine
+from spillover.view.clean import clean, is_plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    import numpy as np
+
+    from spillover.intake.blob import Blob
+
+    Array = np.ndarray[Any, Any]
+
+BLOCK = 1 << 20
+#: Lines that are alike are counted in so many bytes at most.
+SAMPLE = 64 << 20
+#: Of a line longer than a block, so much is looked at.
+WIDTH = 4_096
+#: Whether lines begin with a clock is told by so many of them; a shorter one is only a number.
+STAMPED = 20
+CLOCK_WIDTH = 8
+CLOCK = re.compile(rb"\[?\d[\d/:T.,+Z-]*(?: \d\d:[\d:.,]+)?\]?[ \t]+")
+
+#: What a section begins with, and in which list of them it is. See select/classes.py for how patterns are written.
+HEADS: dict[str, tuple[str, ...]] = {
+    "commands": (
+        r"^\$ \S",
+        r"^\+{1,3} [\w./\[]",  # set -x
+        r"^==> |^::group::|##\[(?:group|section|command)\]|^\[command\]|^travis_fold:start|^The command \"",
+        r"^Run [\w./@-]",
+        r"^g?make(?:\[\d+\])?: Entering directory",
+        r"^> \S+@\S+ \S",  # npm run
+        r"^Step \d+/\d+ : |^#\d+ \[",  # docker build
+        r"^(?:TASK|PLAY|RUNNING HANDLER) (?:\[|RECAP)",
+        r"^\[INFO\] (?:-{3} \S|-+< )",  # Maven
+        CLASSES["title"][1],
+    ),
+    "headings": (r"^#{1,4} [A-Z0-9`*\[]",),
+    "files": (r"^diff -|^Index: ",),
+    "names": (r"^--- \S",),
+}
+#: Said by a line that went well, these do not mean what they say.
+WEAK = "crash"
+TAKE_BACK = ("passed", "progress", "advice")
+
+_SIGNS = (*EVIDENCE, "warning")
+_HEADS = [(name, pattern) for name, patterns in HEADS.items() for pattern in patterns]
+_FOUND = Engine(
+    [*(CLASSES[name][1].encode() for name in _SIGNS), *(pattern.encode() for _, pattern in _HEADS)],
+    caseless=[*(CLASSES[name][0] == "i" for name in _SIGNS), *(False for _ in _HEADS)],
+)
+_DOUBTS = (*DISMISSED, *TAKE_BACK)
+_DOUBTED = Engine(
+    [CLASSES[name][1].encode() for name in _DOUBTS], caseless=[CLASSES[name][0] == "i" for name in _DOUBTS]
+)
+
+#: Names, places and numbers are written with these; one with a digit or a slash in it, or behind a quote, tells lines
+#: apart that are alike. It is replaced by a byte that no view has.
+_NAME = bytes(c < 0x80 and (chr(c).isalnum() or chr(c) in "_/.:@+~-\\%") for c in range(256))
+_TELLING = bytes(c < 0x80 and (chr(c).isdigit() or chr(c) in "/\\") for c in range(256))
+_QUOTES = (0x27, 0x60, 0x98)  # the last one ends an opening quote in UTF-8
+_ANY = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one pass found."""
+
+    failures: Groups
+    warnings: Groups
+    alike: Groups
+    parts: dict[str, Parts]
+    first_failure: int  # a line, 0 for none; one that is sure, where there is one
+    sampled: int  # bytes in which lines that are alike were counted
+    longest: tuple[int, int]  # the longest line and how many bytes it has
+
+
+def scan(blob: Blob) -> Seen:
+    """Look at all of it."""
+    failures, warnings, alike = Groups(), Groups(), Groups()
+    parts = {name: Parts() for name in HEADS}
+    sure = unsure = sampled = 0
+    longest = (0, 0)
+    total = -(-blob.size // BLOCK)
+    share = min(total, SAMPLE // BLOCK)
+    for nth, (number, data, giant) in enumerate(_blocks(blob)):
+        block = _Block(data, number)
+        found = block.found()
+        bad, weak = block.failures(found)
+        sure = sure or _first(block.numbers(bad & ~weak))
+        unsure = unsure or _first(block.numbers(weak))
+        failures.add(*block.groups(bad), weak[bad].tolist())
+        warnings.add(*block.groups(block.undoubted(found["warning"] & ~bad)))
+        for name, part in parts.items():
+            last = number + len(block.lines) - 1
+            part.add(block.numbers(found[name]), block.numbers(bad), last, block.numbered)
+        if nth * share // total != (nth - 1) * share // total:
+            alike.add(*block.groups())
+            sampled += len(data)
+        longest = max(longest, block.longest(giant), key=lambda line: line[1])
+    counted = sampled if share < total else blob.size
+    return Seen(failures, warnings, alike, parts, sure or unsure, counted, longest)
+
+
+def _any(rows: Array) -> Array:
+    """Which lines are in at least one of the rows."""
+    import numpy as np
+
+    lines: Array = np.logical_or.reduce(rows, axis=0)
+    return lines
+
+
+def _first(numbers: Array) -> int:
+    return int(numbers[0]) if len(numbers) else 0
+
+
+def _blocks(blob: Blob) -> Iterator[tuple[int, bytes, int]]:
+    """Whole lines, a block at a time: the number of the first, the bytes, and how long the last one really is if it is cut."""
+    number, at, begun = 1, 0, 0
+    rest, held = b"", b""
+    while at < blob.size and (data := blob.read(at, at + BLOCK)):
+        at += len(data)
+        if held:  # inside of a line longer than a block
+            newline = data.find(b"\n")
+            if newline < 0:
+                continue
+            yield number, held, at - len(data) + newline - begun
+            number += held.count(b"\n")
+            held, data = b"", data[newline + 1 :]
+        data = rest + data
+        cut = data.rfind(b"\n") + 1
+        whole, rest = data[:cut], data[cut:]
+        if len(rest) >= BLOCK:
+            begun = at - len(rest)
+            held, rest = whole + rest[:WIDTH] + b"\n", b""
+        elif whole:
+            yield number, whole, 0
+            number += whole.count(b"\n")
+    if held:
+        yield number, held, at - begun
+    elif rest:
+        yield number, rest + b"\n", 0
+
+
+class _Block:
+    """Some lines of an output, counted from 0."""
+
+    def __init__(self, data: bytes, number: int) -> None:
+        import numpy as np
+
+        self.number = number
+        self.raw = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10)
+        self.view = data if is_plain(data) else clean(data).encode("utf-8", "replace")
+        self.lines = self.view.split(b"\n")
+        self.lines.pop()  # behind the last line end
+
+    def numbered(self, number: int) -> bytes:
+        return self.lines[number - self.number]
+
+    def longest(self, giant: int) -> tuple[int, int]:
+        """The longest line and its bytes; `giant`: those of the last one, where it is cut."""
+        import numpy as np
+
+        sizes = np.diff(self.raw, prepend=-1) - 1
+        if giant:
+            sizes[-1] = giant
+        at = int(sizes.argmax())
+        return self.number + at, int(sizes[at])
+
+    def found(self) -> dict[str, Array]:
+        """For every class and every kind of head, which lines it was found in."""
+        table = _table(_FOUND, self.view, _clock_width(self.lines[:STAMPED]))
+        # A pattern may end with any space, line ends included; an empty line is nothing that it found.
+        empty = [at for at in _any(table).nonzero()[0].tolist() if not self.lines[at].strip()]
+        table[:, empty] = False
+        names = [*_SIGNS, *(name for name, _ in _HEADS)]
+        rows = {name: [row for row, other in enumerate(names) if other == name] for name in names}
+        found = {name: _any(table[which]) for name, which in rows.items()}
+        for at in found["headings"].nonzero()[0].tolist():  # a comment in code seldom stands apart
+            around = (*self.lines[max(0, at - 1) : at], *self.lines[at + 1 : at + 2])
+            found["headings"][at] = not any(line.strip() for line in around)
+        return found
+
+    def failures(self, found: dict[str, Array]) -> tuple[Array, Array]:
+        """Which lines say that something failed, and which of them may mean something else."""
+        import numpy as np
+
+        surely = _any(np.array([found[name] for name in EVIDENCE if name != WEAK]))
+        said = self.undoubted(surely | found[WEAK])
+        weak = self.undoubted(said & ~surely, TAKE_BACK)
+        return (said & surely) | weak, weak
+
+    def undoubted(self, which: Array, doubts: Sequence[str] = DISMISSED) -> Array:
+        """Those lines that nothing in them takes back."""
+        if not which.any():
+            return which
+        taken = _any(_table(_DOUBTED, self._text(which))[[_DOUBTS.index(name) for name in doubts]])
+        left = which.copy()
+        left[which] = ~taken
+        return left
+
+    def groups(self, which: Array | None = None) -> tuple[list[bytes], Sequence[int], Callable[[int], bytes]]:
+        """All lines or these: what each has in common with others, its number; and how to have one by its number."""
+        keys = [key[:KEY] for key in templates(self.view if which is None else self._text(which))]
+        if which is None:
+            return keys, range(self.number, self.number + len(keys)), self.numbered
+        return keys, self.numbers(which).tolist(), self.numbered
+
+    def numbers(self, which: Array) -> Array:
+        numbers: Array = which.nonzero()[0] + self.number
+        return numbers
+
+    def _text(self, which: Array) -> bytes:
+        return b"".join([self.lines[at] + b"\n" for at in which.nonzero()[0].tolist()])
+
+
+def _clock_width(lines: Sequence[bytes]) -> int:
+    """How many bytes of most lines are a clock; 0 where they begin with something else."""
+    widths = [found.end() for line in lines if (found := CLOCK.match(line))]
+    width = max(widths, key=widths.count, default=0)
+    return width if width >= CLOCK_WIDTH and 2 * widths.count(width) > len(lines) else 0
+
+
+def templates(view: bytes) -> list[bytes]:
+    """Each line without what tells it from lines that are alike."""
+    import numpy as np
+
+    if not view:
+        return []
+    data = np.frombuffer(view, dtype=np.uint8)
+    edges = np.flatnonzero(np.diff(np.frombuffer(view.translate(_NAME), dtype=np.int8), prepend=0, append=0))
+    begin, end = edges[::2], edges[1::2]
+    telling = np.frombuffer(view.translate(_TELLING), dtype=np.uint8)
+    upto = np.concatenate((np.zeros(1, dtype=np.int32), np.cumsum(telling, dtype=np.int32)))
+    left_out = (upto[end] > upto[begin]) | np.isin(data[np.maximum(begin, 1) - 1], _QUOTES)
+    begin, end = begin[left_out], end[left_out]
+    change = np.zeros(len(data) + 1, dtype=np.int8)
+    change[begin + 1] += 1
+    change[end] -= 1
+    gone = np.cumsum(change[:-1], dtype=np.int8).view(bool)
+    gone |= data == 32  # columns are padded
+    out = data.copy()
+    out[begin] = _ANY
+    text: bytes = out[~gone].tobytes()
+    return text.removesuffix(b"\n").split(b"\n")
+
+
+def _table(engine: Engine, view: bytes, clock: int = 0) -> Array:
+    """For each pattern a row that says in which lines it ends; behind a clock of so many bytes a line begins."""
+    import numpy as np
+
+    data = np.frombuffer(view, dtype=np.uint8)
+    starts = np.concatenate(([0], np.flatnonzero(data == 10)[:-1] + 1))
+    if clock:
+        data = data.copy()
+        first, last = data[np.minimum(starts + 1, len(data) - 1)], np.minimum(starts + clock - 1, len(data) - 1)
+        data[last[(first >= 48) & (first < 58) & (data[last] == 32)]] = 10
+        view = data.tobytes()
+    hits: list[int] = []
+    put = hits.append
+
+    def found(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        put(end << 8 | number)
+
+    engine.scan(view, found)
+    every = np.array(hits, dtype=np.int64)
+    table = np.zeros((len(_SIGNS) + len(_HEADS), len(starts)), dtype=bool)  # no engine here has more patterns
+    # An end is behind the last byte; an empty match at a line's end belongs to that line.
+    table[every & 0xFF, np.searchsorted(starts, np.maximum(every >> 8, 1) - 1, side="right") - 1] = True
+    return table

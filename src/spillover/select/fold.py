@@ -1,0 +1,34 @@
+"""Lines that say again what was said: runs of equal or like lines, and of blocks of them, of which the middle may be folded."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from spillover.select.lines import Lines
+
+    Array = Any  # of numpy; its own types say little about what is in one
+
+#: A run has at least so many lines, or blocks; blocks of up to so many lines are looked for.
+LEAST = 4
+LONGEST_BLOCK = 8
+
+
+def runs(lines: Lines) -> Array:
+    """For each line in the middle of a run, what the middle costs in tokens; 0 for all others, the first and the last too."""
+    import numpy as np
+
+    cost = np.zeros(len(lines))
+    upto = np.concatenate(([0.0], np.cumsum(lines.tokens)))
+    for period in range(1, LONGEST_BLOCK + 1):
+        if len(lines) <= LEAST * period:
+            break
+        again = np.zeros(len(lines), dtype=bool)
+        again[period:] = lines.template[period:] == lines.template[:-period]
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], again, [False])).astype(np.int8)))
+        starts, ends = edges[::2], edges[1::2]  # the first block stands before, the last one stays too
+        long = ends - starts >= (LEAST - 1) * period
+        for start, end in zip(starts[long].tolist(), (ends[long] - period).tolist(), strict=True):
+            cost[start:end] = np.maximum(cost[start:end], upto[end] - upto[start])
+    return cost

@@ -1,0 +1,222 @@
+"""Where to look closely in a large output: one pass over all of it for rare words and rare beginnings of lines.
+
+Small cells of the output are told apart by what occurs in them; what occurs everywhere tells nothing, so a word counts
+for as much as it is rare: a thousand times "0 errors" is no news, one "error:" among them is. What is kept is a few
+numbers per cell and per beginning, whatever the output prints.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+from spillover.data import dataclass
+from spillover.select.engine import Engine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from spillover.view.document import Document
+
+    Array = Any  # of numpy; its own types say little about what is in one
+
+#: An output up to this size is looked at closely as a whole; of a larger one, so much of it.
+CLOSE = 3 << 17
+#: And of lines, however short, so many.
+MOST_LINES = 1 << 14
+CELL = 1 << 14
+BLOCK = 1 << 20
+#: The ends are always looked at: so many bytes of the beginning and of the end.
+HEAD, TAIL = CELL, 4 * CELL
+#: How far from a cell's edge its lines may begin and end.
+EDGE = 1 << 12
+#: Beginnings of lines are told apart by two words of eight bytes, hashed into so many places.
+PLACES = 1 << 16
+#: Of a block, so many lines are looked at.
+MOST_BEGINNINGS = 1 << 15
+#: A beginning is rare when so few lines have it; with more rare ones than these, being rare means nothing.
+RARE, MANY_RARE = 2, 256
+#: Of what is looked at closely, so much may go to rare lines that no word points to.
+RARE_SHARE = 0.25
+
+WORDS = (
+    b"error:", b"Error:", b"ERROR", b"Error", b"error", b"FAIL", b"FAILED", b"Failed", b"failed", b"fail", b"FATAL", b"fatal",
+    b"panic", b"Traceback", b"Exception", b"exception", b"Caused by", b"abort", b"Segmentation", b"segfault", b"core dumped",
+    b"out of memory", b"cannot ", b"Cannot ", b"undefined", b"xpected", b"ssert", b"not found", b"o such ", b"denied",
+    b"refused", b"timed out", b"imeout", b"illed", b"nexpected", b"nable to", b"nvalid", b"issing", b"exit code", b"exited with",
+    b"exit status", b"*** [", b"error[", b"not ok", b"\xe2\x9c\x97", b"\xe2\x9c\x96", b"\xe2\x9c\x95", b"\xc3\x97", b"\xe2\x97\x8f",
+    b"ismatch", b"onflict", b"nresolved", b"nhandled", b"crash", b"UNEXPECTED", b"BUILD FAIL", b"arning:", b"WARN", b"CRITICAL",
+    b"refusing", b"rejected", b"violat", b"orrupt", b"deadlock", b"overflow", b"--- FAIL", b"<failure", b"<error",
+)  # fmt: skip
+ENGINE = Engine([b"".join(b"\\x%02x" % byte for byte in word) for word in WORDS], once=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What one pass found."""
+
+    words: Array  # a bit per word, a row per cell
+    rare: Sequence[int]  # where lines begin that begin like no others
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The parts worth a close look, in order, beginning and ending at line ends where lines allow it; and odd lines."""
+
+    pieces: Sequence[tuple[int, int]]
+    rare: Sequence[int] = ()  # where lines begin that begin like no others
+
+
+def look(document: Document, start: int, end: int) -> Look:
+    """Where to look closely in these bytes."""
+    if end - start <= CLOSE:
+        return Look(_thinned(document, [(start, end)]))
+    seen = scan(document, start, end)
+    cells = len(seen.words)
+    points = _points(seen.words)
+    chosen = {0, *range(max(0, cells - TAIL // CELL - 1), cells)}
+    room = CLOSE // CELL
+    for at in seen.rare[: int(room * RARE_SHARE)]:
+        chosen.add((at - start) // CELL)
+    for cell in sorted(range(cells), key=lambda cell: (-points[cell], cell)):
+        if len(chosen) >= room or points[cell] <= 0:
+            break
+        chosen.add(cell)
+    edges = [(start + cell * CELL, min(end, start + (cell + 1) * CELL)) for cell in sorted(chosen)]
+    whole = _merged([(_line_start(document, a, start), _line_end(document, b, end)) for a, b in edges])
+    return Look(_thinned(document, whole), seen.rare)
+
+
+def scan(document: Document, start: int, end: int) -> Scan:
+    """Every block of the bytes once; blocks are independent, so that they may be looked at side by side."""
+    import os
+    from concurrent.futures import ThreadPoolExecutor
+
+    import numpy as np
+
+    blocks = [(at, min(at + BLOCK, end)) for at in range(start, end, BLOCK)]
+    skip = _stamp_width(document, start, end)
+    counts = np.zeros(PLACES, dtype=np.int64)
+    first = np.full(PLACES, -1, dtype=np.int64)
+    words, lines = [], 0
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        looked = pool.map(lambda block: _looked_at(document, block[0], block[1], skip), blocks)
+        for bits, (places, offsets) in looked:
+            words.append(bits)
+            lines += len(places)
+            new = counts[places] == 0
+            first[places[new][::-1]] = offsets[new][::-1]  # the first of each stays
+            counts += np.bincount(places, minlength=PLACES)
+    rare = np.sort(first[(counts > 0) & (counts <= RARE)])
+    few = rare.tolist() if 0 < len(rare) <= MANY_RARE and lines > 16 * len(rare) else []
+    return Scan(np.concatenate(words), few, lines)
+
+
+def _looked_at(document: Document, start: int, end: int, skip: int) -> tuple[Array, tuple[Array, Array]]:
+    data = document.blob.read(start, end)
+    return _words(data), _beginnings(data, start, skip)
+
+
+def _words(data: bytes) -> Array:
+    """Which words occur in each cell."""
+    import numpy as np
+
+    table = np.zeros((-(-len(data) // CELL), len(WORDS)), dtype=bool)
+    view, numbers = memoryview(data), list[int]()
+
+    def found(number: int, _start: int, _end: int, _flags: int, _context: object) -> None:
+        numbers.append(number)
+
+    for cell in range(len(table)):
+        numbers.clear()
+        ENGINE.scan(view[cell * CELL : (cell + 1) * CELL], found)
+        table[cell, numbers] = True
+    return table
+
+
+def _points(words: Array) -> list[float]:
+    """How much the words of each cell tell, by how rare they are."""
+    import numpy as np
+
+    cells = len(words)
+    having = words.sum(axis=0)
+    worth = np.array([log2(cells / count) if count else 0.0 for count in having.tolist()])
+    points: list[float] = (words @ worth).tolist()
+    return points
+
+
+def _beginnings(data: bytes, start: int, skip: int) -> tuple[Array, Array]:
+    """How each line of a block begins, hashed, with digits made equal; and where it begins."""
+    import numpy as np
+
+    whole = len(data) - 16 - skip
+    if whole <= 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    starts = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10) + 1
+    starts = starts[starts < whole][:MOST_BEGINNINGS]
+    total = np.zeros(len(starts), dtype=np.uint64)
+    for word in (0, 8):
+        every = np.ndarray((whole,), dtype="<u8", buffer=data, offset=skip + word, strides=(1,))
+        total = (total ^ _without_digits(every[starts])) * np.uint64(0x9E3779B97F4A7C15)
+        total ^= total >> np.uint64(32)
+    return (total & np.uint64(PLACES - 1)).astype(np.int64), start + starts
+
+
+def _without_digits(word: Array) -> Array:
+    """Eight bytes at a time: those from 0x30 to 0x3f become 0x30."""
+    import numpy as np
+
+    high = (word ^ np.uint64(0x3030303030303030)) & np.uint64(0xF0F0F0F0F0F0F0F0)
+    other = high | high >> np.uint64(1)
+    other |= other >> np.uint64(2)
+    other = (other >> np.uint64(4)) & np.uint64(0x0101010101010101)
+    digits = (np.uint64(0x0101010101010101) ^ other) * np.uint64(0x0F)
+    return word & ~digits
+
+
+def _stamp_width(document: Document, start: int, end: int) -> int:
+    """How many bytes of every line are a clock, so that the message behind it is compared."""
+    from spillover.select.lines import STAMP
+
+    middle = (start + end) // 2
+    sample = document.blob.read(middle, min(end, middle + EDGE)).split(b"\n")[1:-1]
+    widths = [found.end() for line in sample if (found := STAMP.match(line))]
+    return min(max(set(widths), key=widths.count), 40) if widths else 0
+
+
+def _thinned(document: Document, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same, or both ends of each piece where together they have too many lines."""
+    import numpy as np
+
+    ends = [np.flatnonzero(np.frombuffer(document.blob.read(a, b), dtype=np.uint8) == 10) + 1 + a for a, b in pieces]
+    total = sum(map(len, ends))
+    if total <= MOST_LINES:
+        return list(pieces)
+    thin = []
+    for (a, b), lines in zip(pieces, ends, strict=True):
+        half = len(lines) * MOST_LINES // total // 2
+        thin += [(a, int(lines[half])), (int(lines[-1 - half]), b)] if half else [(a, b)]
+    return _merged(thin)
+
+
+def _line_start(document: Document, at: int, least: int) -> int:
+    low = max(least, at - EDGE)
+    found = document.blob.read(low, at).rfind(b"\n")
+    return low + found + 1 if found >= 0 else low if low == least else at
+
+
+def _line_end(document: Document, at: int, most: int) -> int:
+    found = document.blob.read(at - 1, min(most, at + EDGE)).find(b"\n")
+    return at + found if found >= 0 else min(most, at + EDGE) if at + EDGE >= most else at
+
+
+def _merged(edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    out: list[tuple[int, int]] = []
+    for a, b in edges:
+        if out and a <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], b))
+        else:
+            out.append((a, b))
+    return out

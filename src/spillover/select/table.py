@@ -1,0 +1,169 @@
+"""Tables (CSV, TSV, also ; and |): the header, the first and last rows and those that stand out, with all their columns."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from spillover.data import dataclass
+from spillover.select.ends import most
+from spillover.select.outliers import WITHIN, Scan
+from spillover.select.span import Hidden, Span, joined
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spillover.select.outliers import Row
+    from spillover.select.span import Fill
+    from spillover.view.document import Document
+
+SEPARATORS = b",\t;|"
+SAMPLE = 1 << 16
+#: So many of the rows have as many cells as the first, or it is no table.
+STEADY = 0.8
+#: How much of a cell is left when whole rows are too long.
+CELLS = (0, 240, 80, 24)
+#: A cell is shortened if that hides more than the marker takes.
+WORTH = 60
+#: How much of a name or a value stands in a reason.
+SAID = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a table is written: what stands between two cells, how many cells a row has, where the first row ends."""
+
+    separator: bytes
+    columns: int
+    header: int
+    steady: float  # the part of the rows that have as many cells as the first
+
+    def holds(self, lines: bytes) -> bool:
+        """Whether these lines, from anywhere in the output, are such rows; with quotes there is no telling."""
+        counts = [width(line, self.separator) for line in lines.splitlines() if line]
+        return b'"' in lines or sum(count == self.columns for count in counts) >= STEADY * len(counts)
+
+
+def shape_of(head: bytes, *, whole: bool) -> Shape | None:
+    """How the table that begins like this is written; None when it is none. `whole`: that is all of it."""
+    best = None
+    for byte in SEPARATORS:
+        separator = bytes([byte])
+        if separator not in head[: head.find(b"\n") + 1 or None]:
+            continue
+        found = rows(head, separator)
+        found = found if whole else found[:-1]
+        columns = [width(head[start:end], separator) for start, end in found]
+        if len(columns) < 3 or columns[0] < 2:
+            continue
+        steady = sum(count == columns[0] for count in columns) / len(columns)
+        shape = Shape(separator, columns[0], found[0][1], steady)
+        if steady >= STEADY and (best is None or (columns[0], steady) > (best.columns, best.steady)):
+            best = shape
+    return best
+
+
+def width(row: bytes, separator: bytes) -> int:
+    """How many cells a row has."""
+    return row.count(separator) + 1 if b'"' not in row else len(cells(row, separator))
+
+
+def cells(row: bytes, separator: bytes) -> list[Row]:
+    """From where to where each cell of a row reaches; the line end is part of none."""
+    body = row.removesuffix(b"\n").removesuffix(b"\r")
+    pattern = _patterns(separator)[0]
+    out: list[Row] = []
+    at = 0
+    while at <= len(body):
+        match = pattern.match(body, at)
+        assert match is not None  # nothing at all is a cell
+        out.append(match.span())
+        at = match.end() + 1
+    return out
+
+
+def rows(data: bytes, separator: bytes) -> list[Row]:
+    """The rows of a piece that begins with one; empty lines are none."""
+    return [match.span() for match in _patterns(separator)[1].finditer(data) if match[0].strip(b"\r\n")]
+
+
+@cache
+def _patterns(separator: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """A cell and a row. Only a quote at the very beginning quotes, and what is quoted may hold separators and newlines."""
+    between = re.escape(separator)
+    cell = rb'(?:"[^"]*+(?:""[^"]*+)*+(?:"|\Z))?[^%b\n]*+' % between
+    return re.compile(cell), re.compile(rb"%b(?:%b%b)*+(?:\n|\Z)" % (cell, between, cell))
+
+
+def select(document: Document, fill: Fill) -> list[Span] | None:
+    """Header, first, last and outlying rows; None when this is no table, or there is no room for one."""
+    if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
+        return None
+    head = document.blob.read(0, max(document.reach, SAMPLE))
+    shape = shape_of(head[:SAMPLE], whole=document.size <= SAMPLE) or shape_of(head, whole=document.size <= len(head))
+    if shape is None:
+        return None
+    scan = Scan(shape.separator, shape.columns, shape.header)
+    if not scan.run(document):
+        return None
+    first = rows(head, shape.separator)[:WITHIN]
+    if document.size > len(head):
+        first = first[:-1]
+    whys = _whys(document, shape, scan)
+    ends = _alternating(first[1:], scan.last[::-1])
+    order = list(dict.fromkeys([first[0], *ends[:4], *whys, *ends[4:]]))
+    least, good = min(3, len(order)), min(len(order), 5 + min(8, len(whys)))
+
+    def shown(some: Sequence[Row], cell: int) -> list[list[Span]]:
+        return [_shown(document, shape, row, whys.get(row, ""), cell) for row in some]
+
+    cell = next((cell for cell in CELLS if fill(_flat(shown(order[:good], cell))) <= 1), CELLS[-1])
+    pieces = shown(order, cell)
+    count = most(len(pieces), lambda count: fill(_flat(pieces[:count])))
+    return _flat(pieces[:count]) if count >= least else None
+
+
+def _alternating(first: Sequence[Row], last: Sequence[Row]) -> list[Row]:
+    shorter = min(len(first), len(last))
+    pairs = [row for pair in zip(first[:shorter], last[:shorter], strict=True) for row in pair]
+    return [*pairs, *first[shorter:], *last[shorter:]]
+
+
+def _flat(pieces: Sequence[Sequence[Span]]) -> list[Span]:
+    return joined([span for piece in pieces for span in piece])
+
+
+def _whys(document: Document, shape: Shape, scan: Scan) -> dict[Row, str]:
+    """The rows that stand out, and why."""
+
+    def said(row: Row, number: int) -> str:
+        data = document.blob.read(row[0], min(row[1], row[0] + SAMPLE))
+        found = cells(data, shape.separator)
+        cell = data[slice(*found[number])] if number < len(found) else b""
+        text = " ".join(cell.decode("utf-8", "replace").strip('" ').split())
+        return text if len(text) <= SAID else text[: SAID - 1] + "…"
+
+    named = [said((0, shape.header), number) for number in range(shape.columns)]
+    names = [name if name and not name[0].isdigit() else f"column {at}" for at, name in enumerate(named, 1)]
+    return {row: f"line {document.number(row[0]):,}: {why}" for row, why in scan.standing_out(said, names)}
+
+
+def _shown(document: Document, shape: Shape, row: Row, why: str, most_of_cell: int) -> list[Span]:
+    """A row whole, or with so many bytes of each longer cell: column N is still column N."""
+    start, end = row
+    if not most_of_cell or end - start <= most_of_cell + WORTH:
+        return [Span(start, end, why)]
+    data = document.blob.read(start, end)
+    spans, at = [], 0
+    for opens, closes in cells(data, shape.separator):
+        quoted = data[opens : opens + 1] == b'"'
+        # Numbers in a marker have commas: outside of quotes it would be more than one cell.
+        if closes - opens <= most_of_cell + WORTH or (shape.separator == b"," and not quoted):
+            continue
+        cut = opens + most_of_cell
+        while cut > opens + 1 and (0x80 <= data[cut] < 0xC0 or data[cut - 1] == 0x22):
+            cut -= 1  # neither half a character nor half of a doubled quote
+        spans.append(Span(start + at, start + cut, why, Hidden("chars")))
+        at = closes - 1 if quoted else closes
+    return [*spans, Span(start + at, end, why)]

@@ -1,0 +1,153 @@
+"""The lines that matter are kept, whatever is around them, and each says why."""
+
+import random
+
+import pytest
+
+from spillover import Clipper, Limits, MemoryStore
+from spillover.testing import chunked
+
+
+def passing(count, name="test_case"):
+    return [
+        f"tests/test_{number % 9}.py::{name}_{number} PASSED [{number * 100 // count:3}%]" for number in range(count)
+    ]
+
+
+TRACE = """\
+________________________________ test_interest _________________________________
+
+    def test_interest():
+>       assert interest(200, 0.05) == 10
+E       assert 10.5 == 10
+E        +  where 10.5 = interest(200, 0.05)
+
+tests/test_money.py:14: AssertionError""".splitlines()
+
+
+def compiled(count):
+    return [
+        f"cc -O2 -Wall -Werror -Iinclude -c -o obj/mod_{number}.o src/error_handler_{number}.c"
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept"),
+    [
+        pytest.param([*passing(400), *TRACE, *passing(400)], ["E       assert 10.5 == 10", "tests/test_money.py:14: AssertionError"], id="a failed test"),
+        pytest.param(
+            [*compiled(300), "src/alloc.c:212:17: error: too few arguments to function 'take'", *compiled(300), "make: *** [Makefile:9: all] Error 1"],
+            ["src/alloc.c:212:17: error: too few arguments to function 'take'", "make: *** [Makefile:9: all] Error 1"],
+            id="-Werror and error_handler.c on every line",
+        ),
+        pytest.param(
+            [line for number in range(500) for line in (f"step {number}: 0 errors, 0 failures", f"copied file {number}")]
+            + ["fatal: the remote end hung up unexpectedly"]
+            + [f"step {number}: 0 errors, 0 failures" for number in range(500)],
+            ["fatal: the remote end hung up unexpectedly"],
+            id="a thousand times 0 errors",
+        ),
+        pytest.param(
+            [*passing(300, "test_failure_is_reported"), "FAILED tests/test_a.py::test_total - assert 3 == 4", *passing(300, "test_error_page")],
+            ["FAILED tests/test_a.py::test_total - assert 3 == 4"],
+            id="passing tests with failure in their names",
+        ),
+        pytest.param(
+            [f"src/a{number}.ts:{number}:3 - warning: unused variable" for number in range(400)]
+            + ["src/b.ts:10:5 - error TS2322: Type 'string' is not assignable to type 'number'."]
+            + [f"src/c{number}.ts:{number}:3 - warning: unused variable" for number in range(400)],
+            ["src/b.ts:10:5 - error TS2322: Type 'string' is not assignable to type 'number'."],
+            id="one error among hundreds of warnings",
+        ),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("keep", ["auto", "signal"])
+def test_what_matters_is_kept_and_decoys_are_not_mistaken_for_it(shown, lines, kept, keep):
+    text = shown("\n".join(lines) + "\n", tokens=600, keep=keep).text
+    assert [line for line in kept if line not in text.splitlines()] == []
+
+
+def test_ten_megabytes_with_one_error_one_odd_line_and_a_thousand_zeros(shown):
+    """The error has a keyword, the other line has none: what is rare is the signal."""
+    dice = random.Random(1)
+    lines = []
+    for number in range(125_000):
+        lines.append(
+            f"[{number * 100 // 125_000:3}%] Building C object src/CMakeFiles/core.dir/mod_{number:06}.c.o in {dice.random():.3f} s"
+        )
+        if number % 110 == 0:
+            lines.append(f"pass {number}: 0 errors, 0 warnings")
+    lines.insert(60_000, "/src/core/alloc.c:212:17: error: too few arguments to function 'arena_take'")
+    lines.insert(31_000, "linker region FLASH resized to 0x8000 by board.ld")
+    output = "\n".join(lines) + "\n"
+    assert len(output) > 9_000_000
+    clip = shown(output, tokens=2_000)
+    assert lines[60_001] in clip.text
+    assert lines[31_000] in clip.text
+
+
+def test_many_failures_are_all_named_before_one_is_shown_at_length(shown):
+    lines = passing(200)
+    for number in range(30):
+        lines += [f"FAIL: test_rate_{number} (bank.tests.RateTests)", "-" * 70, "Traceback (most recent call last):"]
+        lines += [f'  File "/srv/bank/layer_{frame}.py", line {frame * 7}, in call_{frame}' for frame in range(20)]
+        lines += [f"AssertionError: {number} != {number + 1}", ""]
+    text = shown("\n".join(lines), tokens=1_500).text
+    named = [number for number in range(30) if f"FAIL: test_rate_{number} (" in text]
+    assert len(named) >= 25
+
+
+def test_every_line_that_is_shown_for_a_reason_says_which(shown):
+    clip = shown("\n".join([*passing(400), *TRACE, *passing(400)]))
+    said = {line: reason.why for reason in clip.why for line in range(reason.first, reason.last + 1)}
+    lines = [line for first, last in clip.ranges for line in range(first, last + 1)]
+    assert set(lines) == set(said)
+    assert said[404] == "expected and actual"
+    assert said[405] == said[408] == "exception head"
+    assert said[403] == "grown from line 404"
+    assert str(clip.why[0]).startswith("line")
+
+
+def test_the_same_bytes_give_the_same_clip_in_any_pieces():
+    data = "\n".join([*passing(300), *TRACE, *compiled(300)]).encode()
+    clipper = Clipper(Limits(tokens=500), store=MemoryStore())
+    texts = {
+        clipper.clip(source).text
+        for source in (data, data.decode(), chunked(data, [1, 7, 4096]), chunked(data, [100] * 99))
+    }
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        pytest.param("".join(f"./src/pkg_{number % 40}/module_{number}.py\n" for number in range(2_000)), id="find"),
+        pytest.param("".join(f"{number:6}\tdef handle_error_{number}(self, error):\n{number:6}\t    raise ValueError(error)\n" for number in range(500)), id="source"),
+        pytest.param("".join(f"commit {number * 7919:040x}\n\n    Fix error {number}\n\n" for number in range(400)), id="git log"),
+    ],
+)  # fmt: skip
+def test_where_nothing_failed_the_end_is_kept_and_some_of_the_beginning(shown, listing):
+    clip = shown(listing, tokens=500)
+    assert clip.text.endswith(listing.rstrip("\n").rsplit("\n", 1)[1] + "\n") or clip.text.rstrip().endswith(
+        listing.rstrip()[-20:]
+    )
+    assert len(clip.ranges) <= 3
+
+
+def test_a_line_far_too_long_is_shown_at_both_its_ends(shown):
+    wide = "fatal: [web2]: FAILED! => " + "x" * 50_000 + ' "msg": "no such host"}'
+    text = shown("\n".join([*passing(200), wide, *passing(200)]), tokens=600).text
+    assert "fatal: [web2]: FAILED! =>" in text
+    assert '"msg": "no such host"}' in text
+
+
+def test_both_streams_are_represented_each_by_what_matters_in_it():
+    clipper = Clipper(Limits(tokens=800), store=MemoryStore())
+    out, err = (
+        "\n".join([*passing(300), *TRACE, *passing(300)]),
+        "\n".join(["warning: slow"] * 200 + ["Segmentation fault (core dumped)"] + compiled(200)),
+    )
+    text = clipper.clip_streams(stdout=out, stderr=err).text
+    assert "E       assert 10.5 == 10" in text.split("[stderr]")[0]
+    assert "Segmentation fault (core dumped)" in text.split("[stderr]")[1]
