@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import importlib
 import json
+import mmap
 import os
 import subprocess
 import sys
@@ -23,7 +25,12 @@ from functools import partial
 from pathlib import Path
 
 import spillover
-from spillover import Clipper, DirStore
+from spillover import Clipper, DirStore, MemoryStore
+from spillover.fit import fitted
+from spillover.intake.blob import Held
+from spillover.intake.meter import Meter
+from spillover.render import Kept
+from spillover.view.document import Document, Section
 
 BIN = Path(sys.executable).parent
 SPILL = str(BIN / "spill")
@@ -189,6 +196,119 @@ def clipping(folder: Path, rounds: int) -> list[Row]:
     ]
 
 
+def selecting(folder: Path, log: Path, rounds: int) -> list[Row]:
+    """keep="auto": as a filter on a gigabyte, and in process from a megabyte on, where time must grow with the log."""
+    store = folder / "store"
+    os.environ["SPILLOVER_STORE"] = str(store)
+
+    def fresh(line: str) -> Callable[[], float]:
+        def run() -> float:
+            subprocess.run(["rm", "-rf", str(store), str(folder / "copy")], check=True)
+            os.sync()
+            return timed(shell(line))()
+
+        return run
+
+    floor, piped = best(rounds, fresh(f"cat '{log}' | cat > '{folder}/copy'"), fresh(f"cat '{log}' | '{SPILL}'"))
+    memory = peak([SPILL], log) - peak([sys.executable, "-c", "pass"])
+    rows = [
+        Row("cat F | spill", floor / piped, "x", 0.4, at_least=True, floor="cat F | cat > G"),
+        Row("peak memory of it", memory / MEGABYTE, "MB more", 80, at_least=False, floor="python -c pass"),
+    ]
+    size = log.stat().st_size
+    sizes = [one for one in (10**6, 3 * 10**6, 10**7, 3 * 10**7, 10**8, 3 * 10**8) if one < size] + [size]
+    times = {one: best(rounds if one < 10**8 else 2, partial(select_alone, log, one))[0] for one in sizes}
+    if 10**8 in times:
+        rows.append(Row("selection alone, 100 MB", 100 / times[10**8], "MB/s", 150, at_least=True, floor="-"))
+    rows.append(Row("selection alone, 1 MB, warm", times[10**6] * 1e3, "ms", 25, at_least=False, floor="-"))
+    print("  as the log grows: " + "  ".join(f"{one / 1e6:g} MB {took * 1e3:.0f} ms" for one, took in times.items()))
+    plotted(times, Path(__file__).parent / "out" / "growth.png")
+    return rows
+
+
+def select_alone(log: Path, size: int) -> float:
+    """How long choosing takes once the output is stored: everything behind `fitted`."""
+    with log.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        meter = Meter()
+        for at in range(0, size, MEGABYTE):
+            meter.feed(data[at : min(size, at + MEGABYTE)])
+        clipper = Clipper(store=MemoryStore())
+        document = Document(
+            Held(data[:size]), meter.index, meter.lines, meter.newlines, (Section(0, size),), clipper.reach
+        )
+        return timed(lambda: fitted(document, clipper, Kept(ref="log-000000000000"), tokens=0))()
+
+
+def plotted(times: dict[int, float], path: Path) -> None:
+    """The same as a picture, where matplotlib is there (extra `bench`)."""
+    try:
+        plt = importlib.import_module("matplotlib.pyplot")
+    except ImportError:
+        print("  no plot: pip install 'spillover[bench]'")
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure, axes = plt.subplots(figsize=(6, 4))
+    axes.loglog([size / 1e6 for size in times], [took * 1e3 for took in times.values()], marker="o")
+    axes.set(xlabel="log, MB", ylabel="selection, ms", title='keep="auto": time grows with the log')
+    axes.grid(visible=True, which="both", alpha=0.3)
+    figure.savefig(path, dpi=120, bbox_inches="tight")
+    print(f"  {path}")
+
+
+JSON_MEASURED = """
+import sys, time
+from pathlib import Path
+from spillover import Clipper, DirStore
+from spillover.testing import peak_memory
+path, root = Path(sys.argv[1]), sys.argv[2]
+clipper = Clipper(store=DirStore(root))
+clipper.clip(path.read_bytes()[:300_000])  # warm
+before = peak_memory()
+started = time.perf_counter()
+clip = clipper.clip(path)
+assert clip.kind == "json", clip.kind
+print(time.perf_counter() - started, peak_memory() - before)
+"""
+
+
+def structured(folder: Path) -> list[Row]:
+    """50 MB of JSON records, one of them failed: from the file to the clip, storing included."""
+    path = folder / "records.json"
+    record = {
+        "id": 0,
+        "name": "job",
+        "status": "ok",
+        "tags": ["nightly", "linux"],
+        "took": 12.5,
+        "host": {"name": "a1", "zone": "eu"},
+    }
+    with path.open("w") as file:
+        file.write("[")
+        number = 0
+        while file.tell() < 50 * MEGABYTE:
+            file.write(
+                "," * (number > 0)
+                + json.dumps({**record, "id": number, "status": "failed" if number == 99_999 else "ok"})
+            )
+            number += 1
+        file.write("]")
+    ran = subprocess.run(
+        [sys.executable, "-c", JSON_MEASURED, str(path), str(folder / "json")], check=True, capture_output=True
+    )
+    took, memory = map(float, ran.stdout.split())
+    return [
+        Row(
+            "50 MB of JSON, stored and clipped",
+            path.stat().st_size / MEGABYTE / took,
+            "MB/s",
+            100,
+            at_least=True,
+            floor="-",
+        ),
+        Row("peak memory of it", memory / MEGABYTE, "MB more", 200, at_least=False, floor="before it"),
+    ]
+
+
 def going_back(folder: Path, log: Path, rounds: int) -> list[Row]:
     clipper = Clipper(store=DirStore(folder / "back"))
     ref = clipper.clip(log).ref
@@ -212,7 +332,7 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=1000, help="of the log, in MB")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, default=Path(__file__).parent / "out" / "speed.json")
-    parser.add_argument("--only", help="streaming, starting, clipping or back")
+    parser.add_argument("--only", help="streaming, starting, selecting, structured, clipping or back")
     args = parser.parse_args()
     # As pip does when it installs; a clone that is run in place may have no compiled files.
     compileall.compile_dir(Path(spillover.__file__).parent, quiet=1)
@@ -223,6 +343,8 @@ def main() -> int:
         parts: dict[str, Callable[[], list[Row]]] = {
             "streaming": lambda: streaming(folder, log, args.rounds),
             "starting": lambda: starting(args.rounds),
+            "selecting": lambda: selecting(folder, log, args.rounds),
+            "structured": lambda: structured(folder),
             "clipping": lambda: clipping(folder, args.rounds),
             "back": lambda: going_back(folder, log, args.rounds),
         }

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from spillover.notice import file_tools as file_tools
     from spillover.notice import sub_agent as sub_agent
     from spillover.result import Clip as Clip
+    from spillover.result import Reason as Reason
     from spillover.run import Progress as Progress
     from spillover.run import Run as Run
+    from spillover.select.span import Hidden as Hidden
     from spillover.select.span import Span as Span
     from spillover.store.base import Record as Record
     from spillover.store.base import Store as Store
@@ -58,9 +60,9 @@ _WHERE = {
     ),
     "limits": ("Limits", "Size"),
     "notice": ("Hint", "Wording", "file_tools", "sub_agent"),
-    "result": ("Clip",),
+    "result": ("Clip", "Reason"),
     "run": ("Progress", "Run"),
-    "select.span": ("Span",),
+    "select.span": ("Hidden", "Span"),
     "store.base": ("Record", "Store", "verify"),
     "store.directory": ("DirStore",),
     "store.memory": ("MemoryStore",),

@@ -55,7 +55,7 @@ def fitted(
             return shorter
     full, shown = look(joined(spans))
     if full <= 1:
-        return renderer, replace(shown, kind=kind, why=_why(document, spans))
+        return renderer, replace(shown, kind=kind, why=_why(renderer, spans))
     return renderer, Shown(beginning(shown.notice, choices), tuple("" for _ in document.sections), (), 0)
 
 
@@ -119,13 +119,13 @@ def _tamed(spans: Sequence[Span], document: Document) -> list[Span]:
     return [span for span in inside if span.start < span.end]
 
 
-def _why(document: Document, spans: Sequence[Span]) -> tuple[Reason, ...]:
+def _why(renderer: Renderer, spans: Sequence[Span]) -> tuple[Reason, ...]:
     """Why each part is shown, in lines; parts that touch and have one reason are one."""
     out: list[Reason] = []
     for span in spans:
         if not span.why:
             continue
-        first, last = document.number(span.start), document.number(span.end - 1)
+        first, last = renderer.number(span.start), renderer.number(span.end - 1)
         if out and out[-1].why == span.why and first <= out[-1].last + 1:
             out[-1] = Reason(out[-1].first, last, span.why)
         else:

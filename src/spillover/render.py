@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.data import dataclass, field
 from spillover.notice import WORDING, Facts, Gap, Hint, Wording, marker, notice
 from spillover.result import Reason
 from spillover.select.span import Hidden, Span
@@ -67,6 +67,7 @@ class Renderer:
     tokens: int  # of the whole output, estimated
     wording: Wording = WORDING
     tier: int = 0
+    _numbers: dict[int, int] = field(default_factory=dict, repr=False, compare=False)  # the same edges come up again
 
     def show(self, spans: Sequence[Span]) -> Shown:
         """The text for these spans, which are in order and do not touch."""
@@ -86,6 +87,12 @@ class Renderer:
         shown_bytes = sum(span.end - span.start for span in spans)
         words = self._notice(merged, shown_bytes, gaps[0] if gaps else None)
         return Shown(words, tuple(parts), merged, shown_bytes, "".join(bodies), tuple(spans))
+
+    def number(self, offset: int) -> int:
+        """The line that holds the byte at `offset`, from 1."""
+        if offset not in self._numbers:
+            self._numbers[offset] = self.document.number(offset)
+        return self._numbers[offset]
 
     def _notice(self, ranges: Sequence[tuple[int, int]], shown_bytes: int, gap: Gap | None) -> str:
         facts = Facts(
@@ -119,7 +126,7 @@ class Renderer:
                 pieces.append((words, _inline(then)))
             if span.end > span.start:
                 pieces.append((body, False))
-                seen.append((self.document.number(span.start), self.document.number(span.end - 1)))
+                seen.append((self.number(span.start), self.number(span.end - 1)))
             at, then = span.end, span.then
         text = _laid_out(pieces)
         return text.removesuffix("\n") if len(self.document.sections) > 1 else text, gaps, seen
@@ -132,7 +139,7 @@ class Renderer:
         document = self.document
         opens = start == 0 or document.blob.read(start - 1, start) == b"\n"
         closes = end == document.size or document.blob.read(end - 1, end) == b"\n"
-        return Gap(document.number(start), document.number(end - 1), start + 1, end, whole_lines=opens and closes)
+        return Gap(self.number(start), self.number(end - 1), start + 1, end, whole_lines=opens and closes)
 
 
 def _inline(then: Hidden | None) -> bool:

@@ -31,7 +31,7 @@ _WORD = bytes(c in b"_" or chr(c).isalnum() or c >= 0x80 for c in range(256))
 _DIGIT = bytes(48 <= c < 58 for c in range(256))
 _SPACE = bytes(c in b" \t" for c in range(256))
 #: Any numbers will do, the same every time: bytes are told apart by them.
-_SALT = 0x9E3779B97F4A7C15
+_SALT, _MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
 PREFIX = 12
 #: One line in so many is few.
 FEW = 100
@@ -100,7 +100,7 @@ def _measured(view: bytes, first: Array, last: Array, number: Array) -> Lines:
     data = np.frombuffer(view, dtype=np.uint8)
     ends = np.flatnonzero(data == 10)
     starts = np.concatenate(([0], ends[:-1] + 1))
-    template, exact, subject, indent = _shapes(view, data, starts, ends)
+    template, subject, indent = _shapes(view, data, starts, ends)
     return Lines(
         first=first,
         last=last,
@@ -108,7 +108,7 @@ def _measured(view: bytes, first: Array, last: Array, number: Array) -> Lines:
         classes=classes(view, starts),
         template=template,
         prefix=_prefixes(data, starts, ends),
-        exact=exact,
+        exact=np.array([hash(line) for line in view.split(b"\n")[:-1]], dtype=np.int64),  # only ever compared
         subject=subject,
         indent=indent,
         width=ends - starts,
@@ -132,50 +132,42 @@ def _costs(view: bytes) -> Array:
     return np.maximum(1.0, PER_BIT * np.diff(upto) + PER_BYTE * sizes)
 
 
-def _shapes(view: bytes, data: Array, starts: Array, ends: Array) -> tuple[Array, Array, Array, Array]:
-    """Sums over the bytes of each line: all, without words that hold digits, of long words only; and how deep it is indented."""
+def _shapes(view: bytes, data: Array, starts: Array, ends: Array) -> tuple[Array, Array, Array]:
+    """Sums over the bytes of each line: without the words that hold digits, and of long words only; and its indentation."""
     import numpy as np
 
     salt = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
     salt ^= salt >> np.uint64(29)
-    salt *= np.uint64(0xBF58476D1CE4E5B9)
-    place = (
-        np.arange(len(data), dtype=np.uint32) - np.repeat(starts, ends - starts + 1).astype(np.uint32)
-    ) & np.uint32(0xFFFF)
-    weight = salt[data]
-    exact = _sums(weight * (place + np.uint32(1)), starts, ends)
-    word = np.frombuffer(view.translate(_WORD), dtype=np.uint8)
-    digit = np.frombuffer(view.translate(_DIGIT), dtype=np.uint8)
-    begins = word.copy()
-    begins[1:] &= word[:-1] ^ 1
-    number = np.cumsum(begins, dtype=np.int32)  # which word each byte is in, or behind
-    wild = np.zeros(int(number[-1]) + 1, dtype=bool)
-    wild[number[digit.view(bool)]] = True
-    upto = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(weight, dtype=np.uint64)))
-    begin = np.flatnonzero(begins)
-    closes = word.copy()
-    closes[:-1] &= word[1:] ^ 1
-    end = np.flatnonzero(closes) + 1
-    named = (upto[end] - upto[begin]) * np.uint64(_SALT)
-    named = np.where(end - begin >= LONG_WORD, named ^ (named >> np.uint64(31)), np.uint64(0))
-    upto = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(named, dtype=np.uint64)))
-    subject = upto[np.searchsorted(begin, ends)] - upto[np.searchsorted(begin, starts)]
-    # One for every word left out, so that a line of three numbers is not a line of one.
-    weight[wild[number] & word.view(bool)] = 0
-    blank = np.frombuffer(view.translate(_SPACE), dtype=np.uint8)
-    weight[blank.view(bool)] = 0  # columns are padded
-    weight += (begins.view(bool) & wild[number]) * np.uint64(_SALT)
-    template = _sums(weight, starts, ends)
-    filled = np.flatnonzero(blank == 0)
+    salt *= np.uint64(_MIX)
+    salt[[9, 32]] = 0  # columns are padded
+    upto = _upto(salt[data])
+    word = np.frombuffer(view.translate(_WORD), dtype=np.int8)
+    edges = np.flatnonzero(
+        np.diff(word, prepend=np.int8(0))
+    )  # a view ends with a newline, so words come in pairs of edges
+    begin, end = edges[::2], edges[1::2]
+    sums = upto[end] - upto[begin]
+    digits = _upto(np.frombuffer(view.translate(_DIGIT), dtype=np.uint8), np.int32)
+    wild = digits[end] > digits[begin]
+    # A word with a digit in it counts as one, whatever it says, so that a line of three numbers is not a line of one.
+    instead = _upto(np.where(wild, np.uint64(_SALT) - sums, np.uint64(0)))
+    first, behind = np.searchsorted(begin, starts), np.searchsorted(begin, ends)
+    template = upto[ends] - upto[starts] + instead[behind] - instead[first]
+    mixed = sums * np.uint64(_MIX)
+    named = _upto(np.where((end - begin >= LONG_WORD) & ~wild, mixed ^ (mixed >> np.uint64(31)), np.uint64(0)))
+    filled = np.flatnonzero(np.frombuffer(view.translate(_SPACE), dtype=np.uint8) == 0)
     indent = np.minimum(filled[np.searchsorted(filled, starts)] - starts, 64)
-    return template, exact, subject, indent
+    return template, named[behind] - named[first], indent
 
 
-def _sums(weight: Array, starts: Array, ends: Array) -> Array:
+def _upto(values: Array, kind: Any = None) -> Array:
+    """Sums of all before each place, and of all."""
     import numpy as np
 
-    upto = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(weight, dtype=np.uint64)))
-    return upto[ends] - upto[starts]
+    out = np.empty(len(values) + 1, dtype=kind or values.dtype)
+    out[0] = 0
+    np.cumsum(values, dtype=out.dtype, out=out[1:])
+    return out
 
 
 def _prefixes(data: Array, starts: Array, ends: Array) -> Array:

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     Array = Any  # of numpy; its own types say little about what is in one
 
 #: An output up to this size is looked at closely as a whole; of a larger one, so much of it.
-CLOSE = 3 << 17
+CLOSE = 1 << 19
 #: And of lines, however short, so many.
 MOST_LINES = 1 << 14
 CELL = 1 << 14
 BLOCK = 1 << 20
+BATCH = 16
 #: The ends are always looked at: so many bytes of the beginning and of the end.
 HEAD, TAIL = CELL, 4 * CELL
 #: How far from a cell's edge its lines may begin and end.
@@ -102,13 +103,15 @@ def scan(document: Document, start: int, end: int) -> Scan:
     first = np.full(PLACES, -1, dtype=np.int64)
     words, lines = [], 0
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        looked = pool.map(lambda block: _looked_at(document, block[0], block[1], skip), blocks)
-        for bits, (places, offsets) in looked:
-            words.append(bits)
-            lines += len(places)
-            new = counts[places] == 0
-            first[places[new][::-1]] = offsets[new][::-1]  # the first of each stays
-            counts += np.bincount(places, minlength=PLACES)
+        for batch in range(0, len(blocks), BATCH):  # no more results wait than these
+            some = blocks[batch : batch + BATCH]
+            looks = map if len(some) == 1 else pool.map
+            for bits, (places, offsets) in looks(lambda block: _looked_at(document, block[0], block[1], skip), some):
+                words.append(bits)
+                lines += len(places)
+                new = counts[places] == 0
+                first[places[new][::-1]] = offsets[new][::-1]  # the first of each stays
+                counts += np.bincount(places, minlength=PLACES)
     rare = np.sort(first[(counts > 0) & (counts <= RARE)])
     few = rare.tolist() if 0 < len(rare) <= MANY_RARE and lines > 16 * len(rare) else []
     return Scan(np.concatenate(words), few, lines)

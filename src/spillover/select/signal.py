@@ -59,37 +59,40 @@ PLAIN_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """One section, looked at."""
+class _Sight:
+    """What is seen of a section: lines, and where those begin that are like no others."""
 
-    those: Candidates
+    lines: Lines
+    rare: Sequence[int]
     weight: int
+
+    @property
+    def steers(self) -> bool:
+        return bool(self.rare) or bool(evidence(self.lines).any())
 
 
 def select(document: Document, fill: Fill) -> Sequence[Span]:
     """The lines that matter most, as many as fit."""
-    parts = [part for section in document.sections if section.size for part in _parts(document, section)]
-    if not any(evidence(part.those.lines).any() for part in parts):
+    sights = [sight for section in document.sections if section.size for sight in _sights(document, section)]
+    if not any(sight.steers for sight in sights):
         return keeping(PLAIN_SHARE)(document, fill)
-    costs = [round(part.those.cost) for part in parts]
-    weights = [part.weight for part in parts]
-
-    def kept(room: int) -> list[Array]:
-        rooms = fair(room, costs, weights)
-        return [chosen(part.those, max(1, part_room)) for part, part_room in zip(parts, rooms, strict=True)]
+    parts = [candidates(sight.lines, *score(sight.lines), sight.rare) for sight in sights]
+    costs = [round(part.cost) for part in parts]
+    weights = [sight.weight for sight in sights]
 
     def spans(room: int, *, why: bool = False) -> list[Span]:
+        rooms = [max(1, part) for part in fair(room, costs, weights)]
         return [
             span
-            for part, keep in zip(parts, kept(room), strict=True)
-            for span in _spans(part.those, keep, widest(room), why=why)
+            for part, part_room in zip(parts, rooms, strict=True)
+            for span in _spans(part, chosen(part, part_room), widest(part_room), why=why)
         ]
 
     room = _room(sum(costs), lambda room: fill(spans(room)), fill([]))
     return spans(room, why=True) if room else keeping(0.5)(document, fill)
 
 
-def _parts(document: Document, section: Section) -> list[_Part]:
+def _sights(document: Document, section: Section) -> list[_Sight]:
     """What of a section can be looked at: both sides of what was not kept, where something was not."""
     opens, closes = document.gap
     sides = [(section.start, section.end)]
@@ -99,8 +102,7 @@ def _parts(document: Document, section: Section) -> list[_Part]:
     if not looks:
         return []
     lines = lines_of(document, [piece for each in looks for piece in each.pieces])
-    rare = [at for each in looks for at in each.rare] or rare_of(lines)
-    return [_Part(candidates(lines, *score(lines), rare), section.weight)]
+    return [_Sight(lines, [at for each in looks for at in each.rare] or rare_of(lines), section.weight)]
 
 
 def _room(most: int, fill: Any, bare: float) -> int:

@@ -1,0 +1,95 @@
+"""What is chosen fits its room, fills holes, and folds runs only where that pays."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spillover.select.choose import HOLE, MARKER, candidates, chosen, widest
+from spillover.select.classes import NAMES
+from spillover.select.fold import runs
+from spillover.select.lines import Lines
+
+
+def made(costs, points=None, template=None, **classes):
+    """Lines of these costs, all different unless told otherwise."""
+    count = len(costs)
+    table = np.zeros((count, len(NAMES)), dtype=bool)
+    for name, those in classes.items():
+        table[list(those), NAMES.index(name.replace("_", " "))] = True
+    numbers = np.arange(count)
+    lines = Lines(
+        first=numbers * 10, last=numbers * 10 + 10, tokens=np.array(costs, dtype=float), classes=table,
+        template=np.array(template if template is not None else numbers), prefix=numbers, exact=numbers, subject=numbers,
+        indent=np.zeros(count), width=np.full(count, 9), number=numbers + 1,
+    )  # fmt: skip
+    points = np.array(points if points is not None else np.zeros(count), dtype=float)
+    return lines, points
+
+
+def price(keep, costs, room):
+    gaps = int((keep[:-1] & ~keep[1:]).sum()) + int(not keep[0])
+    return np.minimum(costs, widest(room))[keep].sum() + MARKER * gaps
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 400), st.floats(-5, 5)), min_size=1, max_size=60),
+    st.integers(1, 3_000),
+)
+def test_what_is_chosen_fits_its_room(rows, room):
+    costs, points = np.array([cost for cost, _ in rows], dtype=float), [point for _, point in rows]
+    lines, points = made(costs, points)
+    keep = chosen(candidates(lines, points, points), room)
+    assert not keep.any() or price(keep, costs, room) <= room
+    if room >= sum(min(cost, widest(room)) for cost in costs):
+        assert keep.all()
+
+
+def test_a_strong_line_is_shown_with_what_is_around_it():
+    points = np.full(200, -1.0)
+    points[100] = 4.0
+    lines, points = made([10] * 200, points)
+    kept = np.flatnonzero(chosen(candidates(lines, points, points), 300))
+    assert {99, 100, 101} <= set(kept.tolist())
+    assert kept[-1] == 199  # and how it ended
+
+
+def test_the_last_line_that_says_how_it_ended_is_pinned():
+    lines, points = made([10] * 300, exit=[40, 120])
+    assert chosen(candidates(lines, points, points), 100)[120]
+
+
+@pytest.mark.parametrize("count", [1, 3, 4])
+def test_evidence_of_a_kind_that_few_lines_have_is_kept_whatever_its_points(count):
+    points = np.linspace(1, 2, 400)
+    points[50 : 50 + count * 20 : 20] = -3.0
+    lines, points = made([10] * 400, points, error_says=range(50, 50 + count * 20, 20))
+    keep = chosen(candidates(lines, points, points), 1_000)
+    assert keep[50 : 50 + count * 20 : 20].all()
+
+
+def test_a_hole_that_costs_less_than_a_marker_is_filled():
+    points = np.full(60, -4.0)
+    points[[20, 22]] = 5.0
+    lines, points = made([HOLE - 2] * 60, points)
+    keep = chosen(candidates(lines, points, points), 80)
+    assert keep[20:23].all()
+
+
+def test_the_middle_of_a_run_is_folded_when_it_would_take_much_of_the_room():
+    template = [0] * 10 + [1] * 50 + [2] * 10
+    inside = [*range(1, 9), *range(11, 59), *range(61, 69)]
+    assert np.flatnonzero(runs(made([10] * 70, template=template)[0])).tolist() == inside
+    lines, points = made([10] * 70, [0] * 10 + [3] * 50 + [0] * 10, template)
+    small, large = (chosen(candidates(lines, points, points), room) for room in (250, 4_000))
+    assert small[10]
+    assert small[59]
+    assert not small[20:50].any()
+    assert large.all()
+
+
+def test_runs_of_blocks_are_runs_too():
+    lines, _ = made([10] * 60, template=[number % 3 for number in range(60)])
+    assert (runs(lines)[3:57] > 0).all()
+    assert runs(lines)[:3].tolist() == [0, 0, 0]
+    assert runs(lines)[57:].tolist() == [0, 0, 0]
