@@ -295,7 +295,9 @@ def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden |
         words = wording.gap_bytes
     where = f"line {gap.first:,}" if one else f"lines {gap.first:,}-{gap.last:,}"
     count, note = (hidden.count, hidden.note) if hidden else (0, "")
-    if hidden is not None and one and not gap.whole_lines:  # a part of a line is named by its bytes
+    if (
+        hidden is not None and not gap.whole_lines and (one or not hidden.inline)
+    ):  # a part of a line is named by its bytes
         where = f"bytes {gap.start:,}-{gap.end:,}"
     numbers = {"first": gap.first, "last": gap.last, "start": gap.start, "end": gap.end, "count": count}
     times = "once more" if count == 1 else f"{count:,} more times"

@@ -22,7 +22,9 @@ NOTICE = re.compile(r"\[(?:Output|Clipped)[^\]]*\]\n?")
 MARKER = re.compile(
     rf"\[… (?:lines? {NUMBER}(?:-{NUMBER})? not shown"
     rf"|bytes {NUMBER}-{NUMBER}(?:, in lines? {NUMBER}(?:-{NUMBER})?, not shown)?"
-    rf"|{NUMBER}-{NUMBER}) …\]"
+    rf"|{NUMBER}(?:-{NUMBER})?"
+    r"|(?:the (?:line|[\d,]+ lines) above (?:once|[\d,]+) more(?: times)?|[\d,]+ more like the line above|[\w ]+, [\d,]+ bytes, sha256 \w+), "
+    rf"(?:lines? {NUMBER}(?:-{NUMBER})?|bytes {NUMBER}-{NUMBER})) …\]"
 )
 #: What a notice may say, and which numbers it says that with.
 SAID = {
@@ -41,14 +43,16 @@ def number(text):
 
 def gap_of(found, lines):
     """Where the gap of a marker is, in bytes: from, to."""
-    first, last, start, end, in_first, in_last, tiny_first, tiny_last = (
+    first, last, start, end, in_first, in_last, tiny_first, tiny_last, said_first, said_last, said_start, said_end = (
         text and number(text) for text in found.groups()
     )
+    first, last = first or tiny_first or said_first, last or tiny_last or said_last
+    start, end = start or said_start, end or said_end
     if start:
         if in_first:
             assert (in_first, in_last or in_first) == (lines.number(start - 1), lines.number(end - 1))
         return start - 1, end
-    return lines.upto(first or tiny_first, last or tiny_last or first)
+    return lines.upto(first, last or first)
 
 
 def read_back(text, data):

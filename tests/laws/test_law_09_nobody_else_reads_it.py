@@ -67,7 +67,7 @@ def test_what_is_no_ref_of_ours_opens_nothing(tmp_path, ref, chosen):
     for ask in (clipper.read, lambda ref: clipper.grep(ref, "E")):
         with pytest.raises(RefError):
             ask(ref)
-    read, grep, _ = clipper.tools()
+    read, grep, *_ = clipper.tools()
     assert "SECRET" not in read(ref) + grep(ref, "E")
 
 
@@ -137,7 +137,7 @@ def test_a_symlink_in_the_place_of_an_output_is_neither_followed_nor_overwritten
     secret.write_bytes(b"SECRET")
     os.unlink(tmp_path / "store" / (ref + planted))
     os.symlink(secret, tmp_path / "store" / (ref + planted))
-    read, grep, _ = clipper.tools()
+    read, grep, *_ = clipper.tools()
     assert "SECRET" not in read(ref) + grep(ref, "E")
     clipper.clip(LONG)
     assert secret.read_bytes() == b"SECRET"

@@ -93,7 +93,8 @@ class _Element:
 
     @property
     def why(self) -> str:
-        return f"{self.name.decode('utf-8', 'replace')} failed" if self.failed else ""
+        name = self.name.decode("utf-8", "replace")
+        return f"{name} failed" if self.failed else name
 
 
 if TYPE_CHECKING:

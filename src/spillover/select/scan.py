@@ -38,6 +38,8 @@ PLACES = 1 << 16
 MOST_BEGINNINGS = 1 << 15
 #: A beginning is rare when so few lines have it; with more rare ones than these, being rare means nothing.
 RARE, MANY_RARE = 2, 256
+#: A word is rare that one cell in so many has, and no more than RARE of them.
+FEW_CELLS = 24
 #: Of what is looked at closely, so much may go to rare lines that no word points to.
 RARE_SHARE = 0.25
 
@@ -67,7 +69,7 @@ class Look:
     """The parts worth a close look, in order, beginning and ending at line ends where lines allow it; and odd lines."""
 
     pieces: Sequence[tuple[int, int]]
-    rare: Sequence[int] = ()  # where lines begin that begin like no others
+    rare: Sequence[int] = ()  # where lines begin that hold a rare word, or begin like no others
 
 
 def look(document: Document, start: int, end: int) -> Look:
@@ -75,6 +77,7 @@ def look(document: Document, start: int, end: int) -> Look:
     if end - start <= CLOSE:
         return Look(_thinned(document, [(start, end)]))
     seen = scan(document, start, end)
+    rare = [*_rare_words(document, seen.words, start, end), *seen.rare]
     cells = len(seen.words)
     points = _points(seen.words)
     chosen = {0, *range(max(0, cells - TAIL // CELL - 1), cells)}
@@ -87,7 +90,19 @@ def look(document: Document, start: int, end: int) -> Look:
         chosen.add(cell)
     edges = [(start + cell * CELL, min(end, start + (cell + 1) * CELL)) for cell in sorted(chosen)]
     whole = _merged([(_line_start(document, a, start), _line_end(document, b, end)) for a, b in edges])
-    return Look(_thinned(document, whole), seen.rare)
+    return Look(_thinned(document, whole), rare)
+
+
+def _rare_words(document: Document, words: Array, start: int, end: int) -> list[int]:
+    """Where lines begin that hold a word which few cells have."""
+    having = words.sum(axis=0)
+    found = set()
+    for number in ((having > 0) & (having * FEW_CELLS <= len(words)) & (having <= RARE)).nonzero()[0].tolist():
+        for cell in words[:, number].nonzero()[0].tolist():
+            at = start + cell * CELL
+            data = document.blob.read(at, min(end, at + CELL))
+            found.add(_line_start(document, at + data.find(WORDS[number]), start))
+    return sorted(found)
 
 
 def scan(document: Document, start: int, end: int) -> Scan:

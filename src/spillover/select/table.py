@@ -146,7 +146,7 @@ def _whys(document: Document, shape: Shape, scan: Scan) -> dict[Row, str]:
 
     named = [said((0, shape.header), number) for number in range(shape.columns)]
     names = [name if name and not name[0].isdigit() else f"column {at}" for at, name in enumerate(named, 1)]
-    return {row: f"line {document.number(row[0]):,}: {why}" for row, why in scan.standing_out(said, names)}
+    return dict(scan.standing_out(said, names))
 
 
 def _shown(document: Document, shape: Shape, row: Row, why: str, most_of_cell: int) -> list[Span]:
