@@ -121,7 +121,8 @@ def peak(argv: list[str], stdin: Path | None = None) -> int:
     return int(subprocess.run(measured, check=True, capture_output=True).stdout)
 
 
-def streaming(folder: Path, log: Path, rounds: int) -> list[Row]:
+def with_fresh_store(folder: Path) -> Callable[[str], Callable[[], float]]:
+    """Times a line of shell with an empty store, and nothing left to write."""
     store = folder / "store"
     os.environ["SPILLOVER_STORE"] = str(store)
 
@@ -133,6 +134,11 @@ def streaming(folder: Path, log: Path, rounds: int) -> list[Row]:
 
         return run
 
+    return fresh
+
+
+def streaming(folder: Path, log: Path, rounds: int) -> list[Row]:
+    fresh = with_fresh_store(folder)
     floor, piped, ran = best(
         rounds,
         fresh(f"cat '{log}' | cat > '{folder}/copy'"),
@@ -198,17 +204,7 @@ def clipping(folder: Path, rounds: int) -> list[Row]:
 
 def selecting(folder: Path, log: Path, rounds: int) -> list[Row]:
     """keep="auto": as a filter on a gigabyte, and in process from a megabyte on, where time must grow with the log."""
-    store = folder / "store"
-    os.environ["SPILLOVER_STORE"] = str(store)
-
-    def fresh(line: str) -> Callable[[], float]:
-        def run() -> float:
-            subprocess.run(["rm", "-rf", str(store), str(folder / "copy")], check=True)
-            os.sync()
-            return timed(shell(line))()
-
-        return run
-
+    fresh = with_fresh_store(folder)
     floor, piped = best(rounds, fresh(f"cat '{log}' | cat > '{folder}/copy'"), fresh(f"cat '{log}' | '{SPILL}'"))
     memory = peak([SPILL], log) - peak([sys.executable, "-c", "pass"])
     rows = [

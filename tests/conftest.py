@@ -25,6 +25,11 @@ settings.load_profile("tests")
 
 
 @pytest.fixture(autouse=True)
+def _a_selector_of_ours_that_fails_is_heard(monkeypatch):
+    monkeypatch.setattr("spillover.fit.SURVIVED", ())
+
+
+@pytest.fixture(autouse=True)
 def _a_home_of_its_own(tmp_path_factory, monkeypatch):
     """No test sees, or leaves anything in, the home and the settings of whoever runs it."""
     home = tmp_path_factory.mktemp("home")

@@ -48,3 +48,12 @@ def test_a_selector_of_your_own_says_what_is_shown():
     clip = Clipper(Limits(bytes=600), keep=middle, store=MemoryStore()).clip(LINES)
     assert clip.ranges == ((5_000, 5_002),)
     assert "line 5000\nline 5001\nline 5002\n" in clip.text
+
+
+@pytest.mark.parametrize("keep", ["auto", "signal"])
+def test_a_selector_of_ours_that_fails_does_not_end_the_tool_call(monkeypatch, keep):
+    monkeypatch.setattr("spillover.fit.SURVIVED", (Exception,))
+    monkeypatch.setattr("spillover.select.signal.lines_of", lambda *_: 1 / 0)
+    clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("error: x\n" * 99)
+    assert clip.outcome == "stored"
+    assert clip.text.endswith("error: x\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spillover.data import replace
+from spillover.errors import StoreError
 from spillover.render import Kept, Renderer, Shown
 from spillover.result import Reason
 from spillover.select.ends import keeping, most
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from spillover.view.document import Document
 
 TIERS = 3
+#: What a selector of ours may raise without ending the tool call; both ends are shown then. Our own tests let nothing pass.
+SURVIVED: tuple[type[Exception], ...] = (Exception,)
 
 
 def renderer_for(document: Document, choices: Choices, kept: Kept, tokens: int, tier: int = 0) -> Renderer:
@@ -89,20 +92,23 @@ def beginning(words: str, choices: Choices) -> str:
 
 
 def _chosen(document: Document, choices: Choices, fill: Fill, name: str) -> tuple[str, list[Span]]:
-    """What the output is, and what the selector chose. One that you brought may fail, or ask for too much: the tool call survives that."""
-    if choices.keep == "auto":
-        from spillover.select.auto import auto
-
-        kind, found = auto(document, fill, name)
-        return kind, _tamed(found, document)
-    if not callable(choices.keep):
-        return describe(document, name), _tamed(choices.selector(document, fill), document)
+    """What the output is, and what the selector chose. It may fail, or ask for too much: the tool call survives that."""
+    survived = (Exception,) if callable(choices.keep) else SURVIVED
     try:
-        spans = _tamed(choices.selector(document, fill), document)
-    except Exception:  # noqa: BLE001  whatever it raises
-        spans = []
-    spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
-    return describe(document, name), spans or _tamed(keeping(0.5)(document, fill), document)
+        if choices.keep == "auto":
+            from spillover.select.auto import auto
+
+            kind, found = auto(document, fill, name)
+        else:
+            kind, found = describe(document, name), choices.selector(document, fill)
+        spans = _tamed(found, document)
+    except StoreError:  # it is the bytes that cannot be read
+        raise
+    except survived:
+        kind, spans = "log", []
+    if callable(choices.keep):
+        spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
+    return kind, spans or _tamed(keeping(0.5)(document, fill), document)
 
 
 def _tamed(spans: Sequence[Span], document: Document) -> list[Span]:

@@ -1,11 +1,16 @@
 """A document of any bytes, and what a selector makes of it through the public door."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.view.document import Document, Section
+
+sys.path.append(str(Path(__file__).parent))  # for chosen_by.py; see tests/laws/conftest.py
 
 
 @pytest.fixture

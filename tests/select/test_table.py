@@ -5,14 +5,13 @@ import io
 import random
 
 import pytest
+from chosen_by import clipped_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover import Clipper, Limits
 from spillover.intake.blob import Ends, Held
 from spillover.intake.meter import Meter
 from spillover.select import table
-from spillover.store.memory import MemoryStore
 from spillover.view.document import Document, Section
 
 
@@ -27,24 +26,7 @@ def written(rows, separator=",", ends="\n"):
     return text, edges
 
 
-def clipped(text, **limits):
-    """The clip, and the spans it is made of; whatever the selector raises is raised here."""
-    calls = []
-
-    def keep(document, fill):
-        try:
-            spans = table.select(document, fill)
-            calls.append((spans, fill(spans or [])))
-        except Exception as error:  # a clip would survive it, a test must not
-            calls.append((error, 0))
-            raise
-        return spans or []
-
-    clip = Clipper(limits=Limits(**limits), keep=keep, store=MemoryStore()).clip(text)
-    for spans, _ in calls:
-        if isinstance(spans, Exception):
-            raise spans
-    return clip, *(calls[-1] if calls else (None, 0))
+clipped = clipped_by(table.select)
 
 
 def measured(count=4_000, **changed):
