@@ -5,7 +5,7 @@ import random
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.testing import chunked
+from spillover.testing import FailingStore, chunked
 
 
 def passing(count, name="test_case"):
@@ -151,3 +151,22 @@ def test_both_streams_are_represented_each_by_what_matters_in_it():
     text = clipper.clip_streams(stdout=out, stderr=err).text
     assert "E       assert 10.5 == 10" in text.split("[stderr]")[0]
     assert "Segmentation fault (core dumped)" in text.split("[stderr]")[1]
+
+
+def test_a_line_like_no_other_is_kept_where_nothing_failed_and_so_are_both_ends(shown):
+    lines = [f"[{number}] Building object {number} of 9000" for number in range(9_000)]
+    lines.insert(4_000, "region FLASH resized by board.ld")
+    clip = shown("\n".join(lines) + "\n", tokens=500)
+    assert "region FLASH resized by board.ld" in clip.text
+    assert lines[0] in clip.text
+    assert lines[-1] in clip.text
+    assert "line 4,001: like no other line" in map(str, clip.why)
+
+
+def test_the_rest_of_a_line_at_the_edge_of_what_was_lost_is_no_line_like_no_other():
+    """It was pinned, and the beginning had no room any more."""
+    data = "".join(f"{number}\n" for number in range(1, 300_001)).encode()
+    store = FailingStore(MemoryStore(), after_bytes=60_000)
+    text = Clipper(store=store).clip(chunked(data, [65_536] * 40)).text
+    assert "\n1\n2\n3\n" in text
+    assert text.endswith("\n300000\n")

@@ -82,6 +82,8 @@ def rare_of(lines: Lines) -> list[int]:
 
     _, first, counts = np.unique(lines.prefix, return_index=True, return_counts=True)
     rare = np.sort(first[counts == 1])
+    inner = rare[(rare > 0) & (rare < len(lines) - 1)]  # at an edge, a line may be the rest of one
+    rare = inner[(lines.first[inner] == lines.last[inner - 1]) & (lines.last[inner] == lines.first[inner + 1])]
     few = 0 < len(rare) <= len(lines) // FEW
     return lines.first[rare].tolist() if few else []
 

@@ -56,6 +56,8 @@ REASONS = {
 
 #: How much of the room the beginning gets where nothing speaks of failure: a listing, a file, a log of a good run.
 PLAIN_SHARE = 0.2
+#: And so many lines like no others, of so many bytes, while they take no more than half of it.
+MOST_ODD, SHORT, HALF = 16, 400, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +68,22 @@ class _Sight:
     rare: Sequence[int]
     weight: int
 
-    @property
-    def steers(self) -> bool:
-        return bool(self.rare) or bool(evidence(self.lines).any())
+    def odd(self) -> list[Span]:
+        """The lines like no others, as far as they are short and few."""
+        import numpy as np
+
+        at = np.searchsorted(self.lines.first, self.rare)[:MOST_ODD]
+        rows = [(int(self.lines.first[row]), int(self.lines.last[row])) for row in at if row < len(self.lines)]
+        return [Span(start, end, "like no other line") for start, end in rows if end - start <= SHORT]
 
 
 def select(document: Document, fill: Fill) -> Sequence[Span]:
     """The lines that matter most, as many as fit."""
     sights = [sight for section in document.sections if section.size for sight in _sights(document, section)]
-    if not any(sight.steers for sight in sights):
-        return keeping(PLAIN_SHARE)(document, fill)
+    if not any(evidence(sight.lines).any() for sight in sights):
+        odd = [span for sight in sights for span in sight.odd()]
+        odd = odd if fill(odd) <= HALF else []
+        return [*odd, *keeping(PLAIN_SHARE)(document, lambda spans: fill([*odd, *spans]))]
     parts = [candidates(sight.lines, *score(sight.lines), sight.rare) for sight in sights]
     costs = [round(part.cost) for part in parts]
     weights = [sight.weight for sight in sights]
