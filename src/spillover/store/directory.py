@@ -189,6 +189,7 @@ class DirWriter:
                 os.utime(self._file.fileno())  # retention counts from here, however long the tool was silent
                 folder.move(self._temp, held.ref + DATA)
                 self._temp = ""
+                folder.tidy(held.ref)
             if record.pinned:
                 _pin(folder, held.ref)
         except BaseException:

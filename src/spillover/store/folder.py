@@ -219,7 +219,18 @@ class Folder:
 
     def remove(self, ref: str, seen: dict[str, os.stat_result]) -> bool:
         """Remove what was `seen` of an output, unless somebody wants to keep it: the record first, it makes it visible."""
-        return all(self.take(ref + ending, seen[ending]) for ending in (RECORD, DATA, PIN) if ending in seen)
+        gone = all(self.take(ref + ending, seen[ending]) for ending in (RECORD, DATA, PIN) if ending in seen)
+        if gone:
+            self.tidy(ref)
+        return gone
+
+    def tidy(self, ref: str) -> None:
+        """Bytes that have lost their record to a deleter, while their writer was bringing them, go too."""
+        if RECORD in (left := self.look(ref)) or DATA not in left:
+            return
+        time.sleep(0.02)  # `take` may have a record aside for a moment, and put it back
+        if RECORD not in (left := self.look(ref)) and DATA in left:
+            self.take(ref + DATA, left[DATA])
 
     def look(self, ref: str) -> dict[str, os.stat_result]:
         """What there is of an output, by ending."""
