@@ -2,7 +2,7 @@
 
 import pytest
 
-from spillover import Clipper, Limits, MemoryStore, Span
+from spillover import Clipper, Limits, MemoryStore, Span, StoreError
 
 LINES = "".join(f"line {number}\n" for number in range(1, 10_001))
 
@@ -57,3 +57,11 @@ def test_a_selector_of_ours_that_fails_does_not_end_the_tool_call(monkeypatch, k
     clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("error: x\n" * 99)
     assert clip.outcome == "stored"
     assert clip.text.endswith("error: x\n")
+
+
+def test_a_selector_of_yours_that_raises_as_a_store_does_loses_nothing():
+    def keep(document, fill):
+        raise StoreError("not mine")
+
+    clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("line\n" * 99)
+    assert (clip.outcome, clip.shown.lines > 0) == ("stored", True)

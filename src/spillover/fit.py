@@ -102,9 +102,9 @@ def _chosen(document: Document, choices: Choices, fill: Fill, name: str) -> tupl
         else:
             kind, found = describe(document, name), choices.selector(document, fill)
         spans = _tamed(found, document)
-    except StoreError:  # it is the bytes that cannot be read
-        raise
-    except survived:
+    except survived as error:
+        if isinstance(error, StoreError) and not callable(choices.keep):  # it is the bytes that cannot be read
+            raise
         kind, spans = "log", []
     if callable(choices.keep):
         spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]

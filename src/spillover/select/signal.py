@@ -72,8 +72,8 @@ class _Sight:
         """The lines like no others, as far as they are short and few."""
         import numpy as np
 
-        at = np.searchsorted(self.lines.first, self.rare)[:MOST_ODD]
-        rows = [(int(self.lines.first[row]), int(self.lines.last[row])) for row in at if row < len(self.lines)]
+        at = np.flatnonzero(np.isin(self.lines.first, np.array(self.rare, dtype=np.int64)))[:MOST_ODD]
+        rows = [(int(self.lines.first[row]), int(self.lines.last[row])) for row in at]
         return [Span(start, end, "like no other line") for start, end in rows if end - start <= SHORT]
 
 
