@@ -170,3 +170,41 @@ def test_the_rest_of_a_line_at_the_edge_of_what_was_lost_is_no_line_like_no_othe
     text = Clipper(store=store).clip(chunked(data, [65_536] * 40)).text
     assert "\n1\n2\n3\n" in text
     assert text.endswith("\n300000\n")
+
+
+def source_code(functions):
+    """A module full of words for what might go wrong, in which nothing has."""
+    return [
+        line
+        for number in range(functions)
+        for line in (
+            f"def step_{number}(value):",
+            f'    """Raises ValueError: step {number} failed, if the value is no number."""',
+            "    if not isinstance(value, int):",
+            f'        raise ValueError("error: expected a number in step {number}")',
+            "    try:",
+            f"        return table_{number}[value]",
+            "    except KeyError as error:",
+            '        raise RuntimeError("fatal: cannot look it up") from error',
+            "",
+        )
+    ]
+
+
+def test_source_code_is_cut_in_one_place_however_much_it_speaks_of_failure(shown):
+    clip = shown("\n".join(source_code(120)) + "\n", tokens=600)
+    assert len(clip.hidden) == 1
+
+
+def test_what_a_compiler_says_about_code_is_no_source_code(shown):
+    said = [
+        line
+        for number in range(120)
+        for line in (
+            f"src/a{number}.c:{number}:9: warning: unused variable 'x{number}' [-Wunused-variable]",
+            f"    int x{number} = get({number});",
+        )
+    ]
+    error = ["src/b.c:7:5: error: too few arguments to function 'take'", "    take();", "    ^~~~"]
+    text = shown("\n".join([*said, *error, *said]) + "\n", tokens=600).text
+    assert error[0] in text.splitlines()

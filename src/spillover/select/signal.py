@@ -56,6 +56,8 @@ REASONS = {
 
 #: How much of the room the beginning gets where nothing speaks of failure: a listing, a file, a log of a good run.
 PLAIN_SHARE = 0.2
+#: Source code is full of words for what might go wrong: with so much of it, no verdict and no error at a place, nothing has.
+MUCH_CODE, VERDICTS = 0.15, ("exit", "verdict", "caret")
 #: And so many lines like no others, of so many bytes, while they take no more than half of it.
 MOST_ODD, SHORT, HALF = 16, 400, 0.5
 
@@ -80,7 +82,7 @@ class _Sight:
 def select(document: Document, fill: Fill) -> Sequence[Span]:
     """The lines that matter most, as many as fit."""
     sights = [sight for section in document.sections if section.size for sight in _sights(document, section)]
-    if not any(evidence(sight.lines).any() for sight in sights):
+    if not any(_speaks_of_failure(sight.lines) for sight in sights):
         odd = [span for sight in sights for span in sight.odd()]
         odd = odd if fill(odd) <= HALF else []
         return [*odd, *keeping(PLAIN_SHARE)(document, lambda spans: fill([*odd, *spans]))]
@@ -98,6 +100,15 @@ def select(document: Document, fill: Fill) -> Sequence[Span]:
 
     room = _room(sum(costs), lambda room: fill(spans(room)), fill([]))
     return spans(room, why=True) if room else keeping(0.5)(document, fill)
+
+
+def _speaks_of_failure(lines: Lines) -> bool:
+    """Whether what was looked at says that something failed, and is not the source of a program that might say so."""
+    code, place, says, *verdicts = (
+        lines.classes[:, NAMES.index(name)] for name in ("code", "place", "error says", *VERDICTS)
+    )
+    listing = code.mean() > MUCH_CODE and not any(each.any() for each in (place & says, *verdicts))
+    return not listing and bool(evidence(lines).any())
 
 
 def _sights(document: Document, section: Section) -> list[_Sight]:
