@@ -45,5 +45,5 @@ $(READY): pyproject.toml
 	@echo "Making .venv and installing into it (once; again when pyproject.toml changes)"
 	@$(PYTHON) -m venv .venv \
 		|| { echo "This Python cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[tokens,dev]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[tokens,zstd,rich,dev]"
 	@touch $(READY)

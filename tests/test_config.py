@@ -105,6 +105,8 @@ EVERY_KEY = [
     ("retention.bytes", '"1.5 MB"', "1.5 MB", {"store": Retention(bytes=1_500_000)}),
     ("retention.bytes", "0", "0", {"store": Retention(bytes=None)}),
     ("retention.count", "50", "50", {"store": Retention(count=50)}),
+    ("retention.compress", '"1d"', "1d", {"store": Retention(compress_seconds=86_400)}),
+    ("retention.compress", "0", "0", {"store": Retention(compress_seconds=None)}),
 ]
 
 
@@ -136,7 +138,8 @@ def test_every_key_can_be_set_in_a_file_a_variable_and_by_the_caller(place, key,
 
 
 def test_the_table_above_has_every_key():
-    assert {key for key, *_ in EVERY_KEY} == set(KEYS)
+    # A profile is no choice of its own: it brings others (tests/profiles/test_configured.py).
+    assert {key for key, *_ in EVERY_KEY} | {"profile"} == set(KEYS)
 
 
 def test_one_hint_needs_no_list(place):
@@ -393,7 +396,7 @@ def test_any_pattern_stays_what_it_is(place, pattern):
         ("max_tokens = 5", ":1: max_tokens is no key; did you mean tokens?"),
         ("tool.bash = {}", ":1: tool is no key; did you mean tools?"),
         ("trigger = {char = 5}", ":1: trigger.char is no key; did you mean chars?"),
-        ("[retention]\ndays = 5", ":2: retention.days is no key; use age, bytes, count."),
+        ("[retention]\ndays = 5", ":2: retention.days is no key; use age, bytes, count, compress."),
         ('[tools."b*"]\nclips = true', ":2: clips is no key of a rule; did you mean clip?"),
         ('[tools.b]\nstore = "x"', ":2: store is no key of a rule; use lines, bytes, "),
         ("timeout = 5", ":1: timeout is no key; use lines, bytes, chars, tokens, trigger, keep, hints, cap, "),

@@ -1,5 +1,6 @@
 """The docs say what the code does: examples are run, help and signatures are compared, every name and link is there."""
 
+import importlib
 import importlib.util
 import re
 import shlex
@@ -9,6 +10,7 @@ import pytest
 
 import spillover
 import spillover.testing
+from spillover import profiles
 from spillover.cli.parser import COMMANDS, parse, parser_for
 
 ROOT = Path(__file__).parent.parent
@@ -94,3 +96,19 @@ def test_every_link_leads_somewhere(page):
         file = (page.parent / path) if path else page
         assert file.exists(), target
         assert not anchor or anchor in anchors(file), target
+
+
+def profile_modules():
+    """Each profile, and the modules beside it that its page names."""
+    for name in profiles.NAMES:
+        page = (ROOT / "docs/profiles" / f"{name}.md").read_text(encoding="utf-8")
+        for module in sorted({name, *re.findall(r"spillover\.profiles(?:\.| import )(\w+)", page)} - {"NAMES"}):
+            yield pytest.param(module, page, id=f"{module} in {name}.md")
+
+
+@pytest.mark.parametrize(("module", "page"), list(profile_modules()))
+def test_every_public_name_of_a_profile_is_on_its_page(module, page):
+    found = importlib.import_module(f"spillover.profiles.{module}")
+    here = [name for name, value in vars(found).items() if getattr(value, "__module__", None) == found.__name__]
+    names = {name for name in getattr(found, "__all__", here) if not name.startswith("_")}
+    assert {name for name in names if not re.search(rf"\b{name}\b", page)} == set()

@@ -34,9 +34,7 @@ def test_who_sets_one_sets_only_that_one():
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"bytes": 10}, "Limits(bytes=10) leaves no room for the notice; use 200 or more."),
-        ({"lines": 3}, "use 4 or more"),
-        ({"chars": 199}, "use 200 or more"),
+        ({"bytes": 0}, "Limits(bytes=0) leaves no room for anything; use 200 or more."),
         ({"tokens": 0}, "use 100 or more"),
         ({"tokens": -1}, "use 100 or more"),
         ({"tokens": 1e4}, "not a whole number"),
@@ -48,6 +46,23 @@ def test_a_limit_that_cannot_hold_is_refused_when_it_is_made(wrong, told):
     with pytest.raises(UsageError) as caught:
         Limits(**wrong)
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("small", "told"),
+    [
+        ({"bytes": 10}, "Limits(bytes=10) leaves no room for the notice; use 200 or more."),
+        ({"lines": 3}, "use 4 or more"),
+        ({"chars": 199}, "use 200 or more"),
+        ({"tokens": 99}, "use 100 or more"),
+    ],
+)
+def test_limits_too_small_for_the_notice_are_for_those_whose_notice_stands_outside(small, told):
+    limits = Limits(**small)
+    with pytest.raises(UsageError) as caught:
+        limits.check_room()
+    assert told in str(caught.value)
+    assert limits.with_room() == Limits(**{name: SMALLEST[name] for name in small})
 
 
 @pytest.mark.parametrize("name", SMALLEST)

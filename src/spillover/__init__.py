@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spillover.blocks import Blocks as Blocks
+    from spillover.budget import Budget as Budget
     from spillover.capture import Capture as Capture
     from spillover.clipper import Clipper as Clipper
     from spillover.clipper import aclip as aclip
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "blocks": ("Blocks",),
+    "budget": ("Budget",),
     "capture": ("Capture",),
     "clipper": ("Clipper", "aclip", "clip"),
     "errors": (

@@ -11,7 +11,6 @@ from spillover.intake.sources import as_bytes, chunks
 from spillover.limits import SMALLEST, Limits, Size, count_lines
 from spillover.result import Clip
 from spillover.select.ends import fair
-from spillover.view.clean import clean
 from spillover.view.document import Section
 
 TYPE_CHECKING = False
@@ -49,7 +48,7 @@ def clip_blocks(blocks: Sequence[Any], choices: Choices, *, call_id: str | None 
     unlabelled = [replace(section, label=None) for section in sections]
     shown, clip = pipeline.settle_parts(intake, choices, sections=unlabelled, call_id=call_id)
     if shown is None or clip.outcome == "whole":
-        cleaned = [clean(bytes(as_bytes(text))) for text in texts]
+        cleaned = [choices.seen(bytes(as_bytes(text))) for text in texts]
         return Blocks([_with_texts(block, iter(part)) for block, part in _deal(blocks, cleaned)], clip)
     dealt = [_with_texts(block, iter(part)) for block, part in _deal(blocks, shown.texts) if not part or any(part)]
     return Blocks(dealt, clip)
@@ -99,12 +98,24 @@ def _with_texts(block: Any, texts: Iterator[str]) -> Any:
 
 def clip_streams(streams: Mapping[str, Source], choices: Choices, *, call_id: str | None = None) -> Clip:
     """Both streams represented and labelled; the room one leaves goes to the other; stderr first when room is short."""
+    return clip_streams_apart(streams, choices, call_id=call_id)[1]
+
+
+def clip_streams_apart(
+    streams: Mapping[str, Source], choices: Choices, *, call_id: str | None = None, command: str | None = None
+) -> tuple[dict[str, str], Clip]:
+    """The same, with what is shown of each stream apart, for a host that has a place for each."""
     named = [(name, source, STREAM_WEIGHTS.get(name, 1)) for name, source in streams.items()]
     intake, sections = _together(named, choices)
-    used = [section for section in sections if section.size]
-    if len(used) < 2:
-        sections = []
-    return pipeline.settle(intake, choices, sections=sections, call_id=call_id)
+    used = [section.label for section in sections if section.size]
+    several = sections if len(used) > 1 else []
+    shown, clip = pipeline.settle_parts(intake, choices, sections=several, call_id=call_id, command=command)
+    texts = dict.fromkeys(streams, "")
+    if several and shown is not None:
+        texts.update(zip(streams, shown.parts if clip.outcome == "whole" else shown.texts, strict=True))
+    elif used:
+        texts[str(used[0])] = clip.text
+    return texts, clip
 
 
 def _together(named: Sequence[tuple[str, Source, int]], choices: Choices) -> tuple[Intake, list[Section]]:
@@ -162,7 +173,7 @@ def _need(intake: Intake, choices: Choices) -> int:
     if intake.spilled:
         return whole * 2
     data = intake.held
-    text = clean(data)
+    text = choices.seen(data)
     size = {
         "lines": count_lines(text),
         "bytes": max(len(data), len(text.encode())),

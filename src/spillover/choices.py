@@ -10,12 +10,14 @@ from spillover.limits import SMALLEST, Limits
 from spillover.notice import PATH, WORDING, Facts, Gap, Hint, Wording, hints, marker, notice
 from spillover.select import HEAD_SHARE, KEEPS
 from spillover.tokens import at_most_bytes, resolve
+from spillover.view.clean import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Self
 
+    from spillover.form import Form
     from spillover.select.span import Selector
     from spillover.store.base import Store
 
@@ -37,17 +39,25 @@ class Choices:
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # per tool: name pattern → other choices
     tool: str = DEFAULT_TOOL
     cap: int = CAP
-    wording: Wording = WORDING
+    wording: Wording | Form = WORDING
+    notice: str = "inside"  # or "outside": what is shown holds the limits, and the words come on top (form.OUTSIDE)
+    raw: bool = False  # shown as it came, not cleaned of control codes and progress frames
     _count: Callable[[str], int] = field(init=False, repr=False, compare=False)
     _ways: tuple[Hint, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _set(self, "_count", _survivable(resolve(self.tokens)))
         _set(self, "_ways", hints(self.hints))
+        if not isinstance(self.wording, Wording) and not hasattr(self.wording, "cuts"):
+            raise UsageError("wording is a Wording, or the Form of a profile.")
         if not isinstance(self.limits, Limits) or not isinstance(self.trigger, Limits | None):
             raise UsageError("limits and trigger are Limits, e.g. Limits(tokens=4_000).")
         if not callable(self.keep) and self.keep not in KEEPS:
             raise UsageError(f"keep={self.keep!r} is no part of an output; use {', '.join(KEEPS)} or a selector.")
+        if self.notice not in ("inside", "outside"):
+            raise UsageError(f'notice={self.notice!r} is no place for it; use "inside" or "outside".')
+        if self.notice == "outside" and self.form is None:
+            raise UsageError('notice="outside" is for the forms of profiles; our own notice stands inside the limits.')
         if self.cap < 1:
             raise UsageError(f"cap={self.cap} would store nothing; use 1 byte or more.")
         self._check_trigger()
@@ -68,6 +78,11 @@ class Choices:
 
     def _check_room(self) -> None:
         """A counter of your own may find the shortest notice too long; better to hear of it now."""
+        if self.form is not None:  # its words may stand outside, and be cut where they stand inside
+            return
+        for bounds in (self.limits, self.trigger):
+            if bounds is not None:
+                bounds.check_room()
         limit = self.limits.tokens
         if limit is None or self.byte_bound:
             return
@@ -81,7 +96,7 @@ class Choices:
             ref="t" * 32 + "-" + "0" * 12,
         )
         needed = self._count(
-            notice(facts, (), self.wording, tier=2)
+            notice(facts, (), self.wording if isinstance(self.wording, Wording) else WORDING, tier=2)
             + "\n"
             + marker(Gap(10**8, 10**9, 1, 10**12, whole_lines=False), tier=2)
         )
@@ -89,6 +104,23 @@ class Choices:
             raise UsageError(
                 f"Limits(tokens={limit}) leaves no room for the notice by your counter; use {needed + needed // 4} or more."
             )
+
+    @property
+    def form(self) -> Form | None:
+        """The words of another system, where they are not ours."""
+        return None if isinstance(self.wording, Wording) else self.wording
+
+    def seen(self, data: bytes) -> str:
+        """What the model sees of these bytes."""
+        return data.decode("utf-8", "replace") if self.raw else clean(data)
+
+    def for_answers(self) -> Self:
+        """The choices for going back: in our own words, inside the limits, or inside as much as those need."""
+        if self.form is None:
+            return self
+        return replace(
+            self, limits=self.limits.with_room(), trigger=None, wording=WORDING, notice="inside", raw=False, keep="auto"
+        )
 
     @property
     def count(self) -> Callable[[str], int]:
@@ -110,6 +142,8 @@ class Choices:
         """What `keep` stands for; `auto` is one of several, see `select.auto`."""
         if callable(self.keep):
             return self.keep
+        if self.form is not None and self.keep in self.form.cuts:
+            return self.form.cuts[self.keep](self.limits)
         if self.keep in HEAD_SHARE:
             from spillover.select.ends import keeping
 
@@ -165,7 +199,7 @@ def _matches(pattern: str, tool: str) -> bool:
     return fnmatchcase(tool, pattern)
 
 
-RULED = frozenset({"limits", "trigger", "keep", "store", "tokens", "hints", "cap", "wording", "clip"})
+RULED = frozenset({"limits", "trigger", "keep", "store", "tokens", "hints", "cap", "wording", "notice", "raw", "clip"})
 
 
 def _check_rule(pattern: str, rule: Mapping[str, Any]) -> None:

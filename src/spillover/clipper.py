@@ -34,7 +34,7 @@ class Clipper(Choices):
         """A Clipper as the configuration says: files, then SPILLOVER_* variables, then what is given (`tokens=4_000`)."""
         from spillover.config.settings import load
 
-        return cls(**load(cwd=cwd, given=given, given_origin=str).choices())
+        return load(cwd=cwd, given=given, given_origin=str).made(cls)
 
     def clip(self, source: Source, *, tool: str | None = None, call_id: str | None = None) -> Clip:
         """Bring an output within the limits: str, bytes, a file, a Path, any iterable of str or bytes."""
@@ -135,10 +135,13 @@ class Clipper(Choices):
         bytes: str | None = None,  # noqa: A002  the word for it everywhere here
         columns: str | None = None,
     ) -> Clip:
-        """A part of a stored output, by lines ("120:180", "120:+50", "-50:"), bytes, or columns of one line."""
+        """A part of a stored output, by lines ("120:180", "120:+50", "-50:"), bytes, or columns of one line.
+
+        Wherever a ref is asked for, "last" is the newest output, and "last:cargo test" the newest of that command.
+        """
         from spillover.retrieve import look
 
-        return look.read(self, ref, lines=lines, bytes_=bytes, columns=columns)
+        return look.read(self.for_answers(), ref, lines=lines, bytes_=bytes, columns=columns)
 
     def grep(
         self,
@@ -153,19 +156,21 @@ class Clipper(Choices):
         """Where a pattern stands in a stored output, with how often; `start` is a line to go on from."""
         from spillover.retrieve import look
 
-        return look.grep(self, ref, pattern, context=context, ignore_case=ignore_case, fixed=fixed, start=start)
+        return look.grep(
+            self.for_answers(), ref, pattern, context=context, ignore_case=ignore_case, fixed=fixed, start=start
+        )
 
     def outline(self, ref: str) -> Clip:
         """A map of a stored output: its sections, where failures cluster, what repeats, and where to read next."""
         from spillover.retrieve import look
 
-        return look.outline(self, ref)
+        return look.outline(self.for_answers(), ref)
 
     def tools(self) -> list[Callable[..., str]]:
         """`read_output`, `grep_output`, `outline_output` and `list_outputs` as plain typed functions for a model to call."""
         from spillover.retrieve.tools import tools
 
-        return tools(self)
+        return tools(self.for_answers())
 
 
 def clip(source: Source, limits: Limits | None = None, **choices: Any) -> Clip:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spillover.data import replace
 from spillover.errors import StoreError
-from spillover.fit import fitted, renamed, renderer_for
+from spillover.fit import fitted, renamed
 from spillover.intake.blob import Ends, Held
 from spillover.intake.meter import Meter
 from spillover.limits import Size
@@ -13,7 +13,6 @@ from spillover.result import Clip
 from spillover.select.span import Span
 from spillover.store.base import Record, mint
 from spillover.tokens import scaled
-from spillover.view.clean import clean
 from spillover.view.document import Document, Section
 
 TYPE_CHECKING = False
@@ -34,38 +33,37 @@ def labelled(data: bytes, choices: Choices, sections: Sequence[Section]) -> Show
     """Sections that fit, each under its label."""
     meter = Meter()
     meter.feed(data, hashing=False)
-    document = Document(Held(data), meter.index, meter.lines, meter.newlines, tuple(sections))
-    return renderer_for(document, choices, Kept(ref=""), tokens=0).show([Span(0, len(data))])
+    document = Document(Held(data), meter.index, meter.lines, meter.newlines, tuple(sections), raw=choices.raw)
+    return Renderer(document, Kept(ref=""), (), 0).show([Span(0, len(data))])
 
 
 def cut(
-    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, command: str | None
+    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, command: str | None, name: str
 ) -> tuple[Shown, Clip]:
     """Store it, choose what to show, publish it, say so; or say why it could not be kept."""
     if intake.sink is not None:
         try:
-            return _stored(intake, choices, sections, call_id, command)
+            return _stored(intake, choices, sections, call_id, command, name)
         except StoreError as error:  # not even what was written can be read back
             intake.failed(error)
     assert intake.gone is not None
     document = _document(intake, choices, sections)
-    return _shown_as_lost(document, choices, _tokens(document, choices), intake.gone.reason)
+    return _shown_as_lost(document, choices, _tokens(document, choices), intake.gone.reason, name)
 
 
 def _stored(
-    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, command: str | None
+    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, command: str | None, name: str
 ) -> tuple[Shown, Clip]:
     assert intake.sink is not None
     meter, gone = intake.meter, intake.gone
     document = _document(intake, choices, sections)
 
-    def kept(ref: str) -> Kept:
+    def kept(ref: str, path: str | None = None) -> Kept:
         reason, stored = (gone.reason, gone.stored) if gone else (None, None)
-        return Kept(ref=ref, path=choices.store.where(ref), reason=reason, stored=stored)
+        return Kept(ref=ref, path=path or choices.store.where(ref), reason=reason, stored=stored)
 
     # What to show is chosen under a name of the right length, while the hash of a large output is still being made.
     tokens = _tokens(document, choices)
-    name = command or choices.tool
     renderer, shown = fitted(document, choices, kept(mint(choices.tool, NO_HASH)), tokens, name=name)
     sha256 = intake.sha256()
     record = Record(
@@ -94,9 +92,9 @@ def _stored(
             )
         )
     except StoreError as error:
-        return _shown_as_lost(replace(document, blob=_both_ends(document)), choices, tokens, str(error))
-    if published.ref != record.ref:  # another output has these digits; it has got some more
-        renderer, shown = renamed(renderer, shown, kept(published.ref), choices, name)
+        return _shown_as_lost(replace(document, blob=_both_ends(document)), choices, tokens, str(error), name)
+    if published.ref != record.ref or published.path:  # another output has these digits, or this call got its own name
+        renderer, shown = renamed(renderer, shown, kept(published.ref, published.path), choices, name)
     return shown, _clipped("stored", shown, renderer, choices)
 
 
@@ -110,11 +108,14 @@ def _document(intake: Intake, choices: Choices, sections: Sequence[Section]) -> 
         tuple(sections) or (Section(0, meter.bytes),),
         choices.reach,
         meter.chars,
+        choices.raw,
     )
 
 
-def _shown_as_lost(document: Document, choices: Choices, tokens: int, reason: str) -> tuple[Shown, Clip]:
-    renderer, shown = fitted(document, choices, Kept(reason=reason), tokens)
+def _shown_as_lost(document: Document, choices: Choices, tokens: int, reason: str, name: str) -> tuple[Shown, Clip]:
+    if choices.form is not None and choices.form.lost:  # another part, where that system shows one then
+        choices = replace(choices, keep=choices.form.lost)
+    renderer, shown = fitted(document, choices, Kept(reason=reason), tokens, name=name)
     return shown, _clipped("lost", shown, renderer, choices)
 
 
@@ -150,4 +151,4 @@ def _tokens(document: Document, choices: Choices) -> int:
     tail = document.blob.read(max(len(head), size - SAMPLE), size)
     if not head and not tail:
         return size // BYTES_PER_TOKEN
-    return scaled(choices.count(clean(head)) + choices.count(clean(tail)), len(head) + len(tail), size)
+    return scaled(choices.count(choices.seen(head)) + choices.count(choices.seen(tail)), len(head) + len(tail), size)

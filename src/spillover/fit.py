@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spillover.data import replace
 from spillover.errors import StoreError
+from spillover.notice import Wording
 from spillover.render import Kept, Renderer, Shown
 from spillover.result import Reason
 from spillover.select.ends import keeping, most
@@ -25,17 +26,19 @@ SURVIVED: tuple[type[Exception], ...] = (Exception,)
 
 
 def renderer_for(document: Document, choices: Choices, kept: Kept, tokens: int, tier: int = 0) -> Renderer:
-    return Renderer(document, kept, choices.ways, tokens, choices.wording, tier)
+    if isinstance(choices.wording, Wording):
+        return Renderer(document, kept, choices.ways, tokens, choices.wording, tier)
+    from spillover.form import FormRenderer  # most are content with ours
+
+    word = choices.keep if isinstance(choices.keep, str) else ""
+    return FormRenderer(document, kept, (), tokens, tier=tier, form=choices.wording, limits=choices.limits, keep=word)
 
 
 def fitted(
     document: Document, choices: Choices, kept: Kept, tokens: int, *, name: str = "", least: int = 0
 ) -> tuple[Renderer, Shown]:
     """The most that fits, and how it is said."""
-    half = choices.limits.share(0.5)
-    bare = (renderer_for(document, choices, kept, tokens, tier) for tier in range(least, TIERS))
-    fits = (each for each in bare if _full(each, each.show([]), choices, half) <= 1)
-    renderer = next(fits, None) or renderer_for(document, choices, kept, tokens, TIERS - 1)
+    renderer = _renderer(document, choices, kept, tokens, least)
     seen: dict[tuple[Span, ...], tuple[float, Shown]] = {}
 
     def look(spans: Sequence[Span]) -> tuple[float, Shown]:
@@ -59,7 +62,18 @@ def fitted(
     full, shown = look(joined(spans))
     if full <= 1:
         return renderer, replace(shown, kind=kind, why=_why(renderer, spans))
-    return renderer, Shown(beginning(shown.notice, choices), tuple("" for _ in document.sections), (), 0)
+    words = shown.notice or renderer.show([]).text
+    return renderer, Shown(beginning(words, choices), tuple("" for _ in document.sections), (), 0)
+
+
+def _renderer(document: Document, choices: Choices, kept: Kept, tokens: int, least: int) -> Renderer:
+    """The one with the most words that leave half of the room to the output."""
+    if choices.form is not None:
+        return renderer_for(document, choices, kept, tokens, TIERS - 1)
+    half = choices.limits.share(0.5)
+    bare = (renderer_for(document, choices, kept, tokens, tier) for tier in range(least, TIERS))
+    fits = (each for each in bare if _full(each, each.show([]), choices, half) <= 1)
+    return next(fits, None) or renderer_for(document, choices, kept, tokens, TIERS - 1)
 
 
 def renamed(renderer: Renderer, shown: Shown, kept: Kept, choices: Choices, name: str = "") -> tuple[Renderer, Shown]:
@@ -73,6 +87,11 @@ def renamed(renderer: Renderer, shown: Shown, kept: Kept, choices: Choices, name
 
 def _full(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits) -> float:
     """How full the limits are with what would be shown."""
+    if choices.notice == "outside":
+        from spillover.form import OUTSIDE
+
+        words = len(shown.text.encode("utf-8", "replace")) - len(shown.body.encode("utf-8", "replace"))
+        return max(limits.fill(shown.body, choices.count, byte_bound=False), words / OUTSIDE)
     sections = renderer.document.sections
     apart = len(sections) > 1 and not any(section.label for section in sections)
 

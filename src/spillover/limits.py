@@ -51,8 +51,8 @@ class Limits:
         for name, value in self.given():
             if isinstance(value, bool) or not isinstance(value, int):
                 raise UsageError(f"Limits({name}={value!r}) is not a whole number.")
-            if value < SMALLEST[name]:
-                raise UsageError(f"Limits({name}={value}) leaves no room for the notice; use {SMALLEST[name]} or more.")
+            if value < 1:
+                raise UsageError(f"Limits({name}={value}) leaves no room for anything; use {SMALLEST[name]} or more.")
         if not any(True for _ in self.given()):
             object.__setattr__(self, "lines", DEFAULT_LINES)
             object.__setattr__(self, "bytes", DEFAULT_BYTES)
@@ -66,6 +66,16 @@ class Limits:
             value = getattr(self, name)
             if value is not None:
                 yield name, value
+
+    def check_room(self) -> None:
+        """UsageError where a notice would not fit inside them."""
+        for name, value in self.given():
+            if value < SMALLEST[name]:
+                raise UsageError(f"Limits({name}={value}) leaves no room for the notice; use {SMALLEST[name]} or more.")
+
+    def with_room(self) -> Limits:
+        """The same, or as much as a notice needs."""
+        return replace(self, **{name: max(value, SMALLEST[name]) for name, value in self.given()})
 
     def __str__(self) -> str:
         return ", ".join(f"{value:,} {name}" for name, value in self.given())

@@ -311,3 +311,15 @@ def one_line(text: str, most: int) -> str:
     """Somebody else's words, on one line and short."""
     text = " ".join("".join(char if char.isprintable() else " " for char in text).split()).rstrip(".")
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def cut_data(ways: Sequence[Hint], size: int, ref: str | None, reason: str | None) -> str:
+    """What is said of data that was cut to fit, where there is no place for gap markers."""
+    said = f"Cut to fit: strings end early, lists and objects have fewer entries. {size:,} bytes as it came."
+    if ref is None:
+        return f"[{said} Full output not kept: {one_line(reason or '', REASON_CHARS)}.]"
+    steps = [way.search.format(ref=ref, **_NOWHERE) for way in ways if way.search and not way.names_path][:1]
+    return f"[{said} Full output: {ref}" + (f" Next: {steps[0]}]" if steps else "]")
+
+
+_NOWHERE = {name: value for name, value in _PLACES.items() if name != "ref"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from spillover.intake.sources import chunks
+from spillover.intake.sources import chunks, file_name
 from spillover.intake.take import Intake
 from spillover.limits import Size
 from spillover.result import Clip
-from spillover.view.clean import chars_of, clean, is_plain
+from spillover.view.clean import chars_of, is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def clip(source: Source, choices: Choices, *, call_id: str | None = None, comman
     except BaseException:
         intake.abandon()
         raise
-    return settle(intake, choices, call_id=call_id, command=command)
+    name = "" if isinstance(source, (str, bytes)) else file_name(source)
+    return settle(intake, choices, call_id=call_id, command=command, name=name)
 
 
 def begin(choices: Choices) -> Intake:
@@ -46,9 +47,10 @@ def settle(
     sections: Sequence[Section] = (),
     call_id: str | None = None,
     command: str | None = None,
+    name: str = "",
 ) -> Clip:
     """Everything has come in: whole when it fits, otherwise cut, and kept before anything is said."""
-    return settle_parts(intake, choices, sections=sections, call_id=call_id, command=command)[1]
+    return settle_parts(intake, choices, sections=sections, call_id=call_id, command=command, name=name)[1]
 
 
 def settle_parts(
@@ -58,6 +60,7 @@ def settle_parts(
     sections: Sequence[Section] = (),
     call_id: str | None = None,
     command: str | None = None,
+    name: str = "",
 ) -> tuple[Shown | None, Clip]:
     """The same, with what is shown of each section apart."""
     try:
@@ -70,7 +73,7 @@ def settle_parts(
             intake.finish()
         from spillover.cut import cut  # most outputs fit, and need none of it
 
-        return cut(intake, choices, sections, call_id, command)
+        return cut(intake, choices, sections, call_id, command, name or command or choices.tool)
     finally:
         intake.abandon()
 
@@ -95,14 +98,14 @@ def _fits(text: str, choices: Choices, raw_bytes: int = 0, apart: Sequence[str] 
 def _whole(intake: Intake, choices: Choices, sections: Sequence[Section]) -> tuple[Shown | None, Clip] | None:
     """The clip of an output that fits as it is; None when it does not."""
     data = intake.held
-    shown, apart = None, [clean(data[section.start : section.end]) for section in sections if not section.label]
+    shown, apart = None, [choices.seen(data[section.start : section.end]) for section in sections if not section.label]
     if sum(1 for section in sections if section.size and section.label) > 1:
         from spillover.cut import labelled
 
         shown = labelled(data, choices, sections)
         text = "\n".join(part for part in shown.parts if part)
     else:
-        text = clean(data)
+        text = choices.seen(data)
     if not _fits(text, choices, len(data), apart):
         return None
     lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))

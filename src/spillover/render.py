@@ -83,10 +83,10 @@ class Renderer:
             parts.append(text)
             gaps += hidden
             ranges += seen
-        merged = _merged(ranges)
+        seen_lines = merged(ranges)
         shown_bytes = sum(span.end - span.start for span in spans)
-        words = self._notice(merged, shown_bytes, gaps[0] if gaps else None)
-        return Shown(words, tuple(parts), merged, shown_bytes, "".join(bodies), tuple(spans))
+        words = self._notice(seen_lines, shown_bytes, gaps[0] if gaps else None)
+        return Shown(words, tuple(parts), seen_lines, shown_bytes, "".join(bodies), tuple(spans))
 
     def number(self, offset: int) -> int:
         """The line that holds the byte at `offset`, from 1."""
@@ -133,9 +133,9 @@ class Renderer:
 
     def _gaps(self, section: Section, spans: Sequence[Span]) -> list[Gap]:
         edges = [section.start, *(edge for span in spans for edge in (span.start, span.end)), section.end]
-        return [self._gap(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
+        return [self.gap(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
 
-    def _gap(self, start: int, end: int) -> Gap:
+    def gap(self, start: int, end: int) -> Gap:
         document = self.document
         opens = start == 0 or document.blob.read(start - 1, start) == b"\n"
         closes = end == document.size or document.blob.read(end - 1, end) == b"\n"
@@ -159,7 +159,7 @@ def _laid_out(pieces: Sequence[tuple[str, bool]]) -> str:
     return "".join(out)
 
 
-def _merged(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def merged(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Line ranges in order, each line in one of them only."""
     out: list[tuple[int, int]] = []
     for first, last in sorted(ranges):

@@ -6,13 +6,17 @@ from spillover.errors import MissingExtraError, UsageError
 
 TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from spillover.models import Vocabulary
 
     Counter = Callable[[str], int]
 
-#: The vocabularies `exact` knows. All are byte-level, so no text has more tokens than bytes. The SentencePiece ones
+#: The vocabularies `exact` knows. By all of them no text has more tokens than bytes. The SentencePiece ones of 32,000 entries
 #: that splintr has as well put a space before every text and break that rule.
-ENCODINGS = ("o200k_base", "cl100k_base", "llama3", "qwen3", "deepseek_v3", "glm4", "kimi_k2", "mistral_v3")
+ENCODINGS = ("o200k_base", "cl100k_base", "llama3", "qwen3", "deepseek_v3", "glm4", "kimi_k2", "mistral_v3", "gemma4")
+#: `tokens="model:claude-sonnet-4"` is the counter for a model.
+MODEL = "model:"
 
 # The estimate. Two neighbours cost the bits that the first leaves open and the second asks for, PER_BIT of a token each,
 # and every byte PER_BYTE: a letter after a letter asks for little, after a digit for more; a dash after a dash for nothing.
@@ -75,6 +79,7 @@ def tables() -> tuple[bytes, bytes]:
 
 _OPEN, _ASKED = tables()
 _exact: dict[str, Counter] = {}
+_times: dict[tuple[Counter, float], Counter] = {}
 
 
 def estimate(text: str) -> int:
@@ -117,21 +122,49 @@ def _loaded(name: str) -> Counter:
     return count
 
 
+def counter_for(model: str, table: Mapping[str, Vocabulary] | None = None) -> Counter:
+    """The counter for a model by its name, exact where its tokenizer is public; the estimate for one that nobody knows."""
+    from spillover.models import vocabulary_for
+
+    found = vocabulary_for(model, table)
+    if found is None:
+        return estimate
+    try:
+        return times(exact(found.encoding), found.factor)
+    except MissingExtraError:
+        return times(estimate, found.rough)
+
+
+def times(count: Counter, factor: float) -> Counter:
+    """One of our counters, multiplied, rounded up; never more than the bytes."""
+    if factor == 1:
+        return count
+    if (count, factor) not in _times:
+
+        def counted(text: str) -> int:
+            return min(-int(-count(text) * factor // 1), len(text.encode("utf-8", "replace")))
+
+        _times[count, factor] = counted
+    return _times[count, factor]
+
+
 def resolve(choice: str | Counter) -> Counter:
-    """The counter that was meant: "estimate", an encoding by its name, or a callable of your own."""
+    """The counter that was meant: "estimate", an encoding by its name, "model:NAME", or a callable of your own."""
     if choice == "estimate":
         return estimate
     if callable(choice):
         return choice
+    if isinstance(choice, str) and choice.startswith(MODEL):
+        return counter_for(choice.removeprefix(MODEL))
     if choice not in ENCODINGS:
-        known = ", ".join(("estimate", *ENCODINGS))
+        known = ", ".join(("estimate", *ENCODINGS, f"{MODEL}NAME"))
         raise UsageError(f"tokens={choice!r} counts nothing; use {known}, or a function from str to int.")
     return exact(choice)
 
 
 def at_most_bytes(counter: Counter) -> bool:
     """Whether no text has more tokens than UTF-8 bytes by this counter: so it is for all of ours."""
-    return counter is estimate or any(counter is ours for ours in _exact.values())
+    return counter is estimate or any(counter is ours for ours in (*_exact.values(), *_times.values()))
 
 
 def scaled(tokens: int, of_bytes: int, to_bytes: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spillover import pipeline
-from spillover.blocks import clip_blocks
+from spillover.blocks import TEXT_TYPES, clip_blocks
 from spillover.data import replace
 from spillover.result import Clip
 from spillover.select.ends import most
@@ -36,7 +36,7 @@ def wrap(function: Function, choices: Choices, tool: str | None = None) -> Funct
         try:
             result = await work
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-            raise _bounded_error(error, ruled)  # noqa: B904  it is the same exception
+            raise bounded_error(error, ruled)  # noqa: B904  it is the same exception
         if hasattr(result, "__aiter__"):
             result = [chunk async for chunk in result]
         return await asyncio.to_thread(bounded, result, ruled)
@@ -50,11 +50,18 @@ def wrap(function: Function, choices: Choices, tool: str | None = None) -> Funct
         try:
             result = function(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-            raise _bounded_error(error, ruled)  # noqa: B904  it is the same exception
+            raise bounded_error(error, ruled)  # noqa: B904  it is the same exception
         # An object with an async __call__, or a decorated one, does not look like an async function, but is one.
         return awaited(result) if inspect.isawaitable(result) else bounded(result, ruled)
 
     return bounded_async if inspect.iscoroutinefunction(function) else bounded_sync  # type: ignore[return-value]
+
+
+#: Blocks as MCP, Anthropic and OpenAI have them. Data may have a "type", too, and is no block for it.
+BLOCK_TYPES = TEXT_TYPES | {
+    *("image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document"),
+    *("resource", "resource_link", "tool_result"),
+}
 
 
 def bounded(result: Any, choices: Choices) -> Any:
@@ -68,7 +75,9 @@ def bounded(result: Any, choices: Choices) -> Any:
     if isinstance(result, Mapping):
         content = result.get("content")
         if isinstance(content, list) and content and all(_is_block(part) for part in content):
-            return {**result, "content": list(clip_blocks(content, choices))}
+            beside = as_json({key: value for key, value in result.items() if key != "content"})
+            if beside is None or _fill(beside, choices) <= 1:
+                return {**result, "content": list(clip_blocks(content, choices))}
         return _as_json(result, choices)
     if isinstance(result, (list, tuple)):
         if result and all(_is_block(part) for part in result):
@@ -86,32 +95,44 @@ def bounds_itself(result: Any) -> bool:
 
 
 def _is_block(part: Any) -> bool:
-    return isinstance(part, Mapping) and isinstance(part.get("type"), str)
+    return isinstance(part, Mapping) and part.get("type") in BLOCK_TYPES
+
+
+def as_json(data: Any) -> str | None:
+    """Data as a text with lines, so that parts of it can be named; None when it is no data."""
+    import json
+
+    try:
+        return json.dumps(data, ensure_ascii=False, indent=1)
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _as_json(result: Any, choices: Choices) -> Any:
     """Data a framework would write as JSON: the same object when that fits, otherwise the JSON, clipped."""
-    import json
-
-    try:
-        text = json.dumps(result, ensure_ascii=False, indent=1)
-    except (TypeError, ValueError):
-        return result  # not data: a shape we do not know
+    text = as_json(result)
+    if text is None:
+        return result  # a shape we do not know
     clip = pipeline.clip(text, choices)
     return result if clip.outcome == "whole" else clip.text
 
 
-def _bounded_error(error: Exception, choices: Choices) -> Exception:
+def bounded_error(error: Exception, choices: Choices, *, call_id: str | None = None) -> Exception:
     """The same exception; a message that would flood is clipped, since hosts show it to the model."""
-    plain = replace(choices, trigger=None)
+    import contextlib
+
+    plain = replace(choices.for_answers(), trigger=None)  # a profile's words may say that the call succeeded
     if any(isinstance(arg, (str, bytes)) for arg in error.args):
         error.args = tuple(
-            pipeline.clip(arg, plain).text if isinstance(arg, (str, bytes)) else arg for arg in error.args
+            pipeline.clip(arg, plain, call_id=call_id).text if isinstance(arg, (str, bytes)) else arg for arg in error.args
         )
     if type(error).__str__ in PLAIN_STR and _fill(str(error), plain) > 1:
-        said = pipeline.clip(str(error), plain).text
+        said = pipeline.clip(str(error), plain, call_id=call_id).text
         upto = most(len(said), lambda chars: _fill(_reworded(error, said[:chars]), plain))
         _reworded(error, said[:upto])
+    if isinstance(getattr(error, "message", None), str):  # some keep their words there, too
+        with contextlib.suppress(AttributeError):
+            error.message = pipeline.clip(error.message, plain, call_id=call_id).text  # type: ignore[attr-defined]
     return error
 
 

@@ -1,6 +1,8 @@
 """What is stored, and how it is looked after: list, show, pin, unpin, gc, verify."""
 
 import os
+import re
+import sys
 import time
 
 import pytest
@@ -187,3 +189,96 @@ def test_verify_of_nothing_is_fine(spill):
 
 def test_verify_of_what_is_not_there_is_wrong_use(spill, ref):
     assert spill("verify", "bash-000000000000").returncode == 2
+
+
+# the last one, and what is compressed
+
+
+@pytest.fixture
+def two(store):
+    """Two runs of cargo, the newest last, and something after them."""
+    old = put(store, b"old\n" * 5_000, tool="bash", command="cargo test -p old", created=10.0).ref
+    new = put(store, b"new\n" * 5_000, tool="bash", command="cargo test -p new", created=20.0).ref
+    put(store, b"other\n" * 5_000, tool="make", created=30.0)
+    return old, new
+
+
+def test_show_last_finds_it_by_command_tool_or_recency(spill, two):
+    old, new = two
+    for words, ref in (
+        (["--last", "cargo"], new),
+        (["--last", "cargo", "test"], new),
+        (["--last", "Cargo -p old"], old),
+        (["--last", "bash"], new),
+        (["last:cargo"], new),
+        (["--json", "--last", "cargo"], new),
+        (["--last", "cargo", "--json"], new),
+    ):
+        said = spill("show", *words)
+        assert said.returncode == 0
+        assert ref in said.stdout
+    assert spill("show", "--last").stdout.startswith("make-")
+    assert "No stored output is of 'npm'" in spill("show", "--last", "npm").stderr
+
+
+def test_read_grep_and_outline_know_the_last_one(spill, two):
+    assert spill("read", "last:cargo test", "-1").stdout.startswith("5000: new\n")
+    assert spill("read", "last", "-1").stdout.startswith("5000: other\n")
+    assert "5,000 matches" in spill("grep", "last:-p old", "^old$").stdout
+    assert spill("outline", "last:make").returncode == 0
+
+
+def test_the_list_can_be_narrowed_to_a_command(spill, two):
+    old, new = two
+    assert [facts["ref"] for facts in spill("list", "--command", "cargo test", "--json").json] == [new, old]
+    assert [facts["ref"] for facts in spill("list", "--command", "p old", "--json").json] == [old]
+
+
+def test_gc_compresses_and_everything_reads_through_it(spill, store, ref):
+    plain = {words: spill(*words).stdout for words in (("read", ref, "4000:4010"), ("grep", ref, "42: ", "-C", "1"))}
+    path = store.where(ref)
+    assert spill("gc", "--compress-after", "1h", "--json").json["compressed"]["outputs"] == 0
+    dry = spill("gc", "--compress-after", "0s", "--dry-run")
+    assert dry.stdout.startswith("would compress 1 output (128,893 bytes)\nwould remove 0 outputs")
+    said = spill("gc", "--compress-after", "0s")
+    assert re.match(r"compressed 1 output \(128,893 bytes are [\d,]+ now\)\nremoved 0 outputs", said.stdout)
+    assert not os.path.exists(path)
+    for words, text in plain.items():
+        assert spill(*words).stdout == text
+    assert spill("outline", ref).returncode == 0
+    assert spill("read", ref, "--json").json["path"] is None
+    assert spill("verify").stdout.endswith("1 output checked, 0 damaged\n")
+    assert spill("show", ref, "--json").json["path"] is None
+    assert "none: it is compressed" in spill("show", ref).stdout
+    assert spill("list").stdout.splitlines()[1].endswith("compressed")
+    assert spill("gc", "--compress-after", "0s", "--json").json["compressed"]["outputs"] == 0
+
+
+def test_gc_compresses_what_the_configuration_says_and_a_tool_call_never_does(spill, store, ref):
+    two_days_ago = time.time() - 2 * 86_400
+    age(store, ref, two_days_ago)
+    os.remove(os.path.join(store.root, ".sweep"))
+    daily = {"SPILLOVER_RETENTION_COMPRESS": "1d"}
+    spill("run", "--bytes", "2000", "--", "seq", "5000", env=daily)
+    assert store.where(ref), "the hourly sweep is part of a tool call"
+    assert "compressed" not in spill("gc").stdout
+    assert spill("gc", env=daily).stdout.startswith("compressed 1 output ")
+    assert store.where(ref) is None
+
+
+def test_gc_says_what_is_damaged(spill, store, ref):
+    with open(store.where(ref), "r+b") as file:
+        file.write(b"X")
+    said = spill("gc", "--compress-after", "0")
+    assert said.stdout.startswith("compressed 0 outputs (0 bytes are 0 now); 1 is damaged (see `spill verify`)\n")
+
+
+def test_gc_without_the_extra_says_what_to_install_and_removes_nothing(spill, store, ref, tmp_path):
+    if sys.version_info >= (3, 14):
+        pytest.skip("Python has it")
+    (tmp_path / "backports.py").write_text("raise ImportError\n")
+    age(store, ref)
+    said = spill("gc", "--compress-after", "0s", env={"PYTHONPATH": str(tmp_path)})
+    assert said.returncode == 2
+    assert "pip install 'spillover[zstd]'" in said.stderr
+    assert store.get(ref).ref == ref

@@ -66,11 +66,13 @@ QUESTIONS = [
     *(("grep_output", {"pattern": word * 999, "fixed": True}) for word in ("長 ", "z", "\x85\u2028", "'\"")),
     *(("grep_output", {"pattern": "0|a|長", "context": context}) for context in (1, 9, 1_000, 10**9, -1)),
     *(("grep_output", {"pattern": "X", "ignore_case": True, "start": start}) for start in ("3", "1:99", "99999", "nowhere")),
+    ("outline_output", {}),
     ("list_outputs", {}),
     ("list_outputs", {"tool": "nobody"}),
+    ("list_outputs", {"query": "長" * 999}),
 ]  # fmt: skip
 #: And under which name; "" stands for its own.
-REFS = ("", "", "", "", "長" * 99, 5, *HOSTILE_REFS)
+REFS = ("", "", "", "", "last", "last:no such command", "長" * 99, 5, *HOSTILE_REFS)
 
 
 @law

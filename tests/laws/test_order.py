@@ -13,7 +13,8 @@ ROOT = Path(spillover.__file__).parent
 ORDER = """
     data
     errors
-    limits                  tokens
+    limits                  models
+    tokens
     intake                  view                 select              store               retrieve           config
     intake.blob             intake.meter         intake.sources      intake.terminal
     intake.follow
@@ -24,6 +25,7 @@ ORDER = """
     view.document
     select.span             select.engine        select.json_scan    select.outliers
     select.ends             select.classes       select.json_odd
+    select.exact
     select.lines            select.json_gaps
     select.scan             select.fold          select.features     select.json_room
     select.choose           select.score         select.json_tree
@@ -32,12 +34,15 @@ ORDER = """
     select.auto
     result
     store.base
-    store.record            store.memory         store.folder        store.contract
-    store.retention
+    store.record            store.memory         store.folder        store.contract      store.compress
+    store.reading           store.retention
+    store.packing
     store.directory
+    store.named
     testing
     notice
     render
+    form
     config.place
     choices
     fit
@@ -46,14 +51,24 @@ ORDER = """
     capture                 blocks               run
     wrap
     retrieve.ranges         retrieve.pattern     retrieve.answer     retrieve.outline_json retrieve.outline_tables
-    retrieve.search         retrieve.outline_scan
+    retrieve.search         retrieve.outline_scan retrieve.last
     retrieve.read           retrieve.grep        retrieve.outline
     retrieve.look
     retrieve.tools
+    profiles
+    profiles.vtcode_estimate profiles.vtcode_preview profiles.vtcode_display
     config.values
     config.files
     config.settings
     clipper
+    budget
+    profiles.base           profiles.t15_shell   profiles.klaude_ui
+    profiles.opencode_ids   profiles.opencode_permission profiles.opencode_lines profiles.opencode_media
+    profiles.opencode       profiles.opencode_read
+    profiles.opencode_bash  profiles.opencode_v2
+    profiles.t15_commands   profiles.klaude_today profiles.daycare_text
+    profiles.t15            profiles.klaude      profiles.daycare_exec profiles.daycare_rlm profiles.daycare_message
+    profiles.daycare        profiles.vtcode
     cli.exits               cli.output           cli.live            cli.setup
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping

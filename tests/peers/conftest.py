@@ -4,7 +4,9 @@ Many of their budgets are smaller than any of ours, which hold a notice. Those c
 a selector, and a budget that charges only what is shown. What is left of them is turned back into their size by `Cut`.
 """
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,8 @@ from spillover.limits import count_lines
 from spillover.select.ends import keeping
 from spillover.store.memory import MemoryStore
 from spillover.view.document import Document, Section
+
+sys.path.append(str(Path(__file__).parent))  # for *_reference.py; see tests/laws/conftest.py
 
 SHARE = {"head": 1.0, "ends": 0.5, "tail": 0.0, "20/80": 0.2, "2/3": 2 / 3}
 

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from spillover import Clipper, Limits, MemoryStore
+
 RECORDS = [{"id": number, "status": "failed" if number == 1_413 else "ok"} for number in range(4_000)]
 
 
@@ -89,3 +91,16 @@ def test_a_log_loads_no_reader_of_json_and_json_no_engine_for_logs():
     ]  # fmt: skip
     assert "msgspec" not in loaded[0]
     assert "hyperscan" not in loaded[1]
+
+
+@pytest.mark.parametrize("as_file", [False, True], ids=["a path", "a file"])
+def test_the_name_of_a_file_says_what_is_in_it_where_its_bytes_leave_it_open(tmp_path, as_file):
+    table = "id,job,state\n" + "".join(f"{number},build {number},done\n" for number in range(40)) + "\n"
+    kinds = {}
+    for name in ("jobs.csv", "jobs.txt"):
+        path = tmp_path / name
+        path.write_text(table + "".join(f"{number},test {number},done\n" for number in range(900)))
+        with path.open("rb") as file:
+            clip = Clipper(Limits(tokens=400), store=MemoryStore()).clip(file if as_file else path)
+        kinds[name] = clip.kind
+    assert kinds == {"jobs.csv": "csv", "jobs.txt": "log"}

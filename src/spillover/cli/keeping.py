@@ -8,7 +8,10 @@ from spillover.cli import exits
 from spillover.cli.output import put, put_json
 from spillover.cli.setup import clipper
 from spillover.config.settings import load
+from spillover.config.values import AGE, read
+from spillover.errors import UsageError
 from spillover.result import Reason
+from spillover.retrieve.last import LAST, matches, named
 from spillover.store.base import Record, verify
 
 TYPE_CHECKING = False
@@ -16,11 +19,20 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from spillover.store.base import Store
+    from spillover.store.directory import DirStore
+    from spillover.store.packing import Compressed
+
 NEWEST = 50
 
 
 def list_(arguments: argparse.Namespace) -> int:
-    records = [record for record in clipper(arguments).store.list() if arguments.tool in (None, record.tool)]
+    store = clipper(arguments).store
+    records = [
+        record
+        for record in store.list()
+        if arguments.tool in (None, record.tool) and matches(record, arguments.command)
+    ]
     shown = records if arguments.all else records[:NEWEST]
     if arguments.json:
         put_json([facts(record) for record in shown])
@@ -31,7 +43,7 @@ def list_(arguments: argparse.Namespace) -> int:
             f"{record.lines:,}",
             f"{record.bytes:,}",
             _age(record),
-            "pinned" * record.pinned,
+            _marks(record, store),
             record.command or "",
         )
         for record in shown
@@ -46,13 +58,16 @@ def list_(arguments: argparse.Namespace) -> int:
 
 def show(arguments: argparse.Namespace) -> int:
     store = clipper(arguments).store
-    record = store.get(arguments.ref)
+    if (arguments.ref is None) == (arguments.last is None):
+        raise UsageError("name one output: `spill show REF`, or `spill show --last [WORD ...]`.")
+    ref = f"{LAST}:{' '.join(arguments.last)}" if arguments.ref is None else arguments.ref
+    record = store.get(named(store, ref))
     if arguments.json:
         put_json({**facts(record), "path": store.where(record.ref)})
         return exits.OK
     streams = {name: sum(size for stream, size in record.segments if stream == name) for name, _ in record.segments}
     rows = [
-        ("path", store.where(record.ref) or "(in memory)"),
+        ("path", store.where(record.ref) or "none: it is compressed, and read by `spill`"),
         ("tool", record.tool),
         ("command", record.command or ""),
         ("call", record.call_id or ""),
@@ -77,18 +92,47 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def gc(arguments: argparse.Namespace) -> int:
-    store = clipper(arguments).store
-    swept = store.sweep(dry_run=arguments.dry_run)  # type: ignore[attr-defined]  # the configured store is a folder
+    # The configured store is a folder. What is made smaller first may stay.
+    store: DirStore = clipper(arguments).store  # type: ignore[assignment]
+    after = _compress_after(arguments, store)
+    packed = None if after is None else store.compress(older_than_seconds=after, dry_run=arguments.dry_run)
+    swept = store.sweep(dry_run=arguments.dry_run)
     if arguments.json:
-        put_json(
-            {"outputs": swept.outputs, "bytes": swept.bytes, "leftovers": swept.leftovers, "dry_run": arguments.dry_run}
-        )
+        removed = {"outputs": swept.outputs, "bytes": swept.bytes, "leftovers": swept.leftovers}
+        put_json({**removed, **_packed_facts(packed), "dry_run": arguments.dry_run})
         return exits.OK
+    if packed:
+        put(_packed_said(packed))
     verb = "would remove" if arguments.dry_run else "removed"
     put(
         f"{verb} {_outputs(swept.outputs)} ({swept.bytes:,} bytes) and {swept.leftovers:,} leftovers of writers that were killed\n"
     )
     return exits.OK
+
+
+def _compress_after(arguments: argparse.Namespace, store: DirStore) -> float | None:
+    said = arguments.compress_after
+    if said is None:
+        return store.retention.compress_seconds if store.retention else None
+    try:
+        return float(read(AGE, int(said) if said.isdecimal() else said))
+    except ValueError as error:
+        raise UsageError(f"--compress-after {said!r}: expected {AGE}.") from error
+
+
+def _packed_facts(packed: Compressed | None) -> dict[str, object]:
+    if packed is None:
+        return {}
+    names = ("outputs", "bytes_before", "bytes_after", "damaged")
+    return {"compressed": {name: getattr(packed, name) for name in names}}
+
+
+def _packed_said(packed: Compressed) -> str:
+    are = "is" if packed.damaged == 1 else "are"
+    damaged = f"; {packed.damaged:,} {are} damaged (see `spill verify`)" * (packed.damaged > 0)
+    if packed.bytes_after is None:
+        return f"would compress {_outputs(packed.outputs)} ({packed.bytes_before:,} bytes)\n"
+    return f"compressed {_outputs(packed.outputs)} ({packed.bytes_before:,} bytes are {packed.bytes_after:,} now){damaged}\n"
 
 
 def verify_(arguments: argparse.Namespace) -> int:
@@ -175,6 +219,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[in
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         put("  ".join(cells).rstrip() + "\n")
+
+
+def _marks(record: Record, store: Store) -> str:
+    return ", ".join(["pinned"] * record.pinned + ["compressed"] * (store.where(record.ref) is None))
 
 
 def _outputs(count: int) -> str:

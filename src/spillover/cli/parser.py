@@ -34,6 +34,9 @@ def _json(parser: argparse.ArgumentParser) -> None:
 
 def _clipping(parser: argparse.ArgumentParser) -> None:
     _limits(parser)
+    parser.add_argument(
+        "--profile", metavar="NAME", help="as another system has it: opencode, t15, klaude, daycare, vtcode"
+    )
     parser.add_argument("--keep", metavar="PART", help="auto, signal, head, tail or ends")
     parser.add_argument(
         "--hints",
@@ -63,10 +66,12 @@ def _run(parser: argparse.ArgumentParser) -> None:
     )
 
 
+_REF = "the name in the notice; a start of it that only one output has will do"
+_LAST_TOO = f"{_REF}. Or last, or last:WORDS: the newest of that command or tool"
+
+
 def _ref(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "ref", metavar="REF", help="the name in the notice; a start of it that only one output has will do"
-    )
+    parser.add_argument("ref", metavar="REF", help=_LAST_TOO)
 
 
 def _read(parser: argparse.ArgumentParser) -> None:
@@ -106,13 +111,17 @@ def _outline(parser: argparse.ArgumentParser) -> None:
 
 def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool", metavar="NAME", help="only outputs of this tool")
+    parser.add_argument("--command", metavar="WORDS", default="", help="only those of a command with these words in it")
     parser.add_argument("--all", action="store_true", help="all of them, not only the newest 50")
     _store(parser)
     _json(parser)
 
 
 def _show(parser: argparse.ArgumentParser) -> None:
-    _ref(parser)
+    parser.add_argument("ref", nargs="?", metavar="REF", help=_LAST_TOO)
+    parser.add_argument(
+        "--last", nargs="*", metavar="WORD", help="the newest output; with words, the newest of that command or tool"
+    )
     parser.add_argument("--why", action="store_true", help="why each line that was shown was")
     _store(parser)
     _json(parser)
@@ -120,6 +129,9 @@ def _show(parser: argparse.ArgumentParser) -> None:
 
 def _gc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would go, and leave it")
+    parser.add_argument(
+        "--compress-after", metavar="AGE", help="compress what was stored longer ago, e.g. 12h or 2d (extra: zstd)"
+    )
     _store(parser)
     _json(parser)
 
@@ -131,7 +143,7 @@ def _verify(parser: argparse.ArgumentParser) -> None:
 
 
 def _pin(parser: argparse.ArgumentParser) -> None:
-    _ref(parser)
+    parser.add_argument("ref", metavar="REF", help=_REF)
     _store(parser)
 
 
@@ -159,6 +171,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
             "spill read bash-7f3a9c2e41d0 -50:",
             "spill read bash-7f3a9c2e41d0 7 --columns 4001:8000",
             "spill read bash-7f3a9c2e41d0 --bytes 1:4000",
+            "spill read last:cargo -50:",
         ),
     ),
     "grep": (
@@ -175,9 +188,13 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
     "show": (
         "Show what is known of a stored output.",
         _show,
-        ("spill show bash-7f3a9c2e41d0", "spill show --why bash-7f3a9c2e41d0"),
+        ("spill show bash-7f3a9c2e41d0", "spill show --why bash-7f3a9c2e41d0", "spill show --last cargo test"),
     ),
-    "gc": ("Remove what is past retention, and leftovers.", _gc, ("spill gc --dry-run", "spill gc")),
+    "gc": (
+        "Remove what is past retention, and leftovers.",
+        _gc,
+        ("spill gc --dry-run", "spill gc", "spill gc --compress-after 1d"),
+    ),
     "verify": (
         "Check that stored outputs are still what came in.",
         _verify,
@@ -247,7 +264,7 @@ def parse(argv: Sequence[str]) -> tuple[Function, argparse.Namespace]:
         rest = [f" {word}" if at and _LAST.match(word) else word for at, word in enumerate(rest)]
     parser = parser_for(name)
     # Where a word may be left out, argparse by itself would not look for it behind an option.
-    mixed = name in ("read", "verify") and "--" not in rest
+    mixed = name in ("read", "show", "verify") and "--" not in rest
     return _function(name), parser.parse_intermixed_args(rest) if mixed else parser.parse_args(rest)
 
 

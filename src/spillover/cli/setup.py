@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
 
 #: Arguments that are settings, by the name they have in the configuration.
-SETTINGS = ("lines", "bytes", "chars", "tokens", "tokenizer", "keep", "hints", "cap", "store")
+SETTINGS = ("profile", "lines", "bytes", "chars", "tokens", "tokenizer", "keep", "hints", "cap", "store")
 #: Whoever reads what this command prints can most likely run it, and open files.
 HINTS = ("cli", "path")
 
@@ -19,7 +19,5 @@ def clipper(arguments: argparse.Namespace) -> Clipper:
     """The Clipper of this call: the command line over the environment over files over defaults."""
     given = {name: getattr(arguments, name, None) for name in SETTINGS}
     settings = load(given={name: value for name, value in given.items() if value is not None})
-    chosen = settings.choices()
-    if settings.values["hints"].origin == "default":
-        chosen["hints"] = HINTS
-    return Clipper(**chosen)
+    others = {"hints": HINTS} if settings.values["hints"].origin == "default" else {}
+    return settings.made(Clipper, **others)

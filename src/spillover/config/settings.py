@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 
+from spillover import profiles
 from spillover.choices import Choices
 from spillover.config.files import NAMED, files_for
-from spillover.config.place import own
+from spillover.config.place import CONTEXT_TOKENS, own
 from spillover.config.values import (
     CHOICES,
     FLAG,
@@ -37,12 +38,14 @@ from spillover.store.retention import Retention
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
+    from typing import Any, TypeVar
+
+    Made = TypeVar("Made")
 
 PREFIX = "SPILLOVER_"
 VARIABLES = {PREFIX + key.upper().replace(".", "_"): key for key in KEYS}
 #: Ours too, but no settings.
-OTHERS = (NAMED, "SPILLOVER_DEBUG")
+OTHERS = (NAMED, CONTEXT_TOKENS, "SPILLOVER_DEBUG")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,11 @@ class Settings:
 
     def choices(self) -> dict[str, Any]:
         """The same as arguments for a Clipper; what a Clipper would not take is a ConfigError."""
-        values = {key: read(kind_of(key), setting.value) for key, setting in self.values.items()}
-        age, size, count = (values[f"retention.{name}"] or None for name in ("age", "bytes", "count"))
+        values = {key: read(kind_of(key), setting.value) for key, setting in self.values.items() if key != "profile"}
+        age, size, count, old = (values[f"retention.{name}"] or None for name in ("age", "bytes", "count", "compress"))
         with self._blaming("store"):
-            store = DirStore(values["store"], Retention(age_seconds=age, bytes=size, count=count))
+            kept = Retention(age_seconds=age, bytes=size, count=count, compress_seconds=old)
+            store = DirStore(values["store"], kept)
         chosen: dict[str, Any] = {"store": store}
         for name, keys in CHOICES.items():
             held_against = LIMITS if name in ("trigger", "tokens") else ()
@@ -72,6 +76,13 @@ class Settings:
                 rules[pattern] = rule | {key: ruled[key] for key in ruled if key == "clip"}
                 Choices(**chosen, rules={pattern: rules[pattern]})
         return {**chosen, "rules": rules}
+
+    def made(self, clipper: Callable[..., Made], **others: Any) -> Made:
+        """A Clipper with these choices, and with the words and the file names of the profile where there is one."""
+        profile = self.values["profile"].value
+        make: Callable[..., Made] = profiles.named(str(profile)).clipper if profile else clipper
+        with self._blaming("profile"):
+            return make(**{**self.choices(), **others})
 
     @contextmanager
     def _blaming(self, *keys: str) -> Iterator[None]:
@@ -104,16 +115,25 @@ def load(
         # What was said for all tools is stronger than what a file says for one.
         stronger = said.get(split(setting.key)[1])
         merged.setdefault(setting.key, replace(stronger, key=setting.key) if stronger else setting)
-    for setting in _defaults(environ):
+    for setting in (*_from_profile(merged.get("profile")), *_defaults(environ)):
         merged.setdefault(setting.key, setting)
     return Settings({key: merged[key] for key in KEYS} | merged, tuple(file.path for file in files))
+
+
+def _from_profile(chosen: Setting | None) -> Iterator[Setting]:
+    """What a profile says, which is everything about how much: a limit it does not name is none."""
+    if chosen is None:
+        return
+    said = {**dict.fromkeys(LIMITS, 0), **profiles.named(str(chosen.value)).SETTINGS}
+    for key, value in said.items():
+        yield Setting(key, value, f"profile {chosen.value}")
 
 
 def _defaults(environ: Mapping[str, str]) -> Iterator[Setting]:
     limits = {"lines": DEFAULT_LINES, "bytes": DEFAULT_BYTES, "tokens": DEFAULT_TOKENS}
     kept = Retention()
     retention = {"retention.age": kept.age_seconds, "retention.bytes": kept.bytes, "retention.count": kept.count}
-    others = {"keep": "auto", "hints": "path", "cap": CAP, "tokenizer": "estimate"}
+    others = {"profile": "", "keep": "auto", "hints": "path", "cap": CAP, "tokenizer": "estimate"}
     store = {"store": own(environ, "XDG_STATE_HOME", ".local/state")}
     for key, value in (dict.fromkeys(KEYS, 0) | limits | retention | others | store).items():
         yield Setting(key, value, "default")

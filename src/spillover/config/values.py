@@ -9,6 +9,7 @@ from spillover.data import dataclass, replace
 from spillover.errors import ConfigError, UsageError
 from spillover.limits import Limits
 from spillover.notice import hints, one_line
+from spillover.profiles import NAMES as PROFILES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ TRIGGER = tuple(f"trigger.{name}" for name in LIMITS)
 _CHOSEN = {**dict.fromkeys((*LIMITS, *TRIGGER), COUNT), "keep": WORD, "hints": HINTS, "cap": SIZE, "tokenizer": WORD}
 #: Every key there is: in one of the [tools] tables, and outside of them.
 RULE_KEYS = {**_CHOSEN, "clip": FLAG}
-KEYS = {**_CHOSEN, "store": FOLDER, "retention.age": AGE, "retention.bytes": SIZE, "retention.count": COUNT}
+_KEPT = {"retention.age": AGE, "retention.bytes": SIZE, "retention.count": COUNT, "retention.compress": AGE}
+KEYS = {**_CHOSEN, "profile": WORD, "store": FOLDER, **_KEPT}
 #: Which keys make up a choice.
 CHOICES = {
     "limits": LIMITS,
@@ -69,9 +71,11 @@ def checked(setting: Setting, folder: str, environ: Mapping[str, str], text: str
     try:
         value = read(kind, setting.value)
         if name in LIMITS:
-            Limits(**{name: value or None})
+            Limits(**{name: value or None}).check_room()
         elif kind == HINTS:
             hints(value)
+        elif name == "profile" and value not in PROFILES:
+            raise UsageError(f"there is no such profile; use one of {', '.join(PROFILES)}.")
     except ValueError as error:
         words = str(error) if isinstance(error, UsageError) else f"expected {kind}."
         raise ConfigError(f"{setting.origin}{line_of(text, name)}: {short(setting)}: {words}") from error

@@ -49,6 +49,15 @@ def chunks(source: Source) -> Iterator[bytes | bytearray | memoryview]:
     raise UsageError(f"cannot clip {type(source).__name__}; give {WHAT_IS_TAKEN}.")
 
 
+def file_name(source: object) -> str:
+    """What a file is called, whose ending says what is in it; "" where the source is none."""
+    path = source if isinstance(source, os.PathLike) else getattr(source, "name", "")
+    try:
+        return os.path.basename(os.fsdecode(path)) if isinstance(path, (str, bytes, os.PathLike)) else ""
+    except (TypeError, ValueError):  # somebody's own idea of a path
+        return ""
+
+
 async def achunks(source: AsyncSource) -> AsyncIterator[bytes | bytearray | memoryview]:
     """The same for a source that may be asynchronous."""
     if hasattr(source, "__aiter__"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spillover.errors import UsageError
 from spillover.notice import one_line
+from spillover.retrieve.last import matches, named
 from spillover.select.ends import most
 from spillover.view.document import Document
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def opened(choices: Choices, ref: str) -> tuple[Record, Document]:
-    """The record and the bytes of a ref; RefError and StoreError say what to do."""
-    record = choices.store.get(ref)
+    """The record and the bytes of a ref, or of `last…`; RefError and StoreError say what to do."""
+    record = choices.store.get(named(choices.store, ref))
     blob = choices.store.open(record.ref)
     newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
     return record, Document(blob, record.index, record.lines, newlines)
@@ -75,9 +76,9 @@ def outline(choices: Choices, ref: str) -> Clip:
         document.blob.close()
 
 
-def listing(choices: Choices, *, tool: str | None = None) -> str:
+def listing(choices: Choices, *, tool: str | None = None, query: str = "") -> str:
     """What is stored, newest first, a line each; as many as fit, and how many there are."""
-    rows = [_row(record) for record in choices.store.list() if tool in (None, record.tool)]
+    rows = [_row(record) for record in choices.store.list() if tool in (None, record.tool) and matches(record, query)]
 
     def text(count: int) -> str:
         return "".join(rows[:count]) + f"[{count:,} of {len(rows):,} stored outputs.]"

@@ -158,8 +158,8 @@ class _Sides:
         since = self._tail_cut(max(0, len(self._tail) - tail))
         if head + tail >= self._least and upto == 0 and since == len(self._tail):
             # One of several is represented, if only by a part of a line.
-            upto = 0 if tail else _char_before(self._head, min(head, len(self._head)), 0)
-            since = _char_after(self._tail, max(0, since - head - tail), since) if tail else since
+            upto = 0 if tail else char_before(self._head, min(head, len(self._head)), 0)
+            since = char_after(self._tail, max(0, since - head - tail), since) if tail else since
         if self._whole and upto >= since:
             return [Span(start, end)]
         return [Span(start, start + upto), Span(self._tail_at + since, end)]
@@ -185,7 +185,7 @@ class _Sides:
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end + 1
         if self._giant(self._head_at + line, self._head_at + end, data[line:end]):
-            return _char_before(data, at, line)
+            return char_before(data, at, line)
         return line
 
     def _tail_cut(self, at: int) -> int:
@@ -198,7 +198,7 @@ class _Sides:
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end + 1
         if self._giant(self._tail_at + line, self._tail_at + end, data[line:end]):
-            return _char_after(data, at, end)
+            return char_after(data, at, end)
         return end
 
     def _giant(self, start: int, end: int, line: bytes) -> bool:
@@ -211,7 +211,7 @@ class _Sides:
         return self._giants[key]
 
 
-def _char_before(data: bytes, at: int, line: int) -> int:
+def char_before(data: bytes, at: int, line: int) -> int:
     """The last place up to `at` where neither a character nor an escape code is cut in two."""
     escape = data.rfind(b"\x1b", max(line, at - 32), at)
     if escape >= 0 and not _ended(data[escape:at]):
@@ -222,7 +222,7 @@ def _char_before(data: bytes, at: int, line: int) -> int:
     return at
 
 
-def _char_after(data: bytes, at: int, end: int) -> int:
+def char_after(data: bytes, at: int, end: int) -> int:
     """The first place from `at` on where neither a character nor an escape code is cut in two."""
     escape = data.rfind(b"\x1b", max(0, at - 32), at)
     if escape >= 0 and not _ended(data[escape:at]):

@@ -97,6 +97,7 @@ class Record:
     kind: str = ""  # what the output was taken for
     why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
     pinned: bool = False
+    path: str | None = None  # a file with a name of its own, where the store gave this call one; not kept in the record
 
     @property
     def facts(self) -> tuple[object, ...]:

@@ -171,6 +171,14 @@ class StoreContract:
         store.delete(other.ref)
         assert content(store, first.ref) == b"same"
 
+    def test_the_same_output_again_is_the_newest(self, store: Store) -> None:
+        first = put(store, b"same", created=1.0, command="make")
+        other = put(store, b"other", created=2.0)
+        assert put(store, b"same", created=3.0, command="make again").command == "make again"
+        assert [(record.ref, record.created) for record in store.list()] == [(first.ref, 3.0), (other.ref, 2.0)]
+        put(store, b"same", created=2.5, command="late to come")
+        assert store.get(first.ref).command == "make again"
+
     def test_the_same_bytes_as_a_part_and_as_a_whole_say_what_they_are_now(self, store: Store) -> None:
         part = put(store, b"same", partial="the disk was full", produced_bytes=9)
         store.pin(part.ref)

@@ -16,14 +16,18 @@ from contextlib import contextmanager, suppress
 from spillover.data import dataclass, replace
 from spillover.errors import StoreError, UsageError
 from spillover.store.base import REF_SHAPE, Record, checked, names_for, resolve, unknown
-from spillover.store.folder import DATA, PIN, RECORD, Folder, told
-from spillover.store.record import from_json, to_json
+from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, told
+from spillover.store.reading import FileBlob, open_bytes, read_record
+from spillover.store.record import to_json
 from spillover.store.retention import Retention, Swept, sweep, sweep_if_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import FileIO
+
+    from spillover.intake.blob import Blob
+    from spillover.store.packing import Compressed
 
 #: How often a name is tried for that others give back at the very moment we look.
 TRIES = 100
@@ -64,12 +68,12 @@ class DirStore:
     def get(self, ref: str) -> Record:
         """The record of a ref or of a unique start of one; StoreError when it is damaged."""
         with self._reach(ref) as (folder, whole):
-            return _read_record(folder, whole)
+            return read_record(folder, whole)
 
-    def open(self, ref: str) -> FileBlob:
+    def open(self, ref: str) -> Blob:
         """The bytes of a ref, read piece by piece."""
         with self._reach(ref) as (folder, whole):
-            return FileBlob(folder.open(whole + DATA))
+            return open_bytes(folder, whole)
 
     def list(self) -> Iterator[Record]:
         """Every output that can be read, newest first."""
@@ -77,7 +81,7 @@ class DirStore:
         with told(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
             for ref in filter(folder.holds, folder.refs()):
                 with suppress(OSError):  # damaged, not ours, or gone meanwhile: `get` says what is wrong
-                    records.append(_read_record(folder, ref))
+                    records.append(read_record(folder, ref))
         return iter(sorted(records, key=lambda record: (-record.created, record.ref)))
 
     def delete(self, ref: str) -> None:
@@ -94,12 +98,13 @@ class DirStore:
                 with suppress(FileNotFoundError):
                     os.unlink(whole + PIN, dir_fd=folder.fd)
 
-    def where(self, ref: str) -> str:
-        """The path of the plain file; of a whole ref, also before it is published."""
-        if REF_SHAPE.fullmatch(ref):
-            return f"{self._path}/{ref}{DATA}"
-        with self._reach(ref) as (_, whole):
-            return f"{self._path}/{whole}{DATA}"
+    def where(self, ref: str) -> str | None:
+        """The path of the plain file; of a whole ref, also before it is published. None when it is compressed."""
+        path = f"{self._path}/{ref}"
+        if not REF_SHAPE.fullmatch(ref):
+            with self._reach(ref) as (_, whole):
+                path = f"{self._path}/{whole}"
+        return None if not os.path.lexists(path + DATA) and os.path.lexists(path + PACKED) else path + DATA
 
     def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
         """Apply retention to all of it, now. With `dry_run`, only say what would go."""
@@ -107,6 +112,18 @@ class DirStore:
         with told(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
             return sweep(folder, applied, time.time() if now is None else now, dry_run=dry_run)
         return Swept()
+
+    def compress(self, *, older_than_seconds: float = 0, now: float | None = None, dry_run: bool = False) -> Compressed:
+        """Compress what was stored so long ago (extra: zstd). It is read as before, but no longer as a plain file."""
+        from spillover.store.packing import Compressed, compress  # never in a tool call
+
+        ends = self.retention.age_seconds if self.retention else None
+        moment = time.time() if now is None else now
+        with told(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
+            return compress(
+                folder, moment, older_than_seconds=older_than_seconds, ends_at_seconds=ends, dry_run=dry_run
+            )
+        return Compressed()
 
     @contextmanager
     def _reach(self, ref: str) -> Iterator[tuple[Folder, str]]:
@@ -183,12 +200,16 @@ class DirWriter:
                 held, new = _claim(folder, temp, record)
         finally:
             folder.drop_temp(temp)
+        packed = None
         try:
             there = None if new else folder.facts(held.ref + DATA)
             if not (there and there.st_size == held.bytes and folder.touch(held.ref + DATA)):
+                packed = folder.facts(held.ref + PACKED)
                 os.utime(self._file.fileno())  # retention counts from here, however long the tool was silent
                 folder.move(self._temp, held.ref + DATA)
                 self._temp = ""
+                if packed:  # a plain file again, as it costs nothing now
+                    folder.take(held.ref + PACKED, packed)
                 folder.tidy(held.ref)
             if record.pinned:
                 _pin(folder, held.ref)
@@ -196,31 +217,9 @@ class DirWriter:
             if new:
                 folder.take(held.ref + RECORD, made)
             raise
-        return replace(held, pinned=held.pinned or record.pinned)
-
-
-class FileBlob:
-    """The bytes of an open file, read where they are wanted."""
-
-    __slots__ = ("_file", "size")
-
-    def __init__(self, fd: int) -> None:
-        self._file = os.fdopen(fd, "rb", buffering=0)
-        self.size = os.fstat(fd).st_size
-
-    def read(self, start: int, end: int) -> bytes:
-        if self._file.closed:
-            raise StoreError("These bytes were closed before.")
-        at, end = max(start, 0), min(end, self.size)
-        parts = []
-        with told():
-            while at < end and (part := os.pread(self._file.fileno(), end - at, at)):
-                parts.append(part)
-                at += len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    def close(self) -> None:
-        self._file.close()
+        # `where` knew of no path a moment ago; now there is the one it always had.
+        path = f"{self._path}/{held.ref}{DATA}" if packed else None
+        return replace(held, pinned=held.pinned or record.pinned, path=path)
 
 
 def _claim(folder: Folder, temp: str, record: Record) -> tuple[Record, bool]:
@@ -235,7 +234,7 @@ def _claim(folder: Folder, temp: str, record: Record) -> tuple[Record, bool]:
             else:
                 return record.renamed(ref), True
             try:
-                held = _read_record(folder, ref)
+                held = read_record(folder, ref)
             except FileNotFoundError:
                 continue
             except (StoreError, PermissionError):
@@ -244,7 +243,8 @@ def _claim(folder: Folder, temp: str, record: Record) -> tuple[Record, bool]:
                 folder.move(temp, ref + RECORD)
                 return record.renamed(ref), True
             if held.sha256 == record.sha256:
-                if held.facts != record.facts:  # the same bytes, but only a part of the output the last time
+                # The newest call is the one that is asked for; and the last time it may have been only a part.
+                if held.facts != record.facts or held.created <= record.created:
                     folder.move(temp, ref + RECORD)
                     held = replace(record, ref=ref, pinned=held.pinned)
                 return held, False
@@ -252,17 +252,6 @@ def _claim(folder: Folder, temp: str, record: Record) -> tuple[Record, bool]:
         else:
             raise StoreError(f"{folder.path}/{ref}{RECORD} comes and goes; nothing can be stored under that name.")
     raise StoreError(f"Every name for {record.sha256} is taken.")
-
-
-def _read_record(folder: Folder, ref: str) -> Record:
-    with os.fdopen(folder.open(ref + RECORD), "rb", buffering=0) as file:
-        data = file.read()
-    try:
-        return from_json(data, ref=ref, pinned=folder.facts(ref + PIN) is not None)
-    except ValueError as error:
-        raise StoreError(
-            f"The record of {ref} is damaged: {error}. Its bytes may be whole: {folder.path}/{ref}{DATA}"
-        ) from error
 
 
 def _pin(folder: Folder, ref: str) -> None:

@@ -1,13 +1,15 @@
 """The folder of a DirStore: its names, its checks, and the only ways a file in it is made, opened, moved or removed.
 
     <ref>.txt  <ref>.json  <ref>.pin     an output, its record, and an empty file when it is pinned
+    <ref>.txt.zst                        the output instead of <ref>.txt, once it is compressed
     .tmp/                                what is on its way in, or on its way out
     .spillover  .sweep                   says what the folder is; when it was last swept
 
 Everything goes through the descriptor of a root that was checked after it was opened. A process may be killed
 between any two lines here, and others may write, sweep and delete at the same time: there is no lock to wait for.
 Instead, whoever wants to keep a file touches it, and whoever wants it gone takes it aside first, looks whether it
-was touched meanwhile, and if so puts it back.
+was touched meanwhile, and if so puts it back. An output may be compressed, or stored anew, while somebody looks for
+it: so the plain file is looked for first, then the compressed one, and then the plain one again.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
-DATA, RECORD, PIN = ".txt", ".json", ".pin"
+DATA, PACKED, RECORD, PIN = ".txt", ".txt.zst", ".json", ".pin"
+#: Where bytes are looked for, in this order: whoever puts one there takes the other away only afterwards.
+BYTES = (DATA, PACKED, DATA)
 MARKER, TEMP, SWEEP = ".spillover", ".tmp", ".sweep"
 MARKER_TEXT = (
     b"Outputs of tools, kept by spillover: one .txt each, and what is known of it in .json. `spill gc` cleans up.\n"
@@ -58,8 +62,10 @@ def ours(found: os.stat_result) -> bool:
 
 def parsed(name: str) -> tuple[str, str] | None:
     """The ref and the ending of a file's name, if it is a name we give."""
-    ref, _, ending = name.rpartition(".")
-    return (ref, f".{ending}") if f".{ending}" in (DATA, RECORD, PIN) and REF_SHAPE.fullmatch(ref) else None
+    for ending in (DATA, RECORD, PACKED, PIN):
+        if name.endswith(ending) and REF_SHAPE.fullmatch(ref := name.removesuffix(ending)):
+            return ref, ending
+    return None
 
 
 class Folder:
@@ -219,34 +225,38 @@ class Folder:
 
     def remove(self, ref: str, seen: dict[str, os.stat_result]) -> bool:
         """Remove what was `seen` of an output, unless somebody wants to keep it: the record first, it makes it visible."""
-        gone = all(self.take(ref + ending, seen[ending]) for ending in (RECORD, DATA, PIN) if ending in seen)
+        gone = all(self.take(ref + ending, seen[ending]) for ending in (RECORD, DATA, PACKED, PIN) if ending in seen)
         if gone:
             self.tidy(ref)
         return gone
 
     def tidy(self, ref: str) -> None:
         """Bytes that have lost their record to a deleter, while their writer was bringing them, go too."""
-        if RECORD in (left := self.look(ref)) or DATA not in left:
+        if RECORD in (left := self.look(ref)) or not (DATA in left or PACKED in left):
             return
         time.sleep(0.02)  # `take` may have a record aside for a moment, and put it back
-        if RECORD not in (left := self.look(ref)) and DATA in left:
-            self.take(ref + DATA, left[DATA])
+        if RECORD not in (left := self.look(ref)):
+            for ending in (DATA, PACKED):
+                if ending in left:
+                    self.take(ref + ending, left[ending])
 
     def look(self, ref: str) -> dict[str, os.stat_result]:
         """What there is of an output, by ending."""
-        found = ((ending, self.facts(ref + ending)) for ending in (RECORD, DATA, PIN))
+        found = ((ending, self.facts(ref + ending)) for ending in (RECORD, *BYTES, PIN))
         return {ending: facts for ending, facts in found if facts}
 
     def holds(self, ref: str) -> bool:
         """Whether an output is there, record and bytes."""
-        return bool(self.facts(ref + RECORD) and self.facts(ref + DATA))
+        return bool(self.facts(ref + RECORD) and any(self.facts(ref + ending) for ending in BYTES))
 
     def refs(self) -> set[str]:
-        """Every output that seems to be there, by names alone."""
+        """Every output that seems to be there, by names as far as they tell."""
         with os.scandir(self.fd) as found:
             names = {entry.name for entry in found}
         parts = (parsed(name) for name in names)
-        return {part[0] for part in parts if part and part[1] == RECORD and part[0] + DATA in names}
+        known = {part[0] for part in parts if part and part[1] == RECORD}
+        # Compressed while we went through the names, it may seem to have neither.
+        return {ref for ref in known if ref + DATA in names or ref + PACKED in names or self.holds(ref)}
 
 
 def _same(seen: os.stat_result, now: os.stat_result) -> bool:

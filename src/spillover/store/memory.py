@@ -67,8 +67,8 @@ class MemoryStore:
             if held is None:
                 self._make_room(len(data))
             else:
-                same = held[0] if held[0].facts == record.facts else record
-                record = replace(same, pinned=held[0].pinned or record.pinned)
+                newest = held[0].facts != record.facts or held[0].created <= record.created
+                record = replace(record if newest else held[0], pinned=held[0].pinned or record.pinned)
             self._kept.pop(ref, None)  # so that it stands last, as the youngest
             self._kept[ref] = record.renamed(ref), data
             return self._kept[ref][0]

@@ -8,7 +8,7 @@ from itertools import islice
 
 from spillover.data import dataclass
 from spillover.errors import UsageError
-from spillover.store.folder import DATA, MARKER, PIN, READ, RECORD, SWEEP, TEMP_SHAPE, Folder, ours, parsed
+from spillover.store.folder import BYTES, MARKER, PIN, READ, RECORD, SWEEP, TEMP_SHAPE, Folder, ours, parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ class Retention:
     bytes: int | None = 5 << 30
     count: int | None = 10_000
     grace_seconds: int | float = 3_600  # what is younger stays, whatever the limits say
+    compress_seconds: int | float | None = None  # what is older `spill gc` compresses; None: nothing
 
     def __post_init__(self) -> None:
-        for name in ("age_seconds", "bytes", "count", "grace_seconds"):
+        for name in ("age_seconds", "bytes", "count", "grace_seconds", "compress_seconds"):
             value = getattr(self, name)
             if value is None and name != "grace_seconds":
                 continue
@@ -84,8 +85,8 @@ def sweep(folder: Folder, retention: Retention, now: float, *, dry_run: bool = F
         return Swept()
     if dry_run:
         return _sweep(folder, retention, now, dry_run=True)
-    with _alone(folder) as alone:
-        if not alone:
+    with alone(folder) as free:
+        if not free:
             return Swept()
         folder.touch(SWEEP)
         return _sweep(folder, retention, now)
@@ -95,8 +96,8 @@ def sweep_if_due(folder: Folder, retention: Retention, now: float) -> None:
     """Sweep within bounds, and at most once in EVERY_SECONDS over all processes."""
     if not _due(folder, now):
         return
-    with _alone(folder) as alone:
-        if alone and _due(folder, now):
+    with alone(folder) as free:
+        if free and _due(folder, now):
             folder.touch(SWEEP)  # at the start: one that fails is not tried again by the very next call
             _sweep(folder, retention, now, look=LOOK, drop=DROP)
 
@@ -107,25 +108,25 @@ def _due(folder: Folder, now: float) -> bool:
 
 
 @contextmanager
-def _alone(folder: Folder) -> Iterator[bool]:
-    """Whether no other process sweeps. Two at once would do no harm, only the same work."""
+def alone(folder: Folder) -> Iterator[bool]:
+    """Whether no other process sweeps or compresses. Two at once would do no harm, only the same work."""
     import fcntl  # wanted once an hour
 
     with suppress(FileExistsError):
         folder.make(SWEEP)
         os.utime(SWEEP, (0, 0), dir_fd=folder.fd, follow_symlinks=False)  # never swept so far
     fd = os.open(SWEEP, READ, dir_fd=folder.fd)
-    alone = True
+    free = True
     try:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            alone = False
+            free = False
         except OSError:
             pass  # no locks on this filesystem
-        yield alone
+        yield free
     finally:
-        if alone:
+        if free:
             with suppress(OSError):
                 fcntl.flock(fd, fcntl.LOCK_UN)  # closing alone would leave it to a child forked meanwhile
         os.close(fd)
@@ -144,13 +145,15 @@ def _sweep(
     for name, facts in _files(folder.fd, look):
         if known := parsed(name):
             found.setdefault(known[0], {})[known[1]] = facts
-    entries = {ref: _entry(ref, parts) for ref, parts in found.items() if RECORD in parts and DATA in parts}
+    entries = {ref: _entry(ref, parts) for ref, parts in found.items() if RECORD in parts and parts.keys() & BYTES}
     doomed = plan(entries.values(), retention, now)[:drop]
     gone = [ref for ref in doomed if dry_run or folder.remove(ref, found[ref])]
 
     # What is between two steps of being published or removed is not whole either; it gets time to become so.
     patience = max(retention.grace_seconds, STEP_SECONDS)
     halves = [ref for ref, parts in found.items() if ref not in entries and now - _touched(parts) > patience][:drop]
+    # We may have looked at a part of the folder only, or while an output was compressed; it is whole all the same.
+    halves = [ref for ref in halves if not folder.holds(ref)]
     left = sum(len(found[ref]) for ref in halves if dry_run or folder.remove(ref, found[ref]))
     for name in list(_leftovers(folder, look, now, patience))[:drop]:
         left += 1
@@ -175,7 +178,8 @@ def _touched(parts: dict[str, os.stat_result]) -> float:
 
 def _entry(ref: str, parts: dict[str, os.stat_result]) -> Entry:
     size = sum(part.st_size for part in parts.values())
-    return Entry(ref, size, _touched({ending: parts[ending] for ending in (RECORD, DATA)}), pinned=PIN in parts)
+    touched = _touched({ending: part for ending, part in parts.items() if ending != PIN})
+    return Entry(ref, size, touched, pinned=PIN in parts)
 
 
 def _leftovers(folder: Folder, look: int | None, now: float, patience: float) -> Iterator[str]:

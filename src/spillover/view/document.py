@@ -38,6 +38,7 @@ class Document:
     sections: tuple[Section, ...] = ()
     reach: int = 1 << 18
     chars: int = 0
+    raw: bool = False  # shown as it came, control codes and all
 
     @property
     def size(self) -> int:
@@ -50,7 +51,8 @@ class Document:
 
     def text(self, start: int, end: int) -> str:
         """What a person would see of these bytes."""
-        return clean(self.blob.read(start, end))
+        data = self.blob.read(start, end)
+        return data.decode("utf-8", "replace") if self.raw else clean(data)
 
     def number(self, offset: int) -> int:
         """The line that holds the byte at `offset`, from 1."""

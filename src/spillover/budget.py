@@ -1,0 +1,258 @@
+"""Many calls, one context window: what is used, what is promised, and how much the next call may have."""
+
+from __future__ import annotations
+
+import threading
+
+from spillover.config.place import CONTEXT_TOKENS, context_tokens
+from spillover.data import replace
+from spillover.errors import UsageError
+from spillover.limits import SMALLEST, Limits
+from spillover.tokens import estimate, resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Literal, Self, TypeVar
+
+    from spillover.choices import Choices
+
+    Component = Literal["system", "user", "assistant", "tool_results"]
+    Level = Literal["ok", "warning", "alert"]
+    AnyClipper = TypeVar("AnyClipper", bound=Choices)
+
+WINDOW = 128_000
+COMPONENTS: tuple[Component, ...] = ("system", "user", "assistant", "tool_results")
+LEVELS: tuple[Level, ...] = ("ok", "warning", "alert")
+WARNING, ALERT = 0.75, 0.85
+
+#: What a call may have where its limits name no tokens.
+TOOL_TOKENS = 25_000
+#: Above the first share of the window a call gets less than its limit, below the second more: of 25,000, 15,000 and 35,000.
+TIGHT, ROOMY = 0.8, 0.5
+LESS, MORE = 0.6, 1.4
+
+#: How many decisions and how many counts are remembered. The oldest decision goes first, and the count not asked for longest.
+DECISIONS, COUNTS = 4_096, 1_024
+#: Texts with more characters than this are counted in a thread by async code.
+LARGE = 1 << 16
+
+
+class Budget:
+    """The context tokens that several calls share. Safe under threads and in async code.
+
+        budget = Budget(200_000, tokens="model:claude-sonnet-4")
+        budget.add("system", prompt)
+        clip = budget.clipper(clipper, call_id=call.id).clip(output)     # a limit by how full the window is
+        budget.add("tool_results", clip.text, call_id=call.id)           # what it took; the rest of the promise is free again
+
+    What is promised to a call is set aside until the call adds its result, so two calls at the same time are not promised
+    the same tokens. The same call gets the same limit again, however full the window is by then: its text stays as it is,
+    and a prompt cache holds. `Budget.from_env()` lets SPILLOVER_CONTEXT_TOKENS decide on the window.
+    """
+
+    def __init__(
+        self,
+        window: int = WINDOW,
+        *,
+        tokens: str | Callable[[str], int] = "estimate",
+        warning: float = WARNING,
+        alert: float = ALERT,
+        smallest: int = SMALLEST["tokens"],
+        on_level: Callable[[Level], None] | None = None,
+    ) -> None:
+        if not 0 < warning <= alert:
+            raise UsageError(f"warning={warning} and alert={alert} are shares of the window; use 0.75 and 0.85, or so.")
+        self.smallest = max(_whole("smallest", smallest), SMALLEST["tokens"])
+        self._count = resolve(tokens)
+        self._at = (warning, alert)
+        self._on_level = on_level
+        self._lock = threading.Lock()  # held for arithmetic only: never while counting or telling
+        self._window = self._checked(window)
+        self._used: dict[str, int] = dict.fromkeys(COMPONENTS, 0)
+        self._decided: dict[str, int] = {}
+        self._promised: dict[str, int] = {}
+        self._counts: dict[bytes, int] = {}
+        self._level = 0
+
+    @classmethod
+    def from_env(cls, window: int = WINDOW, *, variables: Sequence[str] = (CONTEXT_TOKENS,), **choices: Any) -> Self:
+        """A Budget whose window the environment may set: the first of these variables that says something."""
+        return cls(context_tokens(variables) or window, **choices)
+
+    @property
+    def window(self) -> int:
+        """How many tokens there are in all; `resize` changes it."""
+        return self._window
+
+    @property
+    def components(self) -> dict[str, int]:
+        """The tokens used, by where they are from: system, user, assistant, tool_results."""
+        with self._lock:
+            return dict(self._used)
+
+    @property
+    def used(self) -> int:
+        """The tokens used, of all components."""
+        return sum(self.components.values())
+
+    @property
+    def promised(self) -> int:
+        """The tokens set aside for calls that have not added their result yet."""
+        with self._lock:
+            return sum(self._promised.values())
+
+    @property
+    def left(self) -> int:
+        """The tokens neither used nor promised; 0 when the window is full."""
+        with self._lock:
+            return max(0, self._window - self._taken())
+
+    @property
+    def usage(self) -> float:
+        """The share of the window that is used; above 1 when more came in than it holds."""
+        with self._lock:
+            return sum(self._used.values()) / self._window
+
+    @property
+    def level(self) -> Level:
+        """How full it is: "ok", "warning" from 75 % of the window, "alert" from 85 %."""
+        return LEVELS[self._level]
+
+    def count(self, text: str) -> int:
+        """Tokens of a text. Counts are kept, by the text's hash; where a counter of yours fails, they are estimated."""
+        if not isinstance(text, str):
+            raise UsageError(f"Tokens are counted of a str, not of {type(text).__name__}.")
+        from hashlib import blake2b
+
+        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        with self._lock:
+            if key in self._counts:
+                self._counts[key] = self._counts.pop(key)  # to the end: the first is the one not asked for longest
+                return self._counts[key]
+        try:
+            tokens = max(0, int(self._count(text)))
+        except Exception:  # noqa: BLE001  whatever it raises, the tool call goes on
+            tokens = estimate(text)
+        with self._lock:
+            self._counts[key] = tokens
+            if len(self._counts) > COUNTS:
+                del self._counts[next(iter(self._counts))]
+        return tokens
+
+    async def acount(self, text: str) -> int:
+        """The same from async code: a large text is counted in a thread. Then `add("user", count)`."""
+        if isinstance(text, str) and len(text) <= LARGE:
+            return self.count(text)
+        import asyncio
+
+        return await asyncio.to_thread(self.count, text)
+
+    def add(self, component: Component, what: str | int, *, call_id: str | None = None) -> int:
+        """Count a text, or so many tokens, as used. With the id of a call, what was promised to it is settled by this."""
+        return self._change(component, self._tokens(component, what), settled=call_id)
+
+    def deduct(self, component: Component, what: str | int) -> int:
+        """Take a text, or so many tokens, out again, as after a compaction; at most what there is. Returns how many went."""
+        return -self._change(component, -self._tokens(component, what))
+
+    def limits(
+        self, base: Limits | None = None, *, call_id: str | None = None, max_tokens: int | None = None
+    ) -> Limits:
+        """The limits for a call, by how full the window is: those of `base`, its tokens for 50 to 80 %.
+
+        Of 25,000 tokens, 15,000 above 80 % and 35,000 below 50 %. Never more than is left of the window or than `max_tokens`,
+        and never less than `smallest`: a call on a full window is bounded most of all. With a `call_id` the tokens are set aside
+        until the call adds its result, and the same call is told the same again. Without one nothing is remembered.
+        """
+        base = Limits(tokens=TOOL_TOKENS) if base is None else base
+        most = None if max_tokens is None else _whole("max_tokens", max_tokens)
+        with self._lock:
+            known = None if call_id is None else self._decided.get(call_id)
+            tokens = self._decide(base.tokens or TOOL_TOKENS, most) if known is None else known
+            if call_id is not None and known is None:
+                self._decided[call_id] = self._promised[call_id] = tokens
+                if len(self._decided) > DECISIONS:
+                    oldest = next(iter(self._decided))
+                    del self._decided[oldest]
+                    self._promised.pop(oldest, None)
+        return replace(base, tokens=tokens)
+
+    def clipper(
+        self,
+        clipper: AnyClipper,
+        *,
+        tool: str | None = None,
+        call_id: str | None = None,
+        max_tokens: int | None = None,
+    ) -> AnyClipper:
+        """The Clipper for one call: that of the tool, with `limits` for its limits, and no trigger above them."""
+        chosen = clipper.for_tool(tool)
+        limits = self.limits(chosen.limits, call_id=call_id, max_tokens=max_tokens)
+        trigger = replace(chosen.trigger, tokens=limits.tokens) if chosen.trigger else None
+        return replace(chosen, limits=limits, trigger=trigger)
+
+    def release(self, call_id: str) -> None:
+        """Free what was promised to a call that will add nothing, as after a failure."""
+        with self._lock:
+            self._promised.pop(call_id, None)
+
+    def resize(self, window: int) -> None:
+        """Another window: usage and level follow; what was decided for a call stays."""
+        with self._lock:
+            self._window = self._checked(window)
+            crossed = self._crossed()
+        self._tell(crossed)
+
+    def reset(self) -> None:
+        """Nothing used, nothing promised, no call remembered: a new conversation in the same window."""
+        with self._lock:
+            self._used = dict.fromkeys(COMPONENTS, 0)
+            self._decided, self._promised = {}, {}
+            self._crossed()
+
+    def _checked(self, window: int) -> int:
+        if _whole("window", window) < self.smallest:
+            raise UsageError(f"A window of {window} tokens has no room for one call; use {self.smallest} or more.")
+        return window
+
+    def _tokens(self, component: str, what: str | int) -> int:
+        if component not in COMPONENTS:
+            raise UsageError(f"{component!r} is no component of a context; use one of {', '.join(COMPONENTS)}.")
+        return self.count(what) if isinstance(what, str) else _whole("tokens", what)
+
+    def _change(self, component: str, by: int, settled: str | None = None) -> int:
+        with self._lock:
+            by = max(by, -self._used[component])
+            self._used[component] += by
+            if settled is not None:
+                self._promised.pop(settled, None)
+            crossed = self._crossed()
+        self._tell(crossed)
+        return by
+
+    def _taken(self) -> int:
+        return sum(self._used.values()) + sum(self._promised.values())
+
+    def _decide(self, normal: int, most: int | None) -> int:
+        taken = self._taken()
+        share = LESS if taken > TIGHT * self._window else MORE if taken < ROOMY * self._window else 1
+        bounds = [round(normal * share), self._window - taken, *([] if most is None else [most])]
+        return max(self.smallest, min(bounds))
+
+    def _crossed(self) -> tuple[Level, ...]:
+        """The levels that were reached since it was looked at last; none on the way down."""
+        used, before = sum(self._used.values()), self._level
+        self._level = sum(used >= share * self._window for share in self._at)
+        return LEVELS[before + 1 : self._level + 1]
+
+    def _tell(self, crossed: tuple[Level, ...]) -> None:
+        if self._on_level:
+            for level in crossed:
+                self._on_level(level)
+
+
+def _whole(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UsageError(f"{name}={value!r} is not a whole number of 0 or more.")
+    return value

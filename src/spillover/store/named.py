@@ -1,0 +1,230 @@
+"""NamedStore: a DirStore whose outputs also stand under names of another system's making, in that system's folder.
+
+    <folder>/<name>          one plain file per call, as that system names them
+    <folder>/.spillover/     the DirStore: the same bytes (a hard link, where there are any) and what is known of them
+
+The folder may hold files of others; only names of the given shape are ever made here, and only those end by age.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from contextlib import suppress
+
+from spillover.data import dataclass, field, replace
+from spillover.errors import RefError, StoreError, UsageError
+from spillover.store.base import Record, checked
+from spillover.store.directory import DirStore
+from spillover.store.folder import told
+from spillover.store.retention import DAY, EVERY_SECONDS, Entry, Retention, plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from spillover.intake.blob import Blob
+    from spillover.store.directory import DirWriter
+
+INNER = ".spillover"
+#: What a name may hold of somebody else's words, and how much of each.
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+PART_CHARS = 64
+_swept: dict[str, float] = {}  # folder → when, by the clock that only goes forward
+
+
+def name_part(words: str | None, otherwise: str) -> str:
+    """Somebody else's words as a part of a file's name: nothing that leads elsewhere, hides or grows."""
+    return _ODD.sub("_", words or "")[:PART_CHARS].lstrip(".-") or otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class NamedStore:
+    """A folder of outputs under `names(record)`. What is older than `age_seconds` ends, once per process, before the first.
+
+    With a `retention` it is that which decides, of the names as of the outputs, again every hour.
+    """
+
+    folder: str | os.PathLike[str]
+    names: Callable[[Record], str]
+    shape: str = r".+"  # of the names that are made here; no other file of the folder is ever touched
+    age_seconds: float | None = 7 * DAY
+    inner: DirStore | None = None  # where the outputs are kept; without it, in the folder itself
+    retention: Retention | None = None
+    _inner: DirStore = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        kept = self.retention or Retention(age_seconds=self.age_seconds)
+        own = DirStore(os.path.join(os.fspath(self.folder), INNER), kept)
+        object.__setattr__(self, "folder", os.path.dirname(own.root))
+        object.__setattr__(self, "_inner", self.inner or own)
+        try:
+            re.compile(self.shape)
+        except re.error as error:
+            raise UsageError(f"shape={self.shape!r} is no pattern: {error}.") from error
+
+    @property
+    def _path(self) -> str:
+        return os.fspath(self.folder)
+
+    def writer(self) -> NamedWriter:
+        """Begin an output; before the first of a process, what is too old goes."""
+        if self.inner is None:
+            self._make()
+        writer = self._inner.writer()
+        try:
+            self._make()
+        except StoreError:
+            writer.abandon()
+            raise
+        if self._due(time.monotonic()):
+            with suppress(OSError):  # an output is at stake here, and only tidiness there
+                self.sweep()
+        return NamedWriter(self, writer)
+
+    def sweep(self, now: float | None = None) -> int:
+        """Remove the names that are too old, or too many, by the age of the file; how many there were."""
+        by_age = Retention(age_seconds=self.age_seconds, bytes=None, count=None, grace_seconds=0)
+        names = []
+        with self._open() as found:
+            for entry in filter(self._ours, found):
+                with suppress(FileNotFoundError):  # gone meanwhile
+                    facts = entry.stat(follow_symlinks=False)
+                    names.append(Entry(entry.path, facts.st_size, facts.st_mtime))
+        gone = 0
+        for path in plan(names, self.retention or by_age, time.time() if now is None else now):
+            with suppress(OSError):  # gone meanwhile, or not ours to remove
+                os.unlink(path)
+                gone += 1
+        return gone
+
+    def _due(self, moment: float) -> bool:
+        """Whether to sweep: for the first time in this process or, with a retention, after an hour."""
+        last = _swept.get(self._path)
+        if last is not None and (self.retention is None or moment - last < EVERY_SECONDS):
+            return False
+        _swept[self._path] = moment
+        return True
+
+    def get(self, ref: str) -> Record:
+        return self._inner.get(ref)
+
+    def open(self, ref: str) -> Blob:
+        return self._inner.open(ref)
+
+    def list(self) -> Iterator[Record]:
+        return self._inner.list()
+
+    def pin(self, ref: str, pinned: bool = True) -> None:
+        self._inner.pin(ref, pinned)
+
+    def delete(self, ref: str) -> None:
+        """Remove one output, and every name it has."""
+        record = self._inner.get(ref)
+        names = list(self._named(record.ref))
+        self._inner.delete(record.ref)
+        for path in names:
+            with suppress(OSError):
+                os.unlink(path)
+
+    def where(self, ref: str) -> str | None:
+        """The newest of its names, or the plain file of the store."""
+        checked(ref)
+        with suppress(OSError, RefError):
+            return max(self._named(ref), default=None) or self._inner.where(ref)
+        return self._inner.where(ref)
+
+    def name(self, record: Record, since: Record) -> str | None:
+        """Give a published output the name it has in this call; None where that cannot be done."""
+        wanted = self.names(replace(since, ref=record.ref, sha256=record.sha256))
+        if os.sep in wanted or "\0" in wanted or not re.fullmatch(self.shape, wanted):
+            raise UsageError(f"names gave {wanted!r}, which is no name of the shape {self.shape!r}.")
+        inner = self._inner.where(record.ref) or ""  # none: compressed between two lines of ours
+        # A name that another output has is not taken from it: an earlier notice leads there.
+        stem, dot, ending = wanted.rpartition(".") if "." in wanted else (wanted, "", "")
+        for name in (wanted, f"{stem}-{record.sha256[:12]}{dot}{ending}"):
+            path = os.path.join(self._path, name)
+            with suppress(OSError):
+                _same_bytes(inner, path)
+                return path
+        return None
+
+    def _make(self) -> None:
+        with told(self._path):
+            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+            with suppress(FileExistsError):
+                os.mkdir(self._path, 0o700)
+            found = os.lstat(self._path)
+        if not stat.S_ISDIR(found.st_mode):
+            raise StoreError(f"{self._path} is not a folder, and no symlink is followed here; use a real one.")
+        if found.st_uid != os.geteuid():
+            raise StoreError(f"{self._path} belongs to another user (uid {found.st_uid}); use a folder of your own.")
+        if found.st_mode & 0o077:
+            with told(self._path):
+                _make_private(self._path)
+
+    def _open(self) -> os._ScandirIterator[str]:
+        return os.scandir(self._path)
+
+    def _ours(self, entry: os.DirEntry[str]) -> bool:
+        return bool(re.fullmatch(self.shape, entry.name)) and entry.is_file(follow_symlinks=False)
+
+    def _named(self, ref: str) -> Iterator[str]:
+        """Every name in the folder of the very file that the store has."""
+        path = self._inner.where(ref)
+        if path is None:  # compressed, which happens only to what has no other name
+            return
+        here = os.stat(path)
+        with self._open() as found:
+            for entry in found:
+                if self._ours(entry) and entry.inode() == here.st_ino:
+                    yield entry.path
+
+
+class NamedWriter:
+    """An output on its way in; it gets its name when it is published."""
+
+    __slots__ = ("_inner", "_store", "abandon", "blob", "fileno", "write")
+
+    def __init__(self, store: NamedStore, inner: DirWriter) -> None:
+        self._store, self._inner = store, inner
+        self.write, self.fileno, self.blob, self.abandon = inner.write, inner.fileno, inner.blob, inner.abandon
+
+    def publish(self, record: Record) -> Record:
+        """Make it visible; the record comes back with the path of its name."""
+        dated = record.dated(time.time())
+        published = self._inner.publish(dated)
+        return replace(published, path=self._store.name(published, dated))
+
+
+def _make_private(path: str) -> None:
+    """Nobody else looks into our folder, whoever made it for us."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        os.fchmod(fd, stat.S_IMODE(os.fstat(fd).st_mode) & 0o700)
+    finally:
+        os.close(fd)
+
+
+def _same_bytes(source: str, path: str) -> None:
+    """Another name for a file, or a copy of it where there are no hard links; OSError when the name is taken."""
+    try:
+        os.link(source, path, follow_symlinks=False)
+    except FileExistsError:
+        if not os.path.samefile(source, path):
+            raise
+    except OSError:
+        _copied(source, path)
+
+
+def _copied(source: str, path: str) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with open(source, "rb") as read, os.fdopen(fd, "wb") as write:
+            while part := read.read(1 << 20):
+                write.write(part)
+    except BaseException:
+        os.unlink(path)
+        raise

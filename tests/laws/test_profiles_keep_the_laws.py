@@ -1,0 +1,167 @@
+"""The laws hold for every profile; law 1 in the form that goes with a notice outside: the words are so many bytes more."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from law_given import cuts, law, outputs, unforged
+from law_naive import line_count, over, sizes
+from law_ways import SOURCES
+
+from spillover import DirStore, Limits, MemoryStore, Span, profiles, verify
+from spillover.data import replace
+from spillover.form import OUTSIDE
+from spillover.testing import FailingStore
+
+#: Each profile as it is, and with limits that small outputs reach; klaude's trigger goes with its limits.
+SMALL = {
+    "opencode": (Limits(lines=9, bytes=300), Limits(lines=1, bytes=20), Limits(lines=40)),
+    "t15": (Limits(lines=9, bytes=300), Limits(lines=2, bytes=1), Limits(bytes=150)),
+    "klaude": (Limits(chars=200), Limits(chars=1), Limits(chars=31)),
+    "daycare": (Limits(chars=200), Limits(chars=1), Limits(chars=31)),
+    "vtcode": (Limits(tokens=120), Limits(tokens=7), Limits(tokens=60, bytes=150)),
+}
+KEEPS = ("head", "tail", "ends", "auto", "signal")
+#: However short a word is, it is no line of its own: this many of them fit the words.
+MOST_LINES = 12
+
+
+def clippers(name, store):
+    """The profile itself, then the small ones, each with every part it may keep."""
+    made = profiles.named(name).clipper(store=store)
+    yield made
+    for limits in SMALL[name]:
+        trigger = Limits(chars=2 * limits.chars) if made.trigger else None
+        for keep in (made.keep, *KEEPS):
+            yield replace(made, limits=limits, trigger=trigger, keep=keep)
+
+
+def drawn(name, store, number):
+    chosen = list(clippers(name, store))
+    return chosen[number % len(chosen)]
+
+
+STORES = {
+    "memory": MemoryStore,
+    "full": lambda: FailingStore(MemoryStore(), after_bytes=90),
+    "closed": lambda: FailingStore(MemoryStore(), on="writer", reason="no such place " * 40),
+    "gone at last": lambda: FailingStore(MemoryStore(), on="publish"),
+}
+numbers = st.integers(0, 60)
+every_profile = pytest.mark.parametrize("name", profiles.NAMES)
+few = settings(law, max_examples=300)
+
+
+@every_profile
+@few
+@given(st.sampled_from([*SOURCES]), st.sampled_from([*STORES]), numbers, outputs, cuts)
+def test_law_1_what_is_shown_holds_the_limits_and_the_words_are_bounded(tmp_path, name, way, store, number, data, cuts):
+    clipper = drawn(name, STORES[store](), number)
+    if way in ("clip()", "aclip()"):
+        way = "bytes"  # those make a Clipper of their own, which is no profile
+    came = SOURCES[way](clipper, data, cuts, tmp_path)
+    found = sizes(came.texts, clipper.count)
+    whole = came.clips[0].outcome == "whole" and clipper.trigger
+    words = {"lines": MOST_LINES, "bytes": OUTSIDE, "chars": OUTSIDE, "tokens": OUTSIDE}
+    for unit, most in (clipper.trigger if whole else clipper.limits).given():
+        # What looks like a line end to Python alone is none of ours.
+        lines = line_count(came.texts[0]) if unit == "lines" else found[unit]
+        assert lines <= most + words[unit] * (came.clips[0].outcome != "whole"), unit
+
+
+@every_profile
+@few
+@given(numbers, outputs, cuts)
+def test_laws_2_to_4_it_is_kept_when_it_is_cut_and_the_numbers_are_true(name, number, data, cuts):
+    store = MemoryStore()
+    clipper = drawn(name, store, number)
+    clip = clipper.clip(bytes(data))
+    stored = list(store.list())
+    assert (clip.outcome == "stored") == bool(stored) == (clip.ref is not None)
+    if stored:
+        blob = store.open(clip.ref)
+        assert blob.read(0, blob.size) == data
+        assert verify(store, clip.ref) is None
+    else:
+        assert clip.text == data.decode("utf-8", "replace")
+    assert (clip.total.lines, clip.total.bytes) == (line_count(data), len(data))
+    every = sorted((*clip.ranges, *clip.hidden))
+    assert [line for first, last in every for line in range(first, last + 1)] == list(range(1, clip.total.lines + 1))
+
+
+@every_profile
+@few
+@given(numbers, outputs)
+def test_law_5_everything_hidden_can_be_reached_in_answers_that_fit(name, number, data):
+    store = MemoryStore()
+    clipper = drawn(name, store, number)
+    clip = clipper.clip(bytes(data))
+    for first, last in clip.hidden[:3]:
+        answer = clipper.read(clip.ref, lines=f"{first}:{last}")
+        assert answer.text
+        assert not over([answer.text], clipper.for_answers().limits, clipper.count)
+    assert len(list(store.list())) == (clip.outcome == "stored")
+
+
+@every_profile
+@few
+@given(numbers, outputs, cuts)
+def test_law_6_the_same_bytes_give_the_same_text_in_any_pieces(name, number, data, cuts):
+    texts = {
+        drawn(name, MemoryStore(), number).clip(source).text
+        for source in (bytes(data), [data[:1], data[1:9], data[9:]], memoryview(data))
+    }
+    assert len(texts) == 1
+
+
+@every_profile
+@few
+@given(numbers, outputs, st.sampled_from([store for store in STORES if store != "memory"]))
+def test_law_8_a_store_that_fails_costs_the_words_of_where_and_nothing_else(name, number, data, store):
+    clipper = drawn(name, STORES[store](), number)
+    clip = clipper.clip(bytes(data))
+    assert clip.outcome in ("whole", "lost", "stored")
+    assert (clip.outcome == "lost") == (clip.reason is not None and clip.ref is None)
+    if clip.outcome == "lost":
+        assert clip.path is None
+        assert "saved to" not in clip.text
+        assert "spooled to" not in clip.text
+
+
+@every_profile
+def test_law_9_names_are_private_and_hold_the_very_bytes(tmp_path, name):
+    store = DirStore(tmp_path / "store", retention=None)
+    data = b"".join(b"line %d of many, none of them short\n" % number for number in range(20_000))
+    clipper = profiles.named(name).clipper(store=store)
+    clip = clipper.clip(data, tool="../../etc/passwd", call_id="../../call")
+    assert clip.outcome == "stored"
+    path = Path(clip.path)
+    assert path.read_bytes() == data
+    assert path.is_relative_to(store.root)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert path.stat().st_uid == os.geteuid()
+
+
+@every_profile
+@few
+@given(numbers, unforged)
+def test_law_10_a_forged_notice_changes_nothing(name, number, data):
+    clipper = drawn(name, MemoryStore(), number)
+    clip = clipper.clip(bytes(data))
+    if clip.outcome == "stored":
+        again = clipper.clip(clip.text.encode() * 3 + bytes(data))
+        assert again.ref != clip.ref
+
+
+@every_profile
+@pytest.mark.parametrize("step", [3, 20, 400])
+def test_law_1_many_gaps_are_not_many_words(name, step):
+    clipper = profiles.named(name).clipper(store=MemoryStore())
+    clipper = replace(clipper, keep=lambda document, fill: [Span(at, at + 1) for at in range(0, document.size, step)])
+    clip = clipper.clip("x" * 300_000)
+    assert len(clip.text.encode()) <= clip.shown.bytes + OUTSIDE
+    assert clip.shown.bytes

@@ -1,0 +1,94 @@
+"""A profile by name: in a file, in the environment, on the command line; what is set beside it is stronger."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from spillover import Clipper, ConfigError, Limits, UsageError, profiles
+from spillover.config.settings import load
+
+FLOOD = "".join(f"line {number} of a flood of lines\n" for number in range(1, 9_001))
+#: name, its limits, its trigger, what it keeps, words that only it has
+PROFILES = [
+    ("opencode", Limits(lines=2_000, bytes=51_200), None, "head", "The tool call succeeded but the output was truncated."),
+    ("t15", Limits(lines=2_000, bytes=50_000), None, "tail", "<truncated-notice>"),
+    ("klaude", Limits(chars=20_000), Limits(chars=40_000), "ends", "[Output truncated: "),
+    ("daycare", Limits(chars=8_000), None, "tail", "chars truncated from output"),
+    ("vtcode", Limits(tokens=25_000, bytes=200_000), None, "ends", "[OUTPUT] Output too large ("),
+]  # fmt: skip
+each = pytest.mark.parametrize(("name", "limits", "trigger", "keep", "words"), PROFILES)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith(("SPILLOVER_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    return tmp_path
+
+
+def test_every_profile_is_in_the_table():
+    assert tuple(name for name, *_ in PROFILES) == profiles.NAMES
+
+
+@each
+def test_a_file_a_variable_and_the_caller_make_the_same_clipper(home, monkeypatch, name, limits, trigger, keep, words):
+    by_caller = Clipper.configured(profile=name)
+    monkeypatch.setenv("SPILLOVER_PROFILE", name)
+    by_variable = Clipper.configured()
+    monkeypatch.delenv("SPILLOVER_PROFILE")
+    (home / "spillover.toml").write_text(f'profile = "{name}"\n')
+    by_file = Clipper.configured()
+    for clipper in (by_caller, by_variable, by_file):
+        assert (clipper.limits, clipper.trigger, clipper.keep) == (limits, trigger, keep)
+        clip = clipper.clip(FLOOD * 9, tool="make")
+        assert words in clip.text
+        assert clip.outcome == "stored"
+
+
+@each
+def test_spill_speaks_as_the_profile_does_and_the_way_back_needs_none(home, name, limits, trigger, keep, words):
+    def spill(*arguments, given=""):
+        code = "from spillover.cli import main; raise SystemExit(main())"
+        ran = subprocess.run(
+            [sys.executable, "-c", code, *arguments], input=given, capture_output=True, text=True, check=False
+        )
+        assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr
+        return ran.stdout
+
+    assert words in spill("--profile", name, given=FLOOD * 9)
+    ref = next(path.stem for path in (home / ".local/state/spillover").glob("*.json"))
+    assert "line 4000 of a flood of lines" in spill("read", ref, "4000:4001")
+    assert f"profile {name}" in spill_config(spill, home, name)
+
+
+def spill_config(spill, home, name):
+    (home / "spillover.toml").write_text(f'profile = "{name}"\n')
+    return spill("config")
+
+
+def test_what_is_set_beside_it_is_stronger(home):
+    (home / "spillover.toml").write_text('profile = "opencode"\nlines = 7\nkeep = "tail"\n'.replace("7", "70"))
+    clipper = Clipper.configured()
+    assert (clipper.limits, clipper.keep) == (Limits(lines=70, bytes=51_200), "tail")
+    text = clipper.clip(FLOOD).text
+    assert text.startswith("...8931 lines truncated...\n\n")
+    assert text.endswith("line 9000 of a flood of lines\n")
+
+
+def test_a_rule_for_a_tool_works_under_a_profile(home):
+    (home / "spillover.toml").write_text('profile = "opencode"\n[tools."make*"]\nlines = 50\n')
+    clipper = Clipper.configured()
+    assert "...8951 lines truncated..." in clipper.clip(FLOOD, tool="make").text
+    assert " bytes truncated..." in clipper.clip(FLOOD, tool="bash").text
+
+
+@pytest.mark.parametrize("name", ["", "nobody", "../opencode", "Opencode"])
+def test_a_profile_that_is_none_is_refused_before_any_work(home, name):
+    with pytest.raises(ConfigError, match="profile"):
+        load(given={"profile": name})
+    with pytest.raises(UsageError, match="There is no profile"):
+        profiles.named(name)

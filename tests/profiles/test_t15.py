@@ -1,0 +1,294 @@
+"""t15: the report's three wordings to the letter, its file names and folders, and where ours differs from its code."""
+
+import os
+import stat
+
+import pytest
+
+from spillover import DirStore, Limits, UsageError
+from spillover.profiles import t15
+
+MAX_LINES, MAX_BYTES = 2_000, 50_000
+LONG = "\n".join(f"line {number}" for number in range(1, 5_001))
+
+
+def reported(output, path, direction="tail"):
+    """What the report's code makes of an output: it looks at the bytes, but cuts by lines alone."""
+    lines = output.split("\n")
+    if len(lines) <= MAX_LINES and len(output) <= MAX_BYTES:
+        return output
+    kept = lines[-MAX_LINES:] if direction == "tail" else lines[:MAX_LINES]
+    notice = (
+        f"Output truncated to last {MAX_LINES} lines / {MAX_BYTES} bytes.\n"
+        f"Full output saved to: {path}\n"
+        "Use the Read or Grep tool to access specific parts."
+    )
+    return "\n".join(kept) + f"\n<truncated-notice>\n{notice}\n</truncated-notice>"
+
+
+def recipe(output, path, direction="tail"):
+    lines = output.split("\n")
+    kept = lines[-MAX_LINES:] if direction == "tail" else lines[:MAX_LINES]
+    return "\n".join(
+        [
+            "\n".join(kept),
+            "",
+            f"[Output truncated: {len(lines)} lines → {MAX_LINES} lines kept ({direction}).",
+            f" Full output ({len(output)} bytes) saved to: {path}",
+            " Use Read or Grep tool to inspect specific sections.]",
+        ]
+    )
+
+
+def generic(output, path):
+    return (
+        output[-50_000:] + f"\n\n[Output was {len(output)} bytes, truncated to last 50k. "
+        f"Full content: {path}. Use Read/Grep to inspect.]"
+    )
+
+
+@pytest.fixture
+def clipping(tmp_path):
+    def made(**choices):
+        return t15.clipper(folder=str(tmp_path / "overflow"), **choices)
+
+    return made
+
+
+def test_the_block_is_the_reports_to_the_letter(clipping, tmp_path):
+    clip = clipping().clip(LONG, tool="bash", call_id="abc")
+    assert clip.path == f"{tmp_path}/overflow/bash-abc.txt"
+    assert clip.text == reported(LONG, clip.path)
+
+
+@pytest.mark.parametrize("keep", ["tail", "head"])
+@pytest.mark.parametrize("output", [LONG, LONG + "\n"], ids=["no final newline", "a final newline"])
+def test_the_recipe_is_the_reports_to_the_letter(clipping, output, keep):
+    clip = clipping(notice_style="recipe", keep=keep).clip(output, tool="bash", call_id="abc")
+    assert clip.text == recipe(output, clip.path, keep)
+
+
+def test_the_generic_one_is_the_reports_to_the_letter(clipping):
+    output = "x" * 60_000 + "the end"
+    clip = clipping(notice_style="generic").clip(output, tool="bash", call_id="abc")
+    assert clip.path.endswith("/bash-abc.log")
+    assert clip.text == generic(output, clip.path)
+
+
+@pytest.mark.parametrize("style", t15.STYLES)
+def test_the_file_holds_every_byte(clipping, style):
+    output = b"\x00\xff\x1b[31m" + b"y" * 200_000 + b"\r\n"
+    clip = clipping(notice_style=style).clip(output, tool="bash", call_id="abc")
+    with open(clip.path, "rb") as file:
+        assert file.read() == output
+    assert stat.S_IMODE(os.stat(clip.path).st_mode) == 0o600
+
+
+@pytest.mark.parametrize("style", t15.STYLES)
+def test_what_fits_is_the_very_same_and_no_folder_is_made(clipping, tmp_path, style):
+    output = "a\n" * 1_999 + "b"
+    assert clipping(notice_style=style).clip(output).text == output
+    assert not (tmp_path / "overflow").exists()
+
+
+def test_an_unknown_wording_is_refused():
+    with pytest.raises(UsageError, match="block, recipe, generic"):
+        t15.clipper(notice_style="loud")
+
+
+# What differs: each shows the report's behaviour and ours.
+
+
+def test_difference_bytes_really_hold(clipping):
+    output = "z" * 200_000
+    theirs = reported(output, "P")
+    assert len(theirs) > 200_000, "one long line is one line: they show all of it, and say that they cut"
+    clip = clipping().clip(output, tool="bash", call_id="abc")
+    assert clip.text.startswith("z" * 50_000 + "\n<truncated-notice>")
+    assert clip.shown.bytes == 50_000
+
+
+def test_difference_bytes_are_bytes(clipping):
+    output = "é" * 30_000
+    assert reported(output, "P") == output, "they count UTF-16 units: 60,000 bytes are 30,000 of them"
+    assert clipping().clip(output).shown.bytes == 50_000
+
+
+def test_difference_the_beginning_is_called_so(clipping):
+    assert "truncated to last 2000 lines" in reported(LONG, "P", "head")
+    assert "truncated to first 2000 lines" in clipping(keep="head").clip(LONG).text
+
+
+def test_difference_a_final_newline_opens_no_line(clipping):
+    output = "a\n" * 2_000
+    assert "<truncated-notice>" in reported(output, "P"), "they count 2,001"
+    assert clipping().clip(output).text == output
+
+
+def test_difference_the_recipe_counts_the_lines_it_shows(clipping):
+    output = "\n".join(["z" * 99] * 3_000)
+    assert "3000 lines → 2000 lines kept" in recipe(output, "P")
+    clip = clipping(notice_style="recipe").clip(output, tool="t", call_id="c")
+    assert "3000 lines → 500 lines kept" in clip.text
+    assert clip.shown.bytes <= 50_000
+
+
+def test_difference_without_a_call_id_the_name_is_drawn_from_the_output_not_at_random(clipping):
+    one, other = (clipping(notice_style="recipe").clip(LONG, tool="bash") for _ in range(2))
+    assert one.text == other.text
+    assert one.ref[-12:].startswith(one.path[-12:-4])
+
+
+# Where it is kept, and for how long.
+
+
+def test_the_folders_are_the_reports(monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    paths = [t15.clipper(notice_style=style).clip("x\n" * 60_000, call_id="c").path for style in t15.STYLES]
+    assert paths == [
+        f"{tmp_path}/opencode-overflow/tool-c.txt",
+        f"{tmp_path}/agent-overflow/tool-c.txt",
+        f"{tmp_path}/agent-overflow/tool-c.log",
+    ]
+    assert stat.S_IMODE(os.stat(tmp_path / "opencode-overflow").st_mode) == 0o700
+
+
+def test_a_folder_of_ours_that_others_could_look_into_is_made_private(clipping, tmp_path):
+    (tmp_path / "overflow").mkdir(mode=0o755)
+    (tmp_path / "overflow").chmod(0o777)
+    assert clipping().clip(LONG).outcome == "stored"
+    assert stat.S_IMODE(os.stat(tmp_path / "overflow").st_mode) == 0o700
+
+
+def nobody(folder):
+    folder.mkdir()
+    os.chown(folder, 65_534, 65_534)
+
+
+def elsewhere(folder):
+    (folder.parent / "theirs").mkdir()
+    folder.symlink_to(folder.parent / "theirs")
+
+
+@pytest.mark.parametrize(
+    ("made_by", "why"), [(nobody, "belongs to another user"), (elsewhere, "no symlink is followed")]
+)
+@pytest.mark.parametrize("style", t15.STYLES)
+def test_a_folder_that_somebody_else_made_first_is_not_used_and_no_path_is_named(
+    clipping, tmp_path, made_by, why, style
+):
+    if made_by is nobody and os.geteuid():
+        pytest.skip("only root can give a folder away")
+    made_by(tmp_path / "overflow")
+    clip = clipping(notice_style=style).clip("x\n" * 60_000, tool="bash", call_id="abc")
+    assert (clip.outcome, clip.path, clip.ref) == ("lost", None, None)
+    assert why in clip.text
+    assert str(tmp_path) not in clip.text
+    assert not list((tmp_path / "overflow").iterdir())
+
+
+@pytest.mark.parametrize("call_id", ["../../etc/passwd", "a/b", "\0", "", ".", "..", "-rf", "x" * 500, "é\n\u202e"])
+def test_whatever_a_call_is_called_its_file_stays_in_the_folder(clipping, tmp_path, call_id):
+    clip = clipping().clip(LONG, tool="../bash", call_id=call_id)
+    assert os.path.dirname(clip.path) == f"{tmp_path}/overflow"
+    assert os.path.realpath(clip.path) == clip.path
+
+
+def test_another_output_under_the_same_call_id_does_not_take_the_file_of_the_first(clipping):
+    first, second = (clipping().clip(LONG + end, tool="bash", call_id="abc") for end in ("1", "2"))
+    assert first.path != second.path
+    with open(first.path) as one, open(second.path) as other:
+        assert (one.read(), other.read()) == (LONG + "1", LONG + "2")
+
+
+def aged(path, days):
+    then = os.stat(path).st_mtime - days * 86_400
+    os.utime(path, (then, then))
+
+
+def names(folder):
+    return sorted(name for name in os.listdir(folder) if not name.startswith("."))
+
+
+def test_what_is_older_than_its_time_ends_and_nothing_else_does(clipping, tmp_path):
+    clipper = clipping(ttl_seconds=3 * 86_400)
+    for number in range(3):
+        aged(clipper.clip(LONG + str(number), call_id=str(number)).path, 2 * number)
+    (tmp_path / "overflow" / "notes.md").write_text("not ours")
+    aged(tmp_path / "overflow" / "notes.md", 100)
+    assert clipper.store.sweep() == 1
+    assert names(tmp_path / "overflow") == ["notes.md", "tool-0.txt", "tool-1.txt"]
+
+
+def test_above_the_quota_the_oldest_end_and_their_bytes_are_gone_from_the_disk(clipping, tmp_path):
+    quota = 3 * len(LONG) + 100
+    clipper = clipping(quota_bytes=quota)
+    for number in range(6):
+        clip = clipper.clip(LONG + str(number), call_id=str(number))
+        for path in (clip.path, tmp_path / "overflow" / ".spillover" / f"{clip.ref}.json"):
+            aged(path, 6 - number)
+    clipper.store.sweep()
+    clipper.store._inner.sweep()
+    assert names(tmp_path / "overflow") == ["tool-3.txt", "tool-4.txt", "tool-5.txt"]
+    outputs = {
+        (found := os.stat(os.path.join(folder, name))).st_ino: found.st_size
+        for folder, _, files in os.walk(tmp_path / "overflow")
+        for name in files
+        if name.endswith(".txt")
+    }
+    assert sum(outputs.values()) <= quota
+
+
+def test_what_is_fresh_outlives_any_quota(clipping, tmp_path):
+    clipper = clipping(quota_bytes=1)
+    clip = clipper.clip(LONG, call_id="c")
+    clipper.store.sweep()
+    assert os.path.exists(clip.path)
+
+
+def test_old_files_end_before_the_first_output_of_a_process(tmp_path):
+    first = t15.clipper(folder=str(tmp_path / "overflow")).clip(LONG, call_id="old")
+    aged(first.path, 30)
+    from spillover.store import named
+
+    named._swept.pop(str(tmp_path / "overflow"))  # as another process would find it
+    t15.clipper(folder=str(tmp_path / "overflow")).clip(LONG + "new", call_id="new")
+    assert names(tmp_path / "overflow") == ["tool-new.txt"]
+
+
+def test_in_a_store_that_is_given_names_stand_in_a_folder_of_the_profile(tmp_path):
+    clip = t15.clipper(store=DirStore(tmp_path / "store")).clip(LONG, tool="bash", call_id="abc")
+    assert clip.path == f"{tmp_path}/store/t15/bash-abc.txt"
+    assert DirStore(tmp_path / "store").get(clip.ref).call_id == "abc"
+
+
+# Rules, and directions.
+
+
+def test_a_tool_has_limits_and_a_direction_of_its_own(clipping):
+    rules = {"cargo*": {"limits": Limits(lines=3_000, bytes=200_000)}, "tsc": {"keep": "head"}}
+    clipper = clipping(rules=rules)
+    assert clipper.clip(LONG, tool="cargo-build").shown.lines == 3_000
+    assert clipper.clip(LONG, tool="tsc").text.startswith("line 1\n")
+    assert clipper.clip(LONG, tool="bash").ranges == ((3_001, 5_000),)
+
+
+@pytest.mark.parametrize(
+    ("command", "first"), [("npx tsc --noEmit", "line 1\n"), ("pytest -x", "line 3001\n"), ("", "line 3001\n")]
+)
+def test_the_direction_goes_by_the_kind_of_command(tmp_path, command, first):
+    clip = t15.clipper_for(command, folder=str(tmp_path / "overflow")).clip(LONG)
+    assert clip.text.startswith(first)
+
+
+def test_one_may_bring_a_table_of_ones_own(tmp_path):
+    directions = {**t15.DIRECTIONS, "latexmk": "head"}
+    clipper = t15.clipper_for("latexmk paper.tex", directions=directions, folder=str(tmp_path / "o"))
+    assert clipper.keep == "head"
+    assert t15.clipper_for("latexmk paper.tex").keep == "tail"
+
+
+def test_what_is_hidden_can_be_read_by_its_ref(clipping):
+    clipper = clipping()
+    clip = clipper.clip(LONG, tool="bash", call_id="abc")
+    assert "line 17\n" in clipper.read(clip.ref, lines="17:18").text

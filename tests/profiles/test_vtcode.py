@@ -1,0 +1,131 @@
+"""vtcode: half of the tokens from either end, by whole lines; a budget per call; the window's budget manager."""
+
+import re
+
+import pytest
+
+from spillover import Budget, Limits, MemoryStore, profiles
+from spillover.data import replace
+from spillover.profiles import vtcode
+from spillover.profiles.vtcode_estimate import tokens as by_median
+from spillover.testing import FailingStore
+
+LINES = [f"line-{number} of a log that is not short" for number in range(1, 521)]
+LOG = "\n".join(LINES)
+
+
+def clipped(text, **choices):
+    return vtcode.clipper(store=MemoryStore(), **choices).clip(text)
+
+
+def test_the_default_is_25_000_tokens_and_200_kilobytes():
+    assert vtcode.clipper(store=MemoryStore()).limits == Limits(tokens=25_000, bytes=200_000)
+
+
+def test_first_and_last_line_survive_and_the_count_stands_between():
+    text = clipped(LOG, max_tokens=200, banner=False).text
+    head, marker, tail = re.split(r"\n(\[\.\.\. \d+ lines truncated \.\.\.\])\n", text)
+    shown = head.split("\n") + tail.split("\n")
+    assert (shown[0], shown[-1]) == (LINES[0], LINES[-1])
+    assert [line for line in shown if line not in LINES] == []
+    assert marker == f"[... {len(LINES) - len(shown)} lines truncated ...]"
+
+
+def test_both_halves_are_about_as_large():
+    head, _, tail = clipped(LOG, max_tokens=400, banner=False).text.partition("\n[... ")
+    assert 0.7 < len(head) / len(tail) < 1.4
+
+
+def test_the_banner_says_how_large_it_is_and_where(tmp_path):
+    clip = vtcode.clipper(folder=str(tmp_path / ".vtcode/tool-output")).clip("x y z\n" * 60_000, tool="cargo test")
+    first = clip.text.partition("\n")[0]
+    assert first == f"[OUTPUT] Output too large (352KB, 60000 lines), spooled to: {clip.path}"
+    assert re.fullmatch(r"cargo_test_\d{16}\.txt", clip.path.rpartition("/")[2])
+
+
+def test_a_line_longer_than_the_budget_is_cut_inside_and_the_marker_counts_bytes():
+    clip = clipped("x" * 9_000, max_tokens=200)
+    assert clip.shown.tokens <= 200
+    assert f"[... {9_000 - clip.shown.bytes} bytes truncated ...]" in clip.text
+
+
+@pytest.mark.parametrize(
+    "tokens", ["estimate", by_median, "o200k_base", len], ids=["estimate", "median", "exact", "len"]
+)
+def test_what_is_shown_holds_the_budget_by_any_counter(tokens):
+    clipper = vtcode.clipper(store=MemoryStore(), max_tokens=300, tokens=tokens)
+    dense = "\n".join(f"0x{number * 7919:08x} 0x{number * 104729:08x}" for number in range(2_000))
+    clip = clipper.clip(dense)
+    assert clip.shown.tokens <= 300
+    assert clip.ranges[0][0] == 1
+    assert clip.ranges[-1][1] == 2_000
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-4", "gpt-4o", "gemini-2.5-pro", "qwen3-coder", "nobody-knows-it"])
+def test_the_tokenizer_is_that_of_the_model(model):
+    clip = clipped(LOG, max_tokens=200, model=model)
+    assert 100 < clip.shown.tokens <= 200
+
+
+# Per call
+
+
+@pytest.mark.parametrize("name", ["max_lines", "chunk_lines"])
+def test_lines_are_mapped_to_tokens_with_a_warning(name):
+    with pytest.warns(DeprecationWarning, match=f"{name} is deprecated; use max_tokens=400."):
+        clipper = vtcode.clipper(store=MemoryStore(), **{name: 40})
+    assert clipper.limits.tokens == 400
+
+
+def test_max_tokens_is_stronger_than_lines_and_warns_of_nothing():
+    assert vtcode.clipper(store=MemoryStore(), max_tokens=500, max_lines=10).limits.tokens == 500
+
+
+def test_the_metadata_says_which_budget_was_applied():
+    clipper = vtcode.clipper(store=MemoryStore(), max_tokens=200)
+    assert vtcode.metadata(clipper.clip("short"), clipper) == {"applied_max_tokens": 200, "truncated": False}
+    assert vtcode.metadata(clipper.clip(LOG), clipper) == {"applied_max_tokens": 200, "truncated": True}
+
+
+def test_the_metadata_names_the_file_where_there_is_one(tmp_path):
+    clipper = vtcode.clipper(folder=str(tmp_path), max_tokens=200)
+    clip = clipper.clip(LOG)
+    assert vtcode.metadata(clip, clipper)["spool_path"] == clip.path
+
+
+# The window
+
+
+def test_the_budget_manager_takes_its_window_from_vtcodes_variable(monkeypatch):
+    monkeypatch.setenv("SPILLOVER_CONTEXT_TOKENS", "90000")
+    assert vtcode.budget().window == 90_000
+    monkeypatch.setenv("VTCODE_CONTEXT_TOKEN_LIMIT", "100000")
+    assert vtcode.budget().window == 100_000
+
+
+@pytest.mark.parametrize(("used", "tokens"), [(0, 35_000), (64_000, 25_000), (102_000, 25_000), (102_401, 15_000)])
+def test_limits_follow_the_pressure(used, tokens):
+    budget = vtcode.budget()
+    budget.add("user", used)
+    assert budget.clipper(vtcode.clipper(store=MemoryStore())).limits.tokens == tokens
+
+
+def test_a_full_window_bounds_most_of_all_and_the_same_call_stays_the_same():
+    budget = Budget(128_000)
+    clipper = vtcode.clipper(store=MemoryStore())
+    first = budget.clipper(clipper, call_id="call-1").clip(LOG * 20).text
+    budget.add("tool_results", 128_000)
+    assert budget.clipper(clipper, call_id="call-2").limits.tokens == 100
+    assert budget.clipper(clipper, call_id="call-1").clip(LOG * 20).text == first
+
+
+def test_what_the_store_cannot_take_is_said_and_no_file_is_named():
+    clip = vtcode.clipper(store=FailingStore(MemoryStore(), after_bytes=100), max_tokens=200).clip(LOG)
+    assert clip.outcome == "lost"
+    assert clip.text.startswith("[OUTPUT] Output too large (18KB, 520 lines), Full output not kept: ")
+    assert "spooled" not in clip.text
+
+
+def test_one_profile_may_be_varied_like_any_clipper():
+    clipper = replace(profiles.vtcode.clipper(store=MemoryStore()), keep="signal", limits=Limits(tokens=300))
+    assert "line-260 broke: error: no" in clipper.clip(LOG.replace(LINES[259], "line-260 broke: error: no")).text

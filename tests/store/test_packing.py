@@ -1,0 +1,468 @@
+"""A store that compresses: everything works through it, whoever reads, writes, sweeps or is killed meanwhile."""
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from spillover.clipper import Clipper
+from spillover.errors import MissingExtraError, RefError, StoreError
+from spillover.limits import Limits
+from spillover.store.base import verify
+from spillover.store.directory import DirStore
+from spillover.store.packing import BLOCK, Compressed
+from spillover.store.retention import Retention
+from spillover.testing import StoreContract, content, put, record_of
+
+LINES = b"".join(b"%d: the quick brown fox\n" % number for number in range(1, 90_001))  # three frames
+DAY = 86_400
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def store(root):
+    return DirStore(root)
+
+
+@pytest.fixture
+def ref(store):
+    """An output that is compressed."""
+    ref = put(store, LINES, command="make").ref
+    assert store.compress().outputs == 1
+    return ref
+
+
+def names(folder):
+    return sorted(name for name in os.listdir(folder) if not name.startswith("."))
+
+
+def python(code, *args):
+    """Run code in another process; it has `store` on the folder given first."""
+    start = "import os, sys\nfrom spillover.store.directory import DirStore\nfrom spillover.testing import *\nstore = DirStore(sys.argv[1])\n"
+    return subprocess.Popen([sys.executable, "-c", start + code, *map(str, args)], stdout=subprocess.PIPE, text=True)
+
+
+def done(child):
+    out, _ = child.communicate(timeout=60)
+    assert child.returncode == 0
+    return out
+
+
+# ── the store
+
+
+class CompressingStore(DirStore):
+    """Everything that is asked of it, it does on compressed outputs."""
+
+    __slots__ = ()
+
+    def get(self, ref):
+        self.compress()
+        return super().get(ref)
+
+    def open(self, ref):
+        self.compress()
+        return super().open(ref)
+
+    def list(self):
+        self.compress()
+        return super().list()
+
+
+class TestContractWhileEverythingIsCompressed(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("spillover.store.packing.BLOCK", -(1 << 20))  # also what gains nothing by it
+        return CompressingStore(tmp_path / "store")
+
+
+def test_what_is_compressed_is_smaller_and_read_as_before(store, root, ref):
+    assert names(root) == [f"{ref}.json", f"{ref}.txt.zst"]
+    assert os.listdir(root / ".tmp") == []
+    assert (root / f"{ref}.txt.zst").stat().st_size < len(LINES) / 4
+    assert (root / f"{ref}.txt.zst").stat().st_mode & 0o777 == 0o600
+    assert content(store, ref) == LINES
+    assert verify(store, ref) is None
+    assert [record.command for record in store.list()] == ["make"]
+    assert store.get(ref[:8]).ref == ref
+    assert store.where(ref) is store.where(ref[:8]) is None, "there is no plain file"
+
+
+def test_the_result_counts_and_a_dry_run_touches_nothing(store, root):
+    first, second = put(store, LINES).ref, put(store, LINES, "make").ref
+    before = names(root)
+    assert store.compress(dry_run=True) == Compressed(2, 2 * len(LINES), None)
+    assert names(root) == before
+    done = store.compress()
+    sizes = [(root / f"{ref}.txt.zst").stat().st_size for ref in (first, second)]
+    assert done == Compressed(2, 2 * len(LINES), sum(sizes))
+    assert store.compress() == Compressed()
+
+
+def test_what_gains_nothing_stays_plain(store):
+    small, noise = b"x" * BLOCK, random.Random(5).randbytes(100_000)
+    refs = [put(store, data).ref for data in (small, noise)]
+    assert store.compress() == Compressed()
+    assert all(store.where(ref) for ref in refs)
+
+
+def test_only_what_is_old_is_compressed_and_what_is_about_to_end_is_not(store, root):
+    now = time.time()
+    refs = [put(store, LINES, f"t{days}").ref for days in (0, 2, 8, 9)]
+    for ref, days in zip(refs, (0, 2, 8, 9), strict=True):
+        for ending in (".txt", ".json"):
+            os.utime(root / (ref + ending), (now - days * DAY,) * 2)
+    store.pin(refs[3])
+    os.utime(root / f"{refs[3]}.json", (now - 9 * DAY,) * 2)
+    assert store.compress(older_than_seconds=DAY).outputs == 2
+    assert [store.where(ref) is None for ref in refs] == [False, True, False, True]
+    assert store.sweep().outputs == 1, "compressed or not, it has the age it had"
+
+
+def test_compressing_does_not_prolong_a_life(store, root):
+    ref = put(store, LINES).ref
+    then = time.time() - 6.5 * DAY
+    for ending in (".txt", ".json"):
+        os.utime(root / (ref + ending), (then, then))
+    store.compress()
+    assert abs(os.stat(root / f"{ref}.txt.zst").st_mtime - then) < 1
+    assert store.sweep().outputs == 0
+    swept = store.sweep(now=time.time() + DAY)
+    assert (swept.outputs, swept.bytes < len(LINES) / 4) == (1, True)
+    assert names(root) == []
+
+
+def test_retention_counts_what_is_on_the_disk(store, ref):
+    other = put(store, LINES, "other").ref
+    store.sweep(now=time.time() + 60, retention=Retention(grace_seconds=0, bytes=len(LINES) + len(LINES) // 2))
+    assert {record.ref for record in store.list()} == {ref, other}
+
+
+def test_pin_and_delete_know_it(store, root, ref):
+    store.pin(ref)
+    assert store.get(ref).pinned
+    assert store.sweep(now=time.time() + 99 * DAY).outputs == 0
+    assert content(store, ref) == LINES
+    store.delete(ref)
+    assert names(root) == []
+    with pytest.raises(RefError):
+        store.open(ref)
+
+
+def test_the_same_output_again_is_one_output_and_plain_for_its_path_is_told_again(store, root, ref):
+    os.utime(root / f"{ref}.txt.zst", (1, 1))
+    again = put(store, LINES, command="make again")
+    assert again.ref == ref
+    assert names(root) == [f"{ref}.json", f"{ref}.txt"]
+    assert Path(store.where(ref)).read_bytes() == LINES
+    assert time.time() - os.stat(store.where(ref)).st_mtime < 60
+
+
+@pytest.mark.parametrize("limits", [Limits(bytes=500), Limits(bytes=700, lines=6), Limits(tokens=300)])
+@pytest.mark.parametrize("hints", ["path", "cli", ("tools", "files:Read,Grep")])
+def test_the_same_output_again_gives_the_same_text_also_after_it_was_compressed(store, limits, hints):
+    clipper = Clipper(limits, store=store, hints=hints)
+    first = clipper.clip(LINES)
+    assert store.compress().outputs == 1
+    again = clipper.clip(LINES)
+    assert (again.text, again.path, again.ref) == (first.text, first.path, first.ref)
+    assert Path(again.path).read_bytes() == LINES
+
+
+def test_an_output_with_another_name_elsewhere_is_left_for_nothing_would_be_saved(store, tmp_path):
+    ref = put(store, LINES).ref
+    os.link(store.where(ref), tmp_path / "elsewhere.txt")
+    assert store.compress() == Compressed()
+
+
+def test_what_is_damaged_is_counted_and_left_as_it_is(store, root):
+    good, bad, unknown = (put(store, LINES, tool).ref for tool in ("good", "bad", "unknown"))
+    with open(store.where(bad), "r+b") as file:
+        file.write(b"X")
+    (root / f"{unknown}.json").write_bytes(b"{")
+    done = store.compress()
+    assert (done.outputs, done.damaged) == (1, 2)
+    assert names(root) == sorted(
+        [f"{good}.json", f"{good}.txt.zst", f"{bad}.json", f"{bad}.txt", f"{unknown}.json", f"{unknown}.txt"]
+    )
+    assert os.listdir(root / ".tmp") == []
+
+
+def test_damage_is_found_by_verify_and_healed_by_the_next_run(store, root, ref):
+    path = root / f"{ref}.txt.zst"
+    whole = bytearray(path.read_bytes())
+    whole[1_000] ^= 1
+    path.write_bytes(whole)
+    assert "Bytes 1-1,048,576 of" in verify(store, ref)
+    path.write_bytes(b"")
+    assert "is damaged" in verify(store, ref)
+    put(store, LINES)
+    assert verify(store, ref) is None
+
+
+def test_all_descriptors_are_given_back(store, root, ref):
+    before = len(os.listdir("/dev/fd"))
+    put(store, LINES, "other")
+    store.compress()
+    store.open(ref).close()
+    (root / f"{ref}.txt.zst").write_bytes(b"short")
+    with pytest.raises(StoreError):
+        store.open(ref)
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_store_that_is_not_there_or_empty_is_not_made(store, root):
+    assert store.compress() == Compressed()
+    assert not root.exists()
+    root.mkdir()
+    assert store.compress() == Compressed()
+    assert os.listdir(root) == []
+
+
+@pytest.mark.parametrize("name", ["backports", "backports.zstd"])
+def test_without_the_extra_nothing_changes_and_it_is_said_what_to_install(store, root, ref, monkeypatch, name):
+    if sys.version_info >= (3, 14):
+        pytest.skip("Python has it")
+    other = put(store, LINES, "other").ref
+    before = names(root)
+    import backports  # here, since there is none from 3.14 on
+
+    monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delattr(backports, "zstd")
+    for ask in (store.compress, lambda: store.compress(dry_run=True), lambda: store.open(ref)):
+        with pytest.raises(MissingExtraError, match=r"pip install 'spillover\[zstd\]'"):
+            ask()
+    assert names(root) == before
+    assert {record.ref for record in store.list()} == {ref, other}, "what is known of it needs no extra"
+    assert content(store, put(store, LINES).ref) == LINES, "and storing goes on"
+
+
+def test_reading_a_piece_of_a_big_output_takes_memory_for_some_frames_only(root):
+    code = """
+line = b"%s the quick brown fox\\n" * 1_000
+put(store, (line % tuple(b"%d" % (n * 1_000 + m) for m in range(1_000)) for n in range(2_400)))
+assert store.compress().outputs == 1
+"""
+    done(python(code, root))
+    code = """
+(record,) = store.list()
+assert record.bytes > 64_000_000, record.bytes
+before = peak_memory()
+blob = store.open(record.ref)
+for at in (record.bytes - 9, 30_000_000, 0, *range(0, record.bytes, 1 << 20)):
+    assert len(blob.read(at, at + 9)) == 9
+print(peak_memory() - before)
+"""
+    assert int(done(python(code, root))) < 16 << 20
+
+
+@pytest.mark.parametrize("step", ["link", "fsync", "utime", "rename"])
+def test_whatever_step_fails_the_output_is_there(store, root, monkeypatch, step):
+    ref = put(store, LINES).ref
+
+    def fail(*_, **__):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, step, fail)
+        if step == "link":  # there is a way around it
+            store.compress()
+        else:
+            with pytest.raises(StoreError, match="Input/output error"):
+                store.compress()
+    assert content(store, ref) == LINES
+    assert os.listdir(root / ".tmp") == []
+    assert store.compress(now=time.time() + 120).outputs == (step != "link"), "and the next one does it"
+    assert names(root) == [f"{ref}.json", f"{ref}.txt.zst"]
+
+
+# ── many at once
+
+
+def test_who_reads_lists_or_stores_while_others_compress_always_finds_it(root):
+    store = DirStore(root, retention=None)
+    data = LINES[:200_000]
+    ref = put(store, data).ref
+    reader = """
+print("go", flush=True)
+rounds = 0
+while not os.path.exists(sys.argv[2]):
+    assert content(store, sys.argv[3]).startswith(b"1: the quick")
+    assert [record.ref for record in store.list()] == [sys.argv[3]]
+    assert store.get("bash").ref == sys.argv[3]
+    rounds += 1
+print(rounds)
+"""
+    stop = root.parent / "stop"
+    children = [python(reader, root, stop, ref) for _ in range(2)]
+    try:
+        for child in children:
+            child.stdout.readline()
+        compressed = 0
+        for _ in range(150):
+            compressed += store.compress().outputs
+            put(store, data)
+    finally:
+        stop.touch()
+    assert all(int(done(child)) > 0 for child in children)
+    assert compressed > 0
+    assert verify(store, ref) is None
+
+
+def test_where_there_are_no_locks_a_sweep_meanwhile_does_not_take_it_for_a_half(root, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    store = DirStore(root, retention=None)
+    data, long_ago = LINES[:20_000], time.time() - DAY
+    refs = [put(store, data, f"t{number}").ref for number in range(8)]
+    sweeper = """
+import errno, fcntl
+from spillover.store.retention import Retention
+
+def flock(*_):
+    raise OSError(errno.ENOLCK, "No locks available")
+
+fcntl.flock = flock
+print("go", flush=True)
+while not os.path.exists(sys.argv[2]):
+    store.sweep(retention=Retention(age_seconds=None, grace_seconds=0, count=None, bytes=None))
+"""
+    stop = root.parent / "stop"
+    child = python(sweeper, root, stop)
+    compressed = 0
+    try:
+        child.stdout.readline()
+        for _ in range(40):
+            for ref in refs:
+                for ending in (".json", ".txt"):
+                    os.utime(root / (ref + ending), (long_ago, long_ago))
+            compressed += store.compress().outputs
+            for ref in refs:  # plain again, and as old as before
+                (root.parent / "plain").write_bytes(data)
+                (root.parent / "plain").rename(root / f"{ref}.txt")
+                (root / f"{ref}.txt.zst").unlink(missing_ok=True)
+    finally:
+        stop.touch()
+    done(child)
+    assert compressed == 40 * 8
+    assert {record.ref for record in store.list()} == set(refs)
+
+
+def test_outputs_that_are_compressed_deleted_and_stored_by_several_processes_stay_whole(root):
+    code = """
+import random
+from contextlib import suppress
+from spillover.errors import RefError
+from spillover.store.base import verify
+random.seed(int(sys.argv[2]))
+outputs = [b"%d the quick brown fox\\n" % n * 2_000 for n in range(4)]
+for _ in range(60):
+    data = random.choice(outputs)
+    with suppress(RefError):
+        ref = put(store, data).ref
+        store.compress()
+        assert verify(store, ref) is None
+        if random.random() < 0.2:
+            store.delete(ref)
+"""
+    for child in [python(code, root, seed) for seed in range(4)]:
+        done(child)
+    store = DirStore(root)
+    assert [said for record in store.list() if (said := verify(store, record.ref))] == []
+    assert {name.partition(".")[0] for name in names(root)} == {record.ref for record in store.list()}
+    assert os.listdir(root / ".tmp") == []
+
+
+def test_stored_again_while_it_is_compressed_it_stays_and_is_young(store, root, monkeypatch):
+    ref = put(store, LINES).ref
+    synced = os.fsync
+
+    def again(fd):
+        put(store, LINES)
+        synced(fd)
+
+    monkeypatch.setattr(os, "fsync", again)
+    assert store.compress() == Compressed()
+    assert names(root) == [f"{ref}.json", f"{ref}.txt"]
+    assert content(store, ref) == LINES
+
+
+def test_deleted_while_it_is_compressed_it_is_gone(store, root, monkeypatch):
+    ref = put(store, LINES).ref
+    synced = os.fsync
+
+    def gone(fd):
+        if (root / f"{ref}.json").exists():
+            store.delete(ref)
+        synced(fd)
+
+    monkeypatch.setattr(os, "fsync", gone)
+    store.compress()
+    assert names(root) == []
+
+
+def test_an_output_is_not_taken_for_a_half_when_a_sweep_saw_only_a_part_of_the_folder(store, root, monkeypatch):
+    refs = {put(store, LINES, f"t{number}").ref for number in range(6)}
+    for name in names(root):
+        os.utime(root / name, (time.time() - DAY,) * 2)
+    (root / ".sweep").unlink()
+    monkeypatch.setattr("spillover.store.retention.LOOK", 7)
+    store.writer().abandon()
+    assert {record.ref for record in store.list()} == refs
+
+
+# ── kill -9
+
+
+def test_kill_9_at_any_moment_leaves_every_output_readable(root):
+    luck = random.Random(11)
+    store = DirStore(root, retention=None)
+    outputs = [b"%d %d the quick brown fox\n" % (n, n) * 30_000 for n in range(6)]
+    refs = [put(store, data).ref for data in outputs]
+    code = """
+import itertools
+print("go", flush=True)
+for n in itertools.count():
+    store.compress(now=1e10, older_than_seconds=0)
+    for k in range(6):
+        put(store, b"%d %d the quick brown fox\\n" % (k, k) * 30_000)
+"""
+    for _ in range(12):
+        child = python("store = DirStore(store.root, retention=None)\n" + code, root)
+        child.stdout.readline()
+        time.sleep(luck.random() / 10)
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        assert [content(store, ref) for ref in refs] == outputs
+        assert {record.ref for record in store.list()} == set(refs)
+    later = time.time() + 120
+    store.compress(now=later)
+    assert names(root) == sorted(name for ref in refs for name in (f"{ref}.json", f"{ref}.txt.zst"))
+    store.sweep(now=later + 7_200, retention=Retention(age_seconds=None, count=None, bytes=None))
+    assert os.listdir(root / ".tmp") == []
+    assert [verify(store, ref) for ref in refs] == [None] * 6
+
+
+def test_what_a_killed_one_left_is_used_only_after_a_while(store, root):
+    ref = put(store, LINES).ref
+    (root / f"{ref}.txt.zst").write_bytes(b"left behind")
+    assert content(store, ref) == LINES, "the plain one counts"
+    assert store.compress() == Compressed(), "somebody may be at it"
+    assert store.compress(now=time.time() + 61).outputs == 1
+    assert content(store, ref) == LINES
+
+
+def test_a_record_has_nothing_of_it(store, ref):
+    assert store.get(ref).sha256 == record_of(LINES).sha256
