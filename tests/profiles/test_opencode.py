@@ -131,7 +131,7 @@ def test_what_the_call_says_is_stronger_than_the_config(clipper):
 @pytest.mark.parametrize(
     ("said", "error"),
     [
-        ({"max_lines": 0}, "leaves room for nothing"),
+        ({"max_lines": 0}, "leaves no room for anything"),
         ({"max_bytes": "1k"}, "not a whole number"),
         ({"lines": 5}, "it may set"),
         (False, "it may set"),
