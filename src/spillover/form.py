@@ -95,6 +95,8 @@ class FormRenderer(Renderer):
             stored=self.kept.stored,
         )
         before, between, after = self._words(told)
+        if len(sections) > 1:  # each stands for itself: what is missing is said before or behind all of them
+            before, _, after = self._words(replace(told, parts=(body,)))
         laid = [self._labelled(each, text, between) for each, text in zip(sections, texts, strict=True)]
         said = [number for number, text in enumerate(laid) if text] or [0]
         laid[said[0]] = before + laid[said[0]]

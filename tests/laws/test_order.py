@@ -55,13 +55,15 @@ ORDER = """
     retrieve.read           retrieve.grep        retrieve.outline
     retrieve.look
     retrieve.tools
+    retrieve.specs
     profiles
     profiles.vtcode_estimate profiles.vtcode_preview profiles.vtcode_display
     config.values
     config.files
     config.settings
     clipper
-    budget
+    budget                  adapters             adapters.parts
+    adapters.langchain      adapters.openai_agents adapters.pydantic_ai
     profiles.base           profiles.t15_shell   profiles.klaude_ui
     profiles.opencode_ids   profiles.opencode_permission profiles.opencode_lines profiles.opencode_media
     profiles.opencode       profiles.opencode_read

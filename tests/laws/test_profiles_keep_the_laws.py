@@ -1,6 +1,7 @@
 """The laws hold for every profile; law 1 in the form that goes with a notice outside: the words are so many bytes more."""
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -165,3 +166,15 @@ def test_law_1_many_gaps_are_not_many_words(name, step):
     clip = clipper.clip("x" * 300_000)
     assert len(clip.text.encode()) <= clip.shown.bytes + OUTSIDE
     assert clip.shown.bytes
+
+
+@every_profile
+@pytest.mark.parametrize("keep", [None, *KEEPS])
+def test_two_streams_that_are_cut_are_both_there_and_the_words_say_so(name, keep):
+    clipper = profiles.named(name).clipper(store=MemoryStore())
+    clipper = replace(clipper, keep=keep) if keep else clipper
+    clip = clipper.clip_streams(stdout="out of it\n" * 20_000, stderr="in error\n" * 20_000)
+    assert "[stdout]" in clip.text
+    assert "[stderr]" in clip.text
+    assert re.search("truncated|too large", clip.text)
+    assert clip.ref in clip.text

@@ -23,7 +23,7 @@ def text(value):
 
 @pytest.fixture
 def by():
-    return daycare.clipper(store=MemoryStore())
+    return daycare.clipper(store=MemoryStore(), place=False)
 
 
 def stored(clipper, ref):
@@ -44,21 +44,24 @@ def test_up_to_the_limit_nothing_happens(by):
     assert by.clip("é" * 8_000).outcome == "whole"
 
 
-def test_the_place_can_be_said_to_the_model(tmp_path):
-    clip = daycare.clipper(place=True, store=DirStore(tmp_path / "store")).clip("a" * 9_000)
+def test_the_model_is_told_where_the_whole_is(tmp_path):
+    clip = daycare.clipper(store=DirStore(tmp_path / "store")).clip("a" * 9_000)
     assert clip.text.startswith(
         f"... (1,000 chars truncated from output (9,000 chars total); full output: {clip.path})\n"
     )
 
 
-def test_when_nothing_could_be_kept_the_clip_says_so_and_the_text_is_the_same(by):
-    lost = daycare.clipper(store=FailingStore(MemoryStore(), on="publish")).clip("a" * 9_000)
+def test_when_nothing_could_be_kept_the_words_say_so(by):
+    full = FailingStore(MemoryStore(), on="publish")
+    lost = daycare.clipper(store=full).clip("a" * 9_000)
     assert (lost.outcome, lost.reason) == ("lost", "No space left on device")
-    assert lost.text == by.clip("a" * 9_000).text
+    said = "; Full output not kept: No space left on device.)"
+    assert lost.text.partition("\n")[0] == f"... (1,000 chars truncated from output (9,000 chars total){said}"
+    assert daycare.clipper(store=full, place=False).clip("a" * 9_000).text == by.clip("a" * 9_000).text
 
 
 def test_any_part_can_be_kept(by):
-    clipper = daycare.clipper(keep="ends", store=by.store, source="stdout")
+    clipper = daycare.clipper(keep="ends", store=by.store, source="stdout", place=False)
     assert clipper.clip("a" * 9_000).text == daycare.head_tail("a" * 9_000, 8_000, "stdout")
 
 

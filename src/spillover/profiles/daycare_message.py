@@ -32,7 +32,7 @@ def agent_message(
     home = os.path.expanduser("~")
     where = folder or os.path.join(home, "outputs")
     kept = store_for(store, folder=where, names=_names(clock), shape=SHAPE, age_seconds=None, profile="outputs")
-    clip = replace(clipper(), store=kept, limits=Limits(chars=MAX_CHARS)).clip(text, tool="agent-message")
+    clip = replace(clipper(place=False), store=kept, limits=Limits(chars=MAX_CHARS)).clip(text, tool="agent-message")
     if clip.path is None or clip.reason:
         return Bounded(clip.text, [clip])
     path = f"~{clip.path.removeprefix(home)}" if clip.path.startswith(f"{home}/") else clip.path

@@ -41,8 +41,8 @@ def head(text: str, limit: int) -> str:
     return text if len(text) <= _checked(limit) else f"{text[:limit]}..."
 
 
-def clipper(*, source: str | None = None, place: bool = False, **given: Any) -> Clipper:
-    """What daycare does to any output. Its words name no file; `place=True` adds where the whole is."""
+def clipper(*, source: str | None = None, place: bool = True, **given: Any) -> Clipper:
+    """What daycare does to any output. Its words name no file; ours add where the whole is, unless `place=False`."""
     return made({"limits": Limits(chars=MAX_CHARS), "keep": "tail", "wording": form(source, place=place)}, given)
 
 
