@@ -23,7 +23,6 @@ count = exact("o200k_base")
 every_case = pytest.mark.parametrize("case", CASES)
 #: Not reached yet at ROOM: what it takes. Strict, so that whoever reaches one hears of it.
 SHORT = {
-    "gxx_template": "the third of four errors, 50 tokens each, and the line before it; kept from 1,500 tokens on",
     "maven": "one 139-token line; its stack traces score higher, as they do where a trace is what was marked; from 2,000 on",
 }
 to_survive = [

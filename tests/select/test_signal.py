@@ -208,3 +208,17 @@ def test_what_a_compiler_says_about_code_is_no_source_code(shown):
     error = ["src/b.c:7:5: error: too few arguments to function 'take'", "    take();", "    ^~~~"]
     text = shown("\n".join([*said, *error, *said]) + "\n", tokens=600).text
     assert error[0] in text.splitlines()
+
+
+def test_an_error_among_more_lines_than_are_ever_looked_at_is_found(shown):
+    numbers = [str(number) for number in range(29_000)]
+    text = shown("\n".join([*numbers[:20_000], "ERROR: it broke", *numbers[20_000:]]) + "\n", tokens=1_000).text
+    assert "ERROR: it broke" in text.splitlines()
+
+
+def test_every_error_at_a_place_is_named_before_one_is_shown_at_length(shown):
+    errors = [f"src/part{number}.c:{number}:5: error: no member named 'm{number}' in 'struct box'" for number in range(12)]
+    notes = [f"/usr/include/box.h:{number}:1: note: candidate cannot be used: failed to match" for number in range(60)]
+    lines = [line for error in errors for line in (error, *notes)]
+    text = shown("\n".join(lines) + "\n", tokens=1_000).text
+    assert [error for error in errors if error not in text] == []

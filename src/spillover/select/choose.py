@@ -32,6 +32,8 @@ OWN = 0.5
 RARE = 0.2
 #: Behind each of them, so many lines.
 FOLLOWING = 3
+#: And to the errors that name their place: each of them is heard before anything is shown at length.
+HEADINGS = 0.3
 #: With so many verdicts, each is worth more than the surroundings of one.
 MANY = 8
 PEAKS_OF_MANY = 0.85
@@ -55,6 +57,7 @@ class Candidates:
     run: Array  # what the run of like lines costs of which each is a middle one; 0 for all others
     pinned: Array  # places in the arrays: how it ended, which stands first
     rare: Array  # evidence of a kind that few have, and lines like no others where the others are all alike
+    headings: Array  # errors that name their place, as compilers write them, and the places right above them
     evidence: int  # how many lines say that something failed
     code: float  # the share of lines that look like code
 
@@ -95,7 +98,17 @@ def candidates(lines: Lines, own: Array, points: Array, rare: Sequence[int] = ()
     odd = np.flatnonzero(np.isin(lines.first, np.array(rare, dtype=np.int64)) & able)
     first = np.concatenate((_best(_alone(lines, able), points), _best(odd, points)))
     seen, code = int(evidence(lines).any(axis=1).sum()), float(lines.classes[:, NAMES.index("code")].mean())
-    return Candidates(lines, points, own, able, runs(lines), exits[-1:], first, seen, code)
+    return Candidates(lines, points, own, able, runs(lines), exits[-1:], first, _headings(lines), seen, code)
+
+
+def _headings(lines: Lines) -> Array:
+    import numpy as np
+
+    place, says = (lines.classes[:, NAMES.index(name)] for name in ("place first", "error says"))
+    dismissed = lines.classes[:, [NAMES.index(name) for name in DISMISSED]].any(axis=1)
+    heads = place & says & ~dismissed
+    above = np.append(heads[1:], False) & place  # the last line has none below it
+    return np.flatnonzero(heads | above)
 
 
 def _best(those: Array, points: Array) -> Array:
@@ -116,6 +129,8 @@ def chosen(those: Candidates, room: float) -> Array:
     rare = those.rare[np.cumsum(cost[those.rare] + 2 * MARKER) <= RARE * room]
     keep[rare] = True
     keep = _followed(keep, rare, cost, RARE * room)
+    headings = those.headings[able[those.headings]]
+    keep[headings[np.cumsum(cost[headings] + 2 * MARKER) <= HEADINGS * room]] = True
     # How it ended.
     back = np.cumsum(np.where(able, cost, 0)[::-1])[::-1]
     keep |= able & (back - np.where(able, cost, 0) < _tail(those, room) * room)

@@ -74,8 +74,8 @@ class Look:
 
 def look(document: Document, start: int, end: int) -> Look:
     """Where to look closely in these bytes."""
-    if end - start <= CLOSE:
-        return Look(_thinned(document, [(start, end)]))
+    if end - start <= CLOSE and _lines(document, start, end) <= MOST_LINES:
+        return Look([(start, end)])
     seen = scan(document, start, end)
     rare = [*_rare_words(document, seen.words, start, end), *seen.rare]
     cells = len(seen.words)
@@ -84,13 +84,25 @@ def look(document: Document, start: int, end: int) -> Look:
     room = CLOSE // CELL
     for at in seen.rare[: int(room * RARE_SHARE)]:
         chosen.add((at - start) // CELL)
+    lines = sum(_lines(document, *_cell(cell, start, end)) for cell in chosen)
     for cell in sorted(range(cells), key=lambda cell: (-points[cell], cell)):
-        if len(chosen) >= room or points[cell] <= 0:
+        if len(chosen) >= room or points[cell] <= 0 or lines > MOST_LINES:
             break
-        chosen.add(cell)
-    edges = [(start + cell * CELL, min(end, start + (cell + 1) * CELL)) for cell in sorted(chosen)]
+        if cell not in chosen:
+            lines += _lines(document, *_cell(cell, start, end))
+            chosen.add(cell)
+    edges = [_cell(cell, start, end) for cell in sorted(chosen)]
     whole = _merged([(_line_start(document, a, start), _line_end(document, b, end)) for a, b in edges])
     return Look(_thinned(document, whole), rare)
+
+
+def _cell(number: int, start: int, end: int) -> tuple[int, int]:
+    at = start + number * CELL
+    return at, min(end, at + CELL)
+
+
+def _lines(document: Document, start: int, end: int) -> int:
+    return document.blob.read(start, end).count(b"\n")
 
 
 def _rare_words(document: Document, words: Array, start: int, end: int) -> list[int]:
@@ -99,8 +111,8 @@ def _rare_words(document: Document, words: Array, start: int, end: int) -> list[
     found = set()
     for number in ((having > 0) & (having * FEW_CELLS <= len(words)) & (having <= RARE)).nonzero()[0].tolist():
         for cell in words[:, number].nonzero()[0].tolist():
-            at = start + cell * CELL
-            data = document.blob.read(at, min(end, at + CELL))
+            at, upto = _cell(cell, start, end)
+            data = document.blob.read(at, upto)
             found.add(_line_start(document, at + data.find(WORDS[number]), start))
     return sorted(found)
 

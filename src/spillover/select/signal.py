@@ -87,7 +87,7 @@ def select(document: Document, fill: Fill) -> Sequence[Span]:
         odd = odd if fill(odd) <= HALF else []
         return [*odd, *keeping(PLAIN_SHARE)(document, lambda spans: fill([*odd, *spans]))]
     parts = [candidates(sight.lines, *score(sight.lines), sight.rare) for sight in sights]
-    costs = [round(part.cost) for part in parts]
+    costs = [int(part.cost) + 1 for part in parts]  # never less than it takes: a short stderr is shown whole
     weights = [sight.weight for sight in sights]
 
     def spans(room: int, *, why: bool = False) -> list[Span]:
