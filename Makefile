@@ -6,6 +6,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+TESTED := .venv/tested
+EXTRAS := tokens,zstd,rich,mcp,langchain,openai-agents,pydantic-ai,dev
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format docs bench clean
@@ -19,19 +21,19 @@ demo: $(READY) ## run a noisy command through `spill run`, then find and read wh
 test: lint ## lint, types and every test
 	$(BIN)/python -m pytest -n auto
 
-lint: $(READY) ## lint, format and strict types; changes nothing
+lint: $(TESTED) ## lint, format and strict types; changes nothing
 	$(BIN)/python -m ruff check
 	$(BIN)/python -m ruff format --check
 	$(BIN)/python -m mypy
 
-format: $(READY) ## mend what lint can mend by itself
+format: $(TESTED) ## mend what lint can mend by itself
 	$(BIN)/python -m ruff check --fix
 	$(BIN)/python -m ruff format
 
-docs: $(READY) ## write help, signatures and outputs into README.md and docs/ anew
+docs: $(TESTED) ## write help, signatures and outputs into README.md and docs/ anew
 	$(BIN)/python scripts/docs.py
 
-bench: $(READY) ## every bench: each prints a table
+bench: $(TESTED) ## every bench: each prints a table
 	@set -e; for bench in bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
 
 clean: ## remove what these tasks made, .venv included
@@ -45,5 +47,12 @@ $(READY): pyproject.toml
 	@echo "Making .venv and installing into it (once; again when pyproject.toml changes)"
 	@$(PYTHON) -m venv .venv \
 		|| { echo "This Python cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[tokens,zstd,rich,dev]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[tokens]"
 	@touch $(READY)
+
+# What only the tests need: every framework there is an adapter for, and MCP servers from npm, run by a Node from PyPI.
+$(TESTED): $(READY) scripts/mcp_servers.py
+	@echo "Installing what the tests need (once; a minute or two)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	@$(BIN)/python scripts/mcp_servers.py
+	@touch $(TESTED)

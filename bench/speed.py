@@ -49,6 +49,15 @@ WORDS = [
     "12345",
     "cached",
 ]
+#: What Claude Code asks after a command that printed little.
+QUESTION = json.dumps(
+    {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "git status"},
+        "tool_response": {"stdout": "nothing to commit, working tree clean\n", "stderr": "", "interrupted": False},
+    }
+).encode()
 PATTERNS = ("FAILED|Error", "unused done 0x7f3a9c 12345 done", "wor[a-z]+ 12", "[0-9]{5} done$")
 
 
@@ -161,16 +170,22 @@ def starting(rounds: int) -> list[Row]:
     def command(*argv: str) -> Callable[[], float]:
         return timed(lambda: subprocess.run(argv, check=True, stdout=subprocess.DEVNULL))
 
-    bare, ran, imported = best(
+    def asked() -> object:
+        argv = [SPILL, "hook", "claude-code"]
+        return subprocess.run(argv, check=True, input=QUESTION, stdout=subprocess.DEVNULL)
+
+    bare, ran, imported, answered = best(
         rounds * 6,
         command(sys.executable, "-c", "pass"),
         command(SPILL, "run", "--", "true"),
         command(sys.executable, "-c", "import spillover"),
+        timed(asked),
     )
     said = "python -c pass"
     return [
         Row("spill run -- true", (ran - bare) * 1e3, "ms more", 45, at_least=False, floor=said),
         Row("import spillover", (imported - bare) * 1e3, "ms more", 30, at_least=False, floor=said),
+        Row("spill hook, small output", (answered - bare) * 1e3, "ms more", 60, at_least=False, floor=said),
     ]
 
 

@@ -97,6 +97,19 @@ def test_what_fits_comes_back_as_it_was(clipper, small):
     assert type(clipper.wrap(lambda: small, tool="t")()) is type(small)
 
 
+@pytest.mark.parametrize(
+    "large",
+    [
+        [{"type": "commit", "message": "x" * 50}] * 500,
+        {"content": [{"type": "commit", "message": BIG}]},
+        {"content": [{"type": "text", "text": "short"}], "structuredContent": {"rows": [BIG]}},
+    ],
+)
+def test_data_is_not_taken_for_blocks_because_it_has_types(clipper, large):
+    """These once passed as they were: every list of objects with a "type" was taken for media."""
+    assert fits(clipper.wrap(lambda: large, tool="t")())
+
+
 def pieces():
     for _ in range(1_000):
         yield "piece\n"
@@ -204,6 +217,23 @@ def test_a_small_exception_is_not_touched(clipper, error):
     with pytest.raises(type(error)) as caught:
         clipper.wrap(raising(error), tool="t")()
     assert (str(caught.value), caught.value.args) == (said, args)
+
+
+def test_words_that_an_exception_has_in_a_second_place_are_bounded_too(clipper):
+    class ToldError(Exception):
+        def __init__(self, message):
+            super().__init__(message)
+            self.message = message
+
+    class FixedError(Exception):
+        @property
+        def message(self):
+            return self.args[0]
+
+    for error in (ToldError(BIG), FixedError(BIG)):
+        with pytest.raises(type(error)) as caught:
+            clipper.wrap(raising(error), tool="t")()
+        assert fits(caught.value.message)
 
 
 async def test_an_async_tool_that_raises_is_bounded_too(clipper):

@@ -172,6 +172,18 @@ class Clipper(Choices):
 
         return tools(self.for_answers())
 
+    def tool_specs(self, style: str = "openai") -> list[dict[str, Any]]:
+        """These tools as a request lists them: for chat completions ("openai"), "openai-responses" or "anthropic"."""
+        from spillover.retrieve.specs import tool_specs
+
+        return tool_specs(self.tools(), style)
+
+    def dispatch(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
+        """The answer to a model's call of one of these tools. Never raises: what is wrong with the call is said, and fits."""
+        from spillover.retrieve.specs import dispatch
+
+        return dispatch(self.tools(), name, arguments, self.for_answers())
+
 
 def clip(source: Source, limits: Limits | None = None, **choices: Any) -> Clip:
     """Bring an output within limits: `clip(text)`, `clip(text, Limits(tokens=4_000), keep="tail")`."""

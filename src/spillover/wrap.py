@@ -124,7 +124,8 @@ def bounded_error(error: Exception, choices: Choices, *, call_id: str | None = N
     plain = replace(choices.for_answers(), trigger=None)  # a profile's words may say that the call succeeded
     if any(isinstance(arg, (str, bytes)) for arg in error.args):
         error.args = tuple(
-            pipeline.clip(arg, plain, call_id=call_id).text if isinstance(arg, (str, bytes)) else arg for arg in error.args
+            pipeline.clip(arg, plain, call_id=call_id).text if isinstance(arg, (str, bytes)) else arg
+            for arg in error.args
         )
     if type(error).__str__ in PLAIN_STR and _fill(str(error), plain) > 1:
         said = pipeline.clip(str(error), plain, call_id=call_id).text

@@ -26,6 +26,15 @@ HEAVY = {
     "tempfile",
     "tomllib",
     "typing",
+    # What the adapters are for is none of a command's business.
+    "agents",
+    "langchain",
+    "langchain_core",
+    "langgraph",
+    "mcp",
+    "openai",
+    "pydantic",
+    "pydantic_ai",
 }
 LOADED = """
 import sys
@@ -54,6 +63,9 @@ def test_what_fits_needs_nothing_that_cuts_or_goes_back():
 def test_what_overflows_needs_no_search_engine_and_no_exact_tokens():
     ends = loaded("run", "--bytes", "2000", "--keep", "ends", "--", "seq", "5000")
     assert not ends & {"re2", "splintr", "numpy", "hyperscan", "msgspec", "asyncio", "tomllib"}
+    assert not {
+        name for name in ends if name.startswith(("spillover.adapters", "langchain", "pydantic", "agents", "mcp"))
+    }
     assert not loaded("run", "--bytes", "2000", "--", "seq", "5000") & {"re2", "splintr", "asyncio", "tomllib"}
 
 

@@ -62,7 +62,17 @@ ORDER = """
     config.files
     config.settings
     clipper
-    budget                  adapters             adapters.parts
+    budget                  adapters             adapters.parts      adapters.going_back adapters.json_text  adapters.lines
+    adapters.claude_code    adapters.opencode    adapters.edits      adapters.install
+    adapters.hosts
+    adapters.mcp_message
+    adapters.mcp_schema     adapters.mcp_tools
+    adapters.mcp_result
+    adapters.mcp_answer     adapters.mcp_catalog
+    adapters.mcp_ask        adapters.mcp_stdio
+    adapters.mcp_many
+    adapters.mcp_relay      adapters.mcp_http
+    adapters.mcp
     adapters.langchain      adapters.openai_agents adapters.pydantic_ai
     profiles.base           profiles.t15_shell   profiles.klaude_ui
     profiles.opencode_ids   profiles.opencode_permission profiles.opencode_lines profiles.opencode_media
@@ -72,6 +82,7 @@ ORDER = """
     profiles.t15            profiles.klaude      profiles.daycare_exec profiles.daycare_rlm profiles.daycare_message
     profiles.daycare        profiles.vtcode
     cli.exits               cli.output           cli.live            cli.setup
+    cli.hook                cli.init             cli.installed       cli.mcp
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping
     cli.parser

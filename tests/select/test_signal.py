@@ -217,7 +217,9 @@ def test_an_error_among_more_lines_than_are_ever_looked_at_is_found(shown):
 
 
 def test_every_error_at_a_place_is_named_before_one_is_shown_at_length(shown):
-    errors = [f"src/part{number}.c:{number}:5: error: no member named 'm{number}' in 'struct box'" for number in range(12)]
+    errors = [
+        f"src/part{number}.c:{number}:5: error: no member named 'm{number}' in 'struct box'" for number in range(12)
+    ]
     notes = [f"/usr/include/box.h:{number}:1: note: candidate cannot be used: failed to match" for number in range(60)]
     lines = [line for error in errors for line in (error, *notes)]
     text = shown("\n".join(lines) + "\n", tokens=1_000).text

@@ -7,6 +7,7 @@ import shutil
 import sys
 
 from spillover import __version__
+from spillover.cli.installed import installed
 from spillover.cli.setup import clipper
 from spillover.config.settings import load
 from spillover.data import dataclass
@@ -41,7 +42,7 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     found.append(Check("configuration", ok=True, said=", ".join(files) or "no files; the defaults and the environment"))
     root = os.fspath(chosen.store.root)  # type: ignore[attr-defined]  # the configured store is a folder
     found += [_round_trip(chosen.store), _space(root), _private(root), _tokens()]
-    return found
+    return found + [Check(*one) for one in installed(os.environ, os.getcwd())]
 
 
 def _round_trip(store: Store) -> Check:

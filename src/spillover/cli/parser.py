@@ -32,7 +32,7 @@ def _json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="facts for a program instead of text")
 
 
-def _clipping(parser: argparse.ArgumentParser) -> None:
+def _choosing(parser: argparse.ArgumentParser) -> None:
     _limits(parser)
     parser.add_argument(
         "--profile", metavar="NAME", help="as another system has it: opencode, t15, klaude, daycare, vtcode"
@@ -44,9 +44,13 @@ def _clipping(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="what the reader has: cli, tools, path, files:READ,GREP, agent:NAME, none",
     )
-    parser.add_argument("--tool", metavar="NAME", help="the name in the ref, and for per-tool rules")
     parser.add_argument("--cap", metavar="SIZE", help="the most to store of one output, e.g. 500 MB")
     _store(parser)
+
+
+def _clipping(parser: argparse.ArgumentParser) -> None:
+    _choosing(parser)
+    parser.add_argument("--tool", metavar="NAME", help="the name in the ref, and for per-tool rules")
     _json(parser)
 
 
@@ -156,6 +160,33 @@ def _doctor(parser: argparse.ArgumentParser) -> None:
     _json(parser)
 
 
+def _hook(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("host", choices=("claude-code", "opencode"), help="whose question comes on stdin, as JSON")
+
+
+def _init(parser: argparse.ArgumentParser) -> None:
+    hosts = ("claude-code", "opencode", "codex", "gemini", "shell")
+    parser.add_argument("host", choices=hosts, help="the agent; shell: any that has a shell and reads AGENTS.md")
+    parser.add_argument("--scope", choices=("user", "project"), help="for all of your work, or for this folder only")
+    parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+    parser.add_argument("--uninstall", action="store_true", help="take out again what was put in")
+
+
+def _mcp(parser: argparse.ArgumentParser) -> None:
+    _choosing(parser)
+    parser.add_argument("--url", metavar="URL", help="stand in front of the server at this address (extra: mcp)")
+    parser.add_argument(
+        "--servers", metavar="FILE", help='stand in front of all servers of a file: {"mcpServers": {NAME: …}}'
+    )
+    parser.add_argument(
+        "--http", metavar="HOST:PORT", help="serve over HTTP (extra: mcp); a port alone: on this machine only"
+    )
+    parser.add_argument("--allow-run", action="store_true", help="offer a tool that runs shell commands, too")
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="stand in front of the server that this runs"
+    )
+
+
 #: name → (what it does, its arguments, examples)
 COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
     "run": (
@@ -208,6 +239,26 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         ("spill config", "SPILLOVER_TOKENS=4000 spill config"),
     ),
     "doctor": ("Check that everything spill needs is there.", _doctor, ("spill doctor",)),
+    "mcp": (
+        "Serve the way back over MCP, alone or in front of other servers whose results it clips.",
+        _mcp,
+        (
+            "spill mcp",
+            "spill mcp -- npx -y some-server",
+            "spill mcp --tokens 4000 --url https://example.com/mcp",
+            "spill mcp --servers servers.json --http 8321",
+        ),
+    ),
+    "init": (
+        "Put spill into a coding agent, or take it out again.",
+        _init,
+        ("spill init claude-code", "spill init opencode --scope project --dry-run", "spill init codex --uninstall"),
+    ),
+    "hook": (
+        "Answer a coding agent that asks after a tool call; `spill init` sets it up.",
+        _hook,
+        ("spill hook claude-code",),
+    ),
 }
 
 FILTER = (
@@ -277,6 +328,18 @@ def _function(name: str | None) -> Function:
         from spillover.cli import retrieval
 
         return {"read": retrieval.read, "grep": retrieval.grep, "outline": retrieval.outline}[name]
+    if name == "mcp":
+        from spillover.cli import mcp
+
+        return mcp.mcp
+    if name == "hook":
+        from spillover.cli import hook
+
+        return hook.hook
+    if name == "init":
+        from spillover.cli import init
+
+        return init.init
     from spillover.cli import keeping
 
     return keeping.FUNCTIONS[name or ""]

@@ -15,9 +15,9 @@ SETTINGS = ("profile", "lines", "bytes", "chars", "tokens", "tokenizer", "keep",
 HINTS = ("cli", "path")
 
 
-def clipper(arguments: argparse.Namespace) -> Clipper:
+def clipper(arguments: argparse.Namespace, hints: tuple[str, ...] = HINTS) -> Clipper:
     """The Clipper of this call: the command line over the environment over files over defaults."""
     given = {name: getattr(arguments, name, None) for name in SETTINGS}
     settings = load(given={name: value for name, value in given.items() if value is not None})
-    others = {"hints": HINTS} if settings.values["hints"].origin == "default" else {}
+    others = {"hints": hints} if settings.values["hints"].origin == "default" else {}
     return settings.made(Clipper, **others)

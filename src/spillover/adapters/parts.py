@@ -1,0 +1,53 @@
+"""A result in the classes of its host: the texts in it are clipped together, everything else stays where it is."""
+
+from __future__ import annotations
+
+from spillover import pipeline
+from spillover.blocks import clip_blocks
+from spillover.result import Clip
+from spillover.wrap import as_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from spillover.choices import Choices
+
+
+def clip_parts(
+    parts: Sequence[Any],
+    choices: Choices,
+    *,
+    text_of: Callable[[Any], str | None],
+    with_text: Callable[[Any, str], Any],
+    call_id: str | None = None,
+) -> list[tuple[int, Any]]:
+    """Each part with the place it had, its text within the budget of all; one that lost all of its text is left out.
+
+    A part without text (`text_of` gives None), and one whose text stays as it is, is the very same object.
+    """
+    texts = [text_of(part) for part in parts]
+    blocks = [
+        {"type": "other", "at": at} if text is None else {"type": "text", "text": text, "at": at}
+        for at, text in enumerate(texts)
+    ]
+    clipped = ((block["at"], block.get("text")) for block in clip_blocks(blocks, choices, call_id=call_id))
+    return [(at, parts[at] if text == texts[at] else with_text(parts[at], text)) for at, text in clipped]
+
+
+def clip_value(
+    value: Any, choices: Choices, *, written: Callable[[Any], str | None] = as_json, call_id: str | None = None
+) -> Any:
+    """A text clipped; data the same when what the host would have `written` of it fits, and otherwise that, clipped."""
+    if isinstance(value, Clip):
+        return value.text
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
+        return pipeline.clip(value, choices, call_id=call_id).text
+    text = written(value)
+    if text is None:
+        return value
+    clip = pipeline.clip(text, choices, call_id=call_id)
+    return value if clip.outcome == "whole" else clip.text

@@ -1,0 +1,126 @@
+"""Pydantic AI: a toolset around another one, MCP toolsets included."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from spillover.adapters.parts import clip_parts, clip_value
+from spillover.clipper import Clipper
+from spillover.errors import MissingExtraError
+from spillover.result import Clip
+from spillover.wrap import as_json, bounded_error
+
+try:
+    from pydantic import ValidationError
+    from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry
+    from pydantic_ai.messages import (
+        CachePoint,
+        TextContent,
+        ToolReturn,
+        is_multi_modal_content,
+        tool_return_ta,
+    )
+    from pydantic_ai.tools import AgentDepsT, RunContext
+    from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
+    from pydantic_core import PydanticSerializationError
+except ImportError as error:
+    raise MissingExtraError("this adapter needs the extra: pip install 'spillover[pydantic-ai]'") from error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spillover.choices import Choices
+
+__all__ = ["SpilloverToolset", "output_tools"]
+
+
+@dataclass
+class SpilloverToolset(WrapperToolset[AgentDepsT]):
+    """The same tools; what they return, or raise, fits: `Agent(toolsets=[SpilloverToolset(toolset, clipper)])`."""
+
+    clipper: Clipper
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[AgentDepsT], tool: ToolsetTool[AgentDepsT]
+    ) -> Any:
+        """Call the tool, and bound what comes of it."""
+        if self.clipper.leaves_alone(name):
+            return await self.wrapped.call_tool(name, tool_args, ctx, tool)
+        choices = self.clipper.for_tool(name)
+        try:
+            result = await self.wrapped.call_tool(name, tool_args, ctx, tool)
+        except (CallDeferred, ApprovalRequired):  # no errors, but a call that goes on elsewhere
+            raise
+        except ValidationError as error:  # the model is shown all of what was not valid, and asked to try again
+            told = clip_value([error], choices, written=_told, call_id=ctx.tool_call_id)
+            if isinstance(told, str):
+                raise ModelRetry(told) from error
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, it goes on
+            raise bounded_error(error, choices, call_id=ctx.tool_call_id)  # noqa: B904  it is the same exception
+        return await asyncio.to_thread(_bounded, result, choices, ctx.tool_call_id)
+
+
+def output_tools(clipper: Clipper) -> AbstractToolset[Any]:
+    """The tools for going back, as one more toolset."""
+    return FunctionToolset(clipper.tools())
+
+
+def _bounded(result: Any, choices: Choices, call_id: str | None) -> Any:
+    if isinstance(result, ToolReturn):
+        return _return(result, choices, call_id)
+    if not _has_media(result):
+        return clip_value(result, choices, written=_written, call_id=call_id)
+    kept = clip_parts(result, choices, text_of=_text_of, with_text=_with_text, call_id=call_id)
+    return [part for _, part in kept]
+
+
+def _return(result: ToolReturn[Any], choices: Choices, call_id: str | None) -> ToolReturn[Any]:
+    """The value and the content beside it reach the model both, and share one budget; the rest is not touched."""
+    whole: Any = result.return_value
+    listed, content = _has_media(whole), result.content
+    before = list(whole) if listed else [whole]
+    beside = [] if content is None else [content] if isinstance(content, str) else list(content)
+    kept = clip_parts([*before, *beside], choices, text_of=_text_of, with_text=_with_text, call_id=call_id)
+    value: Any = [part for at, part in kept if at < len(before)]
+    more: Any = [part for at, part in kept if at >= len(before)]
+    return dataclasses.replace(
+        result,
+        return_value=value if listed else value[0] if value else "",
+        content=(more[0] if more else None) if content is None or isinstance(content, str) else more,
+    )
+
+
+def _has_media(value: Any) -> bool:
+    """Whether it is a list that the host takes apart; any other is data, and written as such."""
+    return isinstance(value, list) and any(is_multi_modal_content(part) for part in value)
+
+
+def _text_of(part: Any) -> str | None:
+    if isinstance(part, TextContent):
+        return str(part.content)
+    if part is None or isinstance(part, (bool, int, float, CachePoint)) or is_multi_modal_content(part):
+        return None
+    return _written(part.text if isinstance(part, Clip) else part)
+
+
+def _with_text(part: Any, text: str) -> Any:
+    # One with a structured value would still show the value to a model that takes it.
+    return TextContent(text, metadata=part.metadata) if isinstance(part, TextContent) else text
+
+
+def _told(errors: list[ValidationError]) -> str:
+    return errors[0].json(indent=1, include_url=False, include_context=False)
+
+
+def _written(value: Any) -> str | None:
+    """Data as the host would write it, with lines in it, so that parts of it can be named; None for media."""
+    if is_multi_modal_content(value):
+        return None
+    try:
+        data = tool_return_ta.dump_python(value, mode="json", by_alias=True)
+    except PydanticSerializationError:  # the host will say so
+        return None
+    return data if isinstance(data, str) else as_json(data)

@@ -1,0 +1,95 @@
+"""What `spill init` has put into the agents of this user and this folder, and whether it still works."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from shutil import which
+
+from spillover.adapters.hosts import COMMAND, HOSTS, SCOPES, targets
+from spillover.adapters.install import found, installing
+from spillover.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from spillover.adapters.install import Target
+
+PATIENCE = 30  # seconds, for a command of ours that should take a tenth of one
+LONG = "".join(f"line {number} of what doctor made up\n" for number in range(1, 5_001))
+#: What each host would ask, and how its answer begins.
+QUESTIONS = {
+    "claude-code": {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "seq 5000"},
+        "tool_response": {"stdout": LONG, "stderr": "", "interrupted": False},
+    },
+    "opencode": {"tool": "bash", "args": {"command": "seq 5000"}, "output": LONG},
+}
+
+
+def installed(environ: Mapping[str, str], folder: str) -> Iterator[tuple[str, bool, str]]:
+    """For each file with something of ours in it: the host, whether it works, and what there is to say."""
+    seen = set()
+    for host in HOSTS:
+        for scope in SCOPES:
+            if host == "shell" and scope == "user":
+                continue
+            for target in targets(host, scope, environ, folder):
+                real = os.path.realpath(target.path)
+                if real not in seen and os.path.isfile(real):
+                    seen.add(real)
+                    yield from _checked(host, scope, target)
+
+
+def _checked(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, str]]:
+    again = f"spill init {host}" + " --scope project" * (scope == "project")
+    try:
+        if not found(target):
+            return
+        current = installing(target).nothing
+    except UsageError as error:
+        if _names_us(target.path):  # else it is nothing of ours that is broken
+            yield host, False, str(error)
+        return
+    if not current:
+        yield host, False, f"{target.path} is not as this version writes it; run `{again}`"
+    elif which(COMMAND) is None:
+        yield host, False, f"{target.path} calls `{COMMAND}`, which is not on your PATH"
+    elif host in QUESTIONS and not _answers(host):
+        yield (
+            host,
+            False,
+            f"{target.path} is in place, but `{COMMAND} hook {host}` does not answer; is another {COMMAND} on your PATH?",
+        )
+    else:
+        yield host, True, f"{target.path} is in place, and `{COMMAND}` is {which(COMMAND)}"
+
+
+def _names_us(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return COMMAND.encode() in file.read(1 << 20)
+    except OSError:
+        return False
+
+
+def _answers(host: str) -> bool:
+    """Ask as the host would, with a store that goes away again."""
+    with tempfile.TemporaryDirectory(prefix="spill-doctor-") as store:
+        try:
+            ran = subprocess.run(
+                [COMMAND, "hook", host],
+                input=json.dumps(QUESTIONS[host]).encode(),
+                env={**os.environ, "SPILLOVER_STORE": store},
+                capture_output=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+            return ran.returncode == 0 and isinstance(json.loads(ran.stdout), dict)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            return False

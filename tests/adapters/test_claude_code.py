@@ -1,0 +1,349 @@
+"""Claude Code's hook: every tool's result goes back in the tool's own shape, or not at all."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spillover import Clipper, DirStore, Limits, MemoryStore
+from spillover.adapters.claude_code import MATCHER, SHOWN_CHARS, SHOWN_CHARS_OF_OTHERS, TAKERS, reply
+from spillover.adapters.going_back import is_command
+from spillover.testing import FailingStore
+
+LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
+USAGE = {"input_tokens": 1, "output_tokens": 1}
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+
+#: What each tool returns, as `sdk-tools.d.ts` of @anthropic-ai/claude-code 2.1.325 has it, and as its hook was seen to send it.
+BASH = {"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
+GREP = {"mode": "content", "numFiles": 0, "filenames": [], "content": LONG, "numLines": 5_000, "appliedLimit": 5_000}
+FILES = {"mode": "files_with_matches", "numFiles": 5_000, "filenames": LONG.splitlines()}
+GLOB = {"filenames": LONG.splitlines(), "durationMs": 13, "numFiles": 5_000, "truncated": False, "totalMatches": 5_000}
+FETCH = {"bytes": 90_000, "code": 200, "codeText": "OK", "result": LONG, "durationMs": 5, "url": "https://example.com"}
+HITS = {"tool_use_id": "srvtoolu_1", "content": [{"title": "a", "url": "https://example.com"}]}
+SEARCH = {"query": "what", "results": [HITS, LONG], "durationSeconds": 1.5}
+AGENT = {
+    "status": "completed",
+    "agentId": "a1",
+    "content": [{"type": "text", "text": LONG}],
+    "usage": USAGE,
+    "prompt": "go",
+}
+TASK = {"retrieval_status": "success", "task": {"task_id": "b1", "status": "completed", "output": LONG, "exitCode": 0}}
+RESOURCE = {
+    "contents": [{"uri": "file:///a", "mimeType": "text/plain", "text": LONG}, {"uri": "b", "blobSavedTo": "/b"}]
+}
+RESULTS = {
+    "bash": ("Bash", BASH),
+    "powershell": ("PowerShell", BASH),
+    "grep for lines": ("Grep", GREP),
+    "grep for files": ("Grep", FILES),
+    "glob": ("Glob", GLOB),
+    "fetch": ("WebFetch", FETCH),
+    "search": ("WebSearch", SEARCH),
+    "agent": ("Agent", AGENT),
+    "agent, by its former name": ("Task", AGENT),
+    "background task": ("TaskOutput", TASK),
+    "resource": ("ReadMcpResourceTool", RESOURCE),
+    "mcp text": ("mcp__server__tool", LONG),
+    "mcp blocks": (
+        "mcp__server__tool",
+        [{"type": "text", "text": LONG}, PICTURE, {"type": "text", "text": "and this"}],
+    ),
+}
+each_result = pytest.mark.parametrize(("tool", "response"), RESULTS.values(), ids=RESULTS)
+
+
+@pytest.fixture
+def clipper():
+    return Clipper(Limits(tokens=1_000), store=MemoryStore(), hints=("cli", "files:Read,Grep"))
+
+
+def event(tool, response, **given):
+    return {
+        "session_id": "abc",
+        "transcript_path": "/t.jsonl",
+        "cwd": "/",
+        "hook_event_name": "PostToolUse",
+        "tool_name": tool,
+        "tool_input": given,
+        "tool_response": response,
+        "tool_use_id": "toolu_1",
+    }
+
+
+def changed(clipper, tool, response, **given):
+    """What the model will get instead; None where nothing changes."""
+    said = reply(event(tool, response, **given), lambda: clipper)
+    if said is None:
+        return None
+    assert said.keys() == {"hookSpecificOutput"}
+    assert said["hookSpecificOutput"].keys() == {"hookEventName", "updatedToolOutput"}
+    assert said["hookSpecificOutput"]["hookEventName"] == "PostToolUse"
+    return json.loads(json.dumps(said["hookSpecificOutput"]["updatedToolOutput"]))
+
+
+def texts(value):
+    """Every text in a value that is longer than a name."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for each in value for text in texts(each)] if isinstance(value, list) else []
+
+
+def same_shape(one, other):
+    """The same keys and types, all the way in; a list may have become shorter."""
+    assert type(one) is type(other)
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            same_shape(one[key], other[key])
+    elif isinstance(one, list):
+        assert len(other) <= len(one)
+        assert {type(each) for each in other} <= {type(each) for each in one}
+
+
+@each_result
+def test_a_long_result_comes_back_in_the_tools_own_shape_and_fits(clipper, tool, response):
+    new = changed(clipper, tool, response)
+    same_shape(response, new)
+    shown = "\n".join(texts(new))
+    assert len(shown) < len(LONG) / 2
+    assert clipper.count(next(text for text in texts(new) if "lines shown" in text)) <= 1_000
+    assert "[Output clipped: " in shown
+    assert "line 1 of many" in shown
+    assert "line 5000 of many" in shown
+
+
+@each_result
+def test_all_of_it_is_stored_and_the_notice_says_how_to_go_back_here(clipper, tool, response):
+    new = "\n".join(texts(changed(clipper, tool, response)))
+    (record,) = clipper.store.list()
+    assert record.tool == tool
+    assert record.call_id == "toolu_1"
+    assert f"spill grep {record.ref} PATTERN · spill read {record.ref} " in new
+    stored = clipper.store.open(record.ref)
+    assert LONG.strip().encode() in stored.read(0, record.bytes)
+
+
+def test_the_notice_names_the_tools_that_claude_code_has(tmp_path, clipper):
+    new = changed(replace(clipper, store=DirStore(tmp_path)), "Bash", BASH)
+    assert f" · Grep PATTERN in {tmp_path}/bash-" in new["stdout"]
+    assert f" · Read {tmp_path}/bash-" in new["stdout"]
+
+
+@each_result
+def test_what_fits_stays_as_it_is(tool, response):
+    roomy = Clipper(Limits(tokens=1_000_000), store=MemoryStore())
+    if SHOWN_CHARS.get(tool, SHOWN_CHARS_OF_OTHERS) > len(LONG):
+        assert changed(roomy, tool, response) is None
+        assert list(roomy.store.list()) == []
+
+
+@each_result
+def test_no_result_is_longer_than_what_claude_code_shows(tool, response):
+    roomy = Clipper(Limits(tokens=1_000_000), store=MemoryStore())
+    long = json.loads(json.dumps(response).replace(" of many", " of many, and long enough"))
+    new = changed(roomy, tool, long)
+    assert sum(map(len, texts(new))) < SHOWN_CHARS.get(tool, SHOWN_CHARS_OF_OTHERS)
+
+
+def test_both_streams_have_their_own_place(clipper):
+    new = changed(clipper, "Bash", {**BASH, "stderr": "make: *** [all] Error 2\n"})
+    assert new["stdout"].startswith("[Output clipped: ")
+    assert "\n[stdout]\nline 1 of many\n" in new["stdout"]
+    assert new["stderr"] == "[stderr]\nmake: *** [all] Error 2"
+    (record,) = clipper.store.list()
+    assert record.segments == (("stdout", len(LONG)), ("stderr", 24))
+
+
+def test_two_long_streams_share_one_budget(clipper):
+    new = changed(clipper, "Bash", {**BASH, "stderr": LONG.replace("line", "error")})
+    assert "error 5000 of many" in new["stderr"]
+    assert clipper.count(new["stdout"] + "\n" + new["stderr"]) <= 1_000
+
+
+def test_the_command_is_known_afterwards(clipper):
+    changed(clipper, "Bash", BASH, command="cargo test --all")
+    (record,) = clipper.store.list()
+    assert record.command == "cargo test --all"
+
+
+def persisted(tmp_path, text=LONG * 4, **more):
+    """As Claude Code sends more than 30,000 characters: the start, and a file with all of it."""
+    path = tmp_path / "tool-results" / "b1.txt"
+    path.parent.mkdir()
+    path.write_text(text)
+    named = {"persistedOutputPath": str(path), "persistedOutputSize": len(text.encode())}
+    return {**BASH, "stdout": text[:30_000], **named, **more}
+
+
+def test_what_claude_code_has_put_into_a_file_is_taken_from_there_whole(clipper, tmp_path):
+    new = changed(clipper, "Bash", persisted(tmp_path))
+    assert new.keys() == BASH.keys(), "with the path in it, Claude Code would show the path and 2 KB of this"
+    assert "of 20,000 lines shown" in new["stdout"]
+    (record,) = clipper.store.list()
+    assert record.bytes == len(LONG) * 4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"persistedOutputPath": "/no/such/file"}, {"persistedOutputSize": 5}, {"persistedOutputPath": 5}],
+    ids=["gone", "not all of it", "no path"],
+)
+def test_a_file_that_has_not_all_of_it_is_left_to_claude_code(clipper, tmp_path, wrong):
+    assert changed(clipper, "Bash", persisted(tmp_path, **wrong)) is None
+
+
+def test_when_we_cannot_store_it_the_file_of_claude_code_is_left_to_it(clipper, tmp_path):
+    failing = replace(clipper, store=FailingStore(MemoryStore(), on="writer"))
+    assert changed(failing, "Bash", persisted(tmp_path)) is None
+
+
+def test_when_nobody_stores_it_the_model_is_told(clipper):
+    failing = replace(clipper, store=FailingStore(MemoryStore(), on="writer"))
+    new = changed(failing, "Bash", BASH)
+    assert "Full output not kept: No space left on device" in new["stdout"]
+    assert clipper.count(new["stdout"]) <= 1_000
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {**BASH, "isImage": True},
+        {**BASH, "structuredContent": [{"type": "text", "text": "x"}]},
+        {"stdout": 5},
+        LONG,
+        None,
+    ],
+    ids=["a picture", "blocks", "no text", "a bare string", "nothing"],
+)
+def test_a_result_of_bash_that_is_no_text_stays(clipper, response):
+    assert changed(clipper, "Bash", response) is None
+
+
+def test_pictures_and_order_stay(clipper):
+    new = changed(clipper, *RESULTS["mcp blocks"])
+    assert [block["type"] for block in new] == ["text", "image", "text"]
+    assert new[1] == PICTURE
+    assert new[2]["text"] == "and this"
+
+
+def test_the_object_that_mcp_itself_has_is_never_sent(clipper):
+    assert changed(clipper, "mcp__server__tool", {"content": [{"type": "text", "text": LONG}]}) is None
+
+
+@pytest.mark.parametrize("tool", ["Read", "Edit", "Write", "NotebookEdit", "TodoWrite", "Skill", "SomethingNew", ""])
+def test_other_tools_are_left_alone(clipper, tool):
+    assert changed(clipper, tool, {"type": "text", "file": {"content": LONG}, "content": LONG, "stdout": LONG}) is None
+
+
+@pytest.mark.parametrize("name", ["PreToolUse", "PostToolUseFailure", "PostToolBatch", "Stop", "", None, 5])
+def test_other_events_are_left_alone(clipper, name):
+    assert reply({**event("Bash", BASH), "hook_event_name": name, "error": LONG}, lambda: clipper) is None
+
+
+GOING_BACK = {
+    "spill read bash-7f3a9c2e41d0 120:180": True,
+    "spill grep bash-7f3a9c2e41d0 'FAILED|Error' -C 2": True,
+    "spill outline last:cargo": True,
+    "spill show --why bash-7f3a9c2e41d0": True,
+    "spill list | head -50": True,
+    "cd /src && spill read last -50:": True,
+    "/usr/local/bin/spill read last": True,
+    "spill read last 1:5; spill read last 9:20": True,
+    "spill read last 1:5\nspill read last 9:20": True,
+    "spill grep last 'a;b|c' | sort | uniq -c": True,
+    "spill run -- cat big.log": False,
+    "cat big.log | spill": False,
+    "cat big.log; spill list": False,
+    "spill list && cat big.log": False,
+    "spill read last | xargs cat": False,
+    "spill read $(cat big.log)": False,
+    "spill read last > file; cat file": False,
+    "echo `spill read last`": False,
+    "spill read 'last": False,
+    "grep spill big.log": False,
+    "echo spill read": False,
+    "spillway read last": False,
+    "spill": False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize(("command", "ours"), GOING_BACK.items())
+def test_what_only_goes_back_is_known_by_its_command(command, ours):
+    assert is_command(command) is ours
+
+
+def test_an_answer_of_spill_is_never_stored_again(clipper):
+    assert changed(clipper, "Bash", BASH, command="spill read bash-7f3a9c2e41d0 1:5000") is None
+    assert changed(clipper, "mcp__spillover__read_output", LONG) is None
+    assert changed(clipper, "Bash", BASH, command="cat it") is not None
+
+
+def test_a_search_in_what_is_stored_is_never_stored_again(clipper, tmp_path):
+    stored = replace(clipper, store=DirStore(tmp_path / "store"))
+    assert changed(stored, "Grep", GREP, path=str(tmp_path / "store" / "bash-7f3a9c2e41d0.txt")) is None
+    assert changed(stored, "Grep", GREP, path=str(tmp_path)) is not None
+
+
+def test_a_rule_for_a_tool_holds(clipper):
+    ruled = replace(
+        clipper,
+        rules={"Bash": {"limits": Limits(lines=10)}, "mcp__quiet__*": {"clip": False}, "Grep": {"hints": "none"}},
+    )
+    assert len(changed(ruled, "Bash", BASH)["stdout"].splitlines()) <= 10
+    assert changed(ruled, "mcp__quiet__tool", LONG) is None
+    assert "spill grep" not in changed(ruled, "Grep", GREP)["content"]
+
+
+def test_a_trigger_below_what_claude_code_shows_is_kept(clipper):
+    triggered = replace(clipper, limits=Limits(lines=20), trigger=Limits(chars=1_000))
+    assert changed(triggered, "Bash", {**BASH, "stdout": "x\n" * 400}) is None
+    assert len(changed(triggered, "Bash", BASH)["stdout"].splitlines()) <= 20
+
+
+def test_the_settings_match_every_tool_we_know_and_nothing_else():
+    import re
+
+    assert all(re.fullmatch(MATCHER, tool) for tool in [*TAKERS, "mcp__a__b"])
+    assert not any(re.fullmatch(MATCHER, tool) for tool in ["Read", "Edit", "Write", "BashOutput", "my_mcp__x"])
+
+
+def test_without_anything_to_clip_the_configuration_is_not_even_read():
+    assert reply(event("Read", BASH), lambda: pytest.fail("it was read")) is None
+    assert reply(event("Bash", BASH, command="spill list"), lambda: pytest.fail("it was read")) is None
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(
+    ["stdout", "stderr", "content", "filenames", "result", "results", "task", "output", "contents", "text"]
+)
+TOO_MUCH = "too much\n" * 300  # for 200 tokens
+RESPONSES = ANYTHING | st.dictionaries(
+    KEYS, ANYTHING | st.just(TOO_MUCH) | st.lists(st.just(TOO_MUCH), max_size=2), max_size=4
+)
+
+
+@given(tool=st.sampled_from([*TAKERS, "mcp__a__b", "Read", 5]), response=RESPONSES, given_=ANYTHING)
+def test_whatever_a_tool_returns_it_comes_back_in_its_shape_or_not_at_all(tool, response, given_):
+    clipper = Clipper(Limits(tokens=200), store=MemoryStore())
+    said = reply({**event(tool, response), "tool_input": given_}, lambda: clipper)
+    if said is not None:
+        new = said["hookSpecificOutput"]["updatedToolOutput"]
+        assert type(new) is type(response)
+        if isinstance(response, dict):
+            assert new.keys() == response.keys()
+
+
+@given(anything=ANYTHING)
+def test_whatever_is_asked_that_is_no_question_changes_nothing(anything):
+    assert reply(anything, lambda: pytest.fail("it was read")) is None

@@ -1,0 +1,347 @@
+"""One contract for every adapter: the same outputs through each host, and the model gets the same text and the same facts.
+
+A row of HOSTS runs one call of a tool that gives an `Output`, in the host itself, and returns what its model was sent. To add
+a host, write such a function and its row.
+"""
+
+import asyncio
+import base64
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import agents
+import pytest
+from agents.mcp import MCPServer
+from agents.testing import ScriptedModel, assistant_message, function_call
+from langchain.agents import create_agent
+from langchain_core.language_models import FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import StructuredTool, ToolException
+from mcp.types import CallToolResult, ImageContent, TextContent
+from pydantic_ai import Agent, BinaryContent, FunctionToolset, ModelResponse, TextPart, ToolCallPart, ToolFailed
+from pydantic_ai.models.function import FunctionModel
+
+from spillover.adapters.langchain import SpilloverMiddleware
+from spillover.adapters.mcp_relay import Relay
+from spillover.adapters.openai_agents import bounded_server, bounded_tools
+from spillover.adapters.pydantic_ai import SpilloverToolset
+from spillover.clipper import Clipper
+from spillover.limits import Limits
+from spillover.store.directory import DirStore
+from spillover.store.memory import MemoryStore
+from spillover.testing import FailingStore, content
+from spillover.wrap import as_json
+
+LIMITS = Limits(bytes=900)
+PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")
+PNG64 = base64.b64encode(PNG).decode()
+IMAGE = object()  # stands for PNG in what a tool gives, and in what a model gets
+
+LINES = "".join(f"line {number}\n" for number in range(1, 5_001))
+ROWS = [{"id": number, "name": f"row {number}", "ok": number != 777} for number in range(1, 1_001)]
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a tool gives: texts and images in order, data, or an error with this text."""
+
+    parts: tuple = ()
+    data: Any = None
+    error: str | None = None
+
+
+OUTPUTS = {
+    "small": Output(("all is well\n",)),
+    "huge": Output((LINES,)),
+    "one huge line": Output(("x" * 200_000,)),
+    "binary": Output(((bytes(range(256)) * 300).decode("utf-8", "replace"),)),
+    "text and image": Output((LINES, IMAGE, "and after it\n")),
+    "small text and image": Output(("a picture:\n", IMAGE)),
+    "small error": Output(error="no such table"),
+    "huge error": Output(error=LINES),
+    "small data": Output(data={"rows": ROWS[:2]}),
+    "huge data": Output(data={"rows": ROWS}),
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a model was sent: texts (or data, where a host sends data) and IMAGE in order; whether it was told of a failure."""
+
+    parts: list
+    failed: bool | None = None  # None: this host has no word for it
+
+
+@dataclass(frozen=True)
+class Host:
+    run: Any  # (clipper, output) -> Seen
+    small: Any = field(default=as_json)  # what it makes of data that fits
+    large: Any = field(default=as_json)  # the text of data that does not; ours, where data reaches the adapter as data
+    call_id: str | None = "call_1"  # where it tells
+
+
+# LangChain
+
+
+def langchain_tool(output):
+    def probe():
+        """Look."""
+        if output.error is not None:
+            raise ToolException(output.error)
+        if output.data is not None:
+            return output.data
+        if len(output.parts) == 1:
+            return output.parts[0]
+        image = {"type": "image", "base64": PNG64, "mime_type": "image/png"}
+        return [image if part is IMAGE else {"type": "text", "text": part} for part in output.parts]
+
+    return StructuredTool.from_function(probe, handle_tool_error=True)
+
+
+def langchain_agent(clipper, output):
+    call = AIMessage("", tool_calls=[{"name": "probe", "args": {}, "id": "call_1"}])
+
+    class Scripted(FakeMessagesListChatModel):
+        def bind_tools(self, tools, **kwargs):
+            return self
+
+    model = Scripted(responses=[call, AIMessage("done")])
+    return create_agent(model, [langchain_tool(output)], middleware=[SpilloverMiddleware(clipper)])
+
+
+def langchain_seen(state):
+    [message] = [message for message in state["messages"] if isinstance(message, ToolMessage)]
+    blocks = [message.content] if isinstance(message.content, str) else message.content
+    parts = [
+        block if isinstance(block, str) else IMAGE if block.get("base64") == PNG64 else block["text"]
+        for block in blocks
+    ]
+    return Seen(parts, message.status == "error")
+
+
+def langchain(clipper, output):
+    return langchain_seen(langchain_agent(clipper, output).invoke({"messages": "go"}))
+
+
+def langchain_async(clipper, output):
+    return langchain_seen(asyncio.run(langchain_agent(clipper, output).ainvoke({"messages": "go"})))
+
+
+# OpenAI Agents
+
+
+def openai_run(**agent):
+    model = ScriptedModel([[function_call("probe", {}, call_id="call_1")], [assistant_message("done")]])
+    made = agents.Agent(name="a", model=model, **agent)
+    asyncio.run(agents.Runner.run(made, "go", run_config=agents.RunConfig(tracing_disabled=True)))
+    [sent] = [item["output"] for item in model.last_call.input if item.get("type") == "function_call_output"]
+    items = [{"type": "input_text", "text": sent}] if isinstance(sent, str) else sent
+    return Seen([item["text"] if item["type"] == "input_text" else openai_image(item) for item in items])
+
+
+def openai_image(item):
+    assert item["image_url"] == f"data:image/png;base64,{PNG64}"
+    return IMAGE
+
+
+def openai_tool(clipper, output):
+    async def probe() -> Any:
+        """Look."""
+        if output.error is not None:
+            raise ValueError(output.error)
+        if output.data is not None:
+            return output.data
+        if len(output.parts) == 1:
+            return output.parts[0]
+        image = agents.ToolOutputImage(image_url=f"data:image/png;base64,{PNG64}")
+        return [image if part is IMAGE else agents.ToolOutputText(text=part) for part in output.parts]
+
+    tool = agents.function_tool(probe, failure_error_function=lambda _, error: str(error))
+    return openai_run(tools=bounded_tools([tool], clipper))
+
+
+class Server(MCPServer):
+    """A server of MCP, as the SDK lets people write their own."""
+
+    name = "server"
+
+    def __init__(self, output):
+        super().__init__(use_structured_content=output.data is not None)
+        self.output = output
+
+    async def list_tools(self, *_):
+        from mcp.types import Tool
+
+        return [Tool(name="probe", input_schema={"type": "object", "properties": {}})]
+
+    async def call_tool(self, tool_name, arguments, meta=None):
+        texts = (self.output.error,) if self.output.error is not None else self.output.parts
+        image = ImageContent(type="image", data=PNG64, mime_type="image/png")
+        blocks = [image if text is IMAGE else TextContent(type="text", text=text) for text in texts]
+        return CallToolResult(
+            content=blocks, structured_content=self.output.data, is_error=self.output.error is not None
+        )
+
+    async def nothing(self, *_):
+        return None
+
+    connect = cleanup = list_prompts = get_prompt = nothing
+
+
+def openai_server(clipper, output):
+    return openai_run(mcp_servers=[bounded_server(Server(output), clipper)])
+
+
+# Pydantic AI
+
+
+def pydantic_ai(clipper, output):
+    def probe() -> Any:
+        """Look."""
+        if output.error is not None:
+            raise ToolFailed(output.error)
+        if output.data is not None:
+            return output.data
+        parts = [BinaryContent(PNG, media_type="image/png") if part is IMAGE else part for part in output.parts]
+        return parts if len(parts) > 1 else parts[0]
+
+    sent = []
+
+    def model(messages, info):
+        if len(messages) == 1:
+            return ModelResponse([ToolCallPart("probe", {}, "call_1")])
+        sent.extend(messages[-1].parts)
+        return ModelResponse([TextPart("done")])
+
+    toolset = SpilloverToolset(FunctionToolset([probe]), clipper)
+    asyncio.run(Agent(FunctionModel(model), toolsets=[toolset]).run("go"))
+    [returned] = sent
+    parts = returned.content if isinstance(returned.content, list) else [returned.content]
+    return Seen([IMAGE if isinstance(part, BinaryContent) else part for part in parts], returned.outcome == "failed")
+
+
+# MCP
+
+
+class Side:
+    """One side of a relay, in memory: what is sent to it is answered at once."""
+
+    name, reads, modern = "server", True, True
+
+    def __init__(self, answer):
+        self.answer, self.lines = answer, asyncio.Queue()
+
+    async def __aiter__(self):
+        while (line := await self.lines.get()) is not None:
+            yield line
+
+    async def send(self, line):
+        self.lines.put_nowait(self.answer(json.loads(line)))
+
+    async def close(self):
+        self.lines.put_nowait(None)
+        return "ended"
+
+
+def mcp_proxy(clipper, output):
+    texts = (output.error,) if output.error is not None else output.parts
+    image = {"type": "image", "data": PNG64, "mimeType": "image/png"}
+    result = {
+        "content": [image if text is IMAGE else {"type": "text", "text": text} for text in texts],
+        "isError": output.error is not None,
+    }
+    if output.data is not None:
+        result = {"content": [{"type": "text", "text": json.dumps(output.data)}], "structuredContent": output.data}
+    tools = {"tools": [{"name": "probe", "inputSchema": {"type": "object"}}]}
+    got = []
+
+    def server(asked):
+        said = result if asked["method"] == "tools/call" else tools
+        return json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}).encode()
+
+    def answer(said):
+        got.append(said)
+        answered.set()
+
+    answered, client = asyncio.Event(), Side(answer)
+    call = {"jsonrpc": "2.0", "id": "call_1", "method": "tools/call", "params": {"name": "probe"}}
+    client.lines.put_nowait(json.dumps(call).encode())
+
+    async def run():
+        relay = asyncio.ensure_future(Relay(client, {"server": Side(server)}, clipper).run())
+        await answered.wait()
+        await client.close()
+        await relay
+
+    asyncio.run(run())
+    said = got[0]["result"]
+    assert len(json.dumps(said.get("structuredContent", 0))) <= max(
+        LIMITS.bytes, len(json.dumps(OUTPUTS["small data"].data))
+    )
+    return Seen([block.get("text", IMAGE) for block in said["content"]], said.get("isError", False))
+
+
+HOSTS = {
+    "mcp": Host(mcp_proxy, json.dumps, json.dumps),  # a server writes its data as text, too
+    "langchain": Host(langchain, json.dumps, json.dumps),  # its own JSON, which reaches us as a text
+    "langchain, async": Host(langchain_async, json.dumps, json.dumps),
+    "openai agents": Host(openai_tool, str),  # it shows data as Python does
+    "openai agents, mcp": Host(openai_server, json.dumps, call_id=None),
+    "pydantic ai": Host(pydantic_ai, lambda data: data),
+}
+
+
+def expected(clipper, output, host):
+    """What the Clipper makes of it without a host between: the parts, and the text that is stored if one is."""
+    if output.data is not None:
+        clip = clipper.clip(host.large(output.data), tool="probe")
+        return ([host.small(output.data)] if clip.outcome == "whole" else [clip.text]), clip
+    texts = (output.error,) if output.error is not None else output.parts
+    blocks = [{"type": "image"} if text is IMAGE else {"type": "text", "text": text} for text in texts]
+    clipped = clipper.clip_blocks(blocks, tool="probe")
+    return [block.get("text", IMAGE) for block in clipped], clipped.clip
+
+
+@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
+@pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
+def test_the_model_gets_the_same_text_and_the_store_the_same_output(host, output, tmp_path):
+    without, store = DirStore(tmp_path / "without"), DirStore(tmp_path / "with")
+    parts, clip = expected(Clipper(LIMITS, store=without, hints="tools"), output, host)
+    seen = host.run(Clipper(LIMITS, store=store, hints="tools"), output)
+    assert seen.parts == parts
+    assert seen.failed in (None, output.error is not None)
+    assert [facts(record, store) for record in store.list()] == [facts(record, without) for record in without.list()]
+    assert {record.call_id for record in store.list()} <= {host.call_id}
+    assert clip.outcome == ("stored" if list(store.list()) else "whole")
+
+
+def facts(record, store):
+    """What does not depend on the number of blocks that an output came in."""
+    return record.ref, record.tool, record.lines, record.partial, record.shown, content(store, record.ref)
+
+
+@pytest.mark.parametrize("output", [OUTPUTS["huge"], OUTPUTS["huge error"], OUTPUTS["huge data"]])
+@pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
+def test_a_store_that_fails_is_said_to_the_model_and_the_call_survives(host, output):
+    clipper = Clipper(LIMITS, store=FailingStore(MemoryStore()))
+    parts, clip = expected(clipper, output, host)
+    assert clip.outcome == "lost"
+    assert host.run(clipper, output).parts == parts
+    assert "No space left on device" in parts[0]
+
+
+@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
+@pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
+def test_what_the_model_gets_fits(host, output):
+    seen = host.run(Clipper(LIMITS, store=MemoryStore()), output)
+    texts = [part if isinstance(part, str) else json.dumps(part) for part in seen.parts if part is not IMAGE]
+    assert sum(len(text.encode()) for text in texts) <= LIMITS.bytes
+    assert seen.parts.count(IMAGE) == output.parts.count(IMAGE)
+
+
+@pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
+def test_a_tool_that_a_rule_leaves_alone_is_left_alone(host):
+    clipper = Clipper(LIMITS, store=(store := MemoryStore()), rules={"probe": {"clip": False}})
+    assert host.run(clipper, OUTPUTS["huge"]).parts == [LINES]
+    assert list(store.list()) == []

@@ -1,0 +1,197 @@
+"""`spill hook` as a host runs it: a process per tool call that answers in JSON, or says nothing, and always exits with 0."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
+
+
+def question(stdout=LONG, tool="Bash", command="make", **more):
+    response = {"stdout": stdout, "stderr": "", "interrupted": False, "isImage": False, **more}
+    return {
+        "session_id": "abc",
+        "cwd": os.getcwd(),
+        "permission_mode": "default",
+        "hook_event_name": "PostToolUse",
+        "tool_name": tool,
+        "tool_input": {"command": command, "description": "x"},
+        "tool_response": response,
+        "tool_use_id": "toolu_1",
+        "duration_ms": 90,
+    }
+
+
+@pytest.fixture
+def ask(spill):
+    """Ask, as the host would; its answer, or None where it said nothing."""
+
+    def call(asked, host="claude-code", **options):
+        given = asked if isinstance(asked, bytes) else json.dumps(asked).encode()
+        said = spill("hook", host, given=given, **options)
+        assert said.returncode == 0
+        return json.loads(said.stdout) if said.stdout else None
+
+    return call
+
+
+def test_a_small_output_is_not_answered_at_all(ask, store):
+    assert ask(question("all is well\n")) is None
+    assert list(store.list()) == []
+
+
+def test_a_long_output_is_answered_in_the_shape_of_bash(ask, store):
+    said = ask(question())
+    new = said["hookSpecificOutput"]["updatedToolOutput"]
+    assert said == {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": new}}
+    assert new.keys() == {"stdout", "stderr", "interrupted", "isImage"}
+    (record,) = store.list()
+    assert new["stdout"].startswith("[Output clipped: ")
+    assert f"Next: spill grep {record.ref} PATTERN · spill read {record.ref} " in new["stdout"]
+    assert f" · Read {store.where(record.ref)} offset=" in new["stdout"]
+    assert (record.tool, record.command, record.call_id) == ("Bash", "make", "toolu_1")
+
+
+def test_the_same_question_has_the_same_answer(ask):
+    assert ask(question()) == ask(question())
+
+
+def test_a_way_back_that_the_notice_names_works_and_is_not_clipped_again(ask, spill, store):
+    ask(question())
+    (record,) = store.list()
+    answer = spill("read", record.ref, "1000:1100")
+    assert "1000: line 1000 of many" in answer.stdout
+    assert ask(question(LONG, command=f"spill read {record.ref} 1:5000")) is None
+    assert len(list(store.list())) == 1
+
+
+def test_the_configuration_of_the_folder_the_host_is_in_holds(ask, tmp_path):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "spillover.toml").write_text('lines = 500\n[tools.Bash]\nlines = 12\nhints = "none"\n')
+    said = ask({**question(), "cwd": str(tmp_path / "project")})
+    stdout = said["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+    assert len(stdout.splitlines()) <= 12
+    assert "Next:" not in stdout
+
+
+def test_with_a_wrong_configuration_the_defaults_hold_and_the_person_is_told(ask, tmp_path):
+    (tmp_path / "spillover.toml").write_text("tokns = 5\n")
+    said = ask(question())
+    assert "tokns" in said["systemMessage"]
+    assert said["hookSpecificOutput"]["updatedToolOutput"]["stdout"].startswith("[Output clipped: ")
+    assert ask(question("short\n")) is None
+
+
+def test_a_store_that_cannot_be_written_is_said_in_the_text(ask, tmp_path):
+    (tmp_path / "a store").write_text("in the way")
+    new = ask(question())["hookSpecificOutput"]["updatedToolOutput"]
+    assert "Full output not kept: " in new["stdout"]
+
+
+def test_text_that_is_no_unicode_comes_through(ask):
+    new = ask(question("caf\udce9 \x1b[31mred\x1b[0m 🎉\n" * 5_000))["hookSpecificOutput"]["updatedToolOutput"]
+    assert "🎉" in new["stdout"]
+
+
+BROKEN = {
+    "nothing": b"",
+    "a space": b" ",
+    "no JSON": b"{",
+    "half of a question": json.dumps(question()).encode()[:-20],
+    "bytes": bytes(range(256)) * 100,
+    "a list": b"[]",
+    "a number": b"5",
+    "null": b"null",
+    "an empty object": b"{}",
+    "a deep one": b"[" * 100_000,
+    "a number without end": b"[" + b"9" * 10_000 + b"]",
+    "another event": json.dumps({**question(), "hook_event_name": "PreToolUse"}).encode(),
+    "wrong types": json.dumps(
+        {**question(), "tool_input": 5, "tool_response": [5], "cwd": 5, "tool_use_id": {}}
+    ).encode(),
+    "a folder that is not there": json.dumps({**question("short"), "cwd": "/no/such/folder"}).encode(),
+    "a NUL in a path": json.dumps(
+        {**question("short", tool="Grep"), "cwd": "\0", "tool_input": {"path": "\0"}}
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("asked", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("host", ["claude-code", "opencode"])
+def test_whatever_comes_in_nothing_changes_and_the_exit_is_0(ask, asked, host):
+    assert ask(asked, host=host) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(parts=st.dictionaries(st.sampled_from([*question("x"), "tool", "output", "content"]), JSON, max_size=4))
+def test_any_json_is_answered_with_json_or_nothing(ask, parts):
+    assert ask({**question("short\n"), **parts}) is None
+
+
+def test_a_host_that_does_not_wait_for_the_answer_is_no_failure(spill, tmp_path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    code = "import sys; from spillover.cli import main; sys.exit(main())"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "hook", "claude-code"],
+        input=json.dumps(question()).encode(),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writing)
+    assert ran.returncode == 0
+    assert b"Traceback" not in ran.stderr
+
+
+def test_stdin_that_is_closed_is_no_failure(spill):
+    said = spill("hook", "claude-code", stdin=subprocess.DEVNULL)
+    assert (said.returncode, said.stdout) == (0, "")
+
+
+def test_a_small_output_needs_nothing_that_cuts():
+    code = """
+import sys
+before = set(sys.modules)
+from spillover.cli import main
+main(["hook", "claude-code"])
+print(*set(sys.modules) - before)
+"""
+    asked = json.dumps(question("all is well\n")).encode()
+    ran = subprocess.run([sys.executable, "-c", code], input=asked, capture_output=True, check=True)
+    loaded = set(ran.stdout.decode().split())
+    assert "spillover.adapters.claude_code" in loaded
+    heavy = {
+        "numpy",
+        "hyperscan",
+        "re2",
+        "msgspec",
+        "tomllib",
+        "asyncio",
+        "dataclasses",
+        "pathlib",
+        "subprocess",
+        "hashlib",
+    }
+    assert not loaded & heavy
+    assert not {
+        name for name in loaded if name.startswith(("spillover.select.", "spillover.cut", "spillover.retrieve"))
+    }
+
+
+def test_running_a_command_loads_nothing_of_the_hook(spill):
+    code = "import sys; from spillover.cli import main; main(['run', '--', 'true']); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert not {name for name in ran.stdout.decode().split() if name.startswith("spillover.adapters")}

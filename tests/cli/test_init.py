@@ -1,0 +1,427 @@
+"""`spill init`: into the real files of each host and out again; what was there stays, byte for byte."""
+
+import json
+import os
+import re
+import shlex
+import stat
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spillover.adapters.hosts import HOSTS, targets
+from spillover.adapters.install import apply, installing, removing
+from spillover.adapters.lines import LINES
+from spillover.cli.parser import parse
+from spillover.errors import UsageError
+
+CLAUDE, GEMINI, CODEX = ".claude/settings.json", ".gemini/settings.json", ".codex/config.toml"
+PLUGIN = ".opencode/plugins/spillover.js"
+HOOK = {"type": "command", "command": "spill hook claude-code"}
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    home = Path(os.environ["HOME"])
+    monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
+    return home
+
+
+@pytest.fixture
+def init(spill, home):
+    """Call `spill init`, which must succeed; what it said."""
+
+    def call(*words):
+        said = spill("init", *words)
+        assert (said.returncode, said.stderr) == (0, "")
+        return said.stdout
+
+    return call
+
+
+def tree(folder):
+    """Every file below a folder: path, content, mode."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path.relative_to(folder)): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) for path in files}
+
+
+def test_claude_code_gets_the_hook(init, home):
+    assert init("claude-code").startswith(f"wrote {home}/.claude/settings.json\n")
+    (entry,) = json.loads((home / CLAUDE).read_text())["hooks"]["PostToolUse"]
+    assert entry["hooks"] == [HOOK]
+    assert re.fullmatch(entry["matcher"], "Bash")
+
+
+def test_codex_gets_the_server_and_the_lines(init, home):
+    init("codex")
+    assert tomllib.loads((home / CODEX).read_text())["mcp_servers"] == {
+        "spillover": {"command": "spill", "args": ["mcp"]}
+    }
+    assert LINES in (home / ".codex/AGENTS.md").read_text()
+
+
+def test_gemini_gets_the_server_and_the_lines(init, home):
+    init("gemini")
+    assert json.loads((home / GEMINI).read_text())["mcpServers"]["spillover"] == {"command": "spill", "args": ["mcp"]}
+    assert LINES in (home / ".gemini/GEMINI.md").read_text()
+
+
+def test_opencode_gets_the_plugin(init, home):
+    init("opencode")
+    assert (
+        (home / ".config/opencode/plugins/spillover.js").read_text().startswith("// Written by `spill init opencode`")
+    )
+
+
+def test_in_a_project_it_goes_into_the_project(init, home, tmp_path):
+    for host in HOSTS:
+        init(host, "--scope", "project")
+    made = {path for path in tree(tmp_path) if not path.startswith("a store")}
+    assert made == {CLAUDE, PLUGIN, CODEX, GEMINI, "AGENTS.md", "GEMINI.md"}
+    assert tree(home) == {}
+
+
+def test_the_folders_the_hosts_themselves_ask_for_are_used(init, tmp_path, monkeypatch):
+    for variable, host in {
+        "CLAUDE_CONFIG_DIR": "claude-code",
+        "CODEX_HOME": "codex",
+        "XDG_CONFIG_HOME": "opencode",
+    }.items():
+        monkeypatch.setenv(variable, str(tmp_path / variable))
+        init(host)
+    made = {path for path in tree(tmp_path) if not path.startswith("a store")}
+    assert made == {
+        "CLAUDE_CONFIG_DIR/settings.json",
+        "CODEX_HOME/config.toml",
+        "CODEX_HOME/AGENTS.md",
+        "XDG_CONFIG_HOME/opencode/plugins/spillover.js",
+    }
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_twice_is_once(init, tmp_path, host):
+    init(host, "--scope", "project")
+    once = tree(tmp_path)
+    assert "nothing to do: " in init(host, "--scope", "project")
+    assert tree(tmp_path) == once
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_in_and_out_leaves_nothing_behind(init, tmp_path, host):
+    init(host, "--scope", "project")
+    assert "removed " in init(host, "--scope", "project", "--uninstall")
+    assert tree(tmp_path) == {}
+    assert "nothing to do: " in init(host, "--scope", "project", "--uninstall")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_dry_run_says_what_and_does_nothing(init, tmp_path, host):
+    assert "would write " in init(host, "--scope", "project", "--dry-run")
+    assert tree(tmp_path) == {}
+    init(host, "--scope", "project")
+    before = tree(tmp_path)
+    assert "would remove " in init(host, "--scope", "project", "--dry-run", "--uninstall")
+    assert tree(tmp_path) == before
+
+
+SETTINGS = """{
+    // not here: this is JSON
+    "model": "opus",   "env": {"A": "é"},
+    "hooks": {
+        "PostToolUse": [
+            {"matcher": "Write", "hooks": [{"type": "command", "command": "prettier"}]}
+        ],
+        "Stop": []
+    }
+}
+""".replace("    // not here: this is JSON\n", "")
+TOML = '# mine\nmodel = "gpt-5"   # the large one\n\n[mcp_servers.other]\ncommand = "x"\n'
+THERE = {
+    "claude-code": {CLAUDE: SETTINGS},
+    "gemini": {
+        GEMINI: '{"mcpServers": {"other": {"command": "x"}}, "theme": "dark"}',
+        "GEMINI.md": "# Mine\r\n\r\nBe brief.\r\n",
+    },
+    "codex": {CODEX: TOML, "AGENTS.md": "# Mine\n\nno newline at the end"},
+    "shell": {"AGENTS.md": "", "CLAUDE.md": "# Mine\n"},
+}
+
+
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+
+
+@pytest.mark.parametrize(("host", "files"), THERE.items(), ids=THERE)
+def test_what_was_there_stays_and_is_kept_beside_it(init, tmp_path, host, files):
+    write(tmp_path, files)
+    init(host, "--scope", "project")
+    for name, text in files.items():
+        assert (tmp_path / (name + ".spillover-backup")).read_bytes() == text.encode()
+        new = (tmp_path / name).read_bytes().decode()
+        same = next((at for at, (old, now) in enumerate(zip(text, new, strict=False)) if old != now), len(text))
+        assert new.endswith(text[same:]), "something stands between, and nothing is missing"
+
+
+@pytest.mark.parametrize(("host", "files"), THERE.items(), ids=THERE)
+def test_in_and_out_is_the_same_byte_for_byte(init, tmp_path, host, files):
+    write(tmp_path, files)
+    for name in files:
+        (tmp_path / name).chmod(0o640)
+    before = tree(tmp_path)
+    init(host, "--scope", "project")
+    assert all(stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o640 for name in files)
+    init(host, "--scope", "project", "--uninstall")
+    assert tree(tmp_path) == before
+
+
+def test_out_after_somebody_changed_the_file_takes_only_ours(init, tmp_path):
+    write(tmp_path, {CLAUDE: SETTINGS})
+    init("claude-code", "--scope", "project")
+    file = tmp_path / CLAUDE
+    file.write_text(file.read_text().replace('"opus"', '"sonnet"'))
+    init("claude-code", "--scope", "project", "--uninstall")
+    assert file.read_text() == SETTINGS.replace('"opus"', '"sonnet"')
+
+
+def test_a_hook_of_ours_among_others_is_taken_out_alone(init, tmp_path):
+    other = {"type": "command", "command": "notify"}
+    moved = {"matcher": "Bash", "hooks": [other, {**HOOK, "command": "/opt/bin/spill hook claude-code", "timeout": 9}]}
+    write(tmp_path, {CLAUDE: json.dumps({"hooks": {"PostToolUse": [moved]}})})
+    assert "nothing to do: " in init("claude-code", "--scope", "project")
+    init("claude-code", "--scope", "project", "--uninstall")
+    kept = {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [other]}]}}
+    assert json.loads((tmp_path / CLAUDE).read_text()) == kept
+
+
+def test_lines_of_another_version_are_replaced_where_they_stand(init, tmp_path):
+    write(tmp_path, {"AGENTS.md": "# Mine\n"})
+    init("shell", "--scope", "project")
+    file = tmp_path / "AGENTS.md"
+    file.write_text(file.read_text().replace("spill outline", "spill overview") + "\n# Mine, too\n")
+    assert "changed " in init("shell", "--scope", "project")
+    assert LINES in file.read_text()
+    init("shell", "--scope", "project", "--uninstall")
+    assert file.read_text() == "# Mine\n\n# Mine, too\n"
+
+
+def test_an_older_backup_is_never_written_over(init, tmp_path):
+    file, backup = tmp_path / CLAUDE, tmp_path / (CLAUDE + ".spillover-backup")
+    write(tmp_path, {CLAUDE: '{"a": 1}', CLAUDE + ".spillover-backup": "an old one"})
+    init("claude-code", "--scope", "project")
+    assert backup.read_text() == "an old one"
+    assert Path(f"{backup}-2").read_text() == '{"a": 1}'
+    init("claude-code", "--scope", "project", "--uninstall")
+    assert file.read_text() == '{"a": 1}'
+    assert backup.read_text() == "an old one"
+
+
+BROKEN = {
+    "comments": ("claude-code", CLAUDE, '{\n  // mine\n  "a": 1\n}\n', "it is not plain JSON"),
+    "half of it": ("claude-code", CLAUDE, '{"hooks": {', "it is not plain JSON"),
+    "a list": ("claude-code", CLAUDE, "[]", "by hand"),
+    "hooks that are none": ("claude-code", CLAUDE, '{"hooks": []}', "by hand"),
+    "another server of our name": ("gemini", GEMINI, '{"mcpServers": {"spillover": {"command": "x"}}}', "by hand"),
+    "comments in settings": ("gemini", GEMINI, '{"a": 1, // mine\n}', "it is not plain JSON"),
+    "no TOML": ("codex", CODEX, "model = ", "valid TOML"),
+    "servers on one line": ("codex", CODEX, 'mcp_servers = {a = {command = "x"}}\n', "valid TOML"),
+    "a server of our name": ("codex", CODEX, '[mcp_servers.spillover]\ncommand = "x"\n', "another"),
+    "a mark without its end": ("codex", "AGENTS.md", "<!-- spillover: written by `spill init` -->\n", "belongs to it"),
+    "a plugin of somebody else": ("opencode", PLUGIN, "export const Mine = async () => ({})\n", "not ours"),
+    "no text": ("claude-code", CLAUDE, '{"a": "\udce9"}', "not UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("host", "name", "text", "why"), BROKEN.values(), ids=BROKEN)
+def test_what_cannot_be_changed_safely_is_not_changed_and_it_is_said(spill, tmp_path, host, name, text, why):
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    before = tree(tmp_path)
+    said = spill("init", host, "--scope", "project")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert why in said.stderr
+    assert str(tmp_path / name) in said.stderr
+    assert tree(tmp_path) == before
+
+
+def test_where_it_must_be_added_by_hand_it_says_what(spill, tmp_path):
+    write(tmp_path, {CLAUDE: "{ // mine\n}"})
+    said = spill("init", "claude-code", "--scope", "project")
+    snippet = said.stderr[said.stderr.index("{\n") :]
+    assert json.loads(snippet)["hooks"]["PostToolUse"][0]["hooks"] == [HOOK]
+
+
+def test_a_link_is_followed_and_stays_a_link(init, tmp_path, home):
+    dotfiles = tmp_path / "dotfiles"
+    write(dotfiles, {"claude.json": '{"a": 1}\n'})
+    (home / ".claude").mkdir()
+    (home / CLAUDE).symlink_to(dotfiles / "claude.json")
+    init("claude-code")
+    assert (home / CLAUDE).is_symlink()
+    assert "spill hook claude-code" in (dotfiles / "claude.json").read_text()
+    init("claude-code", "--uninstall")
+    assert tree(dotfiles).keys() == {"claude.json"}
+    assert (dotfiles / "claude.json").read_text() == '{"a": 1}\n'
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["to a file", "to nowhere"])
+def test_a_link_out_of_the_project_is_not_followed(spill, tmp_path, home, there):
+    outside = home / "authorized_keys"
+    if there:
+        outside.write_text("mine\n")
+    (tmp_path / "AGENTS.md").symlink_to(outside)
+    said = spill("init", "shell", "--scope", "project")
+    assert said.returncode == 2
+    assert "nothing was changed" in said.stderr
+    assert tree(home) == ({"authorized_keys": (b"mine\n", stat.S_IMODE(outside.stat().st_mode))} if there else {})
+
+
+def test_two_names_for_one_file_are_one_file(init, tmp_path):
+    write(tmp_path, {"AGENTS.md": "# Mine\n"})
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    init("shell", "--scope", "project")
+    assert (tmp_path / "AGENTS.md").read_text().count("<!-- /spillover -->") == 1
+    assert (tmp_path / "CLAUDE.md").is_symlink()
+
+
+def test_a_place_that_cannot_be_written_is_said(spill, tmp_path):
+    (tmp_path / ".claude").write_text("in the way")
+    said = spill("init", "claude-code", "--scope", "project")
+    assert said.returncode == 2
+    assert f"{tmp_path}/.claude/settings.json cannot be read: Not a directory" in said.stderr
+
+
+def test_when_the_second_file_is_wrong_the_first_is_not_written_either(spill, tmp_path):
+    (tmp_path / "AGENTS.md").mkdir()
+    said = spill("init", "codex", "--scope", "project")
+    assert said.returncode == 2
+    assert tree(tmp_path) == {}
+
+
+def test_a_file_that_somebody_changes_meanwhile_is_left_to_them(tmp_path):
+    (target,) = targets("claude-code", "project", {}, str(tmp_path))
+    change = installing(target)
+    write(tmp_path, {CLAUDE: '{"a": 1}'})
+    with pytest.raises(UsageError, match="just now"):
+        apply(change)
+    assert (tmp_path / CLAUDE).read_text() == '{"a": 1}'
+
+
+def test_the_lines_are_printed_for_whoever_asks(init):
+    assert init("shell") == LINES
+
+
+def test_every_command_in_the_lines_is_one_that_spill_understands():
+    commands = re.findall(r"`(spill [^`]+)`", LINES)
+    assert len(commands) >= 6
+    for words in commands:
+        parse(shlex.split(words)[1:])
+
+
+def test_what_the_lines_promise_is_true(spill):
+    ran = spill(
+        "run", "--lines", "20", "--tool", "make", "--", "sh", "-c", "seq 5000 | sed 's/^/n /'; echo Error >&2; exit 3"
+    )
+    assert ran.returncode == 3, "the exit code is the command's own"
+    ref = re.search(r"make-[0-9a-f]{12}", ran.stdout.splitlines()[0] + ran.stdout.splitlines()[1])[0]
+    for words in re.findall(r"`(spill (?:grep|read|outline|list)[^`]*)`", LINES):
+        answer = spill(*shlex.split(words.replace("REF", ref))[1:])
+        assert answer.returncode == 0, words
+    assert "120: n 120" in spill("read", "last:make", "120:180").stdout
+
+
+def test_shell_has_no_file_of_the_user(spill):
+    said = spill("init", "shell", "--scope", "user")
+    assert said.returncode == 2
+    assert "--scope project" in said.stderr
+
+
+def test_without_spill_on_the_path_it_says_so(spill):
+    said = spill("init", "claude-code", env={"PATH": "/nowhere"})
+    assert said.returncode == 0
+    assert "not on your PATH" in said.stderr
+
+
+def checked(spill, **env):
+    checks = json.loads(spill("doctor", "--json", env=env).stdout)
+    return [(one["check"], one["ok"], one["said"]) for one in checks if one["check"] in HOSTS]
+
+
+def test_doctor_says_nothing_of_hosts_that_have_nothing_of_ours(spill, home):
+    write(home, {CLAUDE: "{ // mine\n}", CODEX: "model = "})
+    assert checked(spill) == []
+
+
+def test_doctor_finds_what_is_installed_and_that_it_works(spill, init, home):
+    for host in HOSTS[:4]:
+        init(host)
+    found = checked(spill)
+    assert [(host, ok) for host, ok, _ in found] == [
+        ("claude-code", True),
+        ("opencode", True),
+        ("codex", True),
+        ("codex", True),
+        ("gemini", True),
+        ("gemini", True),
+    ]
+
+
+def test_doctor_finds_what_does_not_work_any_more(spill, init, home, tmp_path):
+    for host in HOSTS[:4]:
+        init(host)
+    assert {ok for _, ok, _ in checked(spill, PATH="/nowhere")} == {False}
+    fake = tmp_path / "bin" / "spill"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\nexit 2\n")
+    fake.chmod(0o755)
+    answers = {host: ok for host, ok, _ in checked(spill, PATH=str(fake.parent))}
+    assert answers["claude-code"] is False
+    (home / CODEX).write_text((home / CODEX).read_text().replace('"spill"', '"spell"'))
+    assert ("codex", False) in [(host, ok) for host, ok, _ in checked(spill)]
+
+
+FREE = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | FREE,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FREE, inner, max_size=3),
+    max_leaves=8,
+)
+JSON_FILES = st.builds(
+    lambda value, indent, end: json.dumps(value, indent=indent, ensure_ascii=False) + end,
+    st.dictionaries(FREE | st.sampled_from(["hooks", "mcpServers"]), JSON, max_size=4),
+    st.sampled_from([None, 2, 4, "\t"]),
+    st.sampled_from(["", "\n", "\r\n"]),
+)
+TOML_FILES = st.lists(
+    st.sampled_from(["# mine", "", "a = 1", "[b]", "[mcp_servers.x]", 'command = "y"', "[[c]]"]), max_size=6
+).map("\n".join)
+PROSE = st.lists(FREE, max_size=5).map("\n".join)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data(), host=st.sampled_from(HOSTS))
+def test_in_and_out_is_the_identity_whatever_was_there(tmp_path_factory, data, host):
+    folder = tmp_path_factory.mktemp("any")
+    for target in targets(host, "project", {}, str(folder)):
+        kinds = {".json": JSON_FILES, ".toml": TOML_FILES, ".md": PROSE}
+        text = data.draw(st.none() | kinds.get(Path(target.path).suffix, st.none()))
+        if text is not None:
+            write(folder, {os.path.relpath(target.path, folder): text})
+    before = tree(folder)
+    for target in targets(host, "project", {}, str(folder)):
+        try:
+            change = installing(target)
+        except ValueError:  # as it says itself: nothing was changed
+            continue
+        apply(change)
+        assert installing(target).nothing
+        if change.before is not None and target.path.endswith(".json"):
+            old, new = json.loads(change.before or "{}"), json.loads(Path(target.path).read_text())
+            assert all(new[key] == old[key] for key in old if key not in ("hooks", "mcpServers"))
+        apply(removing(target))
+    assert tree(folder) == before
