@@ -185,3 +185,18 @@ def test_together_they_fit_whatever_their_sizes_are(sizes):
     assert sum(count_lines(clip.text) for clip in clips.values()) <= 60
     if sum(map(len, outputs.values())) <= 600:
         assert all(clip.outcome == "whole" for clip in clips.values())
+
+
+def test_thousands_of_blocks_are_measured_no_more_often_than_a_few():
+    counted = []
+
+    def count(text):
+        counted.append(len(text))
+        return len(text) // 3 + 1
+
+    blocks = [{"type": "text", "text": f"error: no {number}\n" if number % 3 else "ok " * 40} for number in range(2_000)]
+    clipped = Clipper(Limits(tokens=1_000), tokens=count, store=MemoryStore()).clip_blocks(blocks)
+    assert clipped.clip.outcome == "stored"
+    assert sum(counted) < 40 * sum(len(block["text"]) for block in blocks)
+    whole = {block["text"].removesuffix("\n") for block in blocks}
+    assert [block for block in clipped[1:] if block["text"] not in whole and "[…" not in block["text"]] == []

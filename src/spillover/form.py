@@ -5,7 +5,7 @@ from __future__ import annotations
 from spillover.data import dataclass, field, replace
 from spillover.limits import Limits, Size
 from spillover.notice import REASON_CHARS, one_line
-from spillover.render import Renderer, Shown, merged
+from spillover.render import Renderer, Shown, dealt, merged
 from spillover.view.clean import chars_of
 
 TYPE_CHECKING = False
@@ -72,11 +72,7 @@ class FormRenderer(Renderer):
     def show(self, spans: Sequence[Span]) -> Shown:
         """The text for these spans, which are in order and do not touch."""
         sections = self.document.sections
-        inside = [[span for span in spans if span.start < each.end and span.end > each.start] for each in sections]
-        texts = [
-            [self.document.text(max(span.start, each.start), min(span.end, each.end)) for span in those]
-            for each, those in zip(sections, inside, strict=True)
-        ]
+        texts = [[self.document.text(span.start, span.end) for span in inside] for _, inside in dealt(sections, spans)]
         ranges = merged([(self.number(span.start), self.number(span.end - 1)) for span in spans])
         parts = [part for text in texts for part in text]
         size = sum(span.end - span.start for span in spans)

@@ -9,7 +9,7 @@ from spillover.select.span import Hidden, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from spillover.view.document import Document, Section
 
@@ -71,20 +71,20 @@ class Renderer:
 
     def show(self, spans: Sequence[Span]) -> Shown:
         """The text for these spans, which are in order and do not touch."""
-        parts, gaps, ranges, bodies = [], [], [], []
-        for section in self.document.sections:
-            inside = [
-                Span(max(span.start, section.start), min(span.end, section.end), span.why, span.then)
-                for span in spans
-                if span.start < section.end and span.end > section.start
-            ]
+        gaps: list[Gap] = []
+        parts, ranges, bodies, shown_bytes = [], [], [], 0
+        several = len(self.document.sections) > 1
+        for section, inside in dealt(self.document.sections, spans):
+            if several and not inside and section.label is None and (gaps or not section.size):
+                parts.append("")  # there may be thousands of these, and only the first gap of all is spoken of
+                continue
+            shown_bytes += sum(span.end - span.start for span in inside)
             bodies += [self.document.text(span.start, span.end) for span in inside]
             text, hidden, seen = self._section(section, inside, bodies[len(bodies) - len(inside) :])
             parts.append(text)
             gaps += hidden
             ranges += seen
         seen_lines = merged(ranges)
-        shown_bytes = sum(span.end - span.start for span in spans)
         words = self._notice(seen_lines, shown_bytes, gaps[0] if gaps else None)
         return Shown(words, tuple(parts), seen_lines, shown_bytes, "".join(bodies), tuple(spans))
 
@@ -140,6 +140,20 @@ class Renderer:
         opens = start == 0 or document.blob.read(start - 1, start) == b"\n"
         closes = end == document.size or document.blob.read(end - 1, end) == b"\n"
         return Gap(self.number(start), self.number(end - 1), start + 1, end, whole_lines=opens and closes)
+
+
+def dealt(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[Section, list[Span]]]:
+    """Each section with the parts of spans that are in it; both are in order."""
+    at = 0
+    for section in sections:
+        while at < len(spans) and spans[at].end <= section.start:
+            at += 1
+        inside, here = [], at
+        while here < len(spans) and spans[here].start < section.end:
+            span = spans[here]
+            inside.append(Span(max(span.start, section.start), min(span.end, section.end), span.why, span.then))
+            here += 1
+        yield section, [span for span in inside if span.start < span.end]
 
 
 def _inline(then: Hidden | None) -> bool:

@@ -81,7 +81,7 @@ ORDER = """
     profiles.t15_commands   profiles.klaude_today profiles.daycare_text
     profiles.t15            profiles.klaude      profiles.daycare_exec profiles.daycare_rlm profiles.daycare_message
     profiles.daycare        profiles.vtcode
-    cli.exits               cli.output           cli.live            cli.setup
+    cli.exits               cli.output           cli.live            cli.setup           cli.arguments
     cli.hook                cli.init             cli.installed       cli.mcp
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping

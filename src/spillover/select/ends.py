@@ -32,7 +32,8 @@ def keeping(share: float) -> Selector:
 
 
 def _select(document: Document, fill: Fill, share: float) -> Sequence[Span]:
-    sides = [_Sides(document, section, fill) for section in document.sections]
+    giants = _Giants(fill)
+    sides = [_Sides(document, section, giants) for section in document.shares]
     sizes = [side.section.size for side in sides]
     weights = [side.section.weight for side in sides]
 
@@ -123,13 +124,28 @@ def fair(room: int, sizes: Sequence[int], weights: Sequence[int]) -> list[int]:
     return given
 
 
+class _Giants:
+    """Which lines could not be shown whole even if they were alone. Measuring one costs as much as showing all sections."""
+
+    def __init__(self, fill: Fill) -> None:
+        self._fill = fill
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def __call__(self, start: int, end: int) -> bool:
+        if end - start < 64:  # any limits hold so much
+            return False
+        key = (start, end)
+        if key not in self._known:
+            self._known[key] = self._fill([Span(start, end)]) > 1
+        return self._known[key]
+
+
 class _Sides:
     """Both ends of one section, and where they may be cut."""
 
-    def __init__(self, document: Document, section: Section, fill: Fill) -> None:
+    def __init__(self, document: Document, section: Section, giants: _Giants) -> None:
         self.section = section
-        self._fill = fill
-        self._giants: dict[tuple[int, int], bool] = {}
+        self._giants = giants
         several = len(document.sections) > 1
         self._least = 1 if section.label else LEAST if several else section.size + 1
         opens, closes = document.gap
@@ -184,7 +200,7 @@ class _Sides:
             return at
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end + 1
-        if self._giant(self._head_at + line, self._head_at + end, data[line:end]):
+        if self._giants(self._head_at + line, self._head_at + end):
             return char_before(data, at, line)
         return line
 
@@ -197,18 +213,9 @@ class _Sides:
             return at
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end + 1
-        if self._giant(self._tail_at + line, self._tail_at + end, data[line:end]):
+        if self._giants(self._tail_at + line, self._tail_at + end):
             return char_after(data, at, end)
         return end
-
-    def _giant(self, start: int, end: int, line: bytes) -> bool:
-        """Whether a line could not be shown whole even if it were alone."""
-        if len(line) < 64:  # any limits hold so much
-            return False
-        key = (start, end)
-        if key not in self._giants:
-            self._giants[key] = self._fill([Span(start, end)]) > 1
-        return self._giants[key]
 
 
 def char_before(data: bytes, at: int, line: int) -> int:

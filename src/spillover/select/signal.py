@@ -81,7 +81,7 @@ class _Sight:
 
 def select(document: Document, fill: Fill) -> Sequence[Span]:
     """The lines that matter most, as many as fit."""
-    sights = [sight for section in document.sections if section.size for sight in _sights(document, section)]
+    sights = [sight for section in document.shares if section.size for sight in _sights(document, section)]
     if not any(_speaks_of_failure(sight.lines) for sight in sights):
         odd = [span for sight in sights for span in sight.odd()]
         odd = odd if fill(odd) <= HALF else []

@@ -27,6 +27,10 @@ class Section:
         return self.end - self.start
 
 
+#: With more sections than these, nobody has a share worth having.
+MANY = 32
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """An output, its lines found through the sparse index. `reach`: how far into either end a cut may look."""
@@ -43,6 +47,13 @@ class Document:
     @property
     def size(self) -> int:
         return self.blob.size
+
+    @property
+    def shares(self) -> tuple[Section, ...]:
+        """The sections that are each given some of the room; where there are very many, all of it is one."""
+        if len(self.sections) <= MANY:
+            return self.sections
+        return (Section(self.sections[0].start, self.sections[-1].end),)
 
     @property
     def gap(self) -> tuple[int, int]:
