@@ -194,7 +194,9 @@ def test_thousands_of_blocks_are_measured_no_more_often_than_a_few():
         counted.append(len(text))
         return len(text) // 3 + 1
 
-    blocks = [{"type": "text", "text": f"error: no {number}\n" if number % 3 else "ok " * 40} for number in range(2_000)]
+    blocks = [
+        {"type": "text", "text": f"error: no {number}\n" if number % 3 else "ok " * 40} for number in range(2_000)
+    ]
     clipped = Clipper(Limits(tokens=1_000), tokens=count, store=MemoryStore()).clip_blocks(blocks)
     assert clipped.clip.outcome == "stored"
     assert sum(counted) < 40 * sum(len(block["text"]) for block in blocks)
