@@ -22,6 +22,7 @@ from mcp.types import CallToolResult, ImageContent, TextContent
 from pydantic_ai import Agent, BinaryContent, FunctionToolset, ModelResponse, TextPart, ToolCallPart, ToolFailed
 from pydantic_ai.models.function import FunctionModel
 
+from spillover.adapters import claude_code, opencode
 from spillover.adapters.langchain import SpilloverMiddleware
 from spillover.adapters.mcp_relay import Relay
 from spillover.adapters.openai_agents import bounded_server, bounded_tools
@@ -79,6 +80,8 @@ class Host:
     small: Any = field(default=as_json)  # what it makes of data that fits
     large: Any = field(default=as_json)  # the text of data that does not; ours, where data reaches the adapter as data
     call_id: str | None = "call_1"  # where it tells
+    tool: str = "probe"  # what the tool is called there
+    one_text: bool = False  # whether a result is one text, with no room for an image
 
 
 # LangChain
@@ -282,6 +285,55 @@ def mcp_proxy(clipper, output):
     return Seen([block.get("text", IMAGE) for block in said["content"]], said.get("isError", False))
 
 
+# Coding agents, through their hooks: what a tool gave is what the hook is told
+
+
+def hook_parts(output):
+    """The texts and images of a result; an error and data reach the host as text."""
+    if output.data is not None:
+        return [json.dumps(output.data)]
+    return [output.error] if output.error is not None else list(output.parts)
+
+
+def as_blocks(parts):
+    image = {"type": "image", "mimeType": "image/png", "data": PNG64}
+    return [image if part is IMAGE else {"type": "text", "text": part} for part in parts]
+
+
+def through_claude_code(clipper, tool, response):
+    asked = {"hook_event_name": "PostToolUse", "tool_name": tool, "tool_input": {}, "tool_response": response}
+    said = claude_code.reply({**asked, "tool_use_id": "call_1"}, lambda: clipper)
+    return response if said is None else said["hookSpecificOutput"]["updatedToolOutput"]
+
+
+def claude_code_mcp(clipper, output):
+    blocks = through_claude_code(clipper, "mcp__s__probe", as_blocks(hook_parts(output)))
+    return Seen([block.get("text", IMAGE) for block in blocks])
+
+
+def claude_code_mcp_text(clipper, output):
+    return Seen([through_claude_code(clipper, "mcp__s__probe", hook_parts(output)[0])])
+
+
+def claude_code_bash(clipper, output):
+    given = {"stdout": hook_parts(output)[0], "stderr": "", "interrupted": False}
+    new = through_claude_code(clipper, "Bash", given)
+    assert {**new, "stdout": given["stdout"]} == given
+    return Seen([new["stdout"]])
+
+
+def opencode_mcp(clipper, output):
+    blocks = as_blocks(hook_parts(output))
+    said = opencode.reply({"tool": "s_probe", "callID": "call_1", "content": blocks}, lambda: clipper)
+    return Seen([block.get("text", IMAGE) for block in (said or {"content": blocks})["content"]])
+
+
+def opencode_bash(clipper, output):
+    [text, *_] = hook_parts(output)
+    said = opencode.reply({"tool": "bash", "callID": "call_1", "output": text}, lambda: clipper)
+    return Seen([(said or {"output": text})["output"]])
+
+
 HOSTS = {
     "mcp": Host(mcp_proxy, json.dumps, json.dumps),  # a server writes its data as text, too
     "langchain": Host(langchain, json.dumps, json.dumps),  # its own JSON, which reaches us as a text
@@ -289,17 +341,22 @@ HOSTS = {
     "openai agents": Host(openai_tool, str),  # it shows data as Python does
     "openai agents, mcp": Host(openai_server, json.dumps, call_id=None),
     "pydantic ai": Host(pydantic_ai, lambda data: data),
+    "claude code, mcp": Host(claude_code_mcp, json.dumps, json.dumps, tool="mcp__s__probe"),
+    "claude code, mcp text": Host(claude_code_mcp_text, json.dumps, json.dumps, tool="mcp__s__probe", one_text=True),
+    "claude code, bash": Host(claude_code_bash, json.dumps, json.dumps, tool="Bash", one_text=True),
+    "opencode, mcp": Host(opencode_mcp, json.dumps, json.dumps, tool="s_probe"),
+    "opencode, bash": Host(opencode_bash, json.dumps, json.dumps, tool="bash", one_text=True),
 }
 
 
 def expected(clipper, output, host):
     """What the Clipper makes of it without a host between: the parts, and the text that is stored if one is."""
     if output.data is not None:
-        clip = clipper.clip(host.large(output.data), tool="probe")
+        clip = clipper.clip(host.large(output.data), tool=host.tool)
         return ([host.small(output.data)] if clip.outcome == "whole" else [clip.text]), clip
-    texts = (output.error,) if output.error is not None else output.parts
+    texts = (output.error,) if output.error is not None else output.parts[:1] if host.one_text else output.parts
     blocks = [{"type": "image"} if text is IMAGE else {"type": "text", "text": text} for text in texts]
-    clipped = clipper.clip_blocks(blocks, tool="probe")
+    clipped = clipper.clip_blocks(blocks, tool=host.tool)
     return [block.get("text", IMAGE) for block in clipped], clipped.clip
 
 
@@ -337,11 +394,11 @@ def test_what_the_model_gets_fits(host, output):
     seen = host.run(Clipper(LIMITS, store=MemoryStore()), output)
     texts = [part if isinstance(part, str) else json.dumps(part) for part in seen.parts if part is not IMAGE]
     assert sum(len(text.encode()) for text in texts) <= LIMITS.bytes
-    assert seen.parts.count(IMAGE) == output.parts.count(IMAGE)
+    assert seen.parts.count(IMAGE) == (0 if host.one_text else output.parts.count(IMAGE))
 
 
 @pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
 def test_a_tool_that_a_rule_leaves_alone_is_left_alone(host):
-    clipper = Clipper(LIMITS, store=(store := MemoryStore()), rules={"probe": {"clip": False}})
+    clipper = Clipper(LIMITS, store=(store := MemoryStore()), rules={host.tool: {"clip": False}})
     assert host.run(clipper, OUTPUTS["huge"]).parts == [LINES]
     assert list(store.list()) == []
