@@ -21,14 +21,6 @@ PLACES = re.compile(rf"/(?:home/(?!dev\b)|Users/|{'root'}/|tmp/|var/tmp/|private
 
 count = exact("o200k_base")
 every_case = pytest.mark.parametrize("case", CASES)
-#: Not reached yet at ROOM: what it takes. Strict, so that whoever reaches one hears of it.
-SHORT = {
-    "maven": "one 139-token line; its stack traces score higher, as they do where a trace is what was marked; from 2,000 on",
-}
-to_survive = [
-    pytest.param(case, marks=pytest.mark.xfail(reason=SHORT[case], strict=True)) if case in SHORT else case
-    for case in CASES
-]
 
 
 def output(case):
@@ -49,7 +41,7 @@ def lost(case, text):
     return [needle for needle in needles(case) if not any(needle in line for line in lines)]
 
 
-@pytest.mark.parametrize("case", to_survive)
+@every_case
 def test_the_lines_a_developer_acts_on_survive(case):
     clipper = Clipper(Limits(tokens=ROOM), tokens="o200k_base", keep="auto", store=MemoryStore())
     text = clipper.clip(output(case)).text

@@ -57,7 +57,7 @@ class Candidates:
     run: Array  # what the run of like lines costs of which each is a middle one; 0 for all others
     pinned: Array  # places in the arrays: how it ended, which stands first
     rare: Array  # evidence of a kind that few have, and lines like no others where the others are all alike
-    headings: Array  # errors that name their place, as compilers write them, and the places right above them
+    headings: Array  # errors that name their place, as compilers do; the places right above; the first that says what cannot be
     evidence: int  # how many lines say that something failed
     code: float  # the share of lines that look like code
 
@@ -104,11 +104,12 @@ def candidates(lines: Lines, own: Array, points: Array, rare: Sequence[int] = ()
 def _headings(lines: Lines) -> Array:
     import numpy as np
 
-    place, says = (lines.classes[:, NAMES.index(name)] for name in ("place first", "error says"))
+    place, says, cannot = (lines.classes[:, NAMES.index(name)] for name in ("place first", "error says", "cannot"))
     dismissed = lines.classes[:, [NAMES.index(name) for name in DISMISSED]].any(axis=1)
     heads = place & says & ~dismissed
     above = np.append(heads[1:], False) & place  # the last line has none below it
-    return np.flatnonzero(heads | above)
+    reason = np.flatnonzero(says & cannot & ~dismissed)[:1]
+    return np.union1d(np.flatnonzero(heads | above), reason)
 
 
 def _best(those: Array, points: Array) -> Array:
