@@ -72,8 +72,8 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
             result = await handler(request)
         except GraphBubbleUp:
             raise
-        except Exception as error:  # noqa: BLE001
-            raise bounded_error(error, choices, call_id=call_id)  # noqa: B904
+        except Exception as error:  # noqa: BLE001  as above
+            raise bounded_error(error, choices, call_id=call_id)  # noqa: B904  as above
         return await asyncio.to_thread(_bounded, result, choices, call_id)
 
     def _for(self, request: ToolCallRequest) -> Choices | None:

@@ -116,7 +116,7 @@ def serve(
             await asyncio.gather(*(link.close() for link in links.values()), return_exceptions=True)
 
     if at is not None:
-        return asyncio.run(http().serve(session, at, complain))  # type: ignore[no-any-return]
+        return asyncio.run(http().serve(session, at, complain))  # type: ignore[no-any-return]  # loaded by its name
     return asyncio.run(_over_pipes(session))
 
 
@@ -130,5 +130,5 @@ async def _over_pipes(session: Callable[[Any], Any]) -> str | None:
     with suppress(asyncio.CancelledError, ConnectionError):
         how = await session(pipes)
         await pipes.flush()
-        return how  # type: ignore[no-any-return]
+        return how  # type: ignore[no-any-return]  # what `session` gives, which is of any shape of link
     return None

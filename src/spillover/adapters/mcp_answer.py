@@ -62,6 +62,6 @@ def survived(finish: Callable[[], bytes], message: Message) -> bytes:
     """The answer, whatever is wrong with it: a call is never left open."""
     try:
         return finish()
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001  whatever it is, the client waits for an answer
         said = one_line(f"{type(error).__name__}: {error}", ERROR_CHARS)
         return refusal(message.id, INTERNAL_ERROR, f"The result could not be brought within the limits: {said}")

@@ -31,6 +31,7 @@ SPOOL_BYTES = 200_000
 #: The same as settings, for `profile = "vtcode"`.
 SETTINGS = {"tokens": MAX_TOKENS, "bytes": SPOOL_BYTES, "keep": "ends"}
 FOLDER = ".vtcode/tool-output"
+AGE_SECONDS = 7 * 24 * 60 * 60
 #: What may say how large the context window is, its own variable first.
 WINDOW_VARIABLES = ("VTCODE_CONTEXT_TOKEN_LIMIT", CONTEXT_TOKENS)
 SHAPE = r"[A-Za-z0-9_.-]+_\d+\.txt"
@@ -58,7 +59,7 @@ def clipper(
         "limits": Limits(tokens=MAX_TOKENS if max_tokens is None else max_tokens, bytes=SPOOL_BYTES),
         "keep": "ends",
         "wording": form(banner=banner),
-        "store": store_for(store, folder=folder, names=_name, shape=SHAPE, age_seconds=None, profile="vtcode"),
+        "store": store_for(store, folder=folder, names=_name, shape=SHAPE, age_seconds=AGE_SECONDS, profile="vtcode"),
     }
     return made(defaults | ({"tokens": f"model:{model}"} if model else {}), given)
 

@@ -97,7 +97,8 @@ class Record:
     kind: str = ""  # what the output was taken for
     why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
     pinned: bool = False
-    path: str | None = None  # a file with a name of its own, where the store gave this call one; not kept in the record
+    #: A file with a name of its own, where the store gave this call one; not kept in the record.
+    path: str | None = field(default=None, compare=False)
 
     @property
     def facts(self) -> tuple[object, ...]:

@@ -85,16 +85,23 @@ class NamedStore:
         return NamedWriter(self, writer)
 
     def sweep(self, now: float | None = None) -> int:
-        """Remove the names that are too old, or too many, by the age of the file; how many there were."""
+        """Remove the names that are too old, or too many, by the age of the file; how many there were.
+
+        In a store of ours also those whose output has ended there: or a name would hold on to bytes that nothing counts.
+        """
         by_age = Retention(age_seconds=self.age_seconds, bytes=None, count=None, grace_seconds=0)
-        names = []
+        moment = time.time() if now is None else now
+        names, left = [], []
         with self._open() as found:
             for entry in filter(self._ours, found):
                 with suppress(FileNotFoundError):  # gone meanwhile
                     facts = entry.stat(follow_symlinks=False)
                     names.append(Entry(entry.path, facts.st_size, facts.st_mtime))
+                    linked = facts.st_mode & stat.S_IWUSR and moment - facts.st_mtime > EVERY_SECONDS
+                    if self.inner is not None and linked and facts.st_nlink == 1:
+                        left.append(entry.path)
         gone = 0
-        for path in plan(names, self.retention or by_age, time.time() if now is None else now):
+        for path in dict.fromkeys((*left, *plan(names, self.retention or by_age, moment))):
             with suppress(OSError):  # gone meanwhile, or not ours to remove
                 os.unlink(path)
                 gone += 1
@@ -137,10 +144,13 @@ class NamedStore:
         return self._inner.where(ref)
 
     def name(self, record: Record, since: Record) -> str | None:
-        """Give a published output the name it has in this call; None where that cannot be done."""
-        wanted = self.names(replace(since, ref=record.ref, sha256=record.sha256))
+        """Give a published output the name it has in this call; None where that cannot be done: it is stored all the same."""
+        try:
+            wanted = str(self.names(replace(since, ref=record.ref, sha256=record.sha256)))
+        except Exception:  # noqa: BLE001  whatever it raises, the output is kept, and the tool call goes on
+            return None
         if os.sep in wanted or "\0" in wanted or not re.fullmatch(self.shape, wanted):
-            raise UsageError(f"names gave {wanted!r}, which is no name of the shape {self.shape!r}.")
+            return None
         inner = self._inner.where(record.ref) or ""  # none: compressed between two lines of ours
         # A name that another output has is not taken from it: an earlier notice leads there.
         stem, dot, ending = wanted.rpartition(".") if "." in wanted else (wanted, "", "")
@@ -220,7 +230,8 @@ def _same_bytes(source: str, path: str) -> None:
 
 
 def _copied(source: str, path: str) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    # Nobody is to write into it, and so it can be told from a link that is the last of its file.
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o400)
     try:
         with open(source, "rb") as read, os.fdopen(fd, "wb") as write:
             while part := read.read(1 << 20):

@@ -1,0 +1,103 @@
+"""Outputs under another system's names: a store like any other, and names that end when their outputs do."""
+
+import errno
+import os
+import time
+
+import pytest
+
+from spillover import Clipper, DirStore, Limits, Retention
+from spillover.store.named import NamedStore
+from spillover.testing import StoreContract, content, put
+
+OLD = 7_200
+
+
+def name(record):
+    return f"tool_{record.sha256[:16]}"
+
+
+@pytest.fixture
+def inner(tmp_path):
+    return DirStore(tmp_path / "store", retention=None)
+
+
+@pytest.fixture
+def named(inner):
+    return NamedStore(f"{inner.root}/other", name, r"tool_\w+", inner=inner)
+
+
+def names(store):
+    return sorted(os.listdir(store.folder))
+
+
+class TestNamedStore(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        return NamedStore(tmp_path / "named", name, r"tool_\w+")
+
+    def test_where_it_is_its_bytes_are(self, store):
+        """Other than the contract has it, the path is not known before: a name is given when its output is published."""
+        path = store.where(put(store, b"as a file").ref)
+        assert os.path.dirname(path) == store.folder
+        with open(path, "rb") as file:
+            assert file.read() == b"as a file"
+
+
+def test_a_name_ends_with_its_output(named, inner):
+    ended, kept = put(named, b"one\n"), put(named, b"two\n")
+    inner.delete(ended.ref)  # as `spill gc` does, which knows of no names
+    assert len(names(named)) == 2
+    assert named.sweep(time.time() + OLD) == 1
+    assert names(named) == [name(kept)]
+    assert content(named, kept.ref) == b"two\n"
+
+
+def test_what_was_named_just_now_is_left_alone(named, inner):
+    inner.delete(put(named, b"one\n").ref)
+    assert named.sweep() == 0
+    assert len(names(named)) == 1
+
+
+def test_in_a_folder_of_others_only_age_ends_a_name(tmp_path):
+    store = NamedStore(tmp_path / "theirs", name, r"tool_\w+")
+    put(store, b"one\n")
+    (tmp_path / "theirs" / "tool_theirs").write_text("of another program")
+    assert store.sweep(time.time() + OLD) == 0
+    assert store.sweep(time.time() + 8 * 86_400) == 2
+
+
+def test_without_hard_links_a_name_is_a_copy_and_stays(named, monkeypatch):
+    def no_links(*_, **__):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr("spillover.store.named.os.link", no_links)
+    record = put(named, b"one\n")
+    assert named.sweep(time.time() + OLD) == 0
+    path = os.path.join(named.folder, name(record))
+    with open(path, "rb") as file:
+        assert file.read() == b"one\n"
+
+
+def test_deleting_an_output_takes_its_names(named):
+    named.delete(put(named, b"one\n").ref)
+    assert names(named) == []
+
+
+@pytest.mark.parametrize("wrong", [lambda _: "../../etc/passwd", lambda _: "other", lambda _: 1 / 0, lambda _: None])
+def test_a_name_that_cannot_be_costs_the_name_and_not_the_call(tmp_path, wrong):
+    store = NamedStore(tmp_path / "named", wrong, r"tool_\w+")
+    clip = Clipper(Limits(lines=10), store=store).clip("line\n" * 99)
+    assert clip.outcome == "stored"
+    assert clip.path in clip.text
+    assert os.path.exists(clip.path)
+    assert names(store) == [".spillover"]
+
+
+def test_a_quota_ends_the_oldest_names(tmp_path):
+    kept = Retention(bytes=10_000, grace_seconds=0)
+    store = NamedStore(tmp_path / "named", name, r"tool_\w+", retention=kept)
+    for number in range(4):
+        record = put(store, bytes([65 + number]) * 4_000)
+        os.utime(os.path.join(store.folder, name(record)), (number, number))
+    assert store.sweep(100) == 2
