@@ -97,8 +97,7 @@ class Record:
     kind: str = ""  # what the output was taken for
     why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
     pinned: bool = False
-    #: A file with a name of its own, where the store gave this call one; not kept in the record.
-    path: str | None = field(default=None, compare=False)
+    path: str | None = field(default=None, compare=False)  # a file of its own name, where this call got one; not kept
 
     @property
     def facts(self) -> tuple[object, ...]:
