@@ -7,15 +7,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 TESTED := .venv/tested
-EXTRAS := tokens,zstd,rich,mcp,langchain,openai-agents,pydantic-ai,dev
+EXTRAS := tokens,zstd,s3,otel,rich,shell,code,mcp,langchain,openai-agents,pydantic-ai,fit,dev
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench clean
+.PHONY: help demo test lint format docs picture bench fit soak hosts frameworks test-latest clean
+MINUTES ?= 15
 
 help: ## list these tasks
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 16
 
-demo: $(READY) ## run a noisy command through `spill run`, then find and read what was hidden
+demo: $(READY) ## a command fails in 8,000 lines: what tail shows, what spill shows, what it cost
 	@$(BIN)/python examples/demo.py
 
 test: lint ## lint, types and every test
@@ -26,15 +27,34 @@ lint: $(TESTED) ## lint, format and strict types; changes nothing
 	$(BIN)/python -m ruff format --check
 	$(BIN)/python -m mypy
 
-format: $(TESTED) ## mend what lint can mend by itself
+format: $(TESTED) ## fix what lint can fix by itself
 	$(BIN)/python -m ruff check --fix
 	$(BIN)/python -m ruff format
 
-docs: $(TESTED) ## write help, signatures and outputs into README.md and docs/ anew
+docs: $(TESTED) ## update help, signatures and outputs in README.md and docs/
 	$(BIN)/python scripts/docs.py
+
+picture: $(READY) ## draw what `make demo` prints as docs/demo.svg
+	$(BIN)/python scripts/picture.py
 
 bench: $(TESTED) ## every bench: each prints a table
 	@set -e; for bench in bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
+
+fit: $(TESTED) ## fit weights.json again on labelled logs: CORPUS=FOLDER; FLAGS=--folds to measure only
+	@test -n "$(CORPUS)" || { echo "Name a folder of labelled logs (scripts/fit/__init__.py says what is in one): make fit CORPUS=FOLDER"; exit 2; }
+	$(BIN)/python -m scripts.fit "$(CORPUS)" $(FLAGS)
+
+soak: $(TESTED) ## attack it for 15 minutes and print figures; MINUTES=3 for less
+	$(BIN)/python scripts/soak.py --minutes $(MINUTES)
+
+hosts: $(TESTED) ## real coding agents from npm with a scripted model; some minutes
+	$(BIN)/python scripts/hosts.py
+
+frameworks: $(READY) ## the five lines for each framework in docs/adapters/frameworks.md, with the real packages
+	$(BIN)/python scripts/frameworks.py
+
+test-latest: $(READY) ## the newest of every framework that there is an adapter for, and what broke
+	$(BIN)/python scripts/latest.py
 
 clean: ## remove what these tasks made, .venv included
 	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/out build dist

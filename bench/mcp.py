@@ -71,7 +71,7 @@ def serve() -> None:
 
 
 def peak(pid: int) -> float:
-    """The most memory a process has had, in MB; 0 where that cannot be seen."""
+    """Return the most memory a process has had, in MB; 0 where that cannot be seen."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -80,7 +80,7 @@ def peak(pid: int) -> float:
 
 
 def spill_pid() -> int:
-    """The proxy among our children."""
+    """Return the proxy among our children."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = path.read_bytes().split(b"\0")

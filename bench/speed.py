@@ -1,10 +1,11 @@
-"""Speed and memory, as ratios against a floor measured in the same run.
+"""Speed and memory: CPU above a floor, or ratios against one, measured in the same run.
 
     python bench/speed.py                 # the table; JSON in bench/out/speed.json
     python bench/speed.py --size 200      # a smaller file, in MB, for a quick look
+    python bench/speed.py --only cold,warm,hook
 
 Absolute times mean little on a shared machine: every figure stands beside a floor that was measured in turn with it, and
-of each the best of several runs is taken.
+of each the best of several runs is taken. "goal" in the last column means that the goal is reached, "yes" the bar.
 """
 
 from __future__ import annotations
@@ -18,23 +19,24 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from bench.speeds import everyday
+from bench.speeds.rows import BARE, MEGABYTE, SPILL, Row, best, cpu_of, one_core_left, peak, timed
+
 import spillover
 from spillover import Clipper, DirStore, MemoryStore
-from spillover.fit import fitted
+from spillover.fit import fit
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.render import Kept
 from spillover.view.document import Document, Section
 
-BIN = Path(sys.executable).parent
-SPILL = str(BIN / "spill")
-MEGABYTE = 1_000_000
 WORDS = [
     "INFO",
     "compile",
@@ -61,20 +63,6 @@ QUESTION = json.dumps(
 PATTERNS = ("FAILED|Error", "unused done 0x7f3a9c 12345 done", "wor[a-z]+ 12", "[0-9]{5} done$")
 
 
-@dataclass
-class Row:
-    what: str
-    figure: float
-    unit: str
-    bar: float
-    at_least: bool
-    floor: str
-
-    @property
-    def held(self) -> bool:
-        return self.figure >= self.bar if self.at_least else self.figure <= self.bar
-
-
 def make_log(path: Path, megabytes: int) -> None:
     """A log with lines of many lengths; the same every time."""
     import random
@@ -90,44 +78,8 @@ def make_log(path: Path, megabytes: int) -> None:
             file.write(block)
 
 
-def best(rounds: int, *runs: Callable[[], float]) -> list[float]:
-    """The best time of each, measured in turn so that a busy moment hits all of them."""
-    times: list[list[float]] = [[] for _ in runs]
-    for _ in range(rounds):
-        for mine, run in zip(times, runs, strict=True):
-            mine.append(run())
-    return [min(mine) for mine in times]
-
-
-def timed(function: Callable[[], object]) -> Callable[[], float]:
-    def run() -> float:
-        started = time.perf_counter()
-        function()
-        return time.perf_counter() - started
-
-    return run
-
-
 def shell(line: str) -> Callable[[], object]:
     return lambda: subprocess.run(["sh", "-c", line], check=True, stdout=subprocess.DEVNULL)
-
-
-#: A process that was forked from a large one counts the memory of that; so a small one stands between.
-MEASURED = """
-import os, subprocess, sys
-null = open(os.devnull, "wb")
-feeder = subprocess.Popen(["cat", sys.argv[1]], stdout=subprocess.PIPE) if sys.argv[1] else None
-child = subprocess.Popen(sys.argv[2:], stdin=feeder.stdout if feeder else None, stdout=null)
-if feeder:
-    feeder.stdout.close()
-print(os.wait4(child.pid, 0)[2].ru_maxrss * 1024)
-"""
-
-
-def peak(argv: list[str], stdin: Path | None = None) -> int:
-    """The most memory a command had, in bytes; fed by a `cat` of its own where a file is given."""
-    measured = [sys.executable, "-c", MEASURED, str(stdin or ""), *argv]
-    return int(subprocess.run(measured, check=True, capture_output=True).stdout)
 
 
 def with_fresh_store(folder: Path) -> Callable[[str], Callable[[], float]]:
@@ -147,45 +99,56 @@ def with_fresh_store(folder: Path) -> Callable[[str], Callable[[], float]]:
 
 
 def streaming(folder: Path, log: Path, rounds: int) -> list[Row]:
+    """Large outputs through a pipe, with the other core free and with it busy."""
     fresh = with_fresh_store(folder)
-    floor, piped, ran = best(
-        rounds,
+    floor, tail, _, auto = runs = (
         fresh(f"cat '{log}' | cat > '{folder}/copy'"),
         fresh(f"cat '{log}' | '{SPILL}' --keep tail"),
         fresh(f"'{SPILL}' run --keep tail -- cat '{log}'"),
+        fresh(f"cat '{log}' | '{SPILL}'"),
     )
-    bare = peak([sys.executable, "-c", "pass"])
-    memory = (
-        max(peak([SPILL, "--keep", "tail"], log), peak([SPILL, "run", "--keep", "tail", "--", "cat", str(log)])) - bare
-    )
+    free = best(rounds, *runs)
+    with one_core_left():
+        busy = best(rounds, floor, tail, auto)
+    bare = peak(BARE)
+    argvs = ([SPILL, "--keep", "tail"], [SPILL])
+    piped, chosen = (peak(argv, log) - bare for argv in argvs)
+    memory = max(piped, peak([SPILL, "run", "--keep", "tail", "--", "cat", str(log)]) - bare)
     said = "cat F | cat > G"
     return [
-        Row("cat F | spill --keep tail", floor / piped, "x", 0.8, at_least=True, floor=said),
-        Row("spill run --keep tail -- cat F", floor / ran, "x", 0.8, at_least=True, floor=said),
-        Row("peak memory of both", memory / MEGABYTE, "MB more", 40, at_least=False, floor="python -c pass"),
+        Row("cat F | spill --keep tail", free[0] / free[1], "x", 0.8, at_least=True, floor=said),
+        Row("spill run --keep tail -- cat F", free[0] / free[2], "x", 0.8, at_least=True, floor=said),
+        Row("cat F | spill", free[0] / free[3], "x", 0.4, at_least=True, floor=said),
+        Row("cat F | spill --keep tail, one core busy", busy[0] / busy[1], "x", 0.8, at_least=True, floor=said, goal=1),
+        Row("cat F | spill, one core busy", busy[0] / busy[2], "x", 0.4, at_least=True, floor=said, goal=0.6),
+        Row(
+            "peak memory, --keep tail",
+            memory / MEGABYTE,
+            "MB more",
+            60,
+            at_least=False,
+            floor="python -c pass",
+            goal=40,
+        ),
+        Row("peak memory, auto", chosen / MEGABYTE, "MB more", 60, at_least=False, floor="python -c pass", goal=40),
     ]
 
 
-def starting(rounds: int) -> list[Row]:
-    def command(*argv: str) -> Callable[[], float]:
-        return timed(lambda: subprocess.run(argv, check=True, stdout=subprocess.DEVNULL))
-
-    def asked() -> object:
-        argv = [SPILL, "hook", "claude-code"]
-        return subprocess.run(argv, check=True, input=QUESTION, stdout=subprocess.DEVNULL)
-
+def starting(folder: Path, rounds: int) -> list[Row]:
+    asked = folder / "question.json"
+    asked.write_bytes(QUESTION)
     bare, ran, imported, answered = best(
-        rounds * 6,
-        command(sys.executable, "-c", "pass"),
-        command(SPILL, "run", "--", "true"),
-        command(sys.executable, "-c", "import spillover"),
-        timed(asked),
+        rounds * 3,
+        cpu_of(BARE),
+        cpu_of([SPILL, "run", "--", "true"]),
+        cpu_of([sys.executable, "-c", "import spillover"]),
+        cpu_of([SPILL, "hook", "claude-code"], asked),
     )
     said = "python -c pass"
     return [
-        Row("spill run -- true", (ran - bare) * 1e3, "ms more", 45, at_least=False, floor=said),
-        Row("import spillover", (imported - bare) * 1e3, "ms more", 30, at_least=False, floor=said),
-        Row("spill hook, small output", (answered - bare) * 1e3, "ms more", 60, at_least=False, floor=said),
+        Row("spill run -- true", (ran - bare) * 1e3, "ms CPU", 45, at_least=False, floor=said),
+        Row("import spillover", (imported - bare) * 1e3, "ms CPU", 30, at_least=False, floor=said),
+        Row("spill hook, small output", (answered - bare) * 1e3, "ms CPU", 60, at_least=False, floor=said),
     ]
 
 
@@ -217,15 +180,9 @@ def clipping(folder: Path, rounds: int) -> list[Row]:
     ]
 
 
-def selecting(folder: Path, log: Path, rounds: int) -> list[Row]:
-    """keep="auto": as a filter on a gigabyte, and in process from a megabyte on, where time must grow with the log."""
-    fresh = with_fresh_store(folder)
-    floor, piped = best(rounds, fresh(f"cat '{log}' | cat > '{folder}/copy'"), fresh(f"cat '{log}' | '{SPILL}'"))
-    memory = peak([SPILL], log) - peak([sys.executable, "-c", "pass"])
-    rows = [
-        Row("cat F | spill", floor / piped, "x", 0.4, at_least=True, floor="cat F | cat > G"),
-        Row("peak memory of it", memory / MEGABYTE, "MB more", 80, at_least=False, floor="python -c pass"),
-    ]
+def selecting(_folder: Path, log: Path, rounds: int) -> list[Row]:
+    """keep="auto" in process from a megabyte on, where time must grow with the log."""
+    rows = []
     size = log.stat().st_size
     sizes = [one for one in (10**6, 3 * 10**6, 10**7, 3 * 10**7, 10**8, 3 * 10**8) if one < size] + [size]
     times = {one: best(rounds if one < 10**8 else 2, partial(select_alone, log, one))[0] for one in sizes}
@@ -238,7 +195,7 @@ def selecting(folder: Path, log: Path, rounds: int) -> list[Row]:
 
 
 def select_alone(log: Path, size: int) -> float:
-    """How long choosing takes once the output is stored: everything behind `fitted`."""
+    """Return how long choosing takes once the output is stored: everything behind `fitted`."""
     with log.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         meter = Meter()
         for at in range(0, size, MEGABYTE):
@@ -247,7 +204,7 @@ def select_alone(log: Path, size: int) -> float:
         document = Document(
             Held(data[:size]), meter.index, meter.lines, meter.newlines, (Section(0, size),), clipper.reach
         )
-        return timed(lambda: fitted(document, clipper, Kept(ref="log-000000000000"), tokens=0))()
+        return timed(lambda: fit(document, clipper, Kept(ref="log-000000000000"), tokens=0))()
 
 
 def plotted(times: dict[int, float], path: Path) -> None:
@@ -338,40 +295,53 @@ def _grep(pattern: str, log: Path) -> None:
         subprocess.run(["grep", "-E", pattern, str(log)], stdout=found, check=False)
 
 
+#: What can be measured by itself.
+PARTS: dict[str, Callable[[Path, Path, int], list[Row]]] = {
+    "cold": lambda folder, _, rounds: everyday.cold(folder, rounds),
+    "run": lambda folder, _, rounds: everyday.behind(folder, rounds),
+    "hook": lambda folder, _, rounds: everyday.hook(folder, rounds),
+    "warm": lambda folder, _, rounds: everyday.warm(folder, rounds),
+    "streaming": streaming,
+    "starting": lambda folder, _, rounds: starting(folder, rounds),
+    "clipping": lambda folder, _, rounds: clipping(folder, rounds),
+    "selecting": selecting,
+    "structured": lambda folder, _log, _rounds: structured(folder),
+    "back": going_back,
+}
+
+
+def in_words(row: Row) -> str:
+    sign = "≥" if row.at_least else "≤"
+    goal = "" if row.goal is None else f"{sign} {row.goal:g}"
+    bar = f"{sign} {row.bar:g}"
+    return f"{row.what:<42}{row.figure:>9.2f} {row.unit:<9}{bar:>8}{goal:>8}  {row.floor:<16}{row.said}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=1000, help="of the log, in MB")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, default=Path(__file__).parent / "out" / "speed.json")
-    parser.add_argument("--only", help="streaming, starting, selecting, structured, clipping or back")
+    parser.add_argument("--only", help=f"some of {', '.join(PARTS)}, with commas between")
     args = parser.parse_args()
     # As pip does when it installs; a clone that is run in place may have no compiled files.
     compileall.compile_dir(Path(spillover.__file__).parent, quiet=1)
+    only = args.only.split(",") if args.only else list(PARTS)
+    if unknown := [part for part in only if part not in PARTS]:
+        parser.error(f"--only: unknown {', '.join(unknown)}; use {', '.join(PARTS)}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
         log = folder / "F"
-        make_log(log, args.size)
-        parts: dict[str, Callable[[], list[Row]]] = {
-            "streaming": lambda: streaming(folder, log, args.rounds),
-            "starting": lambda: starting(args.rounds),
-            "selecting": lambda: selecting(folder, log, args.rounds),
-            "structured": lambda: structured(folder),
-            "clipping": lambda: clipping(folder, args.rounds),
-            "back": lambda: going_back(folder, log, args.rounds),
-        }
-        print(f"{'what':<48}{'figure':>12} {'unit':<9}{'bar':>10}  {'against':<18}held")
+        if {"streaming", "selecting", "back"} & set(only):
+            make_log(log, args.size)
+        print(f"{'what':<42}{'figure':>9} {'unit':<9}{'bar':>8}{'goal':>8}  {'against':<16}held")
         rows = []
-        for part, measure in parts.items():
-            if args.only not in (None, part):
-                continue
+        for part in only:
             os.sync()  # what the part before has written is not to be paid for in this one
-            for row in measure():
+            for row in PARTS[part](folder, log, args.rounds):
                 rows.append(row)
-                bar = f"{'≥' if row.at_least else '≤'} {row.bar:g}"
-                print(
-                    f"{row.what:<48}{row.figure:>12.2f} {row.unit:<9}{bar:>10}  {row.floor:<18}{'yes' if row.held else 'NO'}",
-                    flush=True,
-                )
+                print(in_words(row), flush=True)
     args.json.parent.mkdir(parents=True, exist_ok=True)
     args.json.write_text(
         json.dumps({"size_mb": args.size, "rows": [{**asdict(row), "held": row.held} for row in rows]}, indent=1)

@@ -66,7 +66,7 @@ def logs(folder: Path) -> Texts:
 
 
 def made(rng: random.Random) -> Texts:
-    """What logs have little of; the same every time."""
+    """Return what logs have little of; the same every time."""
     many = range(20)
     yield "json", [json.dumps([record(rng) for _ in range(60)], indent=rng.choice([None, 1, 2])) for _ in many]
     yield "base64", [base64.b64encode(rng.randbytes(6_000)).decode() for _ in many]
@@ -97,7 +97,7 @@ def layout(rng: random.Random) -> str:
 
 
 def pieces(text: str, rng: random.Random) -> Iterator[str]:
-    """A text, if it is not huge, and a head, a tail and two middles of it; the same once more without ANSI codes."""
+    """Yield a text, if it is not huge, and a head, a tail and two middles of it; the same once more without ANSI codes."""
     if 0 < len(text) <= WHOLE:
         yield text
     for part in ("head", "tail", "middle", "middle"):
@@ -110,7 +110,7 @@ def pieces(text: str, rng: random.Random) -> Iterator[str]:
 
 
 def rows(texts: Texts, together: str, count: Callable[[str], int]) -> Iterator[Row]:
-    """A row for each corpus, and one for all of them."""
+    """Yield a row for each corpus, and one for all of them."""
     rng = random.Random(1)
     every: list[float] = []
     for corpus, whole in texts:

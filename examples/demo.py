@@ -1,11 +1,10 @@
-"""The demo: a program fails, and says why in the middle of thousands of lines. What does the model read, and what then?
+"""The demo: a program fails and says why in the middle of 8,000 lines. What would a model read, and what does it read now?
 
-Run by `make demo`. Everything happens in a temporary folder with a store of its own, and nothing is left behind.
+Run by `make demo`. Everything happens in a temporary folder with a store of its own; nothing is left behind.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import shutil
@@ -27,18 +26,21 @@ PROGRAM = {
     ),
     "statistics.py": "hits = 0  # how often the page was opened\n",
 }
-#: `python -vv` tells of every file it looks for, imports and forgets; the traceback stands between the two.
+#: `python -vv` prints every file it looks for, imports and forgets; the traceback stands between the two.
 NOISY = "python -vv report.py"
-#: Of a long text, so many lines of each end are shown here.
-ENDS = 4
-WIDTH = min(120, shutil.get_terminal_size(fallback=(100, 24)).columns)
-COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+#: Enough for the traceback, what stands around it, and how it all ended.
+TOKENS = 400
+WIDTH = min(100, shutil.get_terminal_size(fallback=(100, 24)).columns)
+COLOUR = "FORCE_COLOR" in os.environ or (sys.stdout.isatty() and "NO_COLOR" not in os.environ)
 
 
 def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="spillover-demo-"))
     try:
         demonstrate(folder)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads it has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     finally:
         shutil.rmtree(folder)
 
@@ -46,39 +48,51 @@ def main() -> None:
 def demonstrate(folder: Path) -> None:
     for name, text in PROGRAM.items():
         (folder / name).write_text(text, encoding="utf-8")
+    whole = output_of(folder, f"{NOISY} 2>&1")
+    lines, size = whole.splitlines(), tokens(whole)
+    reason = next(number for number, line in enumerate(lines) if line.startswith("AttributeError"))
+    longer = (len(lines) - reason - 1) // 1_000 * 1_000
 
-    heading("A command that says far too much")
-    say("report.py crashes. An agent looks for the reason with `python -vv`, which tells of every file it looks for:")
-    whole = run(folder, f"{NOISY} 2>&1", trim=True)
-    say(f"That is about {rounded(whole):,} tokens. Why it crashed is said somewhere in the middle.")
+    heading(f"report.py crashes, and says why in {len(lines):,} lines ({size:,} tokens)")
+    tail = run(folder, f"{NOISY} 2>&1 | tail -4")
+    say(f"That is what many agents would read. The reason is not in it, nor in the last {longer:,} lines.")
 
-    heading("What the model reads instead")
-    read = run(folder, f"spill run -- {NOISY}", trim=True)
-    ref = found(r"[a-z0-9_.]+-[0-9a-f]{12}\b", read)
-    say(
-        "The exit code is the command's own. The notice says how much there is, where all of it is kept and what to do "
-        "next; a marker stands where something is hidden. The reason is not in what is shown, so the model goes back."
-    )
+    heading(f"The same in {TOKENS} tokens, with the same exit code")
+    read = run(folder, f"spill run --tokens {TOKENS} -- {NOISY}")
+    ref = found(r"[a-z0-9_.]+-[0-9a-f]{12,}\b", read)
+    say("There is the reason: statistics has no mean(). But which statistics is it? An earlier line says so:")
 
-    heading("Finding what was hidden")
-    hits = run(folder, f"spill grep {ref} '^Traceback|Error: '")
-    line = int(found(r"^(\d+): Traceback", hits))
-
-    heading("Reading it")
-    part = run(folder, f"spill read {ref} {line}:+6")
-    say("There is no mean() in `statistics`. Which statistics is that? Python said so, when it imported it:")
+    heading("Go back for anything else")
     where = run(folder, f"spill grep {ref} 'code object from.*statistics'")
-    say("Not the one of the standard library: a file of ours has its name. That is the bug.")
+    say("Not the standard library's: a file of ours has its name. That is the bug.")
 
-    heading("What it cost, and what was lost")
-    cost = rounded(read + hits + part + where)
-    say(f"The model read about {cost:,} tokens in four answers, not {rounded(whole):,}. And nothing was lost:")
+    heading("What it cost")
+    ours = tokens(read + where)
+    print(f"  everything {size:>9,} tokens\n  tail -4    {tokens(tail):>9,} tokens, without the reason")
+    print(f"  tail -{longer} {tokens(chr(10).join(lines[-longer:])):>9,} tokens, without the reason")
+    print(f"  spill      {ours:>9,} tokens, with the reason, and every byte kept:\n")
     run(folder, f"spill verify {ref}")
 
 
-def run(folder: Path, line: str, *, trim: bool = False) -> str:
-    """Run a shell line as it is printed here, and show what it says: all of it, or the ends of each part."""
+def output_of(folder: Path, line: str) -> str:
+    """What a shell line prints, in a folder with a store and a configuration of its own."""
+    return ended(folder, line).stdout.decode("utf-8", "replace")
+
+
+def run(folder: Path, line: str) -> str:
+    """Run a shell line, and show it and what it prints as they are; a line too long for this terminal is cut."""
     print(styled("1", f"$ {line}"))
+    result = ended(folder, line)
+    text = result.stdout.decode("utf-8", "replace")
+    for one in text.splitlines():
+        for row in rows_of(one.replace(str(folder), "~")):
+            print(styled("33" if one.startswith(("[", " Next:")) else "2", row))
+    if result.returncode:
+        print(styled("2", f"  (exit code {result.returncode})"))
+    return text
+
+
+def ended(folder: Path, line: str) -> subprocess.CompletedProcess[bytes]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("SPILLOVER_")}
     environment = {
         **inherited,
@@ -86,31 +100,10 @@ def run(folder: Path, line: str, *, trim: bool = False) -> str:
         "SPILLOVER_STORE": str(folder / "outputs"),
         "SPILLOVER_CONFIG": "none",  # the defaults, whatever is configured on this machine
     }
-    ended = subprocess.run(line, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, check=False)
-    text = ended.stdout.decode("utf-8", "replace")
-    for one in trimmed(text.splitlines()) if trim else text.splitlines():
-        for row in fitted(one):
-            print(styled("33" if one.startswith(("[", " Next:")) else "2", row))
-    if ended.returncode:
-        print(styled("2", f"  (exit code {ended.returncode})"))
-    print()
-    return text
+    return subprocess.run(line, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, check=False)
 
 
-def trimmed(lines: list[str]) -> list[str]:
-    """The first and the last lines of each part; a part ends where a marker says that something is hidden."""
-    marks = [number for number, line in enumerate(lines) if line.startswith("[…")]
-    edges = [0, *(edge for mark in marks for edge in (mark, mark + 1)), len(lines)]
-    out = []
-    for start, end in itertools.pairwise(edges):
-        part = lines[start:end]
-        left_out = len(part) - 2 * ENDS
-        words = f"      ({left_out:,} more lines; only this demo leaves them out)"
-        out += [*part[:ENDS], words, *part[-ENDS:]] if left_out > 1 else part
-    return out
-
-
-def fitted(line: str) -> list[str]:
+def rows_of(line: str) -> list[str]:
     """A line for this terminal: the notice is wrapped, each step in one piece; anything else is cut."""
     if not line.startswith(("[Output", " Next:")):
         return [f"  {line}" if len(line) + 2 <= WIDTH else f"  {line[: WIDTH - 3]}…"]
@@ -129,9 +122,9 @@ def found(pattern: str, text: str) -> str:
     return match[match.lastindex or 0]
 
 
-def rounded(text: str) -> int:
-    """Tokens, in hundreds: it is an estimate."""
-    return round(estimate(text), -2)
+def tokens(text: str) -> int:
+    """Tokens, in tens: it is an estimate."""
+    return round(estimate(text), -1)
 
 
 def heading(words: str) -> None:

@@ -7,7 +7,7 @@ from agents.items import ToolCallOutputItem
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.openai_agents import bounded_tools, output_tools
+from spillover.adapters.openai_agents import bound_tools, output_tools
 
 
 @function_tool
@@ -25,7 +25,7 @@ async def main() -> None:
         ]
     )
     clipper = Clipper(Limits(tokens=200), store=MemoryStore(), hints="tools")
-    agent = Agent(name="tester", model=model, tools=[*bounded_tools([run_tests], clipper), *output_tools(clipper)])
+    agent = Agent(name="tester", model=model, tools=[*bound_tools([run_tests], clipper), *output_tools(clipper)])
     result = await Runner.run(agent, "Why do the tests fail?", run_config=RunConfig(tracing_disabled=True))
     for item in result.new_items:
         if isinstance(item, ToolCallOutputItem):

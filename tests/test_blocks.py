@@ -1,14 +1,18 @@
 """Several texts, one budget: the blocks of a result, the two streams of a command, the results of a turn."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillover.blocks import texts_of
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
 from spillover.limits import Limits, count_lines
 from spillover.store.memory import MemoryStore
 from spillover.testing import content
+from spillover.tokens import estimate
 
 IMAGE = {"type": "image", "data": "A" * 9_000, "mimeType": "image/png"}
 LINES = "".join(f"line {number}\n" for number in range(1, 1_001))
@@ -39,6 +43,7 @@ SHAPES = [
     ("OpenAI output", lambda words: {"type": "output_text", "text": words, "annotations": []}, lambda block: block["text"]),
     ("Anthropic, text", lambda words: {"type": "tool_result", "tool_use_id": "t", "content": words},
      lambda block: block["content"]),
+    ("Gemini and Bedrock", lambda words: {"text": words}, lambda block: block["text"]),
     ("Anthropic, blocks", lambda words: {"type": "tool_result", "tool_use_id": "t", "content": [IMAGE, text(words)]},
      lambda block: block["content"][1]["text"]),
 ]  # fmt: skip
@@ -56,7 +61,7 @@ def test_text_is_found_and_put_back_in_every_shape(clipper, store, shape, make, 
 
 
 @pytest.mark.parametrize("other", [IMAGE, {"type": "audio", "data": "x" * 5_000}, {"type": "resource_link", "uri": "x" * 5_000},
-                                   {"type": "text", "text": None}, {"text": "x" * 5_000}, {"type": "future"}, 5, None])  # fmt: skip
+                                   {"type": "text", "text": None}, {"words": "x" * 5_000}, {"type": "future"}, 5, None])  # fmt: skip
 def test_media_and_what_we_do_not_know_is_untouched_and_costs_nothing(clipper, other):
     out = clipper.clip_blocks([text("small"), other])
     assert out.clip.outcome == "whole"
@@ -197,8 +202,130 @@ def test_thousands_of_blocks_are_measured_no_more_often_than_a_few():
     blocks = [
         {"type": "text", "text": f"error: no {number}\n" if number % 3 else "ok " * 40} for number in range(2_000)
     ]
-    clipped = Clipper(Limits(tokens=1_000), tokens=count, store=MemoryStore()).clip_blocks(blocks)
+    clipped = Clipper(Limits(tokens=1_000), tokenizer=count, store=MemoryStore()).clip_blocks(blocks)
     assert clipped.clip.outcome == "stored"
     assert sum(counted) < 40 * sum(len(block["text"]) for block in blocks)
     whole = {block["text"].removesuffix("\n") for block in blocks}
     assert [block for block in clipped[1:] if block["text"] not in whole and "[…" not in block["text"]] == []
+
+
+def test_a_result_with_folded_frames_takes_its_notice_from_its_own_share():
+    """It counted as whole, and its notice came on top of the limits that all of them share."""
+    clipper = Clipper(Limits(chars=900), store=MemoryStore())
+    bar = "".join(f"\rfetching {n}%" for n in range(0, 101, 5)) + "\n"
+    clips = clipper.clip_many({"a": bar, "b": "x" * 500 + "\n", "c": bar})
+    assert sum(len(clip.text) for clip in clips.values()) <= 900
+    assert "left out" in clips["a"].text
+
+
+# ── whole messages ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+LOUD = "".join(f"line {number} of a tool that says too much\n" for number in range(4_000))
+#: Messages as hosts send them, and where their text is.
+MESSAGES = {
+    "OpenAI chat": {"role": "tool", "tool_call_id": "call_1", "content": LOUD},
+    "OpenAI chat, in parts": {"role": "tool", "tool_call_id": "call_1", "content": [{"type": "text", "text": LOUD}]},
+    "OpenAI responses": {"type": "function_call_output", "call_id": "call_1", "output": LOUD},
+    "OpenAI responses, in parts": {
+        "type": "function_call_output",
+        "call_id": "call_1",
+        "output": [{"type": "input_text", "text": LOUD}, {"type": "input_image", "image_url": "data:…"}],
+    },
+    "OpenAI responses, a message": {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": LOUD}],
+    },
+    "Anthropic": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": LOUD}]},
+    "Anthropic, in parts": {
+        "role": "user",
+        "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": LOUD}, IMAGE]}
+        ],
+    },
+    "Anthropic, a document": {
+        "role": "user",
+        "content": [{"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": LOUD}}],
+    },
+    "Anthropic, a document of blocks": {
+        "role": "user",
+        "content": [{"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": LOUD}]}}],
+    },
+    "Anthropic, a search result": {
+        "type": "search_result",
+        "source": "x",
+        "title": "t",
+        "content": [{"type": "text", "text": LOUD}],
+    },
+    "Gemini": {"role": "user", "parts": [{"text": LOUD}, {"inlineData": {"mimeType": "image/png", "data": "iVBORw"}}]},
+    "Gemini, a result": {
+        "role": "user",
+        "parts": [{"functionResponse": {"name": "run", "response": {"output": LOUD, "exit_code": "1"}}}],
+    },
+    "Bedrock": {
+        "role": "user",
+        "content": [{"toolResult": {"toolUseId": "tooluse_1", "status": "success", "content": [{"text": LOUD}]}}],
+    },
+    "plain": {"role": "user", "content": LOUD},
+}
+
+
+@pytest.mark.parametrize("shape", MESSAGES)
+def test_whole_messages_are_bounded(shape):
+    """150,055 characters once came back with the outcome "whole"."""
+    message = MESSAGES[shape]
+    clipped = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([message])
+    assert clipped.clip.outcome == "stored"
+    assert estimate("\n".join(texts_of(clipped))) <= 500
+    assert without_texts(clipped[0]) == without_texts(message)
+    assert "Output clipped" in json.dumps(clipped)
+
+
+def without_texts(value):
+    """The ids, the images, and the shape around the texts."""
+    if isinstance(value, dict):
+        return {key: without_texts(inner) for key, inner in value.items()}
+    return [without_texts(inner) for inner in value] if isinstance(value, list) else len(value) < 100 and value
+
+
+@pytest.mark.parametrize("shape", MESSAGES)
+def test_messages_that_fit_are_the_very_same(shape):
+    message = json.loads(json.dumps(MESSAGES[shape]).replace(json.dumps(LOUD)[1:-1], "short"))
+    clipped = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([message])
+    assert clipped.clip.outcome == "whole"
+    assert clipped[0] is message
+
+
+def test_no_message_and_no_result_is_dropped_since_each_answers_a_call():
+    messages = [{"role": "tool", "tool_call_id": f"call_{number}", "content": LOUD} for number in range(40)]
+    clipped = Clipper(Limits(tokens=200), store=MemoryStore()).clip_blocks(messages)
+    assert [message["tool_call_id"] for message in clipped] == [message["tool_call_id"] for message in messages]
+    assert sum(estimate(message["content"]) for message in clipped) <= 200
+
+
+def test_a_conversation_shares_one_budget():
+    clipped = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([*MESSAGES.values()])
+    assert sum(map(estimate, texts_of(clipped))) <= 500
+    assert len(clipped) >= 8
+
+
+# ── the tools of a turn ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_outputs_of_a_turn_have_the_names_of_their_tools():
+    clipper = Clipper(Limits(tokens=900), store=MemoryStore(), rules={"web": {"keep": "head", "tokens": 200}})
+    clips = clipper.clip_many({1: LOUD, 2: LOUD + "x", 3: "ok"}, tools={1: "bash", 2: "web"})
+    assert [clip.ref and clip.ref.partition("-")[0] for clip in clips.values()] == ["bash", "web", None]
+    assert sum(estimate(clip.text) for clip in clips.values()) <= 900
+    assert estimate(clips[2].text) <= 200
+    assert clips[2].ranges[-1][1] < 100, "the rule for its tool holds"
+
+
+def test_one_name_may_stand_for_all():
+    clips = Clipper(Limits(tokens=900), store=MemoryStore()).clip_many({"a": LOUD, "b": LOUD + "x"}, tools="bash")
+    assert {clip.ref.partition("-")[0] for clip in clips.values()} == {"bash"}
+
+
+def test_a_name_without_an_output_is_a_mistake():
+    with pytest.raises(UsageError, match="tools names 'c', and there is no such output"):
+        Clipper(store=MemoryStore()).clip_many({"a": LOUD}, tools={"c": "bash"})

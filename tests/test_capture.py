@@ -61,7 +61,7 @@ def test_asking_ends_the_capture_and_may_be_repeated(clipper):
     capture = clipper.capture()
     capture.write("x")
     assert capture.clip is capture.clip
-    with pytest.raises(UsageError, match="has ended; begin another one"):
+    with pytest.raises(UsageError, match="has ended; start another one"):
         capture.write("y")
 
 

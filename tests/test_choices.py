@@ -24,16 +24,21 @@ def choices(**given):
     [
         (
             {"keep": "middle"},
-            "keep='middle' is no part of an output; use auto, signal, head, ends, tail or a selector.",
+            "keep='middle' is not valid; use auto, signal, head, ends, tail or a selector.",
         ),
         ({"cap": 0}, "cap=0 would store nothing"),
+        ({"cap": "2 GB"}, "cap='2 GB' is not a number of bytes, e.g. cap=500_000_000."),
+        ({"cap": True}, "cap=True is not a number of bytes"),
         ({"limits": 4_000}, "limits and trigger are Limits"),
         ({"trigger": 4_000}, "limits and trigger are Limits"),
         ({"limits": Limits(lines=50), "trigger": Limits(lines=40)}, "trigger has 40 lines, the limits 50"),
-        ({"limits": Limits(tokens=100), "tokens": lambda text: 9 * len(text)}, "leaves no room for the notice by your"),
-        ({"hints": "telepathy"}, "'telepathy' is no hint"),
+        (
+            {"limits": Limits(tokens=100), "tokenizer": lambda text: 9 * len(text)},
+            "leaves no room for the notice by your",
+        ),
+        ({"hints": "telepathy"}, "'telepathy' is not a hint"),
         ({"rules": {"bash*": {"colour": "red"}}}, "the rule for 'bash*' has 'colour'"),
-        ({"rules": {"bash*": {"keep": "middle"}}}, "is no part of an output"),
+        ({"rules": {"bash*": {"keep": "middle"}}}, "is not valid"),
         ({"rules": {"bash*": {"rules": {}}}}, "a rule may set"),
     ],
 )
@@ -139,6 +144,6 @@ def test_a_counter_that_fails_does_not_fail_the_tool_call():
             raise RuntimeError("out of vocabulary")
         return len(text)
 
-    clip = Clipper(Limits(tokens=900), tokens=counts, store=MemoryStore()).clip(BIG)
+    clip = Clipper(Limits(tokens=900), tokenizer=counts, store=MemoryStore()).clip(BIG)
     assert clip.outcome == "stored"
     assert len(clip.text) <= 900

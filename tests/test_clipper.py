@@ -1,9 +1,11 @@
 """The verbs of a Clipper, sync and async, from many threads and many processes at once."""
 
 import asyncio
+import errno
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -214,6 +216,92 @@ async def test_cancelling_ends_the_command_with_its_children(clipper, tmp_path):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await gone == b"up\n"
+
+
+#: It tidies for a while when it is asked to end, and says that it did.
+TIDIES = "exec 9>'{0}/alive'; trap 'sleep 0.5; echo tidied >&9; exit 3' TERM; echo up >&9; echo said; sleep 60 & wait"
+
+
+@pytest.fixture
+def tidied(tmp_path):
+    """Waits for the end of a command of TIDIES, and gives what it wrote on its way."""
+    os.mkfifo(tmp_path / "alive")
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit((tmp_path / "alive").read_bytes).result
+
+
+async def test_cancelled_again_and_again_it_is_not_left_before_the_command_has_ended(clipper, tmp_path, tidied):
+    """The second cancellation interrupted the wait for the command, which ran on."""
+    loop, said = asyncio.get_running_loop(), asyncio.Event()
+    tell = {"on_progress": lambda _: loop.call_soon_threadsafe(said.set)}
+    task = asyncio.create_task(clipper.arun(["sh", "-c", TIDIES.format(tmp_path)], **tell))
+    await said.wait()
+    for _ in range(3):
+        task.cancel()
+        await asyncio.sleep(0.05)
+        assert not task.done(), "the command is still tidying"
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert b"tidied" in tidied()
+
+
+@pytest.mark.parametrize("how", ["run ends", "loop is closed"])
+def test_a_loop_that_ends_takes_the_command_with_it(clipper, tmp_path, tidied, how):
+    """`asyncio.run` cancels every task there is, and a closed loop throws away what still waits in it."""
+
+    async def begin():
+        loop, said = asyncio.get_running_loop(), asyncio.Event()
+        tell = {"on_progress": lambda _: loop.call_soon_threadsafe(said.set)}
+        started.append(asyncio.create_task(clipper.arun(["sh", "-c", TIDIES.format(tmp_path)], **tell)))
+        await said.wait()
+
+    started = []
+    if how == "run ends":
+        asyncio.run(begin())
+    else:
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(begin())
+        loop.close()
+        coroutine = started.pop().get_coro()
+        coroutine.close()
+    assert b"tidied" in tidied()
+
+
+async def test_cancelled_before_a_thread_is_free_the_command_never_starts(clipper, tmp_path):
+    loop = asyncio.get_running_loop()
+    free = threading.Event()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    busy = loop.run_in_executor(None, free.wait)
+    task = asyncio.create_task(clipper.arun(["touch", tmp_path / "ran"]))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    await asyncio.sleep(0.05)
+    free.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await busy
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_without_a_descriptor_to_tell_it_by_it_can_be_cancelled_all_the_same(
+    clipper, tmp_path, tidied, monkeypatch
+):
+    real, awaiting = os.pipe, threading.get_ident()
+
+    def no_more():
+        if threading.get_ident() == awaiting:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return real()
+
+    monkeypatch.setattr(os, "pipe", no_more)
+    loop, said = asyncio.get_running_loop(), asyncio.Event()
+    tell = {"on_progress": lambda _: loop.call_soon_threadsafe(said.set)}
+    task = asyncio.create_task(clipper.arun(["sh", "-c", TIDIES.format(tmp_path)], **tell))
+    await said.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert b"tidied" in tidied()
 
 
 async def test_a_time_limit_around_it_ends_the_command(clipper):

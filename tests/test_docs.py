@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 import spillover
 import spillover.testing
 from spillover import profiles
-from spillover.cli.parser import COMMANDS, parse, parser_for
+from spillover.cli.commands import COMMANDS, parser_for
+from spillover.cli.parser import parse
 
 ROOT = Path(__file__).parent.parent
 
@@ -102,8 +104,11 @@ def profile_modules():
     """Each profile, and the modules beside it that its page names."""
     for name in profiles.NAMES:
         page = (ROOT / "docs/profiles" / f"{name}.md").read_text(encoding="utf-8")
-        for module in sorted({name, *re.findall(r"spillover\.profiles(?:\.| import )(\w+)", page)} - {"NAMES"}):
-            yield pytest.param(module, page, id=f"{module} in {name}.md")
+        beside = {path.stem for path in (Path(profiles.__file__).parent / name).glob("*.py")}
+        for module in sorted(
+            {"profile", *beside.intersection(re.findall(rf"spillover\.profiles\.{name}(?:\.| import )(\w+)", page))}
+        ):
+            yield pytest.param(f"{name}.{module}", page, id=f"{module} in {name}.md")
 
 
 @pytest.mark.parametrize(("module", "page"), list(profile_modules()))
@@ -112,3 +117,30 @@ def test_every_public_name_of_a_profile_is_on_its_page(module, page):
     here = [name for name, value in vars(found).items() if getattr(value, "__module__", None) == found.__name__]
     names = {name for name in getattr(found, "__all__", here) if not name.startswith("_")}
     assert {name for name in names if not re.search(rf"\b{name}\b", page)} == set()
+
+
+THREATS = (ROOT / "docs/security.md").read_text(encoding="utf-8").partition("## Threats")[2].partition("\n## ")[0]
+THREAT_ROWS = re.findall(r"^\| .*$", THREATS, re.MULTILINE)[1:]
+
+
+def test_every_threat_names_tests_that_are_there():
+    files = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
+    for row in THREAT_ROWS:
+        named = re.findall(r"`(test_\w+|tests/[\w/.]+)`", row.split(" | ")[2])
+        assert named, row
+        assert [name for name in named if name not in files and not (ROOT / name).exists()] == [], row
+
+
+def test_every_part_of_the_soak_holds_a_threat_and_no_other_is_named():
+    named = {
+        part for parts in re.findall(r"`make soak` \(([^)]+)\)", THREATS) for part in re.findall(r"`(\w+)`", parts)
+    }
+    assert named == set(runpy.run_path(str(ROOT / "scripts/soak.py"))["PARTS"])
+
+
+def test_how_to_report_a_vulnerability_names_no_address_that_is_not_there():
+    """It once named "the address in the package's metadata", which has none."""
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    assert "Report a vulnerability" in page
+    assert "docs/security.md#threats" in page
+    assert "metadata" not in page or "email" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted(path for path in (Path(__file__).parent.parent / "examples").glob("*.py") if path.name != "demo.py")
+EXAMPLES = sorted(
+    path
+    for path in (Path(__file__).parent.parent / "examples").glob("*.py")
+    if path.name not in ("demo.py", "fleet.py")
+)
 
 #: Runs a script in a process that can reach nobody. Pairs of sockets stay: event loops wake themselves up with them.
 ALONE = """
@@ -45,4 +49,4 @@ def test_the_model_sees_what_matters_finds_the_rest_and_nobody_is_called(path, t
     assert "\n31415: test 31415 ... FAILED: expected 4, got 5\n" in ended.stdout
     assert ended.stdout.endswith("The model says:\nTest 31415 fails: it expected 4 and got 5.\n")
     assert len(ended.stdout) < 5_000
-    assert list(tmp_path.iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} <= {".cache"}

@@ -65,3 +65,16 @@ def test_a_selector_of_yours_that_raises_as_a_store_does_loses_nothing():
 
     clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("line\n" * 99)
     assert (clip.outcome, clip.shown.lines > 0) == ("stored", True)
+
+
+@pytest.mark.parametrize("keep", ["auto", "signal"])
+def test_with_too_little_memory_to_load_what_chooses_both_ends_are_shown_and_it_is_said(monkeypatch, keep):
+    """Loading numpy ended the process: OpenBLAS exits when it gets no memory, and no exception is raised."""
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (150 << 20, 150 << 20))
+    monkeypatch.setattr("spillover.select.signal.lines_of", lambda *_: 1 / 0)
+    clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("error: x\n" * 99)
+    assert clip.outcome == "stored"
+    assert clip.shown.lines > 3
+    assert {reason.why for reason in clip.why} == {"both ends: too little memory to choose more closely"}

@@ -156,10 +156,10 @@ def test_anyone_can_add_a_row_and_it_comes_first():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: counter_for(None), "None is no name of a model"),
-        (lambda: counter_for("a", {"(": Vocabulary("qwen3")}), r"'\(' in the table of models is no pattern"),
-        (lambda: counter_for("a", {"a": Vocabulary("words")}), "no encoding 'words'"),
-        (lambda: Vocabulary("qwen3", 0), "factor of 0 or less"),
+        (lambda: counter_for(None), "None is not a model name"),
+        (lambda: counter_for("a", {"(": Vocabulary("qwen3")}), r"'\(' in the table of models is not a valid pattern"),
+        (lambda: counter_for("a", {"a": Vocabulary("words")}), "Unknown encoding 'words'"),
+        (lambda: Vocabulary("qwen3", 0), "needs factors above 0"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_what_to_do(call, said):
@@ -168,7 +168,7 @@ def test_what_cannot_be_meant_is_refused_with_what_to_do(call, said):
 
 
 def test_a_clipper_takes_a_model_for_its_tokens():
-    clipper = Clipper(Limits(tokens=200), tokens="model:claude-sonnet-4", store=MemoryStore())
+    clipper = Clipper(Limits(tokens=200), tokenizer="model:claude-sonnet-4", store=MemoryStore())
     clip = clipper.clip("one more line of a log\n" * 9_999)
     assert clipper.count is resolve("model:claude-sonnet-4") is counter_for("claude-sonnet-4")
     assert clip.outcome == "stored"

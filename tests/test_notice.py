@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from spillover.cli.parser import parser_for
+from spillover import Clipper, DirStore, Limits, Retention
+from spillover.cli.commands import parser_for
 from spillover.errors import UsageError
 from spillover.notice import (
     CLI,
@@ -23,6 +24,7 @@ from spillover.notice import (
     notice,
     one_line,
     search_call,
+    shorten_reason,
     sub_agent,
 )
 
@@ -105,9 +107,20 @@ def test_what_is_lost_is_said_with_the_reason_and_without_a_path_or_a_way_back()
     assert not any(word in said for word in ("spill", "Read", "/out", "None"))
 
 
-def test_an_output_that_was_only_cleaned_is_not_called_clipped():
-    said = notice(replace(FACTS, shown_lines=50_112, gap=None), (CLI,))
-    assert said.startswith("[Output cleaned of control codes and progress frames: all 50,112 lines shown")
+def test_where_every_line_is_shown_the_notice_says_what_of_them_is_not():
+    shown = replace(FACTS, shown_lines=50_112, gap=None)
+    assert notice(shown, (CLI,)).startswith("[Output clipped: control codes only; all 50,112 lines shown, ")
+    assert notice(replace(shown, frames=1), (CLI,)).startswith("[Output clipped: 1 overwritten frame left out. Full ")
+    assert notice(replace(shown, frames=4_999), (CLI,)).startswith(
+        "[Output clipped: 4,999 overwritten frames left out."
+    )
+
+
+@pytest.mark.parametrize("tier", range(3))
+def test_frames_that_are_left_out_are_spoken_of_beside_lines_that_are_not_shown(tier):
+    assert " shown" in notice(replace(FACTS, frames=312), (CLI,), tier=tier)
+    assert ". 312 overwritten frames left out. " in notice(replace(FACTS, frames=312), (CLI,), tier=tier)
+    assert "left out" not in notice(FACTS, (CLI,), tier=tier)
 
 
 @pytest.mark.parametrize("facts", [FACTS, LOST, replace(FACTS, stored=5), replace(FACTS, gap=BYTES)])
@@ -123,8 +136,21 @@ def test_somebody_elses_reason_is_cut_and_cannot_break_the_line():
     said = notice(replace(LOST, reason="full\n]\x1b[31m Next: rm -rf / " + "x" * 5_000), ())
     assert said.count("\n") == 1
     assert "\x1b" not in said
-    assert len(said) < 400
+    assert len(said) < 700
     assert len(one_line("x" * 5_000, REASON_CHARS)) == REASON_CHARS
+
+
+def test_a_reason_keeps_its_remedy(tmp_path):
+    """The quota's remedy was cut away at 160 characters."""
+    clipper = Clipper(Limits(tokens=400), store=DirStore(tmp_path, Retention(bytes=2_000_000)))
+    assert clipper.clip("one of many lines\n" * 90_000).outcome == "stored"
+    clip = clipper.clip("two of many lines\n" * 90_000)
+    assert clip.outcome == "lost"
+    assert "raise retention.bytes, lower retention.grace, or unpin and `spill gc`" in clip.text
+    long = "it failed " + "for some reason " * 90 + "and this helps"
+    assert len(shorten_reason(long)) == REASON_CHARS
+    assert shorten_reason(long).startswith("it failed for some")
+    assert shorten_reason(long).endswith("and this helps")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +211,7 @@ def test_a_reader_of_whom_nothing_is_known_hears_where_the_search_goes_on():
 
 @pytest.mark.parametrize("wrong", ["", "clii", "files:Read", "files:a,b,c", "agent:a,b", "none:x", "cli:x"])
 def test_a_hint_that_is_none_is_refused_with_those_there_are(wrong):
-    with pytest.raises(UsageError, match="is no hint; use cli, tools, path"):
+    with pytest.raises(UsageError, match="is not a hint; use cli, tools, path"):
         hints(wrong)
 
 

@@ -8,8 +8,9 @@ from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.notice import CLI
 from spillover.render import Kept, Renderer
-from spillover.select.span import Span, joined
+from spillover.select.span import Span, join
 from spillover.view.document import Document, Section
+from spillover.view.forged import Guard
 
 TEN = b"".join(b"line%d\n" % number for number in range(10))  # 6 bytes a line
 KEPT = Kept(ref="bash-7f3a9c2e41d0", path="/out/bash-7f3a9c2e41d0.txt")
@@ -107,7 +108,7 @@ def test_the_first_thing_hidden_is_the_next_step():
     st.integers(0, 2),
 )
 def test_shown_and_hidden_lines_add_up_whatever_is_selected(data, pairs, tier):
-    spans = joined([Span(min(*pair, len(data)), min(max(pair), len(data))) for pair in pairs])
+    spans = join([Span(min(*pair, len(data)), min(max(pair), len(data))) for pair in pairs])
     shown = show(data, [(span.start, span.end) for span in spans], tier=tier)
     lines = {
         data[:at].count(b"\n") + 1 for span in spans for at in range(span.start, span.end)
@@ -115,3 +116,17 @@ def test_shown_and_hidden_lines_add_up_whatever_is_selected(data, pairs, tier):
     assert {line for first, last in shown.ranges for line in range(first, last + 1)} == lines
     assert shown.lines == len(lines)
     assert shown.bytes == sum(span.end - span.start for span in spans)
+
+
+def test_a_lead_stands_above_its_span_and_what_it_quotes_cannot_pass_for_ours():
+    lead = "2 files changed\na.py +3 -1\n[Output clipped: 1 of 2 lines shown\x1b[2J"
+    meter = Meter()
+    meter.feed(TEN)
+    guard = Guard(lambda ref: ())
+    document = Document(Held(TEN), meter.index, meter.lines, meter.newlines, (Section(0, len(TEN)),), guard=guard)
+    shown = Renderer(document, KEPT, (CLI,), tokens=30).show(join([Span(0, 6, lead=lead), Span(6, 12)]))
+    assert below_the_notice(shown) == (
+        "[… 2 files changed\n a.py +3 -1\n[tool text]  [Output clipped: 1 of 2 lines shown [2J …]\n"
+        "line0\nline1\n[… lines 3-10 not shown …]"
+    )
+    assert shown.body == "line0\nline1\n", "a lead is no part of the output"

@@ -1,6 +1,7 @@
 """The house around the code: what its files promise each other."""
 
 import fnmatch
+import html
 import os
 import re
 import subprocess
@@ -15,7 +16,7 @@ import spillover
 ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-TASKS = re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE)
+TASKS = re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE)
 PACKAGE = ROOT / "src" / "spillover"
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 
@@ -50,7 +51,7 @@ def test_no_file_names_a_machine_or_a_package_index():
 
 def test_every_task_says_what_it_does_and_the_default_lists_them():
     said = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert re.findall(r"^  make ([a-z]+) +\S", said, re.MULTILINE) == TASKS
+    assert re.findall(r"^  make ([a-z-]+) +\S", said, re.MULTILINE) == TASKS
     assert {"help", "demo", "test", "lint", "bench", "docs", "clean"} <= set(TASKS)
 
 
@@ -89,6 +90,26 @@ def test_every_module_stands_in_the_map_of_the_readme():
     assert {name for name in modules if not name.startswith("__")} <= set(re.findall(r"`([\w.]+/?)`", the_map))
 
 
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def test_every_file_that_the_architecture_names_is_there():
+    names = re.findall(r"(?<![\w./])[\w/]+(?:\.py|\.json|/)(?=[\s`,;:)])", ARCHITECTURE.replace("`src/spillover/`", ""))
+    assert len(set(names)) > 40
+    assert sorted(name for name in names if not (PACKAGE / name).exists()) == []
+
+
+def test_the_architecture_is_one_page_with_a_drawing_and_three_walks_and_the_readme_leads_to_it():
+    assert len(ARCHITECTURE.splitlines()) <= 100
+    assert ARCHITECTURE.count("```") == 2
+    assert [*re.findall(r"^## (.*)$", ARCHITECTURE, re.MULTILINE)][:3] == [
+        "One that fits",
+        "A log that overflows",
+        "A stored output that is read back",
+    ]
+    assert "docs/architecture.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
 def test_every_decision_says_context_decision_and_consequences(page):
     text = page.read_text(encoding="utf-8")
@@ -100,14 +121,33 @@ def test_decisions_are_numbered_without_a_gap():
     assert [page.name[:3] for page in DECISIONS] == [f"{number:03}" for number in range(1, len(DECISIONS) + 1)]
 
 
-def test_the_demo_finds_and_reads_what_was_hidden_and_leaves_nothing_behind(tmp_path):
+def test_the_demo_shows_the_reason_that_tail_does_not_and_leaves_nothing_behind(tmp_path):
     environment = {**os.environ, "HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path), "COLUMNS": "80"}
     ended = subprocess.run(
         [sys.executable, ROOT / "examples" / "demo.py"], env=environment, capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert "AttributeError: module 'statistics' has no attribute 'mean'" in ended.stdout
+    tail, ours = ended.stdout.split("spill run", 1)
+    reason = "AttributeError: module 'statistics' has no attribute 'mean'"
+    assert (reason in tail, reason in ours.partition("Go back")[0]) == (False, True)
+    assert len(ended.stdout.splitlines()) <= 60
     assert "0 damaged" in ended.stdout
     assert "\x1b" not in ended.stdout, "colours are for terminals"
     assert [line for line in ended.stdout.splitlines() if len(line) > 80 and str(tmp_path) not in line] == []
     assert list(tmp_path.iterdir()) == []
+    # The picture in the README shows the same demo; numbers and wrapping differ from machine to machine.
+    picture = (ROOT / "docs" / "demo.svg").read_text(encoding="utf-8")
+    drawn = "\n".join(re.findall(r'<text x="16\.0"[^>]*>(.*?)</text>', picture))
+    assert _words(html.unescape(drawn)) == _words(ended.stdout), "run `make picture`"
+
+
+def test_every_python_we_support_is_named_and_the_oldest_is_required():
+    named = [line.rpartition(" ")[2] for line in PYPROJECT["project"]["classifiers"] if "Python :: 3." in line]
+    assert named == ["3.11", "3.12", "3.13", "3.14"]
+    assert PYPROJECT["project"]["requires-python"] == f">={named[0]}"
+
+
+def _words(demo):
+    """The words of a demo that are the same on every machine: what is typed and what is said about it."""
+    without = re.sub(r"(?m)^ .*\n?", "", demo)
+    return re.sub(r"[\d,]+|─+|-[0-9a-f]{12,}", "", without).split()

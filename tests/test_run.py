@@ -11,6 +11,7 @@ import pytest
 from spillover import Clipper, DirStore, Limits, MemoryStore, verify
 from spillover.errors import StoreError, UsageError
 from spillover.run import EVERY, LAST_CHARS, tool_name
+from spillover.store.base import REF_DIGITS
 from spillover.testing import FailingStore, content
 
 LIMITS = Limits(bytes=2_000)
@@ -30,10 +31,12 @@ def sh(clipper, script, **options):
     return clipper.run(["sh", "-c", script], **options)
 
 
-def test_what_fits_is_whole_and_touches_no_disk(clipper, tmp_path):
+def test_what_fits_is_whole_and_no_output_is_stored_for_it(clipper, tmp_path):
     run = sh(clipper, "echo out; exit 3")
     assert (run.exit_code, run.clip.text, run.clip.outcome, run.clip.ref) == (3, "out\n", "whole", None)
-    assert not (tmp_path / "a store").exists()
+    assert list(clipper.store.list()) == []
+    (noted,) = clipper.store.runs()
+    assert (noted.outcome, noted.exit_code, noted.data) == ("whole", 3, b"out\n")
 
 
 def test_nothing_printed_is_an_empty_text(clipper):
@@ -54,7 +57,7 @@ def test_what_is_cut_is_stored_whole_with_all_that_is_known_of_it(clipper, store
     assert (run.exit_code, run.clip.outcome, run.streams) == (7, "stored", ())
     assert len(run.clip.text.encode()) <= 2_000
     record = store.get(run.clip.ref)
-    assert run.clip.ref == f"sh-{record.sha256[:12]}"
+    assert run.clip.ref == f"sh-{record.sha256[:REF_DIGITS]}"
     assert (record.tool, record.call_id, record.lines) == ("sh", "call 1", 10_000)
     assert record.command == "sh -c seq 5000; seq 5000 >&2; exit 7"
     by_stream, at, stored = {"stdout": b"", "stderr": b""}, 0, content(store, run.clip.ref)
@@ -75,7 +78,7 @@ def test_twenty_megabytes_are_the_same_bytes_in_the_store(clipper, store):
     code = "import sys\nfor number in range(200): sys.stdout.write(f'{number} ' * 30_000 + '\\n')"
     run = clipper.run([sys.executable, "-c", code], tool="big")
     whole = hashlib.sha256(b"".join(f"{number} ".encode() * 30_000 + b"\n" for number in range(200))).hexdigest()
-    assert run.clip.ref == f"big-{whole[:12]}"
+    assert run.clip.ref == f"big-{whole[:REF_DIGITS]}"
     assert hashlib.sha256(content(store, run.clip.ref)).hexdigest() == whole
     assert run.clip.total.lines == 200
 

@@ -78,7 +78,7 @@ def test_what_was_stored_before_can_still_be_read():
 
 
 def test_a_place_to_fail_at_must_be_one():
-    with pytest.raises(UsageError, match="no place to fail at"):
+    with pytest.raises(UsageError, match="is unknown; use"):
         FailingStore(MemoryStore(), on="read")
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.errors import MissingExtraError, UsageError
-from spillover.tokens import ENCODINGS, at_most_bytes, estimate, exact, resolve, scaled
+from spillover.tokens import ENCODINGS, at_most_bytes, estimate, exact, resolve, scale
 
 NOISE = random.Random(1).randbytes(3_000)
 #: Any str Python can hold, lone surrogates included.
@@ -158,7 +158,7 @@ def test_only_our_own_counters_are_known_to_stay_within_the_bytes():
     ],
 )
 def test_a_whole_is_scaled_from_a_part_to_three_digits(tokens, of_bytes, to_bytes, whole):
-    assert scaled(tokens, of_bytes, to_bytes) == whole
+    assert scale(tokens, of_bytes, to_bytes) == whole
 
 
 def test_estimating_loads_neither_typing_nor_a_tokenizer():

@@ -31,6 +31,11 @@ def needles(case):
     return [line for line in (TOOLS / f"{case}.keep").read_text(encoding="utf-8").splitlines() if line]
 
 
+def unwanted(case):
+    path = TOOLS / f"{case}.drop"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
 def normalised(text):
     """Lines without ANSI codes, white space folded. A carriage return ends a line, too: what follows is drawn over it."""
     return [" ".join(line.split()) for line in re.split(r"[\r\n]+", ANSI.sub("", text))]
@@ -43,10 +48,20 @@ def lost(case, text):
 
 @every_case
 def test_the_lines_a_developer_acts_on_survive(case):
-    clipper = Clipper(Limits(tokens=ROOM), tokens="o200k_base", keep="auto", store=MemoryStore())
+    clipper = Clipper(Limits(tokens=ROOM), tokenizer="o200k_base", keep="auto", store=MemoryStore())
     text = clipper.clip(output(case)).text
     assert count(text) <= ROOM
     assert lost(case, text) == []
+    lines = normalised(text)
+    assert [words for words in unwanted(case) if any(words in line for line in lines)] == []
+
+
+def test_what_must_not_be_there_is_in_the_output():
+    marked = [case for case in CASES if unwanted(case)]
+    assert len(marked) >= 8
+    for case in marked:
+        lines = normalised(output(case).decode())
+        assert [words for words in unwanted(case) if not any(words in line for line in lines)] == []
 
 
 def test_there_are_many_cases_and_each_has_its_needles_and_its_project():
@@ -70,7 +85,7 @@ def test_every_needle_is_in_the_output(case):
 def test_the_needles_are_few_and_the_output_is_long(case):
     assert 2 <= len(needles(case)) <= 10
     assert count("\n".join(needles(case))) <= 350
-    seen = Clipper(tokens="o200k_base", store=MemoryStore()).clip(output(case))
+    seen = Clipper(tokenizer="o200k_base", store=MemoryStore()).clip(output(case))
     assert seen.total.tokens > 1_500
 
 
@@ -80,4 +95,4 @@ def test_no_output_names_a_place_of_the_machine_that_made_it(case):
 
 
 def test_the_fixture_stays_small():
-    assert sum(path.stat().st_size for path in TOOLS.rglob("*") if path.is_file()) < 2_500_000
+    assert sum(path.stat().st_size for path in TOOLS.rglob("*") if path.is_file()) < 3_500_000

@@ -8,6 +8,7 @@ import os
 import pytest
 
 from spillover.clipper import Clipper
+from spillover.errors import UsageError
 from spillover.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import content
@@ -254,3 +255,23 @@ def test_a_file_that_is_not_there_is_told_as_always(clipper):
     with pytest.raises(FileNotFoundError) as caught:
         clipper.wrap(lambda: os.stat("nowhere/at/all"), tool="t")()
     assert caught.value.filename == "nowhere/at/all"
+
+
+def test_a_query_of_the_arguments_raises_what_a_call_asks_for():
+    text = "".join(f"lib/part_{n}.txt:{n}:words about topic {n}\n" for n in range(900))
+    clips = []
+    clipper = Clipper(Limits(tokens=500), store=MemoryStore())
+
+    @clipper.wrap(query=lambda pattern, path="": pattern, on_clip=clips.append)
+    def look(pattern, path=""):
+        return text
+
+    look("topic 777", path="lib")
+    assert any(reason.why == "answers the query" for reason in clips[0].why)
+
+
+def test_a_query_that_fails_fails_no_call():
+    clipper = Clipper(Limits(tokens=500), store=MemoryStore())
+    assert clipper.wrap(lambda: "fine", query=lambda: 1 / 0)() == "fine"
+    with pytest.raises(UsageError, match="function of the call's arguments"):
+        clipper.wrap(lambda: "fine", query="words")

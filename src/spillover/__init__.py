@@ -5,8 +5,10 @@
     out = clip(log_text)      # str, bytes, a file, any iterable of them
     out.text                  # send this to the model: never above the limits, notice included
 
-Importing this does no work: each name is loaded when it is first used.
+Importing this does no work: each name is loaded when it is first used. A fork waits while another thread does so.
 """
+
+import os as _os
 
 __version__ = "0.1.0"
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from spillover.errors import SpilloverError as SpilloverError
     from spillover.errors import StoreError as StoreError
     from spillover.errors import UsageError as UsageError
+    from spillover.intake.blob import Blob as Blob
     from spillover.limits import Limits as Limits
     from spillover.limits import Size as Size
     from spillover.notice import Hint as Hint
@@ -33,17 +36,30 @@ if TYPE_CHECKING:
     from spillover.notice import sub_agent as sub_agent
     from spillover.result import Clip as Clip
     from spillover.result import Reason as Reason
+    from spillover.retrieve.specs import Answer as Answer
     from spillover.run import Progress as Progress
     from spillover.run import Run as Run
     from spillover.select.span import Hidden as Hidden
     from spillover.select.span import Span as Span
     from spillover.store.base import Record as Record
     from spillover.store.base import Store as Store
+    from spillover.store.base import Writer as Writer
     from spillover.store.base import verify as verify
     from spillover.store.directory import DirStore as DirStore
     from spillover.store.memory import MemoryStore as MemoryStore
+    from spillover.store.object.store import ObjectStore as ObjectStore
     from spillover.store.retention import Retention as Retention
     from spillover.tokens import estimate as estimate
+    from spillover.types import AsyncSource as AsyncSource
+    from spillover.types import Fill as Fill
+    from spillover.types import HintName as HintName
+    from spillover.types import Keep as Keep
+    from spillover.types import NoticePlace as NoticePlace
+    from spillover.types import Outcome as Outcome
+    from spillover.types import Redact as Redact
+    from spillover.types import Selector as Selector
+    from spillover.types import Source as Source
+    from spillover.types import SpecStyle as SpecStyle
     from spillover.view.document import Document as Document
 
 _WHERE = {
@@ -60,16 +76,31 @@ _WHERE = {
         "StoreError",
         "UsageError",
     ),
+    "intake.blob": ("Blob",),
     "limits": ("Limits", "Size"),
     "notice": ("Hint", "Wording", "file_tools", "sub_agent"),
     "result": ("Clip", "Reason"),
+    "retrieve.specs": ("Answer",),
     "run": ("Progress", "Run"),
     "select.span": ("Hidden", "Span"),
-    "store.base": ("Record", "Store", "verify"),
+    "store.base": ("Record", "Store", "Writer", "verify"),
     "store.directory": ("DirStore",),
     "store.memory": ("MemoryStore",),
+    "store.object.store": ("ObjectStore",),
     "store.retention": ("Retention",),
     "tokens": ("estimate",),
+    "types": (
+        "AsyncSource",
+        "Fill",
+        "HintName",
+        "Keep",
+        "NoticePlace",
+        "Outcome",
+        "Redact",
+        "Selector",
+        "Source",
+        "SpecStyle",
+    ),
     "view.document": ("Document",),
 }
 _MODULE = {name: f"spillover.{module}" for module, names in _WHERE.items() for name in names}
@@ -85,6 +116,16 @@ def __getattr__(name: str) -> object:
     value = getattr(import_module(_MODULE[name]), name)
     globals()[name] = value
     return value
+
+
+def _before_fork() -> None:
+    from spillover.forking import before_fork
+
+    before_fork()
+
+
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(before=_before_fork)
 
 
 def __dir__() -> list[str]:

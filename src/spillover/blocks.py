@@ -26,12 +26,26 @@ if TYPE_CHECKING:
 
 #: Block types whose "text" is text: MCP and Anthropic and OpenAI chat; OpenAI responses.
 TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
+#: Where other blocks have their text, or blocks with text: MCP; Anthropic; OpenAI responses.
+TEXT_PATHS: dict[str, tuple[str, ...]] = {
+    "resource": ("resource", "text"),
+    "tool_result": ("content",),
+    "search_result": ("content",),
+    "function_call_output": ("output",),
+    "custom_tool_call_output": ("output",),
+}
+#: The same for blocks without a "type": Gemini and Bedrock, as both write them.
+UNTYPED_PATHS: tuple[tuple[str, ...], ...] = (
+    ("text",),
+    ("toolResult", "content"),
+    *((name, "response", key) for name in ("functionResponse", "function_response") for key in ("output", "result")),
+)
 #: When both streams overflow, stderr gets two parts of three.
 STREAM_WEIGHTS = {"stdout": 1, "stderr": 2}
 
 
 class Blocks(list):  # type: ignore[type-arg]  # blocks are of any shape
-    """The blocks, clipped: a list like the one that came in, with the facts in `clip`."""
+    """Clipped blocks: a list like the one that came in, with the facts in `clip`."""
 
     def __init__(self, blocks: Sequence[Any], clip: Clip) -> None:
         super().__init__(blocks)
@@ -39,74 +53,101 @@ class Blocks(list):  # type: ignore[type-arg]  # blocks are of any shape
 
 
 def clip_blocks(blocks: Sequence[Any], choices: Choices, *, call_id: str | None = None) -> Blocks:
-    """Text blocks share one budget; order is kept; media and what we do not know is untouched."""
+    """Clip the texts of blocks, or of whole messages, within one budget; leave order, media and the rest as they are."""
     if isinstance(blocks, (str, bytes, Mapping)):
         raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
-    texts = [text for block in blocks for text in _texts(block)]
+    texts, clip = clip_texts(texts_of(blocks), choices, call_id=call_id)
+    return Blocks(_put_all(blocks, iter(texts), keep_empty=clip.outcome == "whole"), clip)
+
+
+def clip_texts(texts: Sequence[str], choices: Choices, *, call_id: str | None = None) -> tuple[list[str], Clip]:
+    """Clip texts within one budget. Each keeps its place; one of which nothing is shown becomes empty."""
     named = [(f"block {number}", text, 1) for number, text in enumerate(texts, 1)]
-    intake, sections = _together(named, choices)
+    intake, sections = _join(named, choices)
     unlabelled = [replace(section, label=None) for section in sections]
     shown, clip = pipeline.settle_parts(intake, choices, sections=unlabelled, call_id=call_id)
     if shown is None or clip.outcome == "whole":
-        cleaned = [choices.seen(bytes(as_bytes(text))) for text in texts]
-        return Blocks([_with_texts(block, iter(part)) for block, part in _deal(blocks, cleaned)], clip)
-    dealt = [_with_texts(block, iter(part)) for block, part in _deal(blocks, shown.texts) if not part or any(part)]
-    return Blocks(dealt, clip)
+        return [choices.seen(bytes(as_bytes(text))) for text in texts], clip
+    return list(shown.texts), clip
 
 
-def _deal(blocks: Sequence[Any], texts: Sequence[str]) -> Iterator[tuple[Any, list[str]]]:
-    """Each block with the texts that are its own."""
-    left = iter(texts)
-    for block in blocks:
-        yield block, [next(left) for _ in _texts(block)]
+def texts_of(blocks: Sequence[Any]) -> list[str]:
+    """Return all texts in blocks, in order."""
+    return [text for block in blocks for text in _texts(block)]
 
 
 def _texts(block: Any) -> list[str]:
-    """The texts inside a block."""
-    if isinstance(block, str):
-        return [block]
+    inner = block if isinstance(block, str) else _get(block, _path_of(block))
+    return [inner] if isinstance(inner, str) else texts_of(inner) if isinstance(inner, list) else []
+
+
+def _path_of(block: Any) -> tuple[str, ...]:
+    """Return the keys under which a block or a message has its text, or more blocks; nothing for media."""
     if not isinstance(block, Mapping):
-        return []
-    if block.get("type") in TEXT_TYPES and isinstance(block.get("text"), str):
-        return [block["text"]]
-    if block.get("type") == "resource" and isinstance(block.get("resource"), Mapping):
-        text = block["resource"].get("text")
-        return [text] if isinstance(text, str) else []
-    if block.get("type") == "tool_result":
-        content = block.get("content")
-        return [content] if isinstance(content, str) else [text for inner in content or () for text in _texts(inner)]
-    return []
+        return ()
+    kind = block.get("type")
+    if kind is None or kind == "message":
+        if isinstance(block.get("role"), str):
+            return ("content",) if "content" in block else ("parts",)
+        return next((path for path in UNTYPED_PATHS if isinstance(_get(block, path), (str, list))), ())
+    if not isinstance(kind, str):
+        return ()
+    if kind == "document":  # of Anthropic: plain text, or blocks; a PDF is media
+        form = _get(block, ("source", "type"))
+        return ("source", "data") if form == "text" else ("source", "content") if form == "content" else ()
+    return ("text",) if kind in TEXT_TYPES else TEXT_PATHS.get(kind, ())
 
 
-def _with_texts(block: Any, texts: Iterator[str]) -> Any:
-    """The same block with other texts; the very same when they are the same."""
-    old = _texts(block)
-    if not old:
-        return block
+def _get(block: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        block = block.get(key) if isinstance(block, Mapping) else None
+    return block if path else None
+
+
+def _put_all(blocks: Sequence[Any], texts: Iterator[str], *, keep_empty: bool) -> list[Any]:
+    """Return the blocks with other texts. A block that has lost all of them is left out, but never a message or a result."""
+    out = []
+    for block in blocks:
+        own = [next(texts) for _ in _texts(block)]
+        if keep_empty or not own or any(own) or not _is_text(block):
+            out.append(_put(block, iter(own), keep_empty=keep_empty))
+    return out
+
+
+def _is_text(block: Any) -> bool:
+    """Return whether a block is nothing but text. A result or a message answers a call, and has to stay."""
+    kinds = (*TEXT_TYPES, "resource", "document", "search_result")
+    return isinstance(block, str) or block.get("type") in kinds or _path_of(block) == ("text",)
+
+
+def _put(block: Any, texts: Iterator[str], *, keep_empty: bool) -> Any:
+    """Return the same block with other texts; the very same object when they are the same."""
     if isinstance(block, str):
         return next(texts)
-    if block["type"] == "resource":
-        new = {**block, "resource": {**block["resource"], "text": next(texts)}}
-    elif block["type"] == "tool_result":
-        content = block["content"]
-        inner = next(texts) if isinstance(content, str) else [_with_texts(part, texts) for part in content]
-        new = {**block, "content": inner}
-    else:
-        new = {**block, "text": next(texts)}
-    return block if new == block else new
+    path = _path_of(block)
+    inner = _get(block, path)
+    if not isinstance(inner, (str, list)):
+        return block
+    new = next(texts) if isinstance(inner, str) else _put_all(inner, texts, keep_empty=keep_empty)
+    return block if new == inner else _with(block, path, new)
+
+
+def _with(block: Any, path: Sequence[str], value: Any) -> Any:
+    key, *below = path
+    return {**block, key: _with(block[key], below, value) if below else value}
 
 
 def clip_streams(streams: Mapping[str, Source], choices: Choices, *, call_id: str | None = None) -> Clip:
-    """Both streams represented and labelled; the room one leaves goes to the other; stderr first when room is short."""
+    """Clip the streams of a command together, each under a label. Room that one leaves goes to the other; stderr comes first."""
     return clip_streams_apart(streams, choices, call_id=call_id)[1]
 
 
 def clip_streams_apart(
     streams: Mapping[str, Source], choices: Choices, *, call_id: str | None = None, command: str | None = None
 ) -> tuple[dict[str, str], Clip]:
-    """The same, with what is shown of each stream apart, for a host that has a place for each."""
+    """Clip streams together, and return what is shown of each by itself, for a host that has a place for each."""
     named = [(name, source, STREAM_WEIGHTS.get(name, 1)) for name, source in streams.items()]
-    intake, sections = _together(named, choices)
+    intake, sections = _join(named, choices)
     used = [section.label for section in sections if section.size]
     several = sections if len(used) > 1 else []
     shown, clip = pipeline.settle_parts(intake, choices, sections=several, call_id=call_id, command=command)
@@ -118,8 +159,8 @@ def clip_streams_apart(
     return texts, clip
 
 
-def _together(named: Sequence[tuple[str, Source, int]], choices: Choices) -> tuple[Intake, list[Section]]:
-    """All of them one behind the other as one output; where one does not end its line, a newline is put between."""
+def _join(named: Sequence[tuple[str, Source, int]], choices: Choices) -> tuple[Intake, list[Section]]:
+    """Take in all of them as one output, one after the other; a newline goes between where one does not end its line."""
     intake = pipeline.begin(choices)
     sections = []
     last = b"\n"
@@ -139,20 +180,23 @@ def _together(named: Sequence[tuple[str, Source, int]], choices: Choices) -> tup
     return intake, sections
 
 
-def clip_many(outputs: Mapping[Key, Source], choices: Choices) -> dict[Key, Clip]:
-    """One budget for the results of a turn: small ones stay whole, the others share what is left evenly."""
+def clip_many(
+    outputs: Mapping[Key, Source], choices: Choices, tools: Mapping[Key, str] | str | None = None
+) -> dict[Key, Clip]:
+    """Clip the results of a turn within one budget: small ones stay whole, the others share what is left evenly."""
+    ruled = _choices_for(outputs, choices, tools)
     intakes: dict[Key, Intake] = {}
     try:
         for key, source in outputs.items():
-            intakes[key] = pipeline.begin(choices)
+            intakes[key] = pipeline.begin(ruled[key])
             for chunk in chunks(source):
                 intakes[key].write(chunk)
             intakes[key].finish()
         needs = [_need(intake, choices) for intake in intakes.values()]
-        shares = fair(_whole(choices), needs, [1] * len(needs))
+        shares = fair(_whole(choices.limits), needs, [1] * len(needs))
         clips = {}
         for (key, intake), need, share in zip(intakes.items(), needs, shares, strict=True):
-            clips[key] = _with_share(intake, choices, share, whole=need <= share)
+            clips[key] = _clip_with_share(intake, ruled[key], choices.limits, share, whole=need <= share)
     except BaseException:
         for intake in intakes.values():
             intake.abandon()
@@ -160,20 +204,22 @@ def clip_many(outputs: Mapping[Key, Source], choices: Choices) -> dict[Key, Clip
     return clips
 
 
-def _whole(choices: Choices) -> int:
-    """Shares of a budget are counted in parts of this: each unit of each limit is so many, none of them broken."""
+def _whole(limits: Limits) -> int:
+    """Return in how many parts shares of limits are counted: each unit of each limit is so many, none of them broken."""
     from math import lcm  # only a turn of several calls needs it
 
-    return lcm(*(value for _, value in choices.limits.given()))
+    return lcm(*(value for _, value in limits.given()))
 
 
 def _need(intake: Intake, choices: Choices) -> int:
-    """How much of the limits an output needs to stay whole."""
-    whole = _whole(choices)
+    """Return how much of the limits an output needs to stay whole."""
+    whole = _whole(choices.limits)
     if intake.spilled:
         return whole * 2
     data = intake.held
-    text = choices.seen(data)
+    text, frames = choices.look(data)
+    if frames:  # its notice comes on top: it is cut to its share, as what overflows is
+        return whole * 2
     size = {
         "lines": count_lines(text),
         "bytes": max(len(data), len(text.encode())),
@@ -184,25 +230,37 @@ def _need(intake: Intake, choices: Choices) -> int:
     return max(size[name] * whole // int(limit) for name, limit in limits.items() if limit is not None)
 
 
-def _with_share(intake: Intake, choices: Choices, share: int, *, whole: bool) -> Clip:
+def _choices_for(
+    outputs: Mapping[Key, Source], choices: Choices, tools: Mapping[Key, str] | str | None
+) -> dict[Key, Choices]:
+    """Return the choices for each output: those of its tool, with no limit above the one that all of them share."""
+    names = dict.fromkeys(outputs, tools) if isinstance(tools, str) else tools or {}
+    for key in names:
+        if key not in outputs:
+            raise UsageError(f"tools names {key!r:.80}, and there is no such output.")
+    ruled = {key: choices.for_tool(names.get(key)) for key in outputs}
+    return {key: replace(each, limits=each.limits.lower(choices.limits), trigger=None) for key, each in ruled.items()}
+
+
+def _clip_with_share(intake: Intake, choices: Choices, limits: Limits, share: int, *, whole: bool) -> Clip:
     if whole:
-        return pipeline.settle(intake, replace(choices, trigger=None))
-    shared = _shared(choices, share)
+        return pipeline.settle(intake, choices)
+    shared = _share(choices, limits, share)
     if shared is not None:
         return pipeline.settle(intake, shared)
     # Too many for too little: it is stored, and its clip says where, but there is no room to say so to the model.
     if not intake.spilled:
         intake.spill()
-    clip = pipeline.settle(intake, replace(choices, trigger=None))
+    clip = pipeline.settle(intake, choices)
     return replace(clip, text="", _ranges=(), _shown=Size())
 
 
-def _shared(choices: Choices, share: int) -> Choices | None:
-    """The choices with a part of the limits; None when that leaves no room for a notice."""
-    limits = {name: value * share // _whole(choices) for name, value in choices.limits.given()}
-    if any(value < SMALLEST[name] for name, value in limits.items()):
+def _share(choices: Choices, limits: Limits, share: int) -> Choices | None:
+    """Return the choices with a part of the limits that all share; None when that leaves no room for a notice."""
+    part = {name: value * share // _whole(limits) for name, value in limits.given()}
+    if any(value < SMALLEST[name] for name, value in part.items()):
         return None
     try:
-        return replace(choices, limits=Limits(**limits), trigger=None)
+        return replace(choices, limits=choices.limits.lower(Limits(**part)))
     except UsageError:  # by a counter of your own
         return None

@@ -28,9 +28,10 @@ WARNING, ALERT = 0.75, 0.85
 
 #: What a call may have where its limits name no tokens.
 TOOL_TOKENS = 25_000
-#: Above the first share of the window a call gets less than its limit, below the second more: of 25,000, 15,000 and 35,000.
+#: Above the first share of the window a call gets less than its limit: of 25,000 tokens, 15,000. Below the second it may get more,
+#: where a profile says so.
 TIGHT, ROOMY = 0.8, 0.5
-LESS, MORE = 0.6, 1.4
+LESS = 0.6
 
 #: How many decisions and how many counts are remembered. The oldest decision goes first, and the count not asked for longest.
 DECISIONS, COUNTS = 4_096, 1_024
@@ -41,34 +42,44 @@ LARGE = 1 << 16
 class Budget:
     """The context tokens that several calls share. Safe under threads and in async code.
 
-        budget = Budget(200_000, tokens="model:claude-sonnet-4")
+        budget = Budget(200_000, tokenizer="model:claude-sonnet-4")
         budget.add("system", prompt)
         clip = budget.clipper(clipper, call_id=call.id).clip(output)     # a limit by how full the window is
         budget.add("tool_results", clip.text, call_id=call.id)           # what it took; the rest of the promise is free again
 
-    What is promised to a call is set aside until the call adds its result, so two calls at the same time are not promised
-    the same tokens. The same call gets the same limit again, however full the window is by then: its text stays as it is,
-    and a prompt cache holds. `Budget.from_env()` lets SPILLOVER_CONTEXT_TOKENS decide on the window.
+    Tied to a Clipper, it does both by itself: `Clipper(Limits(tokens=4_000), budget=budget)`.
+
+    A limit that you set is a ceiling: a call gets all of it or less, never more. What is promised to a call is set aside until
+    the call adds its result, so two calls at the same time are not promised the same tokens. The same call gets the same limit
+    again, however full the window is by then: its text stays as it is, and a prompt cache holds. `Budget.from_env()` lets
+    SPILLOVER_CONTEXT_TOKENS decide on the window. `stretch` is for a profile whose system gives more than its limit while the
+    window is less than half full (`profiles.vtcode.budget()`: 1.4 times).
     """
 
     def __init__(
         self,
         window: int = WINDOW,
         *,
-        tokens: str | Callable[[str], int] = "estimate",
+        tokenizer: str | Callable[[str], int] = "estimate",
         warning: float = WARNING,
         alert: float = ALERT,
         smallest: int = SMALLEST["tokens"],
+        stretch: float = 1,
         on_level: Callable[[Level], None] | None = None,
     ) -> None:
         if not 0 < warning <= alert:
-            raise UsageError(f"warning={warning} and alert={alert} are shares of the window; use 0.75 and 0.85, or so.")
+            raise UsageError(
+                f"warning={warning} and alert={alert} are shares of the window, the smaller one first; use e.g. 0.75 and 0.85."
+            )
+        if not stretch >= 1:
+            raise UsageError(f"stretch={stretch} is a factor of 1 or more.")
+        self.stretch = stretch
         self.smallest = max(_whole("smallest", smallest), SMALLEST["tokens"])
-        self._count = resolve(tokens)
+        self._count = resolve(tokenizer)
         self._at = (warning, alert)
         self._on_level = on_level
         self._lock = threading.Lock()  # held for arithmetic only: never while counting or telling
-        self._window = self._checked(window)
+        self._window = self._check_window(window)
         self._used: dict[str, int] = dict.fromkeys(COMPONENTS, 0)
         self._decided: dict[str, int] = {}
         self._promised: dict[str, int] = {}
@@ -77,7 +88,7 @@ class Budget:
 
     @classmethod
     def from_env(cls, window: int = WINDOW, *, variables: Sequence[str] = (CONTEXT_TOKENS,), **choices: Any) -> Self:
-        """A Budget whose window the environment may set: the first of these variables that says something."""
+        """Return a Budget with the window that the first of these environment variables names, if one is set."""
         return cls(context_tokens(variables) or window, **choices)
 
     @property
@@ -120,9 +131,9 @@ class Budget:
         return LEVELS[self._level]
 
     def count(self, text: str) -> int:
-        """Tokens of a text. Counts are kept, by the text's hash; where a counter of yours fails, they are estimated."""
+        """Count the tokens of a text. Counts are cached by the text's hash; if a counter of yours fails, they are estimated."""
         if not isinstance(text, str):
-            raise UsageError(f"Tokens are counted of a str, not of {type(text).__name__}.")
+            raise UsageError(f"count() takes a str, not {type(text).__name__}.")
         from hashlib import blake2b
 
         key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -141,7 +152,7 @@ class Budget:
         return tokens
 
     async def acount(self, text: str) -> int:
-        """The same from async code: a large text is counted in a thread. Then `add("user", count)`."""
+        """Count from async code: a large text is counted in a thread. Then `add("user", count)`."""
         if isinstance(text, str) and len(text) <= LARGE:
             return self.count(text)
         import asyncio
@@ -159,17 +170,18 @@ class Budget:
     def limits(
         self, base: Limits | None = None, *, call_id: str | None = None, max_tokens: int | None = None
     ) -> Limits:
-        """The limits for a call, by how full the window is: those of `base`, its tokens for 50 to 80 %.
+        """Return the limits for a call, by how full the window is: those of `base` up to 80 %, three fifths of its tokens above.
 
-        Of 25,000 tokens, 15,000 above 80 % and 35,000 below 50 %. Never more than is left of the window or than `max_tokens`,
-        and never less than `smallest`: a call on a full window is bounded most of all. With a `call_id` the tokens are set aside
-        until the call adds its result, and the same call is told the same again. Without one nothing is remembered.
+        Never more than `base` has, than is left of the window, or than `max_tokens`; and never less than `smallest`, so that a
+        call on a full window still has room for a notice. With a `call_id` the tokens are set aside until the call adds its
+        result, and the same call gets the same limit again. Without one nothing is remembered.
         """
         base = Limits(tokens=TOOL_TOKENS) if base is None else base
         most = None if max_tokens is None else _whole("max_tokens", max_tokens)
         with self._lock:
             known = None if call_id is None else self._decided.get(call_id)
-            tokens = self._decide(base.tokens or TOOL_TOKENS, most) if known is None else known
+            normal = base.tokens or TOOL_TOKENS
+            tokens = self._decide(normal, most) if known is None else min(known, round(normal * self.stretch))
             if call_id is not None and known is None:
                 self._decided[call_id] = self._promised[call_id] = tokens
                 if len(self._decided) > DECISIONS:
@@ -186,11 +198,9 @@ class Budget:
         call_id: str | None = None,
         max_tokens: int | None = None,
     ) -> AnyClipper:
-        """The Clipper for one call: that of the tool, with `limits` for its limits, and no trigger above them."""
-        chosen = clipper.for_tool(tool)
-        limits = self.limits(chosen.limits, call_id=call_id, max_tokens=max_tokens)
-        trigger = replace(chosen.trigger, tokens=limits.tokens) if chosen.trigger else None
-        return replace(chosen, limits=limits, trigger=trigger)
+        """Return the Clipper for one call: that of the tool, with `limits` for its limits, and no trigger above them."""
+        chosen = replace(clipper.for_tool(tool), budget=None)
+        return chosen.with_limits(self.limits(chosen.limits, call_id=call_id, max_tokens=max_tokens))
 
     def release(self, call_id: str) -> None:
         """Free what was promised to a call that will add nothing, as after a failure."""
@@ -198,27 +208,27 @@ class Budget:
             self._promised.pop(call_id, None)
 
     def resize(self, window: int) -> None:
-        """Another window: usage and level follow; what was decided for a call stays."""
+        """Change the window. Usage and level follow; what was decided for a call stays."""
         with self._lock:
-            self._window = self._checked(window)
-            crossed = self._crossed()
+            self._window = self._check_window(window)
+            crossed = self._find_crossed()
         self._tell(crossed)
 
     def reset(self) -> None:
-        """Nothing used, nothing promised, no call remembered: a new conversation in the same window."""
+        """Start a new conversation in the same window: nothing used, nothing promised, no call remembered."""
         with self._lock:
             self._used = dict.fromkeys(COMPONENTS, 0)
             self._decided, self._promised = {}, {}
-            self._crossed()
+            self._find_crossed()
 
-    def _checked(self, window: int) -> int:
+    def _check_window(self, window: int) -> int:
         if _whole("window", window) < self.smallest:
             raise UsageError(f"A window of {window} tokens has no room for one call; use {self.smallest} or more.")
         return window
 
     def _tokens(self, component: str, what: str | int) -> int:
         if component not in COMPONENTS:
-            raise UsageError(f"{component!r} is no component of a context; use one of {', '.join(COMPONENTS)}.")
+            raise UsageError(f"{component!r} is not a component of a context; use one of {', '.join(COMPONENTS)}.")
         return self.count(what) if isinstance(what, str) else _whole("tokens", what)
 
     def _change(self, component: str, by: int, settled: str | None = None) -> int:
@@ -227,7 +237,7 @@ class Budget:
             self._used[component] += by
             if settled is not None:
                 self._promised.pop(settled, None)
-            crossed = self._crossed()
+            crossed = self._find_crossed()
         self._tell(crossed)
         return by
 
@@ -236,12 +246,12 @@ class Budget:
 
     def _decide(self, normal: int, most: int | None) -> int:
         taken = self._taken()
-        share = LESS if taken > TIGHT * self._window else MORE if taken < ROOMY * self._window else 1
+        share = LESS if taken > TIGHT * self._window else self.stretch if taken < ROOMY * self._window else 1
         bounds = [round(normal * share), self._window - taken, *([] if most is None else [most])]
-        return max(self.smallest, min(bounds))
+        return min(round(normal * self.stretch), max(self.smallest, min(bounds)))
 
-    def _crossed(self) -> tuple[Level, ...]:
-        """The levels that were reached since it was looked at last; none on the way down."""
+    def _find_crossed(self) -> tuple[Level, ...]:
+        """Return the levels that were reached since the last look; none on the way down."""
         used, before = sum(self._used.values()), self._level
         self._level = sum(used >= share * self._window for share in self._at)
         return LEVELS[before + 1 : self._level + 1]

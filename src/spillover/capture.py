@@ -28,12 +28,12 @@ class Capture:
     def write(self, chunk: Chunk, stream: str = "stdout") -> int:
         """Take the next piece; gives back how much of it was taken, as files do."""
         if self._clip is not None or self._dropped:
-            raise UsageError("this capture has ended; begin another one.")
+            raise UsageError("this capture has ended; start another one.")
         self._intake.write(as_bytes(chunk), stream)
         return len(chunk)
 
     def flush(self) -> None:
-        """Nothing waits to be flushed; here so that a capture can stand in for a file."""
+        """Do nothing: a capture has no buffer, and this lets it stand in for a file."""
 
     @property
     def clip(self) -> Clip:

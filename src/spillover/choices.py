@@ -2,26 +2,77 @@
 
 from __future__ import annotations
 
-from spillover.config.place import default_store
+import os
+
+from spillover.config.place import default_store, open_store
 from spillover.data import dataclass, field, replace
 from spillover.errors import UsageError
 from spillover.intake.take import CAP
-from spillover.limits import SMALLEST, Limits
+from spillover.limits import DEFAULT_WORTH, SMALLEST, Limits
 from spillover.notice import PATH, WORDING, Facts, Gap, Hint, Wording, hints, marker, notice
+from spillover.rules import check_rule, find_rule, read_rule
 from spillover.select import HEAD_SHARE, KEEPS
+from spillover.store.base import REF_DIGITS
 from spillover.tokens import at_most_bytes, resolve
-from spillover.view.clean import clean
+from spillover.view.clean import look
+from spillover.view.forged import Guard, may_hold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, Self
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Literal, Protocol, Self, TypedDict, overload
 
     from spillover.form import Form
-    from spillover.select.span import Selector
+    from spillover.intake.blob import Blob
+    from spillover.select.wanted import Wanted
     from spillover.store.base import Store
+    from spillover.store.scoped import Scoped
+    from spillover.types import HintName, Keep, NoticePlace, Redact, Selector
+
+    class StoreLike:
+        """For the checker: a store, a path or a URL goes in, and a store comes out."""
+
+        @overload
+        def __get__(self, choices: None, owner: type) -> Self: ...
+        @overload
+        def __get__(self, choices: object, owner: type) -> Store: ...
+        def __get__(self, choices: object, owner: type) -> Store | Self: ...
+        def __set__(self, choices: object, value: Store | str | os.PathLike[str]) -> None: ...
+
+    class Given(TypedDict, total=False):
+        """The choices of a Clipper as keywords, for `clip` and `aclip`."""
+
+        trigger: Limits | None
+        keep: Keep | Selector
+        store: Store | str | os.PathLike[str]
+        tokenizer: str | Callable[[str], int]
+        hints: HintName | Hint | Iterable[HintName | Hint]
+        rules: Mapping[str, Mapping[str, Any]]
+        tool: str
+        cap: int
+        wording: Wording | Form
+        notice: NoticePlace
+        scope: str | None
+        raw: bool
+        redact: Redact
+        query: str
+        worth: float
+        budget: Pool | None
+
+    class Pool(Protocol):
+        """A budget, as far as a clip needs one."""
+
+        def limits(self, base: Limits | None = None, *, call_id: str | None = None) -> Limits:
+            """Return what a call may have."""
+
+        def add(self, component: Literal["tool_results"], what: str | int, *, call_id: str | None = None) -> int:
+            """Count a result as used."""
+
 
 DEFAULT_TOOL = "tool"
+#: Whether secrets are covered: not at all, in what a model reads, or in what is stored as well.
+REDACT = ("off", "shown", "stored")
+_DEFAULT_STORE: Any = default_store  # Any, so that a checker lets the descriptor have it
 #: How much of each end of an output a cut looks at, at least and at most.
 REACH = (1 << 16, 1 << 20)
 
@@ -32,39 +83,59 @@ class Choices:
 
     limits: Limits = field(default_factory=Limits, kw_only=False)
     trigger: Limits | None = None  # cut only above this, then down to the limits
-    keep: str | Selector = "auto"
-    store: Store = field(default_factory=default_store)
-    tokens: str | Callable[[str], int] = "estimate"
-    hints: str | Hint | Iterable[str | Hint] = (PATH,)
+    keep: Keep | Selector = "auto"
+    store: StoreLike = field(default_factory=_DEFAULT_STORE)  # a store, the path of a folder, or a URL
+    tokenizer: str | Callable[[str], int] = "estimate"
+    hints: HintName | Hint | Iterable[HintName | Hint] = (PATH,)
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # per tool: name pattern → other choices
     tool: str = DEFAULT_TOOL
     cap: int = CAP
     wording: Wording | Form = WORDING
-    notice: str = "inside"  # or "outside": what is shown holds the limits, and the words come on top (form.OUTSIDE)
+    notice: NoticePlace = "inside"  # "outside": the words come on top of the limits; for profiles
+    scope: str | None = None  # whose outputs: "tenant/project/session"; None: those of the current project
     raw: bool = False  # shown as it came, not cleaned of control codes and progress frames
+    redact: Redact = "off"  # "shown": secrets are covered in what a model reads; "stored": in what is stored, too
+    query: str = ""  # what the caller wants to know: raises what answers it
+    worth: float = DEFAULT_WORTH  # below this expected worth per token nothing more is shown; 0 fills the limits
+    budget: Pool | None = None  # the Budget that every call takes its tokens from, and adds its result to
     _count: Callable[[str], int] = field(init=False, repr=False, compare=False)
     _ways: tuple[Hint, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _set(self, "_count", _survivable(resolve(self.tokens)))
+        _set(self, "_count", _guard_counter(resolve(self.tokenizer)))
         _set(self, "_ways", hints(self.hints))
+        _set(self, "store", open_store(self.store))
         if not isinstance(self.wording, Wording) and not hasattr(self.wording, "cuts"):
-            raise UsageError("wording is a Wording, or the Form of a profile.")
+            raise UsageError("wording must be a Wording, or the Form of a profile.")
         if not isinstance(self.limits, Limits) or not isinstance(self.trigger, Limits | None):
             raise UsageError("limits and trigger are Limits, e.g. Limits(tokens=4_000).")
         if not callable(self.keep) and self.keep not in KEEPS:
-            raise UsageError(f"keep={self.keep!r} is no part of an output; use {', '.join(KEEPS)} or a selector.")
+            raise UsageError(f"keep={self.keep!r} is not valid; use {', '.join(KEEPS)} or a selector.")
+        if self.form is not None:
+            self.form.check(self.keep)
         if self.notice not in ("inside", "outside"):
-            raise UsageError(f'notice={self.notice!r} is no place for it; use "inside" or "outside".')
+            raise UsageError(f'notice={self.notice!r} is not valid; use "inside" or "outside".')
         if self.notice == "outside" and self.form is None:
             raise UsageError('notice="outside" is for the forms of profiles; our own notice stands inside the limits.')
+        if self.redact not in REDACT:
+            raise UsageError(f"redact={self.redact!r} is not valid; use {', '.join(REDACT)}.")
+        if self.scope is not None:
+            from spillover.store.scope import check_scope  # most leave it to the project
+
+            check_scope(self.scope)
+        if isinstance(self.cap, bool) or not isinstance(self.cap, int):
+            raise UsageError(f"cap={self.cap!r} is not a number of bytes, e.g. cap=500_000_000.")
+        if not isinstance(self.query, str):
+            raise UsageError("query is text: what you want to know of the output.")
+        if isinstance(self.worth, bool) or not isinstance(self.worth, (int, float)) or not 0 <= self.worth <= 1:
+            raise UsageError(f"worth={self.worth!r} is not valid; use a number from 0 (fill the limits) to 1.")
         if self.cap < 1:
             raise UsageError(f"cap={self.cap} would store nothing; use 1 byte or more.")
         self._check_trigger()
         self._check_room()
         for pattern, rule in self.rules.items():
-            _check_rule(pattern, rule)
-            self._ruled(rule)
+            check_rule(pattern, rule)
+            self._apply_rule(rule)
 
     def _check_trigger(self) -> None:
         if self.trigger is None:
@@ -77,7 +148,7 @@ class Choices:
                 )
 
     def _check_room(self) -> None:
-        """A counter of your own may find the shortest notice too long; better to hear of it now."""
+        """Raise a UsageError where the shortest notice does not fit, by a counter of your own too."""
         if self.form is not None:  # its words may stand outside, and be cut where they stand inside
             return
         for bounds in (self.limits, self.trigger):
@@ -93,7 +164,7 @@ class Choices:
             shown_lines=10**8,
             shown_bytes=10**8,
             gap=None,
-            ref="t" * 32 + "-" + "0" * 12,
+            ref="t" * 32 + "-" + "0" * REF_DIGITS,
         )
         needed = self._count(
             notice(facts, (), self.wording if isinstance(self.wording, Wording) else WORDING, tier=2)
@@ -105,22 +176,102 @@ class Choices:
                 f"Limits(tokens={limit}) leaves no room for the notice by your counter; use {needed + needed // 4} or more."
             )
 
+    def wanted(self, command: str = "", name: str = "") -> Wanted:
+        """Return what selectors are told of an output."""
+        from spillover.select.wanted import Wanted  # nothing of it is wanted before something overflows
+
+        known = name or command or self.tool
+        worth = self.worth if self.form is None else 0.0  # another system fills its limits
+        return Wanted(name=known, tool=self.tool, command=command, query=self.query, worth=worth)
+
+    @property
+    def outputs(self) -> Scoped:
+        """The store as the scope sees it: what all reading and writing goes through."""
+        from spillover.store.scoped import Scoped  # nothing of it is wanted before something overflows
+
+        return Scoped(self.store, self.scope)
+
     @property
     def form(self) -> Form | None:
         """The words of another system, where they are not ours."""
         return None if isinstance(self.wording, Wording) else self.wording
 
     def seen(self, data: bytes) -> str:
-        """What the model sees of these bytes."""
-        return data.decode("utf-8", "replace") if self.raw else clean(data)
+        """Return what the model sees of these bytes."""
+        return self.look(data)[0]
+
+    def look(self, data: bytes) -> tuple[str, int]:
+        """Return what the model sees of these bytes, and how many overwritten frames are left out."""
+        if self.redact != "off":
+            data = self.cover(data)
+        text, frames = (data.decode("utf-8", "replace"), 0) if self.raw else look(data)
+        guard = self.guard()
+        return (text if guard is None else guard(text)), frames
+
+    def cover(self, data: bytes) -> bytes:
+        """Return the bytes without the secrets in them, as long as they were."""
+        from spillover.redact import cover  # wanted only by those who choose it
+
+        return cover(data)[0]
+
+    def cover_text(self, text: str) -> str:
+        """Return a text without the secrets in it, as long as it was."""
+        if self.redact == "off":
+            return text
+        return self.cover(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+    def without_secrets(self, blob: Blob) -> Blob:
+        """Return the bytes of an output as a model may see them."""
+        if self.redact == "off":
+            return blob
+        from spillover.redact import Covered
+
+        return Covered(blob)
+
+    def suspects(self, text: str) -> bool:
+        """Return whether a text may hold a line that reads like a notice."""
+        return may_hold(text) if self.wording is WORDING else not self.raw and self.form is None
+
+    def guard(self) -> Guard | None:
+        """Marks what reads like a notice and is none of ours; None where the words are another system's, or shown raw."""
+        if self.raw or not isinstance(self.wording, Wording):
+            return None
+        return Guard(self._notices, () if self.wording is WORDING else self.wording.openings)
+
+    def _notices(self, ref: str) -> Sequence[str]:
+        """Return the notices we gave for what is stored under this ref."""
+        try:
+            record = self.outputs.known(ref)
+        except Exception:  # noqa: BLE001  a store that cannot say makes no notice ours, and fails no tool call
+            return ()
+        return () if record is None else record.notices
 
     def for_answers(self) -> Self:
-        """The choices for going back: in our own words, inside the limits, or inside as much as those need."""
+        """Return the choices for reading back: our own wording, inside the limits, or inside as much as that needs."""
         if self.form is None:
             return self
         return replace(
             self, limits=self.limits.with_room(), trigger=None, wording=WORDING, notice="inside", raw=False, keep="auto"
         )
+
+    def with_limits(self, limits: Limits) -> Self:
+        """Return the choices with these limits, and no trigger that lets more tokens through."""
+        trigger = replace(self.trigger, tokens=limits.tokens) if self.trigger else None
+        return replace(self, limits=limits, trigger=trigger)
+
+    def within_budget(self, call_id: str | None = None) -> Self:
+        """Return the choices for one call: the budget, where there is one, may leave it less than the limits."""
+        if self.budget is None:
+            return self
+        try:
+            return self.with_limits(self.budget.limits(self.limits, call_id=call_id))
+        except UsageError:  # by a counter of your own, what is left has no room for a notice
+            return self
+
+    def spend(self, text: str, call_id: str | None = None) -> None:
+        """Add what the model gets to the budget, where there is one."""
+        if self.budget is not None:
+            self.budget.add("tool_results", text, call_id=call_id)
 
     @property
     def count(self) -> Callable[[str], int]:
@@ -150,33 +301,53 @@ class Choices:
             return keeping(HEAD_SHARE[self.keep])
         from spillover.select import signal
 
-        return signal.select
+        return lambda document, fill: signal.select(document, fill, self.wanted())
 
     @property
     def reach(self) -> int:
         return min(max(2 * self.limits.window, REACH[0]), REACH[1])
 
     def for_tool(self, tool: str | None) -> Self:
-        """The choices for a tool of this name: the first rule whose pattern fits it, over everything else."""
+        """Return the choices for a tool: the first rule whose pattern matches its name overrides everything else."""
         if not self.rules and tool in (None, self.tool):
             return self
         tool = tool or self.tool
-        for pattern, rule in self.rules.items():
-            if _matches(pattern, tool):
-                return self._ruled(rule, tool=tool)
+        rule = find_rule(self.rules, tool)
+        if rule is not None:
+            return self._apply_rule(rule, tool=tool)
         return self if tool == self.tool else replace(self, tool=tool)
 
-    def _ruled(self, rule: Mapping[str, Any], **more: Any) -> Self:
-        return replace(self, rules={}, **{key: value for key, value in rule.items() if key != "clip"}, **more)
+    def asking(self, query: str | None) -> Self:
+        """Return the choices for a call that asks for something; nothing asked leaves what was chosen."""
+        return self if not query or query == self.query else replace(self, query=query)
+
+    def for_command(self, command: str | Sequence[str] | None) -> Self:
+        """Return the choices for what a command prints, a line of shell or its words: a form may know it by its name."""
+        form = self.form
+        if form is None or form.for_command is None or not command or not isinstance(self.keep, str):
+            return self
+        if not isinstance(command, str):
+            import shlex  # only for a form that wants to know
+
+            command = shlex.join(os.fsdecode(word) for word in command)
+        return replace(self, **form.for_command(command, self.keep))
+
+    @property
+    def warning(self) -> str | None:
+        """What a form has to say of a command before it runs, see `for_command`."""
+        return None if self.form is None else self.form.warning
+
+    def _apply_rule(self, rule: Mapping[str, Any], **more: Any) -> Self:
+        return replace(self, rules={}, **read_rule(rule, self.limits, self.trigger), **more)
 
     def leaves_alone(self, tool: str | None) -> bool:
-        """Whether a rule says that this tool bounds its results itself (`clip = false`)."""
-        rule = next((rule for pattern, rule in self.rules.items() if _matches(pattern, tool or self.tool)), {})
+        """Return whether a rule says that this tool bounds its results itself (`clip = false`)."""
+        rule = find_rule(self.rules, tool or self.tool) or {}
         return rule.get("clip", True) is False
 
 
-def _survivable(count: Callable[[str], int]) -> Callable[[str], int]:
-    """A counter that cannot fail the tool call: where yours raises, bytes are counted, of which a token has at least one."""
+def _guard_counter(count: Callable[[str], int]) -> Callable[[str], int]:
+    """Return a counter that cannot fail the tool call: where yours raises, bytes are counted; no token has less than one."""
     if at_most_bytes(count):
         return count
 
@@ -191,18 +362,3 @@ def _survivable(count: Callable[[str], int]) -> Callable[[str], int]:
 
 def _set(target: object, name: str, value: object) -> None:
     object.__setattr__(target, name, value)
-
-
-def _matches(pattern: str, tool: str) -> bool:
-    from fnmatch import fnmatchcase  # rules are rare, and this costs a millisecond
-
-    return fnmatchcase(tool, pattern)
-
-
-RULED = frozenset({"limits", "trigger", "keep", "store", "tokens", "hints", "cap", "wording", "notice", "raw", "clip"})
-
-
-def _check_rule(pattern: str, rule: Mapping[str, Any]) -> None:
-    for key in rule:
-        if key not in RULED:
-            raise UsageError(f"the rule for {pattern!r} has {key!r}; a rule may set {', '.join(sorted(RULED))}.")

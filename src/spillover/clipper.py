@@ -7,46 +7,61 @@ import os
 from spillover import pipeline
 from spillover.choices import Choices
 from spillover.config.place import default_root
-from spillover.data import dataclass
+from spillover.data import dataclass, field
 from spillover.limits import Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Self, TypeVar
+    from typing import Any, Self, TypeVar, Unpack, overload
 
     from spillover.blocks import Blocks
     from spillover.capture import Capture
-    from spillover.intake.sources import AsyncSource, Source
+    from spillover.choices import _DEFAULT_STORE, Given, StoreLike
     from spillover.result import Clip
+    from spillover.retrieve.specs import Answer
     from spillover.run import Progress, Run
+    from spillover.types import AsyncSource, Source, SpecStyle
 
     Function = TypeVar("Function", bound=Callable[..., Any])
     Key = TypeVar("Key")
+
+#: The tools for going back.
+TOOL_NAMES = ("read_output", "grep_output", "outline_output", "list_outputs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clipper(Choices):
     """All choices in one frozen object. A rule for one tool is `replace(clipper, keep="tail")`."""
 
+    if TYPE_CHECKING:  # mypy forgets the descriptor of a field that is inherited
+        store: StoreLike = field(default_factory=_DEFAULT_STORE)
+
     @classmethod
     def configured(cls, *, cwd: str | None = None, **given: Any) -> Self:
-        """A Clipper as the configuration says: files, then SPILLOVER_* variables, then what is given (`tokens=4_000`)."""
+        """Return a Clipper with the configuration: files, then SPILLOVER_* variables, then arguments (`tokens=4_000`)."""
         from spillover.config.settings import load
 
         return load(cwd=cwd, given=given, given_origin=str).made(cls)
 
-    def clip(self, source: Source, *, tool: str | None = None, call_id: str | None = None) -> Clip:
-        """Bring an output within the limits: str, bytes, a file, a Path, any iterable of str or bytes."""
-        return pipeline.clip(source, self.for_tool(tool), call_id=call_id)
+    def clip(
+        self, source: Source, *, tool: str | None = None, call_id: str | None = None, query: str | None = None
+    ) -> Clip:
+        """Bring an output within the limits: str, bytes, a file, a Path, any iterable of str or bytes.
 
-    async def aclip(self, source: AsyncSource, *, tool: str | None = None, call_id: str | None = None) -> Clip:
-        """The same for an async iterable, or from async code."""
+        `query`: what you want to know; what answers it is shown first.
+        """
+        return pipeline.clip(source, self.for_tool(tool).asking(query), call_id=call_id)
+
+    async def aclip(
+        self, source: AsyncSource, *, tool: str | None = None, call_id: str | None = None, query: str | None = None
+    ) -> Clip:
+        """Bring an output within the limits from async code; an async iterable works too."""
         import asyncio  # whoever awaits has it already
 
         from spillover.intake.sources import achunks
 
-        choices = self.for_tool(tool)
+        choices = self.for_tool(tool).asking(query)
         if not hasattr(source, "__aiter__"):
             return await asyncio.to_thread(pipeline.clip, source, choices, call_id=call_id)
         intake = pipeline.begin(choices)
@@ -58,35 +73,87 @@ class Clipper(Choices):
             raise
         return await asyncio.to_thread(pipeline.settle, intake, choices, call_id=call_id)
 
-    def capture(self, *, tool: str | None = None, call_id: str | None = None) -> Capture:
-        """For producers that push: `write(chunk, stream="stderr")`, then `.clip`."""
+    def capture(self, *, tool: str | None = None, call_id: str | None = None, query: str | None = None) -> Capture:
+        """Return a Capture, for producers that push: `write(chunk, stream="stderr")`, then `.clip`."""
         from spillover.capture import Capture
 
-        return Capture(self.for_tool(tool), call_id)
+        return Capture(self.for_tool(tool).asking(query), call_id)
 
-    def clip_streams(self, *, tool: str | None = None, call_id: str | None = None, **streams: Source) -> Clip:
-        """Both streams of a command, `stdout=` and `stderr=`: labelled, one budget, stderr first when room is short."""
+    def clip_streams(
+        self, *, tool: str | None = None, call_id: str | None = None, query: str | None = None, **streams: Source
+    ) -> Clip:
+        """Clip both streams of a command, `stdout=` and `stderr=`: labelled, one budget, stderr first when room is short."""
         from spillover.blocks import clip_streams
 
-        return clip_streams(streams, self.for_tool(tool), call_id=call_id)
+        return clip_streams(streams, self.for_tool(tool).asking(query), call_id=call_id)
 
-    def clip_blocks(self, blocks: Sequence[Any], *, tool: str | None = None, call_id: str | None = None) -> Blocks:
-        """The blocks of a result: its texts share one budget, media is untouched, order is kept."""
+    def clip_blocks(
+        self, blocks: Sequence[Any], *, tool: str | None = None, call_id: str | None = None, query: str | None = None
+    ) -> Blocks:
+        """Clip the blocks of a result, or whole messages: their texts share one budget, media and order stay."""
         from spillover.blocks import clip_blocks
 
-        return clip_blocks(blocks, self.for_tool(tool), call_id=call_id)
+        return clip_blocks(blocks, self.for_tool(tool).asking(query), call_id=call_id)
 
-    def clip_many(self, outputs: Mapping[Key, Source]) -> dict[Key, Clip]:
-        """The results of parallel calls: one budget, small ones whole, the others share what is left."""
+    def clip_many(
+        self, outputs: Mapping[Key, Source], *, tools: Mapping[Key, str] | str | None = None
+    ) -> dict[Key, Clip]:
+        """Clip the results of parallel calls: one budget, small ones whole, the others share what is left.
+
+        `tools` names the tool of each output, by its key, or one for all: for the ref, and for its rule.
+        """
         from spillover.blocks import clip_many
 
-        return clip_many(outputs, self)
+        return clip_many(outputs, self, tools)
 
-    def wrap(self, function: Function, *, tool: str | None = None) -> Function:
-        """A tool whose results fit: sync or async, the same name, signature and docs."""
-        from spillover.wrap import wrap
+    if TYPE_CHECKING:
 
-        return wrap(function, self, tool)
+        @overload
+        def wrap(
+            self,
+            function: Function,
+            *,
+            tool: str | None = None,
+            leave: type | tuple[type, ...] = (),
+            on_clip: Callable[[Clip], object] | None = None,
+            query: Callable[..., str | None] | None = None,
+        ) -> Function: ...
+        @overload
+        def wrap(
+            self,
+            *,
+            tool: str | None = None,
+            leave: type | tuple[type, ...] = (),
+            on_clip: Callable[[Clip], object] | None = None,
+            query: Callable[..., str | None] | None = None,
+        ) -> Callable[[Function], Function]: ...
+        def wrap(self, function: Any = None, **options: Any) -> Any:
+            """Bound the results of a tool."""
+
+    else:
+
+        def wrap(
+            self,
+            function: Function | None = None,
+            *,
+            tool: str | None = None,
+            leave: type | tuple[type, ...] = (),
+            on_clip: Callable[[Clip], object] | None = None,
+            query: Callable[..., str | None] | None = None,
+        ) -> Any:
+            """Bound the results of a tool: `@clipper.wrap`, or `@clipper.wrap(tool="bash", on_clip=clips.append)`.
+
+            Sync or async, the same name, signature and docs. A text is clipped; a dataclass, a Pydantic model or another object
+            keeps its type, with bounded fields, where that is possible, and becomes text otherwise; so does a dict or a list that
+            the function declares (`-> dict`). `leave` names types of results that pass as they are. `on_clip` gets the Clip of
+            each call. `query` gets the arguments of a call, and returns what its caller wants to know: `query=lambda pattern,
+            path: pattern`.
+            """
+            from spillover.wrap import wrap
+
+            if function is None:
+                return lambda function: wrap(function, self, tool, leave=leave, on_clip=on_clip, query=query)
+            return wrap(function, self, tool, leave=leave, on_clip=on_clip, query=query)
 
     def run(
         self,
@@ -100,32 +167,36 @@ class Clipper(Choices):
         on_progress: Callable[[Progress], None] | None = None,
         tool: str | None = None,
         call_id: str | None = None,
-        cancel: int | None = None,
+        cancel: int | Callable[[], bool] | None = None,
+        die_with_parent: bool = False,
+        query: str | None = None,
     ) -> Run:
-        """Run a command: `exit_code` as it was, `clip` of what it printed."""
+        """Run a command: `exit_code` as it was, `clip` of what it printed.
+
+        `cancel`: a descriptor, or a call, that ends it once it can be read, or is true. `die_with_parent`: it also ends if
+        this process is killed by SIGKILL, for which another process watches.
+        """
         from spillover.intake.child import Command
         from spillover.run import run, tool_name
 
         data = input.encode("utf-8", "surrogateescape") if isinstance(input, str) else input
-        command = Command(argv=argv, cwd=cwd, env=env, input=data, timeout=timeout, interactive=interactive)
-        choices = self.for_tool(tool or tool_name(str(argv[0])))
+        command = Command(
+            argv=argv,
+            cwd=cwd,
+            env=env,
+            input=data,
+            timeout=timeout,
+            interactive=interactive,
+            die_with_parent=die_with_parent,
+        )
+        choices = self.for_command(argv).for_tool(tool or tool_name(str(argv[0]))).asking(query)
         return run(command, choices, call_id=call_id, cancel=cancel, on_progress=on_progress)
 
     async def arun(self, argv: Sequence[str], **options: Any) -> Run:
-        """`run` from async code: the same, in a thread; cancelling it ends the command."""
-        import asyncio
+        """Run a command from async code, in a thread; cancelling ends the command."""
+        from spillover.run import in_thread
 
-        told, tell = os.pipe()
-        work = asyncio.ensure_future(asyncio.to_thread(self.run, argv, cancel=told, **options))
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            os.write(tell, b"x")
-            await asyncio.wait([work])
-            raise
-        finally:
-            os.close(tell)
-            os.close(told)
+        return await in_thread(lambda cancel: self.run(argv, cancel=cancel, **options))
 
     def read(
         self,
@@ -134,14 +205,17 @@ class Clipper(Choices):
         lines: str | int | None = None,
         bytes: str | None = None,  # noqa: A002  the word for it everywhere here
         columns: str | None = None,
+        pointer: str | None = None,
     ) -> Clip:
-        """A part of a stored output, by lines ("120:180", "120:+50", "-50:"), bytes, or columns of one line.
+        """Read a part of a stored output, by lines ("120:180", "120:+50", "-50:"), bytes, or columns of one line.
+
+        `pointer` names a value in an output that is JSON: `read(ref, pointer="/stdout", lines="120:180")`, or `"REF#/stdout"`.
 
         Wherever a ref is asked for, "last" is the newest output, and "last:cargo test" the newest of that command.
         """
         from spillover.retrieve import look
 
-        return look.read(self.for_answers(), ref, lines=lines, bytes_=bytes, columns=columns)
+        return look.read(self.for_answers(), ref, lines=lines, bytes_=bytes, columns=columns, pointer=pointer)
 
     def grep(
         self,
@@ -153,7 +227,7 @@ class Clipper(Choices):
         fixed: bool = False,
         start: str | int = 1,
     ) -> Clip:
-        """Where a pattern stands in a stored output, with how often; `start` is a line to go on from."""
+        """Search a stored output, and count the matches; `start` is the line to start from."""
         from spillover.retrieve import look
 
         return look.grep(
@@ -161,46 +235,59 @@ class Clipper(Choices):
         )
 
     def outline(self, ref: str) -> Clip:
-        """A map of a stored output: its sections, where failures cluster, what repeats, and where to read next."""
+        """Return a map of a stored output: its sections, where failures cluster, what repeats, and where to read next."""
         from spillover.retrieve import look
 
         return look.outline(self.for_answers(), ref)
 
     def tools(self) -> list[Callable[..., str]]:
-        """`read_output`, `grep_output`, `outline_output` and `list_outputs` as plain typed functions for a model to call."""
+        """Return `read_output`, `grep_output`, `outline_output` and `list_outputs` as typed functions for a model to call."""
         from spillover.retrieve.tools import tools
 
         return tools(self.for_answers())
 
-    def tool_specs(self, style: str = "openai") -> list[dict[str, Any]]:
-        """These tools as a request lists them: for chat completions ("openai"), "openai-responses" or "anthropic"."""
+    def tool_specs(self, style: SpecStyle = "openai") -> list[dict[str, Any]]:
+        """Return these tools as a request lists them: for chat completions ("openai"), "openai-responses" or "anthropic"."""
         from spillover.retrieve.specs import tool_specs
 
         return tool_specs(self.tools(), style)
 
-    def dispatch(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
-        """The answer to a model's call of one of these tools. Never raises: what is wrong with the call is said, and fits."""
+    def handles(self, name: str) -> bool:
+        """Return whether `dispatch` answers calls of this name: it is one of our tools."""
+        return name in TOOL_NAMES
+
+    def dispatch(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Answer:
+        """Answer a model's call of one of these tools: `text` to send back, and `is_error`.
+
+        Never raises: what is wrong with the call is said, with an example, and fits.
+        """
         from spillover.retrieve.specs import dispatch
 
-        return dispatch(self.tools(), name, arguments, self.for_answers())
+        return dispatch(self.for_answers(), name, arguments)
+
+    async def adispatch(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Answer:
+        """Answer a model's call from async code: the same, in a thread."""
+        import asyncio  # whoever awaits has it already
+
+        return await asyncio.to_thread(self.dispatch, name, arguments)
 
 
-def clip(source: Source, limits: Limits | None = None, **choices: Any) -> Clip:
-    """Bring an output within limits: `clip(text)`, `clip(text, Limits(tokens=4_000), keep="tail")`."""
-    return _default().clip(source) if limits is None and not choices else _made(limits, choices).clip(source)
+def clip(source: Source, limits: Limits | None = None, **choices: Unpack[Given]) -> Clip:
+    """Bring an output within limits: `clip(text)`, or `clip(text, Limits(tokens=4_000), keep="tail")`; any choice of a Clipper works."""
+    return _default().clip(source) if limits is None and not choices else _make(limits, choices).clip(source)
 
 
-async def aclip(source: AsyncSource, limits: Limits | None = None, **choices: Any) -> Clip:
-    """The same for async iterables, or from async code."""
-    return await (_default() if limits is None and not choices else _made(limits, choices)).aclip(source)
+async def aclip(source: AsyncSource, limits: Limits | None = None, **choices: Unpack[Given]) -> Clip:
+    """Bring an output within limits from async code; async iterables work too."""
+    return await (_default() if limits is None and not choices else _make(limits, choices)).aclip(source)
 
 
-def _made(limits: Limits | None, choices: dict[str, Any]) -> Clipper:
+def _make(limits: Limits | None, choices: Given) -> Clipper:
     return Clipper(limits or Limits(), **choices)
 
 
 def _default() -> Clipper:
-    """The default Clipper, made anew only when the environment names another store."""
+    """Return the default Clipper, made anew only when the environment names another store."""
     global _made_before  # noqa: PLW0603  a cache of one: making it costs more than clipping a short text
     root = default_root(os.environ)
     if _made_before is None or _made_before[0] != root:

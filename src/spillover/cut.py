@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from spillover.data import replace
 from spillover.errors import StoreError
-from spillover.fit import fitted, renamed
+from spillover.fit import fit, rename
 from spillover.intake.blob import Ends, Held
 from spillover.intake.meter import Meter
 from spillover.limits import Size
+from spillover.log import warn
 from spillover.render import Kept, Renderer, Shown
 from spillover.result import Clip
 from spillover.select.span import Span
 from spillover.store.base import Record, mint
-from spillover.tokens import scaled
+from spillover.tokens import scale
 from spillover.view.document import Document, Section
+from spillover.view.forged import remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.intake.take import Intake
+    from spillover.select.wanted import Wanted
 
 #: Of each end of an output, so much is counted to estimate the tokens of the whole.
 SAMPLE = 1 << 14
@@ -29,44 +32,75 @@ NO_HASH = "0" * 64
 BYTES_PER_TOKEN = 3
 
 
-def labelled(data: bytes, choices: Choices, sections: Sequence[Section]) -> Shown:
-    """Sections that fit, each under its label."""
+def label_sections(data: bytes, choices: Choices, sections: Sequence[Section]) -> Shown:
+    """Show sections that fit, each under its label."""
+    if choices.redact != "off":
+        data = choices.cover(data)
     meter = Meter()
     meter.feed(data, hashing=False)
-    document = Document(Held(data), meter.index, meter.lines, meter.newlines, tuple(sections), raw=choices.raw)
+    document = Document(
+        Held(data), meter.index, meter.lines, meter.newlines, tuple(sections), raw=choices.raw, guard=choices.guard()
+    )
     return Renderer(document, Kept(ref=""), (), 0).show([Span(0, len(data))])
 
 
 def cut(
-    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, command: str | None, name: str
+    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, wanted: Wanted
 ) -> tuple[Shown, Clip]:
     """Store it, choose what to show, publish it, say so; or say why it could not be kept."""
     if intake.sink is not None:
         try:
-            return _stored(intake, choices, sections, call_id, command, name)
+            return _store(intake, choices, sections, call_id, wanted)
         except StoreError as error:  # not even what was written can be read back
             intake.failed(error)
     assert intake.gone is not None
-    document = _document(intake, choices, sections)
-    return _shown_as_lost(document, choices, _tokens(document, choices), intake.gone.reason, name)
+    document = _open_document(intake, choices, sections)
+    return _show_as_lost(document, choices, _estimate_tokens(document, choices), intake.gone.reason, wanted)
 
 
-def _stored(
-    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, command: str | None, name: str
+def _store(
+    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, wanted: Wanted
 ) -> tuple[Shown, Clip]:
     assert intake.sink is not None
     meter, gone = intake.meter, intake.gone
-    document = _document(intake, choices, sections)
+    document = _open_document(intake, choices, sections)
 
-    def kept(ref: str, path: str | None = None) -> Kept:
-        reason, stored = (gone.reason, gone.stored) if gone else (None, None)
-        return Kept(ref=ref, path=path or choices.store.where(ref), reason=reason, stored=stored)
+    def kept(ref: str, path: str | None = None, here: str | None = None) -> Kept:
+        reason, stored = (gone.reason, gone.stored) if gone else (here, None)
+        return Kept(ref=ref, path=path or _find_path(choices, ref), reason=reason, stored=stored, here=here is not None)
 
     # What to show is chosen under a name of the right length, while the hash of a large output is still being made.
-    tokens = _tokens(document, choices)
-    renderer, shown = fitted(document, choices, kept(mint(choices.tool, NO_HASH)), tokens, name=name)
+    tokens = _estimate_tokens(document, choices)
+    renderer, shown = fit(document, choices, kept(mint(choices.tool, NO_HASH)), tokens, wanted=wanted)
+    record = _record(intake, choices, document, call_id, wanted.command or None)
+    if gone:
+        facts = (choices.tool, f"{gone.stored:,}", f"{meter.bytes:,}", gone.reason)
+        warn("An output of %s is stored in part (%s of %s bytes): %s", *facts)
+    renderer, shown = rename(renderer, shown, kept(record.ref), choices, wanted)
+    try:
+        # The whole is kept before anything is said of it.
+        published = intake.sink.publish(
+            replace(
+                record,
+                shown=shown.ranges,
+                kind=shown.kind,
+                why=tuple((each.first, each.last, each.why) for each in shown.why),
+                notices=(remember(shown.notice, shown.text),) if shown.notice else (),
+            )
+        )
+    except StoreError as error:
+        return _show_as_lost(replace(document, blob=_read_both_ends(document)), choices, tokens, str(error), wanted)
+    # Another output has these digits, this call got its own name, or it is on this machine only.
+    if published.ref != record.ref or published.path or published.here:
+        renderer, shown = rename(renderer, shown, kept(published.ref, published.path, published.here), choices, wanted)
+    return shown, replace(_make_clip("stored", shown, renderer, choices), sha256=record.sha256)
+
+
+def _record(intake: Intake, choices: Choices, document: Document, call_id: str | None, command: str | None) -> Record:
+    """Return the record of an output that is in its store, all but what is shown of it."""
+    meter, gone = intake.meter, intake.gone
     sha256 = intake.sha256()
-    record = Record(
+    return Record(
         ref=mint(choices.tool, sha256),
         tool=choices.tool,
         sha256=sha256,
@@ -79,29 +113,44 @@ def _stored(
         produced_lines=meter.lines if gone else None,
         segments=tuple(intake.segments) if any(stream != "stdout" for stream, _ in intake.segments) else (),
         index=meter.index,
+        redacted=intake.redacted,
     )
-    renderer, shown = renamed(renderer, shown, kept(record.ref), choices, name)
+
+
+def keep(intake: Intake, choices: Choices, command: str | None) -> tuple[str | None, str | None, str | None, Size]:
+    """Store an output of which nothing is shown; return its ref and path, or why it has none, and its size."""
     try:
-        # The whole is kept before anything is said of it.
-        published = intake.sink.publish(
-            replace(
-                record,
-                shown=shown.ranges,
-                kind=shown.kind,
-                why=tuple((each.first, each.last, each.why) for each in shown.why),
+        if not intake.spilled:
+            intake.spill()
+        intake.finish()
+        total = Size(intake.meter.lines, intake.meter.bytes)
+        if intake.sink is None:
+            assert intake.gone is not None
+            return None, None, intake.gone.reason, total
+        try:
+            published = intake.sink.publish(
+                _record(intake, choices, _open_document(intake, choices, ()), None, command)
             )
-        )
-    except StoreError as error:
-        return _shown_as_lost(replace(document, blob=_both_ends(document)), choices, tokens, str(error), name)
-    if published.ref != record.ref or published.path:  # another output has these digits, or this call got its own name
-        renderer, shown = renamed(renderer, shown, kept(published.ref, published.path), choices, name)
-    return shown, _clipped("stored", shown, renderer, choices)
+        except StoreError as error:
+            return None, None, str(error), total
+        reason = intake.gone.reason if intake.gone else None
+        return published.ref, published.path or _find_path(choices, published.ref), reason, total
+    finally:
+        intake.abandon()
 
 
-def _document(intake: Intake, choices: Choices, sections: Sequence[Section]) -> Document:
+def _find_path(choices: Choices, ref: str) -> str | None:
+    """Return the path of an output; None if its store cannot say, though it is kept."""
+    try:
+        return choices.store.where(ref)
+    except Exception:  # noqa: BLE001  a store may be anybody's, and the tool call survives it
+        return None
+
+
+def _open_document(intake: Intake, choices: Choices, sections: Sequence[Section]) -> Document:
     meter = intake.meter
     return Document(
-        intake.blob(),
+        intake.blob() if choices.redact == "stored" else choices.without_secrets(intake.blob()),
         meter.index,
         meter.lines,
         meter.newlines,
@@ -109,24 +158,26 @@ def _document(intake: Intake, choices: Choices, sections: Sequence[Section]) -> 
         choices.reach,
         meter.chars,
         choices.raw,
+        choices.guard(),
     )
 
 
-def _shown_as_lost(document: Document, choices: Choices, tokens: int, reason: str, name: str) -> tuple[Shown, Clip]:
+def _show_as_lost(document: Document, choices: Choices, tokens: int, reason: str, wanted: Wanted) -> tuple[Shown, Clip]:
+    warn("An output of %s was cut and not kept (%s bytes): %s", choices.tool, f"{document.size:,}", reason)
     if choices.form is not None and choices.form.lost:  # another part, where that system shows one then
-        choices = replace(choices, keep=choices.form.lost)
-    renderer, shown = fitted(document, choices, Kept(reason=reason), tokens, name=name)
-    return shown, _clipped("lost", shown, renderer, choices)
+        choices = replace(choices, keep=choices.form.lost)  # type: ignore[arg-type]  # one of the words
+    renderer, shown = fit(document, choices, Kept(reason=reason), tokens, wanted=wanted)
+    return shown, _make_clip("lost", shown, renderer, choices)
 
 
-def _both_ends(document: Document) -> Ends:
-    """What can still be shown of an output once its store has given up on it."""
+def _read_both_ends(document: Document) -> Ends:
+    """Read both ends of an output whose store has given up on it."""
     head = document.blob.read(0, document.reach)
     tail = document.blob.read(max(len(head), document.size - document.reach), document.size)
     return Ends(Held(head), tail, document.size)
 
 
-def _clipped(outcome: str, shown: Shown, renderer: Renderer, choices: Choices) -> Clip:
+def _make_clip(outcome: str, shown: Shown, renderer: Renderer, choices: Choices) -> Clip:
     document = renderer.document
     total = Size(document.lines, document.size, document.chars, renderer.tokens)
     return Clip(
@@ -141,14 +192,15 @@ def _clipped(outcome: str, shown: Shown, renderer: Renderer, choices: Choices) -
         _shown=Size(shown.lines, shown.bytes, len(shown.body), choices.count(shown.body)),
         _ranges=shown.ranges,
         _count=choices.count,
+        _limits=choices.limits,
     )
 
 
-def _tokens(document: Document, choices: Choices) -> int:
-    """Tokens of the whole, from its two ends: only what may be shown is counted."""
+def _estimate_tokens(document: Document, choices: Choices) -> int:
+    """Estimate the tokens of an output from its two ends: only what may be shown is counted."""
     size = document.size
     head = document.blob.read(0, min(SAMPLE, size))
     tail = document.blob.read(max(len(head), size - SAMPLE), size)
     if not head and not tail:
         return size // BYTES_PER_TOKEN
-    return scaled(choices.count(choices.seen(head)) + choices.count(choices.seen(tail)), len(head) + len(tail), size)
+    return scale(choices.count(choices.seen(head)) + choices.count(choices.seen(tail)), len(head) + len(tail), size)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from dataclasses import field as field
     from dataclasses import replace as replace
 else:
+    from _operator import attrgetter  # `operator` would load more, and not know more
+
     MISSING = object()
 
     class _Field:
@@ -26,6 +28,8 @@ else:
             self.name = self.type = ""
 
     field = _Field
+    #: For each class, what gets the values it is compared by.
+    _getters = {}
 
     def dataclass(*, frozen=True, slots=True, kw_only=False, order=False):
         """A class whose annotations are its fields; always frozen and slotted."""
@@ -95,7 +99,11 @@ else:
         return scope["__init__"]
 
     def _values(self):
-        return tuple(getattr(self, one.name) for one in type(self).__spillover_fields__.values() if one.compare)
+        cls = type(self)
+        if cls not in _getters:
+            names = [one.name for one in cls.__spillover_fields__.values() if one.compare]
+            _getters[cls] = attrgetter(*names) if names else lambda _self: ()
+        return _getters[cls](self)
 
     def _eq(self, other):
         return _values(self) == _values(other) if type(self) is type(other) else NotImplemented

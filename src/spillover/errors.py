@@ -3,7 +3,7 @@
     SpilloverError
     ├── UsageError            wrong arguments: say what is wrong and what to do      (also ValueError)
     │   ├── ConfigError       a wrong key or value in a file or the environment
-    │   └── PatternError      an expression the search engine cannot do
+    │   └── PatternError      an expression that the search engine does not support
     ├── RefError              a ref that is unknown, ended, ambiguous or malformed   (also LookupError)
     ├── StoreError            the store could not take or give an output             (also OSError)
     └── MissingExtraError     an optional package is needed                          (also ImportError)
@@ -19,15 +19,15 @@ class SpilloverError(Exception):
 
 
 class UsageError(SpilloverError, ValueError):
-    """The call cannot be carried out as it was written."""
+    """The arguments of the call are wrong."""
 
 
 class ConfigError(UsageError):
-    """A configuration file or an environment variable says something we do not understand."""
+    """A configuration file or an environment variable is wrong."""
 
 
 class PatternError(UsageError):
-    """The search engine cannot do this expression."""
+    """The search engine does not support this expression."""
 
 
 class RefError(SpilloverError, LookupError):

@@ -1,15 +1,20 @@
-"""The most of an output that fits, and how it is said."""
+"""Fit an output into the limits: choose the most that fits, and the words for it."""
 
 from __future__ import annotations
 
 from spillover.data import replace
 from spillover.errors import StoreError
+from spillover.intake.blob import Ends
+from spillover.log import warn
 from spillover.notice import Wording
 from spillover.render import Kept, Renderer, Shown
 from spillover.result import Reason
 from spillover.select.ends import keeping, most
 from spillover.select.kind import describe
-from spillover.select.span import Span, joined
+from spillover.select.span import Span, join
+from spillover.select.wanted import NOTHING
+from spillover.select.worth import FLOOR
+from spillover.work import PIECE, TooMuchWork, budget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,11 +23,17 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.limits import Limits
     from spillover.select.span import Fill
+    from spillover.select.wanted import Wanted
     from spillover.view.document import Document
 
 TIERS = 3
+#: Why both ends are shown of an output that is not looked at more closely.
+TOO_MUCH = "both ends: choosing more closely was too much work"
+CRAMPED = "both ends: too little memory to choose more closely"
 #: What a selector of ours may raise without ending the tool call; both ends are shown then. Our own tests let nothing pass.
 SURVIVED: tuple[type[Exception], ...] = (Exception,)
+#: With less than this (`ulimit -v`), numpy is not loaded: on two cores it dies below 170 MB, and more cores need more.
+LEAST_ADDRESS_SPACE = 1 << 29
 
 
 def renderer_for(document: Document, choices: Choices, kept: Kept, tokens: int, tier: int = 0) -> Renderer:
@@ -31,62 +42,77 @@ def renderer_for(document: Document, choices: Choices, kept: Kept, tokens: int, 
     from spillover.form import FormRenderer  # most are content with ours
 
     word = choices.keep if isinstance(choices.keep, str) else ""
-    return FormRenderer(document, kept, (), tokens, tier=tier, form=choices.wording, limits=choices.limits, keep=word)
+    return FormRenderer(
+        document,
+        kept,
+        (),
+        tokens,
+        tier=tier,
+        form=choices.wording,
+        limits=choices.limits,
+        keep=word,
+        count=choices.count,
+    )
 
 
-def fitted(
-    document: Document, choices: Choices, kept: Kept, tokens: int, *, name: str = "", least: int = 0
+def fit(
+    document: Document, choices: Choices, kept: Kept, tokens: int, *, wanted: Wanted = NOTHING, least: int = 0
 ) -> tuple[Renderer, Shown]:
-    """The most that fits, and how it is said."""
+    """Return the largest selection that fits, and the renderer for its words."""
     renderer = _renderer(document, choices, kept, tokens, least)
-    seen: dict[tuple[Span, ...], tuple[float, Shown]] = {}
+    seen: dict[tuple[object, ...], tuple[float, Shown]] = {}
 
     def look(spans: Sequence[Span]) -> tuple[float, Shown]:
-        key = tuple(joined(spans))
+        joined = join(spans)
+        key = tuple([(span.start, span.end, span.then, span.lead) for span in joined])  # why it is shown is not shown
         if key not in seen:
-            shown = renderer.show(key)
-            seen[key] = _full(renderer, shown, choices, choices.limits), shown
+            shown = renderer.show(joined)
+            seen[key] = _measure(renderer, shown, choices, choices.limits), shown
         return seen[key]
 
     def fill(spans: Sequence[Span]) -> float:
         return look(spans)[0]
 
     everything = [Span(0, document.size)]
-    if document.gap[0] == document.gap[1] and document.size <= 2 * document.reach and fill(everything) <= 1:
+    thrifty = wanted.worth > 0 and choices.keep in ("auto", "signal") and tokens > FLOOR
+    small = document.gap[0] == document.gap[1] and document.size <= 2 * document.reach
+    if small and not thrifty and fill(everything) <= 1:
         return renderer, look(everything)[1]
-    kind, spans = _chosen(document, choices, fill, name)
+    kind, spans = _choose(document, choices, fill, wanted)
     if not spans and renderer.tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
-        shorter = fitted(document, choices, kept, tokens, name=name, least=renderer.tier + 1)
+        shorter = fit(document, choices, kept, tokens, wanted=wanted, least=renderer.tier + 1)
         if shorter[1].bytes:
             return shorter
-    full, shown = look(joined(spans))
+    full, shown = look(join(spans))
     if full <= 1:
-        return renderer, replace(shown, kind=kind, why=_why(renderer, spans))
+        return renderer, replace(shown, kind=kind, why=_reasons(renderer, spans))
     words = shown.notice or renderer.show([]).text
-    return renderer, Shown(beginning(words, choices), tuple("" for _ in document.sections), (), 0)
+    return renderer, Shown(trim(words, choices), tuple("" for _ in document.sections), (), 0)
 
 
 def _renderer(document: Document, choices: Choices, kept: Kept, tokens: int, least: int) -> Renderer:
-    """The one with the most words that leave half of the room to the output."""
+    """Return the renderer with the longest wording that leaves half of the room to the output."""
     if choices.form is not None:
         return renderer_for(document, choices, kept, tokens, TIERS - 1)
     half = choices.limits.share(0.5)
     bare = (renderer_for(document, choices, kept, tokens, tier) for tier in range(least, TIERS))
-    fits = (each for each in bare if _full(each, each.show([]), choices, half) <= 1)
+    fits = (each for each in bare if _measure(each, each.show([]), choices, half) <= 1)
     return next(fits, None) or renderer_for(document, choices, kept, tokens, TIERS - 1)
 
 
-def renamed(renderer: Renderer, shown: Shown, kept: Kept, choices: Choices, name: str = "") -> tuple[Renderer, Shown]:
-    """The same parts with another name in the notice; chosen anew only where that makes them too long."""
+def rename(
+    renderer: Renderer, shown: Shown, kept: Kept, choices: Choices, wanted: Wanted = NOTHING
+) -> tuple[Renderer, Shown]:
+    """Return the same parts with another name in the notice; choose again only if that makes them too long."""
     other = replace(renderer, kept=kept)
     same = other.show(shown.spans)
-    if shown.spans and _full(other, same, choices, choices.limits) <= 1:
+    if shown.spans and _measure(other, same, choices, choices.limits) <= 1:
         return other, replace(same, kind=shown.kind, why=shown.why)
-    return fitted(renderer.document, choices, kept, renderer.tokens, name=name)
+    return fit(renderer.document, choices, kept, renderer.tokens, wanted=wanted)
 
 
-def _full(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits) -> float:
-    """How full the limits are with what would be shown."""
+def _measure(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits) -> float:
+    """Return how full the limits are with what would be shown."""
     if choices.notice == "outside":
         from spillover.form import OUTSIDE
 
@@ -101,8 +127,8 @@ def _full(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits) ->
     return limits.fill(shown.text, count, byte_bound=False)  # how full, not only whether
 
 
-def beginning(words: str, choices: Choices) -> str:
-    """As much of our own words as fits: the last resort, where limits are tiny and numbers huge."""
+def trim(words: str, choices: Choices) -> str:
+    """Return as much of our own words as fits: the last resort, where limits are tiny and numbers huge."""
 
     def full(chars: int) -> float:
         return choices.limits.fill(words[:chars], choices.count, byte_bound=choices.byte_bound)
@@ -110,30 +136,70 @@ def beginning(words: str, choices: Choices) -> str:
     return words[: most(len(words), full)]
 
 
-def _chosen(document: Document, choices: Choices, fill: Fill, name: str) -> tuple[str, list[Span]]:
-    """What the output is, and what the selector chose. It may fail, or ask for too much: the tool call survives that."""
+def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) -> tuple[str, list[Span]]:
+    """Return the kind of the output and the selected spans. A selector may fail or ask for too much: the tool call survives."""
     survived = (Exception,) if callable(choices.keep) else SURVIVED
+    if choices.keep in ("auto", "signal") and _is_cramped():
+        warn("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
+        return "log", _both_ends(document, fill, CRAMPED)
     try:
         if choices.keep == "auto":
             from spillover.select.auto import auto
 
-            kind, found = auto(document, fill, name)
+            kind, found = auto(*_within_budget(document, fill), wanted)
+        elif choices.keep == "signal":
+            kind, found = describe(document, wanted.name), choices.selector(*_within_budget(document, fill))
         else:
-            kind, found = describe(document, name), choices.selector(document, fill)
-        spans = _tamed(found, document)
+            kind, found = describe(document, wanted.name), choices.selector(document, fill)
+        spans = _clamp(found, document)
+    except TooMuchWork:
+        warn("Choosing what to show of %s bytes was too much work; both ends are shown.", f"{document.size:,}")
+        return "log", _both_ends(document, fill, TOO_MUCH)
     except survived as error:
-        if isinstance(error, StoreError) and not callable(choices.keep):  # it is the bytes that cannot be read
+        # The bytes cannot be read. Where only both ends are here, they are shown if they can be: then it was the gap.
+        if isinstance(error, StoreError) and not callable(choices.keep) and not isinstance(document.blob, Ends):
             raise
+        warn("Choosing what to show of %s bytes failed; both ends are shown: %r", f"{document.size:,}", error)
         kind, spans = "log", []
     if callable(choices.keep):
         spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
-    return kind, spans or _tamed(keeping(0.5)(document, fill), document)
+    return kind, spans or _clamp(keeping(0.5)(document, fill), document)
 
 
-def _tamed(spans: Sequence[Span], document: Document) -> list[Span]:
-    """Spans inside the output, and outside what was not kept; in order."""
-    opens, closes = document.gap
-    inside = [replace(span, start=max(0, span.start), end=min(span.end, document.size)) for span in spans]
+def _both_ends(document: Document, fill: Fill, why: str) -> list[Span]:
+    return [replace(span, why=why) for span in _clamp(keeping(0.5)(document, fill), document)]
+
+
+def _is_cramped() -> bool:
+    """Return whether this process may have so little memory that loading numpy could end it: OpenBLAS exits, and raises nothing."""
+    try:
+        import resource  # only for what overflows; not on every system
+    except ImportError:
+        return False
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return most != resource.RLIM_INFINITY and most < LEAST_ADDRESS_SPACE
+
+
+def _within_budget(document: Document, fill: Fill) -> tuple[Document, Fill]:
+    """Return the output and the measure of what fits for a selector of ours: both spend from a budget of work."""
+    work = budget(document.size)
+
+    def spend_and_fill(spans: Sequence[Span]) -> float:
+        work.spend(sum(span.end - span.start + PIECE for span in spans))
+        return fill(spans)
+
+    return document.within(work), spend_and_fill
+
+
+def _clamp(spans: Sequence[Span], document: Document) -> list[Span]:
+    """Return the spans in order, clamped to the output and to what was kept of it."""
+    (opens, closes), size = document.gap, document.size
+    inside = [
+        span
+        if span.start >= 0 and span.end <= size
+        else replace(span, start=max(0, span.start), end=min(span.end, size))
+        for span in spans
+    ]
     inside.sort(key=lambda span: (span.start, span.end))
     if opens < closes:
         parts = [
@@ -144,8 +210,8 @@ def _tamed(spans: Sequence[Span], document: Document) -> list[Span]:
     return [span for span in inside if span.start < span.end]
 
 
-def _why(renderer: Renderer, spans: Sequence[Span]) -> tuple[Reason, ...]:
-    """Why each part is shown, in lines; parts that touch and have one reason are one."""
+def _reasons(renderer: Renderer, spans: Sequence[Span]) -> tuple[Reason, ...]:
+    """Return why each part is shown, by lines; neighbours with the same reason are merged."""
     out: list[Reason] = []
     for span in spans:
         if not span.why:

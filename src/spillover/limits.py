@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 DEFAULT_LINES = 2_000
 DEFAULT_BYTES = 51_200
 DEFAULT_TOKENS = 10_000
+#: How likely what is shown next must be needed, see select/worth.py: chosen on folds of whole projects.
+DEFAULT_WORTH = 0.09
 
 #: Below these a notice, a gap marker and some of the output no longer fit together.
 SMALLEST = {"lines": 4, "bytes": 200, "chars": 200, "tokens": 100}
@@ -61,31 +63,31 @@ class Limits:
         object.__setattr__(self, "window", min((bound for bound in bounds if bound), default=BYTES_WITHOUT_LIMIT))
 
     def given(self) -> Iterator[tuple[str, int]]:
-        """The limits that are set."""
+        """Yield the limits that are set."""
         for name in SMALLEST:
             value = getattr(self, name)
             if value is not None:
                 yield name, value
 
     def check_room(self) -> None:
-        """UsageError where a notice would not fit inside them."""
+        """Raise a UsageError where a notice would not fit."""
         for name, value in self.given():
             if value < SMALLEST[name]:
                 raise UsageError(f"Limits({name}={value}) leaves no room for the notice; use {SMALLEST[name]} or more.")
 
     def with_room(self) -> Limits:
-        """The same, or as much as a notice needs."""
+        """Return the same limits, none of them below what a notice needs."""
         return replace(self, **{name: max(value, SMALLEST[name]) for name, value in self.given()})
 
     def __str__(self) -> str:
         return ", ".join(f"{value:,} {name}" for name, value in self.given())
 
     def hold(self, text: str, count: Callable[[str], int], *, byte_bound: bool) -> bool:
-        """Whether a text is within all of them."""
+        """Return whether a text is within all limits."""
         return self.fill(text, count, byte_bound=byte_bound) <= 1
 
     def fill(self, text: str, count: Callable[[str], int], *, byte_bound: bool) -> float:
-        """How full they are with this text; above 1 it does not fit.
+        """Return how full the limits are with this text; above 1 it does not fit.
 
         `byte_bound`: a token has at least one byte, so few bytes need no count.
         """
@@ -104,12 +106,25 @@ class Limits:
         tokens = size if byte_bound and size <= self.tokens else count(text)
         return max(full, tokens / self.tokens)
 
+    def lower(self, other: Limits) -> Limits:
+        """Return the lower of each of two sets of limits; one that only one of them sets holds."""
+        both = [*self.given(), *other.given()]
+        return Limits(**{name: min(value for own, value in both if own == name) for name, _ in both})
+
+    def without(self, text: str, count: Callable[[str], int]) -> Limits | None:
+        """The same less what a text of whole lines takes; None where that leaves too little for an answer."""
+        taken = {"lines": count_lines(text), "bytes": len(text.encode("utf-8", "surrogatepass")), "chars": len(text)}
+        if self.tokens is not None:
+            taken["tokens"] = count(text) + 1  # two texts that meet may count one more than each alone
+        left = {name: value - taken[name] for name, value in self.given()}
+        return replace(self, **left) if all(value >= SMALLEST[name] for name, value in left.items()) else None
+
     def share(self, part: float) -> Limits:
-        """The same limits, scaled down to a part of them; never below what a notice needs."""
+        """Return a part of the limits, none of them below what a notice needs."""
         scaled = {name: max(SMALLEST[name], int(value * part)) for name, value in self.given()}
         return replace(self, **scaled)
 
 
 def count_lines(text: str) -> int:
-    """Lines as a person counts them: a final newline opens none."""
+    """Count lines as a person does: a final newline does not start another one."""
     return text.count("\n") + (text != "" and not text.endswith("\n"))

@@ -1,9 +1,9 @@
-"""Which tokenizer for which model: a table to look up and to extend. Nothing is counted here; `tokens.counter_for` does.
+"""Which tokenizer to use for which model: a table you can extend. The counting itself is in `tokens.counter_for`.
 
-Where a maker publishes no tokenizer, a count is a public vocabulary's times a factor. The factors are chosen so that 19 of
-20 texts are not under-counted (of 137: CI logs, test runs, agents' command outputs, code, docs), because an output above
-its budget is the worse mistake; on average such a count is a fifth too high. What stood in for the truth: for Gemini the
-vocabulary that Google's own SDK counts with, for Claude an offline reconstruction of what its counting endpoint answers.
+Where the maker publishes no tokenizer, the count is that of a public vocabulary times a factor. The factors are chosen so
+that 19 of 20 texts are not under-counted (of 137: CI logs, test runs, agents' command outputs, code, docs), because going
+over a budget is the worse mistake; on average such a count is 20 % too high. The reference was, for Gemini, the vocabulary
+that Google's own SDK uses; for Claude, an offline reconstruction of what its counting endpoint returns.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ class Vocabulary:
     encoding: str
     factor: float = 1.0
     rough: float = 1.0
-    why: str = ""  # of a factor; empty: the count is exact
+    why: str = ""  # the reason for a factor; empty if the count is exact
 
     def __post_init__(self) -> None:
         if not (self.factor > 0 and self.rough > 0):
-            raise UsageError(f"Vocabulary({self.encoding!r}) has a factor of 0 or less; use 1.0 for a count as it is.")
+            raise UsageError(
+                f"Vocabulary({self.encoding!r}) needs factors above 0; use 1.0 to leave the count unchanged."
+            )
 
 
 CLAUDE = Vocabulary("cl100k_base", 1.9, 1.9, "no public tokenizer; about 30 % above the one before")
@@ -36,17 +38,17 @@ QWEN = Vocabulary("qwen3", rough=1.25)
 LLAMA = Vocabulary("llama3", rough=1.1)
 OLD_32K = Vocabulary("gemma4", 1.2, 1.4, "SentencePiece with 32,000 entries, which puts a space before every text")
 
-#: By a pattern in the model's name, lower case, without its provider; the first that is found counts.
+#: Keyed by a pattern for the model's name in lower case, without its provider. The first match wins.
 MODELS: Mapping[str, Vocabulary] = {
-    # A distilled model speaks with the vocabulary of the one it was made from.
+    # A distilled model has the vocabulary of its base model.
     r"deepseek-r1-distill-qwen": QWEN,
     r"deepseek-r1-distill-llama": LLAMA,
-    # Claude up to Opus 4.6, Sonnet 4.6 and Haiku 4.5 has one tokenizer, what came after it another one with about 30 % more
-    # tokens, as Anthropic says. cl100k comes nearest in scripts other than Latin, of which newer vocabularies have whole words.
+    # Claude up to Opus 4.6, Sonnet 4.6 and Haiku 4.5 share one tokenizer; according to Anthropic, later models use another
+    # one that gives about 30 % more tokens. cl100k is closest for non-Latin scripts, where newer vocabularies have whole words.
     r"claude-?(v?[123](?!\d)|instant)": OLD_CLAUDE,
     r"claude-((opus|sonnet|haiku)-)?4(?![.-]([789]|1\d)(?!\d))": OLD_CLAUDE,
     r"claude|opus|sonnet|haiku|fable|mythos": CLAUDE,
-    # OpenAI's
+    # OpenAI
     r"(chat)?gpt-?(4o|4\.\d|[5-9]|oss)|o[1-9](?![a-z0-9])|codex": Vocabulary("o200k_base", rough=1.05),
     r"gpt-?(4|3\.?5)|text-embedding": Vocabulary("cl100k_base", rough=1.1),
     # Google's SDK counts for Gemini 2 and later with Gemma 3's vocabulary; Gemma 4 has the same entries.
@@ -68,12 +70,12 @@ MODELS: Mapping[str, Vocabulary] = {
 
 
 def vocabulary_for(model: str, table: Mapping[str, Vocabulary] | None = None) -> Vocabulary | None:
-    """The row for a model, of your table first, then of ours; None for one that nobody knows.
+    """Return the row for a model, from your table first, then from ours; None if the model is unknown.
 
     Providers ("anthropic/", "us.anthropic.", "accounts/fireworks/models/"), dates, sizes and case make no difference.
     """
     if not isinstance(model, str):
-        raise UsageError(f"{model!r} is no name of a model, e.g. 'claude-sonnet-4'.")
+        raise UsageError(f"{model!r} is not a model name; use a string such as 'claude-sonnet-4'.")
     import re
 
     name = model.strip().lower().rstrip("/").rpartition("/")[2]
@@ -82,5 +84,5 @@ def vocabulary_for(model: str, table: Mapping[str, Vocabulary] | None = None) ->
             if re.search(rf"(?<![a-z0-9])(?:{pattern})", name):
                 return vocabulary
         except re.error as error:
-            raise UsageError(f"{pattern!r} in the table of models is no pattern: {error}.") from error
+            raise UsageError(f"{pattern!r} in the table of models is not a valid pattern: {error}.") from error
     return None

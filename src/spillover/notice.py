@@ -8,14 +8,18 @@ from spillover.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
-    from spillover.select.span import Hidden
+    from spillover.select.span import Hidden, Inside
 
 #: How many lines, or bytes inside a line, the next step proposes to read.
 NEXT_LINES = 100
 NEXT_BYTES = 4_000
-#: A reason is somebody else's words; no more of them than this.
-REASON_CHARS = 160
+#: A reason is somebody else's words; no more of them than this. A remedy comes last, so that a longer one loses its middle.
+REASON_CHARS = 400
+
+
+_STEPS = ("search", "lines", "bytes", "columns", "grep", "inside")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,27 +31,30 @@ class Hint:
     bytes: str | None = None
     columns: str | None = None
     grep: str | None = None  # how a search goes on: {pattern} {options} {start}
+    inside: str | None = None  # lines of a string in JSON: {pointer} too
     path: bool = False  # whether the reader can open files
 
     def __post_init__(self) -> None:
-        for name in ("search", "lines", "bytes", "columns", "grep"):
+        for name in _STEPS:
             _check_template(f"Hint({name}=", getattr(self, name) or "", _PLACES)
 
     @property
     def names_path(self) -> bool:
-        steps = (self.search, self.lines, self.bytes, self.columns, self.grep)
+        steps = (getattr(self, name) for name in _STEPS)
         return self.path or any("{path}" in (step or "") for step in steps)
 
 
 #: What the templates of a hint, and the sentences of a notice and of a marker, may name.
-_PLACES = {**dict.fromkeys(("ref", "path", "pattern", "options"), ""),
+_PLACES = {**dict.fromkeys(("ref", "path", "pattern", "options", "pointer"), ""),
            **dict.fromkeys(("first", "last", "count", "start", "end", "line"), 0)}  # fmt: skip
-_SAID = dict.fromkeys(("shown_lines", "shown_bytes", "lines", "bytes", "tokens", "stored", "ref", "path", "reason"), "")
+_SAID = dict.fromkeys(
+    ("shown_lines", "shown_bytes", "lines", "bytes", "tokens", "frames", "stored", "ref", "path", "reason"), ""
+)
 _HIDDEN = dict.fromkeys(("first", "last", "start", "end", "where", "count", "s", "times", "note"), "")
 
 
 def _check_template(what: str, template: str, places: Mapping[str, object]) -> None:
-    """Words that could not be filled in are refused when they are chosen, not when an output is at stake."""
+    """Raise a UsageError for a template that cannot be filled in: when it is chosen, not when an output is at stake."""
     try:
         template.format(**places)
     except (LookupError, ValueError, AttributeError, TypeError) as error:
@@ -62,6 +69,7 @@ CLI = Hint(
     bytes="spill read {ref} --bytes {start}:{end}",
     columns="spill read {ref} {line} --columns {start}:{end}",
     grep="spill grep {ref} {pattern}{options} --from {start}",
+    inside="spill read {ref}#{pointer} {first}:{last}",
 )
 #: The reader has the tools of `spill mcp`, or of `Clipper.tools()`.
 TOOLS = Hint(
@@ -70,26 +78,36 @@ TOOLS = Hint(
     bytes='read_output("{ref}", bytes="{start}:{end}")',
     columns='read_output("{ref}", lines="{line}", columns="{start}:{end}")',
     grep='grep_output("{ref}", {pattern}{options}, start="{start}")',
+    inside='read_output("{ref}#{pointer}", lines="{first}:{last}")',
 )
 #: The reader can open files; nothing is known of its tools.
 PATH = Hint(path=True)
 
 
+def with_options(hint: Hint, options: str) -> Hint:
+    """Return a hint with options after the verb of each command: `spill read --scope acme/web {ref} …`."""
+    options = options.replace("{", "{{").replace("}", "}}")
+    steps = {name: getattr(hint, name) for name in _STEPS}
+    return replace(
+        hint, **{name: step and step.replace(" {ref}", f" {options} {{ref}}", 1) for name, step in steps.items()}
+    )
+
+
 def file_tools(read: str = "Read", search: str = "Grep") -> Hint:
-    """The reader has file tools of these names."""
+    """Return a hint for a reader that has file tools of these names."""
     read, search = _plain(read), _plain(search)
     return Hint(search=f"{search} PATTERN in {{path}}", lines=f"{read} {{path}} offset={{first}} limit={{count}}")
 
 
 def sub_agent(name: str = "Task") -> Hint:
-    """The reader can hand the file to another agent."""
+    """Return a hint for a reader that can hand the file to another agent."""
     return Hint(search=f"have {_plain(name)} look through {{path}} and report what matters")
 
 
 def _plain(name: str) -> str:
-    """A tool's name, which goes into a template."""
+    """Return the name of a tool, if it can stand in a template."""
     if not name.isprintable() or "{" in name or "}" in name:
-        raise UsageError(f"{name!r} is no name of a tool.")
+        raise UsageError(f"{name!r} is not the name of a tool.")
     return name
 
 
@@ -97,7 +115,7 @@ NAMED = {"cli": CLI, "tools": TOOLS, "path": PATH}
 
 
 def hints(chosen: str | Hint | Iterable[str | Hint]) -> tuple[Hint, ...]:
-    """Hints by name ("cli", "tools", "path", "files:Read,Grep", "agent:Task", "none") or as they are."""
+    """Return hints given by name ("cli", "tools", "path", "files:Read,Grep", "agent:Task", "none") or as they are."""
     if isinstance(chosen, (str, Hint)):
         chosen = [chosen]
     return tuple(hint for one in chosen for hint in ([one] if isinstance(one, Hint) else _named(one)))
@@ -114,7 +132,7 @@ def _named(name: str) -> list[Hint]:
         return [file_tools(*names)]
     if kind == "agent" and len(names) in (0, 1):
         return [sub_agent(*names)]
-    raise UsageError(f"{name!r} is no hint; use cli, tools, path, files:READ,GREP, agent:NAME or none.")
+    raise UsageError(f"{name!r} is not a hint; use cli, tools, path, files:READ,GREP, agent:NAME or none.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,12 +141,17 @@ class Wording:
 
     lines_shown: str = "Output clipped: {shown_lines} of {lines} shown; {bytes} bytes, ~{tokens} tokens in all."
     bytes_shown: str = "Output clipped: {shown_bytes} of {bytes} bytes shown, in {lines}; ~{tokens} tokens in all."
-    all_shown: str = "Output cleaned of control codes and progress frames: all {lines} shown; {bytes} bytes as it came."
+    frames_left: str = "{frames} left out."
+    frames_only: str = "Output clipped: {frames} left out."
+    codes_only: str = "Output clipped: control codes only; all {lines} shown, {bytes} bytes as it came."
     tiny: str = "Clipped: {shown_lines} of {lines} shown."
     at: str = "Full output: {path}"
     under: str = "Full output: {ref}"
     part_at: str = "Stored in part: first {stored} bytes: {path}"
     part_under: str = "Stored in part: first {stored} bytes: {ref}"
+    here_at: str = "Kept on this machine only ({reason}): {path}"
+    here_under: str = "Kept on this machine only ({reason}): {ref}"
+    here_tiny: str = "On this machine only: {ref}"
     lost: str = "Full output not kept: {reason}"
     lost_next: str = "What is not shown is gone; if it matters, run it again with less output."
     next: str = "Next: {steps}"
@@ -142,16 +165,30 @@ class Wording:
     gap_like: str = "[… {count} more like the line above, {where} …]"
     gap_block: str = "[… the {note} lines above {times}, {where} …]"
     gap_blob: str = "[… {note}, {where} …]"
+    gap_found: str = "[… {note}, {where} …]"
     gap_items: str = '"… {count} more item{s}, {where} …"'
     gap_keys: str = '"… {count} more key{s}, {where} …": "…"'
     gap_chars: str = "… {where} …"
+    gap_text: str = "[… {where} not shown …]"
+    gap_tiny_items: str = '"… {count}: {where}"'
+    gap_tiny_keys: str = '"… {where}": {count}'
+    gap_tiny_chars: str = "… {where} …"
     section: str = "[{label}]"
+    lead: str = "[… {note} …]"
 
     def __post_init__(self) -> None:
-        named: dict[str, Mapping[str, object]] = {"next": {"steps": ""}, "section": {"label": ""}}
+        named: dict[str, Mapping[str, object]] = {"next": {"steps": ""}, "section": {"label": ""}, "lead": {"note": ""}}
         for name in self.__slots__:
             places = named.get(name, _HIDDEN if name.startswith("gap") else _SAID)
             _check_template(f"Wording({name}=", getattr(self, name), places)
+
+    @property
+    def openings(self) -> tuple[str, ...]:
+        """The words before the first number of each notice, as `view.lookalike` compares them."""
+        from spillover.view.lookalike import folded  # our own words need none of it
+
+        said = (self.lines_shown, self.bytes_shown, self.frames_only, self.codes_only, self.tiny)
+        return tuple(dict.fromkeys(filter(None, (folded(words.partition("{")[0]) for words in said))))
 
 
 WORDING = Wording()
@@ -178,18 +215,25 @@ class Facts:
     shown_lines: int
     shown_bytes: int
     gap: Gap | None  # the first one
+    frames: int = 0  # overwritten, and left out of what is shown
     ref: str | None = None
     path: str | None = None
-    reason: str | None = None  # why it is lost, or stored in part
+    reason: str | None = None  # why it is lost, stored in part, or on this machine only
     stored: int | None = None  # bytes, where it is stored in part
+    inside: Inside | None = None  # where the gap is, in a string of JSON
+    here: bool = False  # it is on this machine only, and `reason` says why
 
 
 def lines_of(count: int) -> str:
     return f"{count:,} line" if count == 1 else f"{count:,} lines"
 
 
+def frames_of(count: int) -> str:
+    return f"{count:,} overwritten frame" if count == 1 else f"{count:,} overwritten frames"
+
+
 def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier: int = 0) -> str:
-    """The notice. Tier 0 says everything, 1 leaves the path and most steps out, 2 is as short as can be."""
+    """Return the notice. Tier 0 says everything, 1 leaves out the path and most steps, 2 is as short as possible."""
     if facts.path is not None and not facts.path.isprintable():  # a reader could not open it as it stands
         facts = replace(facts, path=None)
     values = {
@@ -198,24 +242,36 @@ def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier:
         "lines": lines_of(facts.lines),
         "bytes": f"{facts.bytes:,}",
         "tokens": f"{facts.tokens:,}",
+        "frames": frames_of(facts.frames),
         "stored": f"{facts.stored or 0:,}",
         "ref": facts.ref,
         "path": facts.path,
-        "reason": one_line(facts.reason or "", REASON_CHARS >> tier),
+        "reason": shorten_reason(facts.reason, REASON_CHARS >> tier),
     }
     if tier == 2:
-        body = wording.tiny.format(**values)
+        body = " ".join(
+            words.format(**values) for words in (wording.tiny, wording.frames_left)[: 1 + (facts.frames > 0)]
+        )
         part = None if facts.stored is None else wording.part_under.format(**values)
+        part = wording.here_tiny.format(**values) if facts.here and part is None else part
         return f"[{body} {part or facts.ref or wording.lost.format(**values)}]"
     whole_lines = facts.shown_lines < facts.lines
-    said = wording.lines_shown if whole_lines else wording.bytes_shown if facts.gap else wording.all_shown
-    parts = [said.format(**values)]
+    if whole_lines or facts.gap:
+        said = [
+            wording.lines_shown if whole_lines else wording.bytes_shown,
+            *[wording.frames_left] * (facts.frames > 0),
+        ]
+    else:
+        said = [wording.frames_only if facts.frames else wording.codes_only]
+    parts = [words.format(**values) for words in said]
     if facts.ref is None:
         parts += [wording.lost.format(**values) + "."]
         return f"[{' '.join(parts)}" + (f"\n {wording.lost_next}]" if tier == 0 else "]")
     by_path = tier == 0 and facts.path is not None and any(way.names_path for way in ways)
     if facts.stored is not None:
         parts.append((wording.part_at if by_path else wording.part_under).format(**values))
+    elif facts.here:
+        parts.append((wording.here_at if by_path else wording.here_under).format(**values))
     else:
         parts.append((wording.at if by_path else wording.under).format(**values))
     steps = _steps(facts, ways, short=tier > 0)
@@ -223,7 +279,7 @@ def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier:
 
 
 def _steps(facts: Facts, ways: Sequence[Hint], *, short: bool) -> list[str]:
-    """What the reader can do next, with what it has; each can be pasted as it stands."""
+    """Return what the reader can do next, as commands or calls that can be pasted as they are."""
     if facts.gap is None:
         return []
     steps = []
@@ -231,14 +287,24 @@ def _steps(facts: Facts, ways: Sequence[Hint], *, short: bool) -> list[str]:
         if way.names_path and facts.path is None:
             continue
         searching = [] if short or way.search is None else [way.search]
-        reading = way.lines if facts.gap.whole_lines else way.bytes
+        reading, place = way.lines if facts.gap.whole_lines else way.bytes, facts.gap
+        named = facts.inside
+        if named is not None and way.inside is not None and _is_safe(named):
+            reading, place = way.inside, Gap(named.first, named.last, named.start, named.end)
         chosen = [step for step in (*searching, reading) if step is not None]
-        steps += [step.format(ref=facts.ref, path=facts.path, **_place(facts.gap)) for step in chosen]
+        pointer = None if named is None else named.pointer
+        steps += [step.format(ref=facts.ref, path=facts.path, pointer=pointer, **_place(place)) for step in chosen]
     return steps[:1] if short else steps
 
 
+def _is_safe(named: Inside) -> bool:
+    """Return whether a place in a string has lines, and a pointer that a shell takes as it stands."""
+    plain = (named.pointer or "").translate(dict.fromkeys(map(ord, "/_-.")))
+    return named.whole_lines and plain.isascii() and plain.isalnum()
+
+
 def _place(gap: Gap) -> dict[str, int]:
-    """Where to go on reading: the first of what is hidden."""
+    """Return where to continue reading: the start of the first gap."""
     last = min(gap.last, gap.first + NEXT_LINES - 1)
     end = min(gap.end, gap.start + NEXT_BYTES - 1)
     count = last - gap.first + 1
@@ -254,17 +320,34 @@ PLAIN = {
 
 
 def next_call(ways: Sequence[Hint], kind: str, ref: str, first: int, last: int, line: int = 0) -> str:
-    """The call that goes on where an answer ends, with the first of the ways that can."""
+    """Return the call that continues where an answer ends, for the first hint that has one."""
+    return "Next: " + _call(ways, kind, ref, first, last, line)
+
+
+def _call(ways: Sequence[Hint], kind: str, ref: str, first: int, last: int, line: int = 0) -> str:
     templates = (getattr(way, kind) for way in ways if not way.names_path)
     template = next((template for template in templates if template), PLAIN[kind])
     count = last - first + 1
-    return "Next: " + template.format(ref=ref, first=first, last=last, count=count, start=first, end=last, line=line)
+    return template.format(ref=ref, first=first, last=last, count=count, start=first, end=last, line=line)
+
+
+def frames_call(ways: Sequence[Hint], ref: str, frames: int, line: int, count: int) -> str:
+    """Return the words about overwritten frames that an answer leaves out, with the call that shows the first ones."""
+    return f"{frames_of(frames)} left out: {_call(ways, 'columns', ref, 1, count, line)}."
 
 
 def search_call(
-    ways: Sequence[Hint], ref: str, pattern: str, start: str, *, context: int, ignore_case: bool, fixed: bool
+    ways: Sequence[Hint],
+    ref: str,
+    pattern: str,
+    start: str,
+    *,
+    context: int,
+    ignore_case: bool,
+    fixed: bool,
+    extra: str = "",
 ) -> str:
-    """The call that goes on where a search ended, with the same options, in the words of the reader's first way."""
+    """Return the call that continues a search with the same options, for the first hint that has one."""
     way = next((way for way in ways if way.grep and not way.names_path), None)
     if way is None or way.grep is None:
         return f"Next: from line {start}"
@@ -273,7 +356,9 @@ def search_call(
             return f"Next: from line {start}"
         from shlex import quote  # only answers that go on need it
 
-        options = [f" -C {context}"] * bool(context) + [" -i"] * ignore_case + [" -F"] * fixed
+        options = (
+            [extra or f" -C {context}" * bool(context)] + [" -i"] * ignore_case + [" -F"] * fixed
+        )  # a shell has all the options of grep
         words = way.grep
         if pattern.startswith("-"):  # or it would be taken for an option
             words = words.replace(" {pattern}", "") + " -- {pattern}"
@@ -283,10 +368,11 @@ def search_call(
 
 
 def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden | None = None) -> str:
-    """The words that stand where something is hidden."""
+    """Return the words that stand where something is hidden."""
     one = gap.first == gap.last
     if hidden is not None:
-        words: str = getattr(wording, f"gap_{hidden.kind}")
+        tiny = "tiny_" if tier == 2 and hidden.inline and hidden.inside is None else ""
+        words: str = getattr(wording, f"gap_{tiny}{hidden.kind}")
     elif tier == 2:
         words = (wording.gap_tiny_line if one else wording.gap_tiny) if gap.whole_lines else wording.gap_tiny_bytes
     elif gap.whole_lines:
@@ -298,28 +384,153 @@ def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden |
     if (
         hidden is not None and not gap.whole_lines and (one or not hidden.inline)
     ):  # a part of a line is named by its bytes
-        where = f"bytes {gap.start:,}-{gap.end:,}"
+        # The first marker in full says that these are bytes.
+        where = f"{gap.start:,}-{gap.end:,}" if tier == 2 and hidden.inline else f"bytes {gap.start:,}-{gap.end:,}"
+    if hidden is not None and hidden.inside is not None:
+        where = _where_inside(hidden.inside)
     numbers = {"first": gap.first, "last": gap.last, "start": gap.start, "end": gap.end, "count": count}
     times = "once more" if count == 1 else f"{count:,} more times"
     s = "" if count == 1 else "s"
-    return words.format(
+    said = words.format(
         where=where, times=times, note=note, s=s, **{name: f"{value:,}" for name, value in numbers.items()}
     )
+    return said if hidden is None or hidden.inside is None else _quote(said, hidden)
+
+
+def _where_inside(place: Inside) -> str:
+    """Return a place in a string of JSON: "lines 61-20,410 of /stdout"."""
+    of = "" if place.pointer is None else f" of {place.pointer}"
+    if not place.whole_lines:
+        return f"bytes {place.start:,}-{place.end:,}{of}"
+    return (f"line {place.first:,}" if place.first == place.last else f"lines {place.first:,}-{place.last:,}") + of
+
+
+def _quote(said: str, hidden: Hidden) -> str:
+    """Return the words as they stand in a string of JSON: on a line of their own, unless they stand inside of one."""
+    import json  # only strings that were cut need it
+
+    from spillover.select.span import INLINE
+
+    place = hidden.inside
+    own_line = place is not None and place.whole_lines and not place.open_ended and hidden.kind not in INLINE
+    return json.dumps(said + "\n" * own_line, ensure_ascii=False)[1:-1]
+
+
+#: Of words that are mostly space, so many times what is shown.
+WIDEST = 64
 
 
 def one_line(text: str, most: int) -> str:
-    """Somebody else's words, on one line and short."""
-    text = " ".join("".join(char if char.isprintable() else " " for char in text).split()).rstrip(".")
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """Return somebody else's words, short and on one line. At most WIDEST times as many characters are looked at."""
+    begins = text[: WIDEST * most]
+    line = " ".join("".join(char if char.isprintable() else " " for char in begins).split())
+    if len(line) <= most and len(begins) < len(text):
+        return line[: most - 1] + "…"
+    line = line.rstrip(".")
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def shorten_reason(reason: str | None, most: int = REASON_CHARS) -> str:
+    """Return a reason on one line. Of one that is too long both ends are shown: what happened, and what to do about it."""
+    line = one_line(reason or "", WIDEST * most)
+    if len(line) <= most:
+        return line
+    head = most // 2
+    return line[:head] + "…" + line[len(line) - (most - head - 1) :]
 
 
 def cut_data(ways: Sequence[Hint], size: int, ref: str | None, reason: str | None) -> str:
-    """What is said of data that was cut to fit, where there is no place for gap markers."""
-    said = f"Cut to fit: strings end early, lists and objects have fewer entries. {size:,} bytes as it came."
+    """Return what is said about data that was cut to fit, where there is no place for gap markers."""
+    said = f"Cut to fit: long strings in part, lists and objects with fewer entries. {size:,} bytes as it came."
     if ref is None:
-        return f"[{said} Full output not kept: {one_line(reason or '', REASON_CHARS)}.]"
+        return f"[{said} Full output not kept: {shorten_reason(reason)}.]"
     steps = [way.search.format(ref=ref, **_NOWHERE) for way in ways if way.search and not way.names_path][:1]
     return f"[{said} Full output: {ref}" + (f" Next: {steps[0]}]" if steps else "]")
+
+
+#: Of a line of shell, no more is repeated than this.
+FILTER_CHARS = 80
+
+
+def before_filters(filters: str, exits: Sequence[tuple[str, int]], hidden: Mapping[str, Any] | None) -> str:
+    """Return the line about a pipeline's filters: where what they have `hidden` is kept, and how the programs before them ended."""
+    where = f'"{one_line(filters, FILTER_CHARS)}"'
+    ends = [
+        f"{one_line(program, 40)} {'was stopped by SIGPIPE' if code == 141 else f'exited {code}'}"
+        for program, code in exits
+    ]
+    if hidden is None:
+        return f"[{' · '.join(ends)}, which {where} hides]"
+    lines, ref, reason = hidden["lines"], hidden["ref"], shorten_reason(hidden["reason"], 100)
+    is_ = "is" if lines == 1 else "are"
+    if ref is None:
+        said = f"{lines_of(lines)} before {where} could not be kept: {reason}"
+    elif reason:
+        said = f"{lines_of(lines)} before {where} {is_} kept in part ({reason}): {ref}"
+    else:
+        said = f"{lines_of(lines)} before {where} {is_} kept: {ref}"
+    return f"[{' · '.join([said, *ends])}]"
+
+
+def passed_on(uri: str, argument: str, size: int) -> str:
+    """Return the line about an argument that was passed by reference."""
+    return f"[{one_line(uri, 100)} was passed as {one_line(argument, 60)}: {size:,} bytes.]"
+
+
+def found_in(finds: int, groups: int, folder: str, *, names: bool) -> str:
+    """Return the words above what a search found: how much, where, and what is left out of each line."""
+    what = f"{finds:,} name{'' if finds == 1 else 's'}" if names else f"{finds:,} match{'' if finds == 1 else 'es'}"
+    where = f"{groups:,} folder" if names else f"{groups:,} file"
+    below = f", paths relative to {folder}" if folder else ""
+    once = "" if names else ", each named once"
+    return f"{what} in {where}{'' if groups == 1 else 's'}{below}{once}"
+
+
+def hidden_finds(named: Sequence[tuple[str, int, int]], rest: int, more: int) -> str:
+    """Return what a search found that is not shown: files or folders with counts, how many other files, more of those shown."""
+    said = [f"{name or './'} {count:,}" + (f" in {files:,} files" if files > 1 else "") for name, count, files in named]
+    said += [f"{rest:,} other file{'' if rest == 1 else 's'}"] * (rest > 0) + [f"{more:,} more"] * (more > 0)
+    return ", ".join(said)
+
+
+def changes(
+    commits: Sequence[str], files: Sequence[tuple[str, int, int]], every: Sequence[Sequence[int]], count: int = 0
+) -> str:
+    """Return what a diff changes: a title, some of its commits, and some of its files; `every`: of each file, lines added and removed."""
+    total = f"{len(every):,} file{'' if len(every) == 1 else 's'} changed, {_signs(map(sum, zip(*every, strict=True)))}"
+    title = f"{count:,} commit{'' if count == 1 else 's'}, {total}" if count else total
+    rows = [*commits, *(f"{name} {_signs((added, removed))}" for name, added, removed in files)]
+    if len(commits) < count and commits:
+        rows.insert(len(commits), f"and {count - len(commits):,} more commits")
+    if len(files) < len(every):
+        rest = [sum(all_of) - sum(some) for all_of, some in zip(zip(*every), list(zip(*files))[1:] or ((), ()))]  # noqa: B905
+        left = len(every) - len(files)
+        rows += [f"{'and ' * bool(files)}{left:,} {'more ' * bool(files)}file{'' if left == 1 else 's'} {_signs(rest)}"]
+    return "\n".join((title, *rows))
+
+
+def _signs(numbers: Iterable[int]) -> str:
+    added, removed = numbers
+    return f"+{added:,} \N{MINUS SIGN}{removed:,}"
+
+
+def more_like(count: int, first: int, last: int) -> str:
+    """Return what is said above a line that stands for others that are not shown."""
+    return f"{count:,} more like the next line: {'line' if first == last else 'lines'} {first:,}" + (
+        f"-{last:,}" if last > first else ""
+    )
+
+
+def no_text(kind: str) -> str:
+    """Return what is said in place of a result of which nobody knows what a host would show."""
+    name = one_line(kind, 80)
+    return f"[Result left out: {name} has neither text nor fields that are text. Return text or data, or let it pass as it is: wrap(leave={name}).]"
+
+
+def failed(size: int, shown: int, error: str) -> tuple[str, str]:
+    """Return the notice, and the marker between both ends, for an output whose clipping failed."""
+    kept = f"Full output not kept: spill failed ({shorten_reason(error)})."
+    return f"[Output clipped: {shown:,} of {size:,} bytes shown. {kept}]", f"[… {size - shown:,} bytes not shown …]"
 
 
 _NOWHERE = {name: value for name, value in _PLACES.items() if name != "ref"}

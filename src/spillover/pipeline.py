@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import time
+from itertools import count
+
+from spillover import process
 from spillover.intake.sources import chunks, file_name
 from spillover.intake.take import Intake
 from spillover.limits import Size
@@ -17,13 +22,21 @@ if TYPE_CHECKING:
     from spillover.render import Shown
     from spillover.view.document import Section
 
+#: Calls that have no id of their own.
+_unnamed = count()
+
 
 def clip(source: Source, choices: Choices, *, call_id: str | None = None, command: str | None = None) -> Clip:
     """Bring any source within the limits."""
     # The common case, and the fast one: a short text with nothing to clean.
-    short = type(source) is str and len(source) <= _window(choices)
-    if short and source.isascii() and is_plain(source) and _fits(source, choices):  # type: ignore[union-attr,arg-type]
-        return Clip(source, _count=choices.count)  # type: ignore[arg-type]  # a str, as the line above has seen
+    short = (
+        type(source) is str and len(source) <= _window(choices) and choices.budget is None and choices.redact == "off"
+    )
+    if short and source.isascii() and is_plain(source) and not choices.suspects(source) and fits(source, choices):  # type: ignore[union-attr,arg-type]
+        made = Clip(source, _count=choices.count, _limits=choices.limits)  # type: ignore[arg-type]  # a str, as seen above
+        if "opentelemetry" in sys.modules:
+            _tell(made, choices, time.monotonic(), call_id)
+        return made
     intake = begin(choices)
     try:
         for chunk in chunks(source):
@@ -36,8 +49,26 @@ def clip(source: Source, choices: Choices, *, call_id: str | None = None, comman
 
 
 def begin(choices: Choices) -> Intake:
-    """An intake that turns to the store once the output cannot fit any more."""
-    return Intake(_window(choices), choices.store.writer, cap=choices.cap, side=choices.reach)
+    """Begin an intake that turns to the store once the output cannot fit any more."""
+    # What knows of scopes is not loaded before something overflows.
+    made = Intake(
+        _window(choices),
+        lambda: choices.outputs.writer(),  # noqa: PLW0108
+        cap=choices.cap,
+        side=choices.reach,
+        on_overflow=_warm_up if process.ours and choices.keep in ("auto", "signal") else None,
+    )
+    if choices.redact == "stored":
+        from spillover.redact import Stream  # wanted only by those who choose it
+
+        made.cover_with(Stream)
+    return made
+
+
+def _warm_up(intake: Intake, beginning: bytes) -> None:
+    from spillover.warm import warm_up  # most outputs fit
+
+    warm_up(beginning, lambda: intake.finished)
 
 
 def settle(
@@ -49,8 +80,13 @@ def settle(
     command: str | None = None,
     name: str = "",
 ) -> Clip:
-    """Everything has come in: whole when it fits, otherwise cut, and kept before anything is said."""
+    """Return the clip of an output that is complete: whole if it fits, otherwise stored first, and then cut."""
     return settle_parts(intake, choices, sections=sections, call_id=call_id, command=command, name=name)[1]
+
+
+def settle_anyway(intake: Intake, choices: Choices, *, call_id: str | None = None, command: str | None = None) -> Clip:
+    """Return the clip of what a command printed. It has done its work, so whatever fails here, there is something to show."""
+    return settle_parts(intake, choices, call_id=call_id, command=command, anyway=True)[1]
 
 
 def settle_parts(
@@ -61,53 +97,76 @@ def settle_parts(
     call_id: str | None = None,
     command: str | None = None,
     name: str = "",
+    anyway: bool = False,
 ) -> tuple[Shown | None, Clip]:
-    """The same, with what is shown of each section apart."""
+    """Return the clip of an output, and what is shown of each section by itself. `anyway`: even if clipping fails."""
+    begun = time.monotonic()
+    held = call_id or f"\0{next(_unnamed)}"  # calls at the same time are not promised the same tokens
+    choices = choices.within_budget(held)
     try:
         intake.finish()
-        if not intake.spilled:
-            whole = _whole(intake, choices, sections)
-            if whole is not None:
-                return whole
-            intake.spill()
-            intake.finish()
-        from spillover.cut import cut  # most outputs fit, and need none of it
+        made = None if intake.spilled else _whole(intake, choices, sections)
+        if made is None:
+            if not intake.spilled:
+                intake.spill()
+                intake.finish()
+            from spillover.cut import cut  # most outputs fit, and need none of it
 
-        return cut(intake, choices, sections, call_id, command, name or command or choices.tool)
+            made = cut(intake, choices, sections, call_id, choices.wanted(command or "", name))
+    except Exception as error:
+        from spillover import fit  # out of memory, or a bug of ours
+
+        if not anyway or not fit.SURVIVED:
+            raise
+        # They hold everything that was being made, and memory may be short.
+        error.__traceback__ = error.__context__ = None
+        from spillover.plain import clip_plainly
+
+        made = None, clip_plainly(intake, choices, error)
     finally:
         intake.abandon()
+    choices.spend(made[1].text, held)
+    if made[1].outcome != "whole" or "opentelemetry" in sys.modules:
+        _tell(made[1], choices, begun, call_id)
+    return made
+
+
+def _tell(clip: Clip, choices: Choices, begun: float, call_id: str | None) -> None:
+    from spillover.telemetry import tell_clip  # most outputs fit, and most programs do not trace
+
+    tell_clip(clip, choices.tool, time.monotonic() - begun, call_id)
 
 
 def _window(choices: Choices) -> int:
     return max(choices.limits.window, choices.trigger.window) if choices.trigger else choices.limits.window
 
 
-def _fits(text: str, choices: Choices, raw_bytes: int = 0, apart: Sequence[str] = ()) -> bool:
-    """Whether nothing needs to be cut: it is not above the trigger, or within the limits anyway."""
+def fits(text: str, choices: Choices, raw_bytes: int = 0, apart: Sequence[str] = ()) -> bool:
+    """Return whether nothing needs to be cut: it is not above the trigger, or within the limits anyway."""
 
-    def count(text: str) -> int:  # texts that reach the model one by one are counted one by one
+    def measure(text: str) -> int:  # texts that reach the model one by one are counted one by one
         return sum(map(choices.count, filter(None, apart))) if apart else choices.count(text)
 
     return any(
-        (bounds.bytes is None or raw_bytes <= bounds.bytes) and bounds.hold(text, count, byte_bound=choices.byte_bound)
+        (bounds.bytes is None or raw_bytes <= bounds.bytes)
+        and bounds.hold(text, measure, byte_bound=choices.byte_bound)
         for bounds in (choices.trigger, choices.limits)
         if bounds is not None
     )
 
 
 def _whole(intake: Intake, choices: Choices, sections: Sequence[Section]) -> tuple[Shown | None, Clip] | None:
-    """The clip of an output that fits as it is; None when it does not."""
+    """Return the clip of an output that reaches the model as it is; None if it does not fit, or if frames are left out."""
     data = intake.held
     shown, apart = None, [choices.seen(data[section.start : section.end]) for section in sections if not section.label]
+    text, frames = choices.look(data)
     if sum(1 for section in sections if section.size and section.label) > 1:
-        from spillover.cut import labelled
+        from spillover.cut import label_sections
 
-        shown = labelled(data, choices, sections)
+        shown = label_sections(data, choices, sections)
         text = "\n".join(part for part in shown.parts if part)
-    else:
-        text = choices.seen(data)
-    if not _fits(text, choices, len(data), apart):
+    if frames or not fits(text, choices, len(data), apart):
         return None
     lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
     total = Size(lines, len(data), chars_of(data), choices.count(text) if text else 0)
-    return shown, Clip(text, _total=total, _count=choices.count)
+    return shown, Clip(text, _total=total, _count=choices.count, _limits=choices.limits)

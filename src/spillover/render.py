@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass, field
-from spillover.notice import WORDING, Facts, Gap, Hint, Wording, marker, notice
+from bisect import bisect
+
+from spillover.data import dataclass, field, replace
+from spillover.notice import WORDING, Facts, Gap, Hint, Wording, marker, notice, one_line
 from spillover.result import Reason
-from spillover.select.span import Hidden, Span
+from spillover.select.span import QUOTING, Hidden, Inside, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 
 #: With more gaps than these, only the first is marked in full; the others are numbers.
 FEW = 3
+#: Of each line of a lead, so much is shown.
+LEAD_CHARS = 400
+#: A piece up to this size is remembered as it is shown.
+SHORT = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,7 @@ class Shown:
     parts: tuple[str, ...]  # one per section; "" where nothing of it is shown
     ranges: tuple[tuple[int, int], ...]  # lines at least partly shown
     bytes: int
+    frames: int = 0  # overwritten, and left out of what is shown
     body: str = ""  # what is shown of the output itself, without a word of ours
     spans: tuple[Span, ...] = ()
     kind: str = ""  # what the output is
@@ -55,6 +62,7 @@ class Kept:
     path: str | None = None
     reason: str | None = None
     stored: int | None = None  # bytes, where only a part is stored
+    here: bool = False  # on this machine only; `reason` says why
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,52 +75,87 @@ class Renderer:
     tokens: int  # of the whole output, estimated
     wording: Wording = WORDING
     tier: int = 0
-    _numbers: dict[int, int] = field(default_factory=dict, repr=False, compare=False)  # the same edges come up again
+    _memo: _Memo = field(default_factory=lambda: _Memo(), repr=False, compare=False)  # noqa: PLW0108  defined below
 
     def show(self, spans: Sequence[Span]) -> Shown:
-        """The text for these spans, which are in order and do not touch."""
+        """Return the text for these spans, which are in order and do not touch."""
         gaps: list[Gap] = []
-        parts, ranges, bodies, shown_bytes = [], [], [], 0
+        parts, ranges, bodies, shown_bytes, frames = [], [], [], 0, 0
         several = len(self.document.sections) > 1
-        for section, inside in dealt(self.document.sections, spans):
+        for section, inside in deal(self.document.sections, spans):
             if several and not inside and section.label is None and (gaps or not section.size):
                 parts.append("")  # there may be thousands of these, and only the first gap of all is spoken of
                 continue
-            shown_bytes += sum(span.end - span.start for span in inside)
-            bodies += [self.document.text(span.start, span.end) for span in inside]
+            shown_bytes += sum(span.end - span.start - span.skip for span in inside)
+            looks = [self._look(span.start + span.skip, span.end) for span in inside]
+            bodies += [text for text, _ in looks]
+            frames += sum(left_out for _, left_out in looks)
             text, hidden, seen = self._section(section, inside, bodies[len(bodies) - len(inside) :])
             parts.append(text)
             gaps += hidden
             ranges += seen
-        seen_lines = merged(ranges)
-        words = self._notice(seen_lines, shown_bytes, gaps[0] if gaps else None)
-        return Shown(words, tuple(parts), seen_lines, shown_bytes, "".join(bodies), tuple(spans))
+        seen_lines = merge(ranges)
+        first = gaps[0] if gaps else None
+        before = next((span.then for span in spans if first and span.end == first.start - 1), None)
+        words = self._notice(seen_lines, shown_bytes, frames, first, before.inside if before else None)
+        return Shown(words, tuple(parts), seen_lines, shown_bytes, frames, "".join(bodies), tuple(spans))
 
     def number(self, offset: int) -> int:
-        """The line that holds the byte at `offset`, from 1."""
-        if offset not in self._numbers:
-            self._numbers[offset] = self.document.number(offset)
-        return self._numbers[offset]
+        """Return the number of the line, from 1, that holds the byte at `offset`."""
+        memo = self._memo
+        number = memo.numbers.get(offset)
+        if number is None:
+            at = bisect(memo.offsets, offset)
+            before = memo.offsets[at - 1] if at else -1
+            # Counted from the nearest place that is known, if it is nearer than what the index of the document knows.
+            near = before >= offset - offset % self.document.index.block and self.document.gap == (0, 0)
+            number = (
+                memo.numbers[before] + self.document.blob.read(before, offset).count(b"\n")
+                if near
+                else self.document.number(offset)
+            )
+            memo.numbers[offset] = number
+            memo.offsets.insert(at, offset)
+        return number
 
-    def _notice(self, ranges: Sequence[tuple[int, int]], shown_bytes: int, gap: Gap | None) -> str:
+    def _look(self, start: int, end: int) -> tuple[str, int]:
+        """Return what a person would see of these bytes; short pieces come up again and again while it is fitted."""
+        if end - start > SHORT:
+            return self.document.look(start, end)
+        looks = self._memo.looks
+        if (start, end) not in looks:
+            looks[start, end] = self.document.look(start, end)
+        return looks[start, end]
+
+    def _notice(
+        self,
+        ranges: Sequence[tuple[int, int]],
+        shown_bytes: int,
+        frames: int,
+        gap: Gap | None,
+        inside: Inside | None = None,
+    ) -> str:
         facts = Facts(
             lines=self.document.lines,
             bytes=self.document.size,
             tokens=self.tokens,
             shown_lines=sum(last - first + 1 for first, last in ranges),
             shown_bytes=shown_bytes,
+            frames=frames,
             gap=gap,
             ref=self.kept.ref,
             path=self.kept.path,
             reason=self.kept.reason,
             stored=self.kept.stored,
+            inside=inside,
+            here=self.kept.here,
         )
         return notice(facts, self.hints, self.wording, self.tier)
 
     def _section(
         self, section: Section, spans: Sequence[Span], bodies: Sequence[str]
     ) -> tuple[str, list[Gap], list[tuple[int, int]]]:
-        """One section: its label, its pieces, and a marker before, between and behind them."""
+        """Return the text of one section: its label, its pieces, and the markers before, between and after them."""
         if section.size == 0 or (section.label is None and not spans and len(self.document.sections) > 1):
             return "", self._gaps(section, spans), []
         pieces = [(self.wording.section.format(label=section.label), False)] if section.label else []
@@ -122,28 +165,60 @@ class Renderer:
         at, then = section.start, None
         for span, body in zip((*spans, Span(section.end, section.end)), (*bodies, ""), strict=True):
             if at in hidden:
-                words = marker(hidden[at], self.wording, 2 if hidden[at].start > brief else self.tier, then)
+                tier = 2 if hidden[at].start > brief else self.tier
+                words = marker(hidden[at], self.wording, tier, self._quote(then))
                 pieces.append((words, _inline(then)))
+            if span.lead:
+                pieces.append((self._lead(span.lead), False))
             if span.end > span.start:
                 pieces.append((body, False))
                 seen.append((self.number(span.start), self.number(span.end - 1)))
             at, then = span.end, span.then
-        text = _laid_out(pieces)
+        text = _lay_out(pieces)
         return text.removesuffix("\n") if len(self.document.sections) > 1 else text, gaps, seen
+
+    def _quote(self, hidden: Hidden | None) -> Hidden | None:
+        """Return what a gap holds; what is quoted from the output in it is cleaned, and guarded."""
+        if hidden is None or hidden.kind not in QUOTING:
+            return hidden
+        guard = self.document.guard or (lambda text: text)
+        return replace(hidden, note=guard(one_line(hidden.note, LEAD_CHARS)))
+
+    def _lead(self, words: str) -> str:
+        """Return words of ours on lines of their own. They may quote the output, so each line is cleaned and guarded."""
+        guard = self.document.guard or (lambda text: text)
+        first, *more = [one_line(line, LEAD_CHARS) for line in words.split("\n") if line.strip()] or [""]
+        return self.wording.lead.format(note="\n".join((first, *(guard(f" {line}") for line in more))))
 
     def _gaps(self, section: Section, spans: Sequence[Span]) -> list[Gap]:
         edges = [section.start, *(edge for span in spans for edge in (span.start, span.end)), section.end]
         return [self.gap(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
 
     def gap(self, start: int, end: int) -> Gap:
-        document = self.document
-        opens = start == 0 or document.blob.read(start - 1, start) == b"\n"
-        closes = end == document.size or document.blob.read(end - 1, end) == b"\n"
-        return Gap(self.number(start), self.number(end - 1), start + 1, end, whole_lines=opens and closes)
+        gaps = self._memo.gaps
+        if (start, end) not in gaps:
+            whole = self._ends_line(start) and (end == self.document.size or self._ends_line(end))
+            gaps[start, end] = Gap(self.number(start), self.number(end - 1), start + 1, end, whole_lines=whole)
+        return gaps[start, end]
+
+    def _ends_line(self, at: int) -> bool:
+        return at == 0 or self.document.blob.read(at - 1, at) == b"\n"
 
 
-def dealt(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[Section, list[Span]]]:
-    """Each section with the parts of spans that are in it; both are in order."""
+class _Memo:
+    """What is known of the document by now: the same places come up again while it is fitted."""
+
+    __slots__ = ("gaps", "looks", "numbers", "offsets")
+
+    def __init__(self) -> None:
+        self.numbers: dict[int, int] = {}  # of lines, by offset
+        self.offsets: list[int] = []  # the same offsets in order
+        self.looks: dict[tuple[int, int], tuple[str, int]] = {}
+        self.gaps: dict[tuple[int, int], Gap] = {}
+
+
+def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[Section, list[Span]]]:
+    """Yield each section with the parts of spans inside it; both are in order."""
     at = 0
     for section in sections:
         while at < len(spans) and spans[at].end <= section.start:
@@ -151,7 +226,12 @@ def dealt(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[
         inside, here = [], at
         while here < len(spans) and spans[here].start < section.end:
             span = spans[here]
-            inside.append(Span(max(span.start, section.start), min(span.end, section.end), span.why, span.then))
+            start, end = max(span.start, section.start), min(span.end, section.end)
+            if start == span.start and end == span.end:
+                inside.append(span)
+            else:
+                lead, skip = (span.lead, span.skip) if start == span.start else ("", 0)
+                inside.append(Span(start, end, span.why, span.then, lead, min(skip, max(0, end - start))))
             here += 1
         yield section, [span for span in inside if span.start < span.end]
 
@@ -160,8 +240,8 @@ def _inline(then: Hidden | None) -> bool:
     return then is not None and then.inline
 
 
-def _laid_out(pieces: Sequence[tuple[str, bool]]) -> str:
-    """Each piece on lines of its own, but for those that stand inside a line."""
+def _lay_out(pieces: Sequence[tuple[str, bool]]) -> str:
+    """Join the pieces, each on lines of its own, except those that stand inside a line."""
     out: list[str] = []
     inside = True
     for piece, inline in pieces:
@@ -173,8 +253,8 @@ def _laid_out(pieces: Sequence[tuple[str, bool]]) -> str:
     return "".join(out)
 
 
-def merged(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Line ranges in order, each line in one of them only."""
+def merge(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Merge line ranges, so that each line is in only one of them; in order."""
     out: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if out and first <= out[-1][1] + 1:

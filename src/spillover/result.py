@@ -9,9 +9,9 @@ from spillover.tokens import estimate
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal
 
-    Outcome = Literal["whole", "stored", "lost"]
+    from spillover.limits import Limits
+    from spillover.types import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +35,28 @@ class Clip:
     outcome: Outcome = "whole"
     ref: str | None = None  # names the stored output; None when nothing was stored
     path: str | None = None  # a file that holds it, where there is one
-    reason: str | None = None  # why it is lost, or stored in part
+    reason: str | None = None  # why it is lost, stored in part, or kept on this machine only
+    sha256: str | None = None  # of what is stored
     why: tuple[Reason, ...] = ()  # for each part that is shown for a reason, the reason
     _kind: str = ""
     _total: Size | None = None
     _shown: Size | None = None
     _ranges: tuple[tuple[int, int], ...] | None = None
     _count: Callable[[str], int] = estimate
+    _limits: Limits | None = None
 
     def __str__(self) -> str:
         return self.text
 
     @property
+    def limits(self) -> Limits | None:
+        """The limits it was held against, those of a rule or a budget included; None where no Clipper made it."""
+        return self._limits
+
+    @property
     def total(self) -> Size:
         """How large the whole output is. Lines, bytes and chars are exact; the tokens of a cut output are an estimate."""
-        return self._total or self._measured()
+        return self._total or self._measure()
 
     @property
     def shown(self) -> Size:
@@ -58,7 +65,7 @@ class Clip:
 
     @property
     def kind(self) -> str:
-        """What the output was taken for: "log", "json", "ndjson", "csv", "tsv", "diff", "html", "xml" or "blob"."""
+        """What the output was taken for: "log", "json", "ndjson", "csv", "tsv", "diff", "html", "xml", "search", "source", "page", "prose", "repr" or "blob"."""
         if self._kind:
             return self._kind
         from spillover.intake.blob import Held
@@ -87,6 +94,6 @@ class Clip:
         pairs = zip(edges[::2], edges[1::2], strict=True)
         return tuple((before + 1, after - 1) for before, after in pairs if after - before > 1)
 
-    def _measured(self) -> Size:
+    def _measure(self) -> Size:
         size = len(self.text.encode("utf-8", "surrogatepass"))
         return Size(count_lines(self.text), size, len(self.text), self._count(self.text) if self.text else 0)

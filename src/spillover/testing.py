@@ -1,11 +1,11 @@
-"""For your tests and ours: what every store must do, a store that fails as told, and sources in awkward pieces.
+"""Helpers for your tests and ours: the store contract, a store that fails on demand, and awkwardly chunked sources.
 
-A store of your own is held to the contract by a class in your tests:
+To check a store of your own against the contract, add a class to your tests:
 
     class TestMyStore(StoreContract):
         @pytest.fixture
         def store(self):
-            return MyStore()       # a new and empty one each time
+            return MyStore()       # a new, empty store each time
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ __all__ = [
 
 
 def peak_memory() -> int:
-    """The most memory this process has had so far, in bytes, and not what the one that started it had."""
+    """Return the peak memory of this process in bytes, without that of its parent."""
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage counts what the parent had when it forked
+    if status.exists():  # getrusage includes what the parent had when it forked
         return next(int(line.split()[1]) << 10 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak << 10
 
 
 class FailingStore:
-    """A store that fails where it is told to, for the reason it is given; else it is the one inside."""
+    """A store that fails at a chosen point, with a chosen reason, and otherwise passes every call to `inner`."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class FailingStore:
         reason: str = "No space left on device",
     ) -> None:
         if on not in ("writer", "write", "publish"):
-            raise UsageError(f'on={on!r} is no place to fail at; use "writer", "write" or "publish".')
+            raise UsageError(f'on={on!r} is unknown; use "writer", "write" or "publish".')
         self.inner, self.on, self.after_bytes, self.reason = inner, on, after_bytes, reason
 
     def writer(self) -> Writer:
@@ -96,7 +96,7 @@ class _FailingWriter:
         self.inner.write(data)
 
     def fileno(self) -> None:
-        """None, so that every byte comes by `write`."""
+        """Return None, so that every byte passes through `write`."""
 
     def blob(self) -> Blob:
         return self.inner.blob()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: The vocabularies `exact` knows. By all of them no text has more tokens than bytes. The SentencePiece ones of 32,000 entries
 #: that splintr has as well put a space before every text and break that rule.
 ENCODINGS = ("o200k_base", "cl100k_base", "llama3", "qwen3", "deepseek_v3", "glm4", "kimi_k2", "mistral_v3", "gemma4")
-#: `tokens="model:claude-sonnet-4"` is the counter for a model.
+#: `tokenizer="model:claude-sonnet-4"` is the counter for a model.
 MODEL = "model:"
 
 # The estimate. Two neighbours cost the bits that the first leaves open and the second asks for, PER_BIT of a token each,
@@ -69,7 +69,7 @@ LONGEST = 8
 RUNS = b" -=*#._~+"
 
 
-def tables() -> tuple[bytes, bytes]:
+def make_tables() -> tuple[bytes, bytes]:
     left_open, asked = bytearray(256), bytearray(256)
     for leaves, asks, those in PAIRS:
         for byte in those:
@@ -77,18 +77,18 @@ def tables() -> tuple[bytes, bytes]:
     return bytes(left_open), bytes(asked)
 
 
-_OPEN, _ASKED = tables()
+LEFT_OPEN, ASKED = make_tables()
 _exact: dict[str, Counter] = {}
 _times: dict[tuple[Counter, float], Counter] = {}
 
 
 def estimate(text: str) -> int:
-    """About how many o200k tokens a text has. Never more than its bytes; a longer text never has fewer."""
+    """Estimate how many o200k tokens a text has. Never more than its bytes; a longer text never has fewer."""
     data = text.encode("utf-8", "replace")
     size = len(data)
     # All bytes as one number: a shift by a byte lays what each leaves open over what its follower asks for.
-    left_open = int.from_bytes(data.translate(_OPEN), "little") << 8
-    asked = int.from_bytes(data.translate(_ASKED), "little")
+    left_open = int.from_bytes(data.translate(LEFT_OPEN), "little") << 8
+    asked = int.from_bytes(data.translate(ASKED), "little")
     tokens = 1 + int(PER_BIT * (left_open & asked).bit_count() + PER_BYTE * size)
     if tokens * LONGEST < size:
         tokens = max(tokens, len(data.translate(None, RUNS)) // LONGEST)
@@ -96,19 +96,19 @@ def estimate(text: str) -> int:
 
 
 def exact(name: str = "o200k_base") -> Counter:
-    """A counter that is never off. The first of a name takes some 50 ms to load; it is kept.
+    """Return an exact counter. The first use of a vocabulary takes about 50 ms to load it; after that it is cached.
 
     Text that spells a special token, such as <|endoftext|>, is counted as the ordinary text it is. A lone surrogate,
     which has no UTF-8, counts as a question mark.
     """
     if name not in ENCODINGS:
-        raise UsageError(f"There is no encoding {name!r}; use one of {', '.join(ENCODINGS)}.")
+        raise UsageError(f"Unknown encoding {name!r}; use one of {', '.join(ENCODINGS)}.")
     if name not in _exact:
-        _exact[name] = _loaded(name)
+        _exact[name] = _load(name)
     return _exact[name]
 
 
-def _loaded(name: str) -> Counter:
+def _load(name: str) -> Counter:
     try:
         from splintr import Tokenizer
     except ImportError as error:
@@ -123,7 +123,7 @@ def _loaded(name: str) -> Counter:
 
 
 def counter_for(model: str, table: Mapping[str, Vocabulary] | None = None) -> Counter:
-    """The counter for a model by its name, exact where its tokenizer is public; the estimate for one that nobody knows."""
+    """Return the counter for a model by its name: exact where its tokenizer is public, the estimate for an unknown model."""
     from spillover.models import vocabulary_for
 
     found = vocabulary_for(model, table)
@@ -136,7 +136,7 @@ def counter_for(model: str, table: Mapping[str, Vocabulary] | None = None) -> Co
 
 
 def times(count: Counter, factor: float) -> Counter:
-    """One of our counters, multiplied, rounded up; never more than the bytes."""
+    """Return one of our counters times a factor, rounded up; never more than the bytes."""
     if factor == 1:
         return count
     if (count, factor) not in _times:
@@ -149,7 +149,7 @@ def times(count: Counter, factor: float) -> Counter:
 
 
 def resolve(choice: str | Counter) -> Counter:
-    """The counter that was meant: "estimate", an encoding by its name, "model:NAME", or a callable of your own."""
+    """Return the counter for a choice: "estimate", the name of an encoding, "model:NAME", or a callable of your own."""
     if choice == "estimate":
         return estimate
     if callable(choice):
@@ -158,17 +158,17 @@ def resolve(choice: str | Counter) -> Counter:
         return counter_for(choice.removeprefix(MODEL))
     if choice not in ENCODINGS:
         known = ", ".join(("estimate", *ENCODINGS, f"{MODEL}NAME"))
-        raise UsageError(f"tokens={choice!r} counts nothing; use {known}, or a function from str to int.")
+        raise UsageError(f"tokenizer={choice!r} is unknown; use {known}, or a function from str to int.")
     return exact(choice)
 
 
 def at_most_bytes(counter: Counter) -> bool:
-    """Whether no text has more tokens than UTF-8 bytes by this counter: so it is for all of ours."""
+    """Return whether no text has more tokens than UTF-8 bytes by this counter, as is true for all of ours."""
     return counter is estimate or any(counter is ours for ours in (*_exact.values(), *_times.values()))
 
 
-def scaled(tokens: int, of_bytes: int, to_bytes: int) -> int:
-    """Tokens of a whole from those of a part, to three digits: more would pretend to have counted."""
+def scale(tokens: int, of_bytes: int, to_bytes: int) -> int:
+    """Return the tokens of a whole from those of a part, to three digits: more would suggest that they were counted."""
     if not of_bytes:
         return 0
     whole = tokens * to_bytes // of_bytes

@@ -1,14 +1,17 @@
-"""Around a function that is a tool: the same name, signature and docs, and a result that fits."""
+"""Wrap a function that is a tool: the same name, signature and docs, and a result that fits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from contextlib import suppress
 
-from spillover import pipeline
-from spillover.blocks import TEXT_TYPES, clip_blocks
-from spillover.data import replace
+from spillover.bound import as_piece, bound, bound_error, bounds_itself
+from spillover.data import dataclass, replace
+from spillover.errors import UsageError
+from spillover.log import info, warn
 from spillover.result import Clip
-from spillover.select.ends import most
+from spillover.runs import note_run
+from spillover.shape import declared_kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,136 +23,113 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def wrap(function: Function, choices: Choices, tool: str | None = None) -> Function:
-    """The function with bounded results, sync or async as it is."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrapping:
+    """How the results of one function are bounded."""
+
+    choices: Choices
+    leave: tuple[type, ...] = ()  # results of these types are left alone
+    on_clip: Callable[[Clip], object] | None = None  # gets the Clip of each call
+    declared: str = ""  # "dict" or "list", where the function says that it returns one
+    query: Callable[..., str | None] | None = None  # what a call wants to know, by its arguments
+
+    def asking(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Wrapping:
+        """Return how the result of one call is bounded: what it asks for is part of that."""
+        if self.query is None:
+            return self
+        try:
+            asked = self.query(*args, **kwargs)
+            return self if not asked else replace(self, choices=self.choices.asking(str(asked)))
+        except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on without a query
+            warn("The query of %s failed, and its result is clipped without one: %s", self.choices.tool, error)
+            return self
+
+    def bound(self, result: Any, began: float | None = None) -> Any:
+        """Return a result within the limits, note the run, and tell about it."""
+        if isinstance(result, self.leave) or bounds_itself(result):
+            info("Left a result of %s alone: %s.", self.choices.tool, type(result).__name__)
+        value, clip = bound(result, self.choices, leave=self.leave, declared=self.declared)
+        seconds = None if began is None else time.monotonic() - began
+        note_run(self.choices, clip, clip.text.encode("utf-8", "surrogatepass"), seconds=seconds)
+        if self.on_clip is not None:
+            self.on_clip(clip)
+        return value
+
+    def fail(self, error: Exception, began: float) -> Exception:
+        """Return an exception with a message within the limits, and note the run that ended with it."""
+        bounded = bound_error(error, self.choices)
+        with suppress(Exception):  # some exceptions cannot say what they are
+            words = f"{type(bounded).__name__}: {bounded}"
+            clip = Clip(words, _limits=self.choices.limits)
+            note_run(self.choices, clip, words.encode("utf-8", "surrogatepass"), seconds=time.monotonic() - began)
+        return bounded
+
+
+def wrap(
+    function: Function,
+    choices: Choices,
+    tool: str | None = None,
+    *,
+    leave: type | tuple[type, ...] = (),
+    on_clip: Callable[[Clip], object] | None = None,
+    query: Callable[..., str | None] | None = None,
+) -> Function:
+    """Return the function with bounded results, sync or async as it is."""
     import functools  # only those who wrap pay for these
     import inspect
 
+    if not callable(function):
+        raise UsageError('wrap takes a function: @clipper.wrap, @clipper.wrap(tool="bash"), or clipper.wrap(function).')
+    leave = leave if isinstance(leave, tuple) else (leave,)
+    if not all(isinstance(kind, type) for kind in leave):
+        raise UsageError("leave is a type, or a tuple of types, whose results are left alone.")
+    if query is not None and not callable(query):
+        raise UsageError("query is a function of the call's arguments: query=lambda pattern, path: pattern.")
     name = tool or getattr(function, "__name__", choices.tool)
     if choices.leaves_alone(name):
+        info("Left the tool %s alone: a rule says that it bounds its results itself.", name)
         return function
     ruled = choices.for_tool(name)
+    wraps = Wrapping(choices=ruled, leave=leave, on_clip=on_clip, declared=declared_kind(function), query=query)
 
-    async def awaited(work: Awaitable[Any]) -> Any:
+    async def settle(work: Awaitable[Any], wrapping: Wrapping) -> Any:
         import asyncio  # whoever awaits has it already
 
+        began = time.monotonic()
         try:
             result = await work
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-            raise bounded_error(error, ruled)  # noqa: B904  it is the same exception
+            raise wrapping.fail(error, began)  # noqa: B904  it is the same exception
         if hasattr(result, "__aiter__"):
-            result = [chunk async for chunk in result]
-        return await asyncio.to_thread(bounded, result, ruled)
+            result = "".join([_as_text(chunk) async for chunk in result])
+        return await asyncio.to_thread(wrapping.bound, result, began)
+
+    async def settle_pieces(pieces: Any, wrapping: Wrapping) -> Any:
+        async def joined() -> str:
+            return "".join([_as_text(piece) async for piece in pieces])
+
+        yield await settle(joined(), wrapping)
 
     @functools.wraps(function)
-    async def bounded_async(*args: Any, **kwargs: Any) -> Any:
-        return await awaited(function(*args, **kwargs))
+    async def bound_async(*args: Any, **kwargs: Any) -> Any:
+        return await settle(function(*args, **kwargs), wraps.asking(args, kwargs))
 
     @functools.wraps(function)
-    def bounded_sync(*args: Any, **kwargs: Any) -> Any:
+    def bound_sync(*args: Any, **kwargs: Any) -> Any:
+        wrapping = wraps.asking(args, kwargs)
+        began = time.monotonic()
         try:
             result = function(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-            raise bounded_error(error, ruled)  # noqa: B904  it is the same exception
+            raise wrapping.fail(error, began)  # noqa: B904  it is the same exception
+        if hasattr(result, "__aiter__") and not isinstance(result, leave):
+            return settle_pieces(result, wrapping)
         # An object with an async __call__, or a decorated one, does not look like an async function, but is one.
-        return awaited(result) if inspect.isawaitable(result) else bounded(result, ruled)
+        return settle(result, wrapping) if inspect.isawaitable(result) else wrapping.bound(result, began)
 
-    return bounded_async if inspect.iscoroutinefunction(function) else bounded_sync  # type: ignore[return-value]
-
-
-#: Blocks as MCP, Anthropic and OpenAI have them. Data may have a "type", too, and is no block for it.
-BLOCK_TYPES = TEXT_TYPES | {
-    *("image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document"),
-    *("resource", "resource_link", "tool_result"),
-}
+    return bound_async if inspect.iscoroutinefunction(function) else bound_sync  # type: ignore[return-value]
 
 
-def bounded(result: Any, choices: Choices) -> Any:
-    """A tool's result, within the limits. What says that it bounded itself is left alone."""
-    if isinstance(result, Clip):
-        return result.text
-    if result is None or isinstance(result, (bool, int, float)) or bounds_itself(result):
-        return result
-    if isinstance(result, (str, bytes, bytearray, memoryview)):
-        return pipeline.clip(result, choices).text
-    if isinstance(result, Mapping):
-        content = result.get("content")
-        if isinstance(content, list) and content and all(_is_block(part) for part in content):
-            beside = as_json({key: value for key, value in result.items() if key != "content"})
-            if beside is None or _fill(beside, choices) <= 1:
-                return {**result, "content": list(clip_blocks(content, choices))}
-        return _as_json(result, choices)
-    if isinstance(result, (list, tuple)):
-        if result and all(_is_block(part) for part in result):
-            return list(clip_blocks(result, choices))
-        return _as_json(result, choices)
-    if hasattr(result, "__next__"):  # a generator of pieces
-        return pipeline.clip(result, choices).text
-    return result  # a shape we do not know
-
-
-def bounds_itself(result: Any) -> bool:
-    """Whether a result says that its tool has bounded it, or chose not to: `metadata.truncated` is there."""
-    metadata = result.get("metadata") if isinstance(result, Mapping) else getattr(result, "metadata", None)
-    return isinstance(metadata, Mapping) and metadata.get("truncated") is not None
-
-
-def _is_block(part: Any) -> bool:
-    return isinstance(part, Mapping) and part.get("type") in BLOCK_TYPES
-
-
-def as_json(data: Any) -> str | None:
-    """Data as a text with lines, so that parts of it can be named; None when it is no data."""
-    import json
-
-    try:
-        return json.dumps(data, ensure_ascii=False, indent=1)
-    except (TypeError, ValueError, RecursionError):
-        return None
-
-
-def _as_json(result: Any, choices: Choices) -> Any:
-    """Data a framework would write as JSON: the same object when that fits, otherwise the JSON, clipped."""
-    text = as_json(result)
-    if text is None:
-        return result  # a shape we do not know
-    clip = pipeline.clip(text, choices)
-    return result if clip.outcome == "whole" else clip.text
-
-
-def bounded_error(error: Exception, choices: Choices, *, call_id: str | None = None) -> Exception:
-    """The same exception; a message that would flood is clipped, since hosts show it to the model."""
-    import contextlib
-
-    plain = replace(choices.for_answers(), trigger=None)  # a profile's words may say that the call succeeded
-    if any(isinstance(arg, (str, bytes)) for arg in error.args):
-        error.args = tuple(
-            pipeline.clip(arg, plain, call_id=call_id).text if isinstance(arg, (str, bytes)) else arg
-            for arg in error.args
-        )
-    if type(error).__str__ in PLAIN_STR and _fill(str(error), plain) > 1:
-        said = pipeline.clip(str(error), plain, call_id=call_id).text
-        upto = most(len(said), lambda chars: _fill(_reworded(error, said[:chars]), plain))
-        _reworded(error, said[:upto])
-    if isinstance(getattr(error, "message", None), str):  # some keep their words there, too
-        with contextlib.suppress(AttributeError):
-            error.message = pipeline.clip(error.message, plain, call_id=call_id).text  # type: ignore[attr-defined]
-    return error
-
-
-#: How exceptions say themselves whose words can be set: by their arguments, by `strerror`, as repr.
-PLAIN_STR = (BaseException.__str__, OSError.__str__, KeyError.__str__)
-
-
-def _reworded(error: Exception, words: str) -> str:
-    """Several arguments can flood together, and some exceptions put more around their words."""
-    if isinstance(error, OSError):
-        error.strerror = words
-        del error.filename, error.filename2  # they are in the words, as far as they fit
-    else:
-        error.args = (words,)
-    return str(error)
-
-
-def _fill(text: str, choices: Choices) -> float:
-    return choices.limits.fill(text, choices.count, byte_bound=choices.byte_bound)
+def _as_text(piece: Any) -> str:
+    text = as_piece(piece)
+    return text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")

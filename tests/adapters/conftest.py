@@ -1,4 +1,4 @@
-"""MCP: the official client, `spill mcp` as a process of its own, and servers behind it."""
+"""Fixtures for MCP: the official client, `spill mcp` as a separate process, and servers behind it."""
 
 import asyncio
 import json
@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,11 @@ from spillover import DirStore
 
 SERVERS = Path(__file__).parent / "servers"
 CODE = "import sys; from spillover.cli import main; sys.exit(main())"
-PATIENCE = 60  # only guards against hanging
+PATIENCE = 60  # seconds; only guards against hanging
 
 
 class Held:
-    """A client that stays open from test to test: entered and left in one task, as it wants to be."""
+    """A client that stays open between tests; one task enters and exits it, as it requires."""
 
     def __init__(self, context):
         self.context, self.leave = context, asyncio.Event()
@@ -43,8 +44,37 @@ class Held:
         await asyncio.wait_for(self.task, PATIENCE)
 
 
+@dataclass(frozen=True)
+class Served:
+    """A running HTTP server of ours: its address, and the headers that a client has to send."""
+
+    url: str
+    headers: dict[str, str]
+
+    @classmethod
+    def told(cls, line):
+        """Parse the line that the server prints, as a person would paste it."""
+        return cls(**json.loads(line[line.index("{") :]))
+
+    def transport(self):
+        """Return a transport for the official client."""
+        from httpx2 import AsyncClient, Timeout
+        from mcp.client.streamable_http import streamable_http_client
+
+        @asynccontextmanager
+        async def connected():
+            timeout = Timeout(PATIENCE, read=None)
+            async with (
+                AsyncClient(headers=self.headers, timeout=timeout) as http,
+                streamable_http_client(self.url, http_client=http) as streams,
+            ):
+                yield streams
+
+        return connected()
+
+
 class Mcp:
-    """Everything a test of MCP needs, with a store of its own."""
+    """Everything that an MCP test needs, with its own store."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -54,37 +84,41 @@ class Mcp:
 
     @property
     def plain(self):
-        """A server of the standard library alone."""
+        """Return the command of the server that uses only the standard library."""
         return [sys.executable, str(SERVERS / "plain.py")]
 
     @property
     def sdk(self):
-        """A server by the official SDK."""
+        """Return the command of the server built with the official SDK."""
         return [sys.executable, "-W", "ignore", str(SERVERS / "sdk.py")]
 
     def spill(self, *words):
         return [sys.executable, "-c", CODE, "mcp", *map(str, words)]
 
     def over_pipes(self, *words, **env):
-        """`spill mcp` for the official client to start."""
+        """Return the parameters with which the official client starts `spill mcp`."""
         from mcp import StdioServerParameters
 
         command, *args = self.spill(*words)
         return StdioServerParameters(command=command, args=args, env=self.env | env, cwd=self.folder)
 
     def started(self, command, **options):
-        """A process that ends with the test."""
+        """Start a process that is ended after the test."""
         process = subprocess.Popen(command, env=self.env, cwd=self.folder, text=True, **options)
         self.processes.append(process)
         return process
 
     def over_http(self, *words):
-        """`spill mcp --http`, started; where it is, and the process."""
-        process = self.started(self.spill("--http", "0", *words), stderr=subprocess.PIPE)
-        return process.stderr.readline().split()[-1], process
+        """Start `spill mcp --http`; return what a client connects to, and the process."""
+        return self.served(self.spill("--http", "0", *words))
+
+    def served(self, command):
+        """Start an HTTP server that prints what a client needs."""
+        process = self.started(command, stderr=subprocess.PIPE)
+        return Served.told(process.stderr.readline()), process
 
     def sdk_url(self):
-        """The server by the official SDK, over HTTP, started."""
+        """Start the server built with the official SDK, over HTTP; return its URL and the process."""
         process = self.started([*self.sdk, "http"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         return f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp", process
 
@@ -106,16 +140,17 @@ class Mcp:
 
     @asynccontextmanager
     async def client(self, *words, env=None, **options):
-        """The official client of `spill mcp` over pipes."""
+        """Connect the official client to `spill mcp` over pipes."""
         from mcp import Client
 
         async with Client(self.over_pipes(*words, **(env or {})), read_timeout_seconds=PATIENCE, **options) as client:
             yield client
 
     async def direct(self, target, **options):
-        """A client of whatever it is, held open."""
+        """Connect a client to any server and keep it open."""
         from mcp import Client
 
+        target = target.transport() if isinstance(target, Served) else target
         return Held(Client(target, read_timeout_seconds=PATIENCE, **options))
 
 
@@ -128,7 +163,7 @@ def mcp(tmp_path):
 
 @pytest.fixture(scope="module")
 def shared_mcp(tmp_path_factory):
-    """The same for all tests of a module."""
+    """Share one `Mcp` among all tests of a module."""
     made = Mcp(tmp_path_factory.mktemp("mcp"))
     yield made
     made.end()

@@ -1,4 +1,4 @@
-"""LangChain itself, with a scripted model: what a tool returns fits, and everything else is as it was."""
+"""The real LangChain with a scripted model: a tool's result fits, and everything else is unchanged."""
 
 import json
 
@@ -22,9 +22,9 @@ BIG = "".join(f"line {number}\n" for number in range(1, 5_001))
 
 
 class Scripted(FakeMessagesListChatModel):
-    """Says what is written for it; `offered` are the tools it has."""
+    """A model that gives scripted answers; `offered` holds the tools it was given."""
 
-    offered: list = []  # noqa: RUF012  a field
+    offered: list = []  # noqa: RUF012  a Pydantic field
 
     def bind_tools(self, tools, **kwargs):
         self.offered[:] = [one.name for one in tools]
@@ -58,7 +58,7 @@ def fits(text):
 
 
 def given(clipper, result, *more):
-    """What the middleware makes of a result of the call `call_t`."""
+    """Return what the middleware turns a result of the call `call_t` into."""
 
     class Request:
         tool_call, tool = {"name": "t", "id": "call_t"}, None
@@ -220,7 +220,7 @@ def test_an_interrupt_is_no_error(clipper):
     assert fits(answer.content)
 
 
-def test_the_tools_the_notice_speaks_of_come_along_and_their_answers_are_not_clipped_again(store):
+def test_the_tools_that_the_notice_names_are_added_and_their_answers_are_not_clipped_again(store):
     clipper = Clipper(LIMITS, store=store, hints="tools")
     ref = clipper.clip(BIG, tool="big").ref
     model = scripted(calling("big"), calling("read_output", ref=ref, lines="4000:+2"))
@@ -238,7 +238,7 @@ def test_the_tools_the_notice_speaks_of_come_along_and_their_answers_are_not_cli
     assert len(list(store.list())) == 1
 
 
-def test_without_that_hint_no_tools_come_along(clipper):
+def test_without_that_hint_no_tools_are_added(clipper):
     assert SpilloverMiddleware(clipper).tools == []
 
 

@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK itself, with a scripted model: function tools, shells, and MCP servers called from here."""
+"""The real OpenAI Agents SDK with a scripted model: function tools, shells and local MCP servers."""
 
 import copy
 from typing import Any
@@ -24,7 +24,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from agents.tool import ShellCallOutcome
 from pydantic import BaseModel
 
-from spillover.adapters.openai_agents import bounded_tools, output_tools
+from spillover.adapters.openai_agents import bound_tools, output_tools
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
 from spillover.limits import Limits
@@ -56,7 +56,7 @@ def outputs(model):
 
 
 async def ran(*calls, **agent):
-    """What the model was sent for these calls of one turn, by the ids of the calls."""
+    """Make these calls in one turn and return what the model was sent, by call id."""
     model = ScriptedModel(
         [[function_call(name, args, call_id=f"call_{name}") for name, args in calls], [assistant_message("done")]]
     )
@@ -65,14 +65,14 @@ async def ran(*calls, **agent):
 
 
 async def shown(clipper, result):
-    """What the model was sent of what a tool gave back."""
+    """Return what the model was sent for a tool's result."""
 
     @function_tool
     def probe() -> Any:
         """Look."""
         return result
 
-    return (await ran(("probe", {}), tools=bounded_tools([probe], clipper)))["call_probe"]
+    return (await ran(("probe", {}), tools=bound_tools([probe], clipper)))["call_probe"]
 
 
 async def test_what_fits_is_shown_as_the_sdk_shows_it(clipper):
@@ -123,7 +123,7 @@ async def test_an_error_is_told_in_words_that_fit(clipper):
         """Fail."""
         raise ValueError(BIG)
 
-    told = (await ran(("failing", {}), tools=bounded_tools([failing], clipper)))["call_failing"]
+    told = (await ran(("failing", {}), tools=bound_tools([failing], clipper)))["call_failing"]
     assert fits(told)
     assert "An error occurred while running the tool" in told
 
@@ -135,7 +135,7 @@ async def test_an_error_that_ends_the_run_has_words_that_fit(clipper):
         raise ValueError(BIG)
 
     with pytest.raises(Exception, match="Output clipped") as caught:
-        await ran(("failing", {}), tools=bounded_tools([failing], clipper))
+        await ran(("failing", {}), tools=bound_tools([failing], clipper))
     assert len(str(caught.value)) < 2_000
 
 
@@ -151,7 +151,7 @@ async def test_parallel_calls_keep_their_ids_and_rules_hold(store):
         return BIG
 
     clipper = Clipper(LIMITS, store=store, rules={"one": {"keep": "tail"}, "three": {"clip": False}})
-    sent = await ran(("one", {}), ("two", {}), tools=bounded_tools([one, two], clipper))
+    sent = await ran(("one", {}), ("two", {}), tools=bound_tools([one, two], clipper))
     assert sent["call_one"].endswith("line 5000\n")
     assert "line 1\n" not in sent["call_one"]
     assert "line 1\n" in sent["call_two"]
@@ -166,7 +166,7 @@ async def test_a_streamed_run_shows_the_same(clipper):
 
     model = ScriptedModel([[function_call("big", {}, call_id="c")], [assistant_message("done")]])
     result = Runner.run_streamed(
-        Agent(name="a", model=model, tools=bounded_tools([big], clipper)), "go", run_config=UNTRACED
+        Agent(name="a", model=model, tools=bound_tools([big], clipper)), "go", run_config=UNTRACED
     )
     items = [event.item async for event in result.stream_events() if event.type == "run_item_stream_event"]
     [output] = [item.output for item in items if item.type == "tool_call_output_item"]
@@ -182,7 +182,7 @@ async def test_everything_else_of_a_tool_is_as_it_was(clipper):
         """Print a lot."""
         return BIG * times
 
-    [bounded] = bounded_tools([big], clipper)
+    [bounded] = bound_tools([big], clipper)
     assert bounded is not big
     assert type(bounded) is type(big)
     assert (bounded.name, bounded.description, bounded.params_json_schema) == (
@@ -203,28 +203,28 @@ async def test_a_tool_made_by_hand_is_bounded_too(clipper):
         return BIG
 
     tool = FunctionTool("big", "Print a lot.", {"type": "object", "properties": {}}, invoke)
-    assert fits((await ran(("big", {}), tools=bounded_tools([tool], clipper)))["call_big"])
+    assert fits((await ran(("big", {}), tools=bound_tools([tool], clipper)))["call_big"])
 
 
-def test_a_tool_that_promises_json_cannot_be_bounded_and_this_is_said(clipper):
+def test_a_tool_that_promises_json_is_refused_with_an_explanation(clipper):
     @function_tool(output_type=Row)
     def row() -> Row:
         """Get a row."""
         return Row(text="")
 
     with pytest.raises(UsageError, match="promises JSON"):
-        bounded_tools([row], clipper)
+        bound_tools([row], clipper)
     alone = Clipper(LIMITS, store=MemoryStore(), rules={"row": {"clip": False}})
-    assert bounded_tools([row], alone) == [row]
+    assert bound_tools([row], alone) == [row]
 
 
 def test_what_openai_runs_itself_is_passed_on(clipper):
     search = WebSearchTool()
-    assert bounded_tools([search], clipper) == [search]
+    assert bound_tools([search], clipper) == [search]
 
 
 class Request:
-    """What a shell or a custom tool is called with."""
+    """The request that a shell or a custom tool receives."""
 
     tool_call_id = "c"
     data = type("Data", (), {"call_id": "c"})
@@ -236,7 +236,7 @@ async def test_both_streams_of_a_shell_keep_their_places(clipper, store):
         [ShellCommandOutput("ok\n", "", outcome, "ls"), ShellCommandOutput(BIG, "oops\n", outcome, "make")]
     )
     for executor in (lambda _: result, lambda _: coroutine(result)):
-        [shell] = bounded_tools([ShellTool(executor=executor)], clipper)
+        [shell] = bound_tools([ShellTool(executor=executor)], clipper)
         one, two = (await shell.executor(Request)).output
         assert (one.command, two.command, two.exit_code) == ("ls", "make", 1)
         assert one.stdout.endswith("]\nok")
@@ -253,7 +253,7 @@ async def test_shells_and_custom_tools_that_give_text_are_bounded(clipper):
     async def invoke(context, given):
         return BIG
 
-    local, custom = bounded_tools([LocalShellTool(executor=lambda _: BIG), CustomTool("c", "C.", invoke)], clipper)
+    local, custom = bound_tools([LocalShellTool(executor=lambda _: BIG), CustomTool("c", "C.", invoke)], clipper)
     assert fits(await local.executor(Request))
     assert fits(await custom.on_invoke_tool(Request, "x"))
 

@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK with an MCP server that is called from here: a real one, over stdio."""
+"""The OpenAI Agents SDK calling a real MCP server over stdio."""
 
 import sys
 
@@ -7,7 +7,7 @@ from agents import Agent, RunConfig, Runner
 from agents.mcp import MCPServerStdio
 from agents.testing import ScriptedModel, assistant_message, function_call
 
-from spillover.adapters.openai_agents import bounded_server
+from spillover.adapters.openai_agents import bound_server
 from spillover.clipper import Clipper
 from spillover.limits import Limits
 from spillover.store.memory import MemoryStore
@@ -21,7 +21,7 @@ def fits(text):
 
 
 async def ran(server, *names):
-    """What the model was sent for calls of these tools in one turn, by their names."""
+    """Call these tools in one turn and return what the model was sent, by tool name."""
     calls = [function_call(name, {}, call_id=name) for name in names]
     model = ScriptedModel([calls, [assistant_message("done")]])
     agent = Agent(name="a", model=model, mcp_servers=[server])
@@ -73,7 +73,7 @@ def server_file(tmp_path_factory):
 async def test_a_real_mcp_server_gives_results_that_fit(server_file, structured):
     clipper = Clipper(LIMITS, store=MemoryStore())
     server = MCPServerStdio({"command": sys.executable, "args": [str(server_file)]}, use_structured_content=structured)
-    async with bounded_server(server, clipper) as bounded:
+    async with bound_server(server, clipper) as bounded:
         assert bounded.name == server.name
         sent = await ran(bounded, "big", "mixed", "failing")
     big, [*mixed], failing = (sent[name] for name in ("big", "mixed", "failing"))
@@ -87,7 +87,7 @@ async def test_a_real_mcp_server_gives_results_that_fit(server_file, structured)
 
 async def test_a_server_that_is_left_alone_by_a_rule_is(server_file):
     clipper = Clipper(LIMITS, store=MemoryStore(), rules={"big": {"clip": False}})
-    async with bounded_server(
+    async with bound_server(
         MCPServerStdio({"command": sys.executable, "args": [str(server_file)]}), clipper
     ) as bounded:
         sent = await ran(bounded, "big")

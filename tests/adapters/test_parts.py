@@ -1,4 +1,4 @@
-"""A result in the classes of its host: texts clipped together, everything else where it was."""
+"""Results made of a host's own classes: texts are clipped together, and everything else stays in place."""
 
 import json
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ class Text:
 
 
 class Picture:
-    """Is not even equal to itself, as arrays are not."""
+    """An object that is not even equal to itself, like an array."""
 
     def __eq__(self, other):
         raise AssertionError("nobody needs to compare pictures")

@@ -1,4 +1,4 @@
-"""Pydantic AI itself, with a scripted model: toolsets of functions and of MCP servers, in every shape of a result."""
+"""The real Pydantic AI with a scripted model: toolsets of functions and MCP servers, and results of every shape."""
 
 import json
 import sys
@@ -53,7 +53,7 @@ def fits(text):
 
 
 def scripted(*calls):
-    """A model that makes these calls in one turn, and then keeps what it was sent."""
+    """Return a model that makes these calls in one turn and records what it is sent."""
     sent = []
 
     def model(messages, info):
@@ -72,7 +72,7 @@ async def ran(*calls, toolsets, **options):
 
 
 async def shown(clipper, result):
-    """The parts a model was sent of what a tool gave back, or raised."""
+    """Return the parts that a model was sent for what a tool returned or raised."""
 
     def probe(ctx: RunContext) -> Any:
         """Look."""
@@ -140,14 +140,14 @@ async def test_a_tool_return_that_fits_is_as_it_was(clipper):
 
 
 @pytest.mark.parametrize("error", [ModelRetry(BIG), ToolFailed(BIG)])
-async def test_words_for_the_model_that_are_raised_fit(clipper, error):
+async def test_exceptions_meant_for_the_model_fit(clipper, error):
     [part] = await shown(clipper, error)
     assert part.content == clipper.clip(BIG, tool="probe").text
     assert part.outcome == {"ModelRetry": "retried", "ToolFailed": "failed"}[type(error).__name__]
 
 
 @pytest.mark.parametrize("wrong", [["x"] * 1_000, [BIG], ["x"]])
-async def test_what_is_not_valid_inside_a_tool_is_asked_for_again_in_words_that_fit(clipper, wrong):
+async def test_a_validation_error_inside_a_tool_becomes_a_retry_that_fits(clipper, wrong):
     def probe() -> list[int]:
         """Look."""
         return TypeAdapter(list[int]).validate_python(wrong)

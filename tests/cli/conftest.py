@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,12 @@ class Said(subprocess.CompletedProcess):
 @pytest.fixture
 def store(tmp_path):
     return DirStore(tmp_path / "a store")
+
+
+@pytest.fixture(autouse=True)
+def _this_process_works_where_spill_does(tmp_path, monkeypatch):
+    """What a test stores by itself belongs to the project that `spill` is then called in."""
+    monkeypatch.setattr("spillover.store.scope._found", os.path.realpath(tmp_path))
 
 
 @pytest.fixture
@@ -51,6 +58,14 @@ def spill(tmp_path, monkeypatch, store):
         return said
 
     return call
+
+
+@pytest.fixture
+def user_file():
+    """The user's own configuration file."""
+    path = Path(os.environ["XDG_CONFIG_HOME"], "spillover", "spillover.toml")
+    path.parent.mkdir(parents=True)
+    return path
 
 
 LINES = b"".join(b"%d: the quick brown fox\n" % number for number in range(1, 5_001))

@@ -66,21 +66,25 @@ def test_a_way_back_that_the_notice_names_works_and_is_not_clipped_again(ask, sp
     (record,) = store.list()
     answer = spill("read", record.ref, "1000:1100")
     assert "1000: line 1000 of many" in answer.stdout
-    assert ask(question(LONG, command=f"spill read {record.ref} 1:5000")) is None
+    inside = {"CLAUDECODE": "1"}
+    answer = spill("read", record.ref, "1:5000", env=inside)
+    assert ask(question(answer.stdout, command=f"spill read {record.ref} 1:5000"), env=inside) is None
     assert len(list(store.list())) == 1
+    assert ask(question(LONG, command=f"spill read {record.ref} 1:5000")) is not None, "it is not known by its command"
 
 
-def test_the_configuration_of_the_folder_the_host_is_in_holds(ask, tmp_path):
+def test_the_configuration_of_the_folder_the_host_is_in_holds(ask, spill, tmp_path):
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "spillover.toml").write_text('lines = 500\n[tools.Bash]\nlines = 12\nhints = "none"\n')
+    assert spill("trust", tmp_path / "project").returncode == 0
     said = ask({**question(), "cwd": str(tmp_path / "project")})
     stdout = said["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
     assert len(stdout.splitlines()) <= 12
     assert "Next:" not in stdout
 
 
-def test_with_a_wrong_configuration_the_defaults_hold_and_the_person_is_told(ask, tmp_path):
-    (tmp_path / "spillover.toml").write_text("tokns = 5\n")
+def test_with_a_wrong_configuration_the_defaults_hold_and_the_person_is_told(ask, user_file):
+    user_file.write_text("tokns = 5\n")
     said = ask(question())
     assert "tokns" in said["systemMessage"]
     assert said["hookSpecificOutput"]["updatedToolOutput"]["stdout"].startswith("[Output clipped: ")
@@ -110,7 +114,7 @@ BROKEN = {
     "an empty object": b"{}",
     "a deep one": b"[" * 100_000,
     "a number without end": b"[" + b"9" * 10_000 + b"]",
-    "another event": json.dumps({**question(), "hook_event_name": "PreToolUse"}).encode(),
+    "another event": json.dumps({**question(), "hook_event_name": "SessionStart"}).encode(),
     "wrong types": json.dumps(
         {**question(), "tool_input": 5, "tool_response": [5], "cwd": 5, "tool_use_id": {}}
     ).encode(),
@@ -195,3 +199,16 @@ def test_running_a_command_loads_nothing_of_the_hook(spill):
     code = "import sys; from spillover.cli import main; main(['run', '--', 'true']); print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert not {name for name in ran.stdout.decode().split() if name.startswith("spillover.adapters")}
+
+
+@pytest.mark.parametrize("tool", ["Bash", "WebFetch", "mcp__a__b"])
+def test_a_small_result_with_invisible_characters_has_them_spelled_out(spill, tool):
+    hidden = "ok \U000e0072\U000e0075\U000e006e \u202e"
+    shapes = {
+        "Bash": {"stdout": hidden, "stderr": ""},
+        "WebFetch": {"result": hidden},
+        "mcp__a__b": [{"type": "text", "text": hidden}],
+    }
+    event = {"hook_event_name": "PostToolUse", "tool_name": tool, "tool_input": {}, "tool_response": shapes[tool]}
+    said = spill("hook", "claude-code", given=json.dumps(event)).stdout
+    assert "ok <U+E0072><U+E0075><U+E006E> <U+202E>" in said

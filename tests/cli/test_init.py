@@ -13,14 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spillover.adapters.hosts import HOSTS, targets
-from spillover.adapters.install import apply, installing, removing
-from spillover.adapters.lines import LINES
+from spillover.adapters.install.files import apply, plan_install, plan_removal
+from spillover.adapters.install.hosts import HOSTS, targets
+from spillover.adapters.install.lines import LINES
 from spillover.cli.parser import parse
 from spillover.errors import UsageError
+from spillover.jsonc import read_jsonc
 
 CLAUDE, GEMINI, CODEX = ".claude/settings.json", ".gemini/settings.json", ".codex/config.toml"
-PLUGIN = ".opencode/plugins/spillover.js"
+PLUGIN, COPILOT, PI = ".opencode/plugins/spillover.js", ".github/hooks/spillover.json", ".pi/extensions/spillover.js"
 HOOK = {"type": "command", "command": "spill hook claude-code"}
 
 
@@ -81,7 +82,7 @@ def test_in_a_project_it_goes_into_the_project(init, home, tmp_path):
     for host in HOSTS:
         init(host, "--scope", "project")
     made = {path for path in tree(tmp_path) if not path.startswith("a store")}
-    assert made == {CLAUDE, PLUGIN, CODEX, GEMINI, "AGENTS.md", "GEMINI.md"}
+    assert made == {CLAUDE, PLUGIN, CODEX, GEMINI, COPILOT, PI, "AGENTS.md", "GEMINI.md"}
     assert tree(home) == {}
 
 
@@ -222,12 +223,11 @@ def test_an_older_backup_is_never_written_over(init, tmp_path):
 
 
 BROKEN = {
-    "comments": ("claude-code", CLAUDE, '{\n  // mine\n  "a": 1\n}\n', "it is not plain JSON"),
-    "half of it": ("claude-code", CLAUDE, '{"hooks": {', "it is not plain JSON"),
+    "half of it": ("claude-code", CLAUDE, '{"hooks": {', "it is not JSON, not even with comments"),
+    "an open comment": ("claude-code", CLAUDE, '{"a": 1} /* mine', "it is not JSON, not even with comments"),
     "a list": ("claude-code", CLAUDE, "[]", "by hand"),
     "hooks that are none": ("claude-code", CLAUDE, '{"hooks": []}', "by hand"),
     "another server of our name": ("gemini", GEMINI, '{"mcpServers": {"spillover": {"command": "x"}}}', "by hand"),
-    "comments in settings": ("gemini", GEMINI, '{"a": 1, // mine\n}', "it is not plain JSON"),
     "no TOML": ("codex", CODEX, "model = ", "valid TOML"),
     "servers on one line": ("codex", CODEX, 'mcp_servers = {a = {command = "x"}}\n', "valid TOML"),
     "a server of our name": ("codex", CODEX, '[mcp_servers.spillover]\ncommand = "x"\n', "another"),
@@ -250,7 +250,7 @@ def test_what_cannot_be_changed_safely_is_not_changed_and_it_is_said(spill, tmp_
 
 
 def test_where_it_must_be_added_by_hand_it_says_what(spill, tmp_path):
-    write(tmp_path, {CLAUDE: "{ // mine\n}"})
+    write(tmp_path, {CLAUDE: "{ /* mine"})
     said = spill("init", "claude-code", "--scope", "project")
     snippet = said.stderr[said.stderr.index("{\n") :]
     assert json.loads(snippet)["hooks"]["PostToolUse"][0]["hooks"] == [HOOK]
@@ -305,7 +305,7 @@ def test_when_the_second_file_is_wrong_the_first_is_not_written_either(spill, tm
 
 def test_a_file_that_somebody_changes_meanwhile_is_left_to_them(tmp_path):
     (target,) = targets("claude-code", "project", {}, str(tmp_path))
-    change = installing(target)
+    change = plan_install(target)
     write(tmp_path, {CLAUDE: '{"a": 1}'})
     with pytest.raises(UsageError, match="just now"):
         apply(change)
@@ -415,13 +415,143 @@ def test_in_and_out_is_the_identity_whatever_was_there(tmp_path_factory, data, h
     before = tree(folder)
     for target in targets(host, "project", {}, str(folder)):
         try:
-            change = installing(target)
+            change = plan_install(target)
         except ValueError:  # as it says itself: nothing was changed
             continue
         apply(change)
-        assert installing(target).nothing
+        assert plan_install(target).nothing
         if change.before is not None and target.path.endswith(".json"):
             old, new = json.loads(change.before or "{}"), json.loads(Path(target.path).read_text())
             assert all(new[key] == old[key] for key in old if key not in ("hooks", "mcpServers"))
-        apply(removing(target))
+        apply(plan_removal(target))
     assert tree(folder) == before
+
+
+def test_copilot_and_pi_get_their_hooks(init, home):
+    init("copilot")
+    hooks = json.loads((home / ".copilot/hooks/spillover.json").read_text())
+    assert (hooks["version"], [*hooks["hooks"]]) == (1, ["postToolUse"])
+    init("copilot", "--rewrite")
+    hooks = json.loads((home / ".copilot/hooks/spillover.json").read_text())["hooks"]
+    assert [*hooks] == ["preToolUse", "postToolUse"]
+    assert hooks["preToolUse"][0]["bash"] == "spill hook copilot"
+    init("pi")
+    assert "tool_result" in (home / ".pi/agent/extensions/spillover.js").read_text()
+    for host in ("copilot", "pi"):
+        init(host, "--uninstall")
+    assert tree(home) == {}
+
+
+def test_lines_are_rewritten_only_where_that_was_asked_for(init, home):
+    for host, name, event, matcher in (
+        ("claude-code", CLAUDE, "PreToolUse", "Bash"),
+        ("gemini", GEMINI, "BeforeTool", "run_shell_command"),
+    ):
+        init(host)
+        assert event not in (home / name).read_text()
+        said = init(host, "--rewrite")
+        (entry,) = json.loads((home / name).read_text())["hooks"][event]
+        assert (entry["matcher"], entry["hooks"]) == (matcher, [{"type": "command", "command": f"spill hook {host}"}])
+        assert "spill sh" in said or "modified" in said
+        init(host)  # without it, it is taken out again
+        assert event not in (home / name).read_text()
+        init(host, "--rewrite")
+        init(host, "--uninstall")
+    assert {name: text for name, text in tree(home).items() if "backup" not in name} == {}
+
+
+def test_the_rules_that_no_longer_match_are_shown(init, home):
+    write(home, {CLAUDE: '{"permissions": {"allow": ["Bash(make:*)", "Read"], "deny": ["Bash(rm:*)"]}}\n'})
+    said = init("claude-code", "--rewrite")
+    assert "Bash(make:*)" in said
+    assert "rm" not in said
+    assert "would allow any line at all" in said
+
+
+@pytest.mark.parametrize("host", ["codex", "opencode", "pi"])
+def test_a_host_that_cannot_rewrite_says_so(spill, host):
+    said = spill("init", host, "--rewrite")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "it works with claude-code, gemini, copilot." in said.stderr
+
+
+def test_every_host_ends_by_saying_what_it_cannot_do(init):
+    from spillover.cli.init import CANNOT, THEN
+
+    assert {*CANNOT} == {*THEN} == {*HOSTS, "mcp-json"}
+    for host in HOSTS:
+        if host != "shell":
+            assert CANNOT[host] in init(host)
+
+
+FILES = {
+    "cursor/mcp.json": (
+        "mcpServers",
+        '{\n  // mine\n  "mcpServers": {\n    "a": {"command": "x"}, // first\n  },\n}\n',
+    ),
+    ".vscode/mcp.json": ("servers", '{"servers": {}}'),
+    "empty.json": ("mcpServers", ""),
+    "zed/settings.json": (
+        "context_servers",
+        '/* zed */ {"theme": "x",\r\n "context_servers": {"b": {"command": "y"}}}\r\n',
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "key", "text"), [(name, *rest) for name, rest in FILES.items()], ids=FILES)
+def test_any_file_of_servers_gets_the_entry_and_keeps_its_comments(init, tmp_path, name, key, text):
+    write(tmp_path, {name: text})
+    init("mcp-json", str(tmp_path / name))
+    there = (tmp_path / name).read_bytes().decode()
+    assert read_jsonc(there)[key]["spillover"]["args"] == ["mcp"]
+    for comment in ("// mine", "// first", "/* zed */"):
+        assert (comment in there) == (comment in text)
+    assert "nothing to do" in init("mcp-json", str(tmp_path / name))
+    init("mcp-json", str(tmp_path / name), "--uninstall")
+    assert (tmp_path / name).read_bytes().decode() == text
+
+
+def test_mcp_json_wants_a_file(spill):
+    assert "name the host's file" in spill("init", "mcp-json").stderr
+
+
+def test_all_finds_what_is_installed(init, home, spill):
+    (home / ".codex").mkdir()
+    (home / ".copilot").mkdir()
+    said = init("--all")
+    assert "codex:\n" in said
+    assert "copilot:\n" in said
+    assert (home / CODEX).is_file()
+    assert spill("init").returncode == 2
+    assert spill("init", "codex", "--all").returncode == 2
+
+
+MINE = 'model = "gpt-5" # mine\n'
+OURS = '[mcp_servers.spillover]\ncommand = "spill"\nargs = ["mcp"]\n'
+FIRST, LAST = "# >>> spillover: written by `spill init codex`\n", "# <<< spillover\n"
+TRUST = '[projects."/home/me/app"]\ntrust_level = "trusted"\n'
+OTHER = '[mcp_servers.other]\ncommand = "echo"\nargs = ["hi"]\n'
+#: What Codex has made of the file, and what it would be without us.
+REWRITTEN = {
+    "as we left it": (MINE + "\n" + FIRST + OURS + LAST, MINE),
+    "trust between our marks": (MINE + "\n" + FIRST + OURS + "\n" + TRUST + LAST, MINE + "\n" + TRUST),
+    "after codex mcp add": (MINE + "\n" + OURS + "\n" + OTHER + LAST, MINE + "\n" + OTHER),
+    "no marks left": (MINE + "\n" + OURS, MINE),
+    "ours first": (OURS + "\n" + OTHER, OTHER),
+    "with a table below ours": (
+        MINE + "\n" + OURS + '\n[mcp_servers.spillover.env]\nA = "b"\n\n' + OTHER,
+        MINE + "\n" + OTHER,
+    ),
+    "somebody's comment behind ours": (
+        MINE + "\n" + OURS + "# about the other\n" + OTHER,
+        MINE + "# about the other\n" + OTHER,
+    ),
+}
+
+
+@pytest.mark.parametrize(("there", "without"), REWRITTEN.values(), ids=REWRITTEN)
+def test_whatever_codex_makes_of_its_file_only_ours_is_taken_out(init, home, there, without):
+    write(home, {CODEX: there})
+    assert "nothing to do" in init("codex")
+    init("codex", "--uninstall")
+    assert (home / CODEX).read_text() == without

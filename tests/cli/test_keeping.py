@@ -26,6 +26,9 @@ FACTS = {
     "segments",
     "shown",
     "pinned",
+    "redacted",
+    "scope",
+    "scopes",
 }
 OLD = time.time() - 30 * 86_400
 
@@ -40,7 +43,8 @@ def age(store, ref, moment=OLD):
 
 
 def test_nothing_stored_is_said(spill):
-    assert spill("list").stdout.endswith("Nothing is stored.\n")
+    assert spill("list").stdout == "Nothing is stored in this project. --all-scopes looks in every project.\n"
+    assert spill("list", "--all-scopes").stdout == "Nothing is stored.\n"
     assert spill("list", "--json").json == []
 
 
@@ -59,6 +63,22 @@ def test_only_the_outputs_of_a_tool(spill, store):
     put(store, b"one", tool="make")
     ref = put(store, b"two", tool="pytest").ref
     assert [facts["ref"] for facts in spill("list", "--tool", "pytest", "--json").json] == [ref]
+
+
+def test_a_filter_that_finds_nothing_says_what_there_is(spill, store, ref):
+    put(store, b"two", tool="pytest", command="pytest -x")
+    said = spill("list", "--tool", "nope").stdout
+    assert (
+        said
+        == "No output of a tool 'nope' in this project; there are bash, pytest. --all-scopes looks in every project.\n"
+    )
+    assert "is of a command with 'npm test'" in spill("list", "--command", "npm test").stdout
+    assert "there are bash, pytest.\n" in spill("list", "--tool", "nope", "--all-scopes").stdout
+
+
+def test_quiet_lists_refs_alone(spill, store, ref):
+    other = put(store, b"two", tool="pytest").ref
+    assert spill("list", "-q").stdout.split() == [other, ref]
 
 
 def test_only_the_newest_fifty_unless_all_are_asked_for(spill, store):
@@ -95,15 +115,52 @@ def test_show_says_what_is_known(spill, store):
 def test_show_says_what_is_not_there(spill, store):
     spill("run", "--cap", "10 kB", "--bytes", "2000", "--", "seq", "5000")
     (record,) = store.list()
-    assert "the cap on one output was reached; 23,893 bytes came" in spill("show", record.ref).stdout
+    assert "the cap on one output was reached; 23,893 bytes were printed" in spill("show", record.ref).stdout
     facts = spill("show", record.ref, "--json").json
     assert (facts["bytes"], facts["produced_bytes"], facts["produced_lines"]) == (10_000, 23_893, 5_000)
 
 
 def test_show_json_has_every_fact_and_the_path(spill, store, ref):
     facts = spill("show", ref[:7], "--json").json
-    assert facts.keys() == FACTS | {"path"}
+    assert facts.keys() == FACTS | {"path", "exit_code", "seconds", "cwd"}
     assert (facts["ref"], facts["path"]) == (ref, store.where(ref))
+
+
+def test_show_says_how_a_run_ended_also_one_that_fitted(spill, tmp_path):
+    spill("run", "--", "sh", "-c", "echo short; exit 3")
+    said = dict(line.split("  ", 1) for line in spill("show", "last").stdout.splitlines()[1:])
+    assert {name: value.strip() for name, value in said.items()}["exit code"] == "3"
+    facts = spill("show", "last", "--json").json
+    assert (facts["exit_code"], facts["cwd"], facts["lines"]) == (3, str(tmp_path), 1)
+    assert 0 <= facts["seconds"] < 60
+
+
+# path and rm
+
+
+def test_path_prints_the_path_alone(spill, store, ref):
+    assert spill("path", "last").stdout == f"{store.where(ref)}\n"
+    store.compress()
+    said = spill("path", ref)
+    assert said.returncode == 2
+    assert f"{ref} is compressed and has no plain file; `spill read {ref}` reads it." in said.stderr
+
+
+def test_rm_removes_what_is_named_and_nothing_where_one_is_unknown(spill, store, ref):
+    other = put(store, b"two", tool="pytest").ref
+    assert spill("rm", ref, "bash-000000000000").returncode == 2
+    assert len(list(store.list())) == 2
+    assert spill("rm", ref[:8], store.where(ref)).stdout == f"removed {ref} (128,893 bytes)\n"
+    assert [record.ref for record in store.list()] == [other]
+
+
+def test_rm_leaves_what_is_pinned_unless_forced(spill, store, ref):
+    store.pin(ref)
+    said = spill("rm", ref)
+    assert (said.returncode, said.stdout) == (1, "")
+    assert said.stderr == f"spill: {ref} is pinned and was not removed; use `spill unpin {ref}`, or --force.\n"
+    assert spill("rm", "--force", ref).returncode == 0
+    assert list(store.list()) == []
 
 
 # pin and unpin
@@ -218,12 +275,12 @@ def test_show_last_finds_it_by_command_tool_or_recency(spill, two):
         assert said.returncode == 0
         assert ref in said.stdout
     assert spill("show", "--last").stdout.startswith("make-")
-    assert "No stored output is of 'npm'" in spill("show", "--last", "npm").stderr
+    assert "No run of 'npm' is known" in spill("show", "--last", "npm").stderr
 
 
 def test_read_grep_and_outline_know_the_last_one(spill, two):
-    assert spill("read", "last:cargo test", "-1").stdout.startswith("5000: new\n")
-    assert spill("read", "last", "-1").stdout.startswith("5000: other\n")
+    assert spill("read", "last:cargo test", "-1").stdout.splitlines()[1] == "5000: new"
+    assert spill("read", "last", "-1").stdout.splitlines()[1] == "5000: other"
     assert "5,000 matches" in spill("grep", "last:-p old", "^old$").stdout
     assert spill("outline", "last:make").returncode == 0
 
@@ -249,7 +306,7 @@ def test_gc_compresses_and_everything_reads_through_it(spill, store, ref):
     assert spill("read", ref, "--json").json["path"] is None
     assert spill("verify").stdout.endswith("1 output checked, 0 damaged\n")
     assert spill("show", ref, "--json").json["path"] is None
-    assert "none: it is compressed" in spill("show", ref).stdout
+    assert "none: compressed" in spill("show", ref).stdout
     assert spill("list").stdout.splitlines()[1].endswith("compressed")
     assert spill("gc", "--compress-after", "0s", "--json").json["compressed"]["outputs"] == 0
 
@@ -282,3 +339,17 @@ def test_gc_without_the_extra_says_what_to_install_and_removes_nothing(spill, st
     assert said.returncode == 2
     assert "pip install 'spillover[zstd]'" in said.stderr
     assert store.get(ref).ref == ref
+
+
+def test_verify_without_the_extra_checks_the_others_and_says_which_it_could_not(spill, store, ref, tmp_path):
+    if sys.version_info >= (3, 14):
+        pytest.skip("Python has it")
+    store.compress()
+    plain = put(store, b"two", tool="pytest").ref
+    (tmp_path / "backports.py").write_text("raise ImportError\n")
+    env = {"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+    said = spill("verify", env=env)
+    assert said.returncode == 1
+    needs = "compressed outputs need the extra: pip install 'spillover[zstd]'"
+    rows = [f"{plain}  ok", f"{ref}  not checked: {needs}", "1 output checked, 0 damaged, 1 not checked"]
+    assert said.stdout.splitlines() == rows

@@ -5,7 +5,8 @@ import os
 import pytest
 
 from spillover.cli import exits, main
-from spillover.cli.parser import COMMANDS, FILTER, parse, parser_for
+from spillover.cli.commands import COMMANDS, FILTER, GROUPS, parser_for
+from spillover.cli.parser import parse
 from spillover.testing import HOSTILE_REFS
 
 
@@ -32,7 +33,7 @@ def test_the_help_of_every_command_has_examples_that_parse(called, command):
     assert examples
     for example in examples:
         assert f"  {example}\n" in out
-        words = example.replace("'", "").partition("spill ")[2].split()
+        words = example.replace("'", "").partition("spill ")[2].split(")")[0].split(" |")[0].split()
         assert words[0] == command
         parse(words)
 
@@ -41,12 +42,35 @@ def test_the_help_of_the_filter_names_every_command(called):
     code, out, err = called("--help")
     assert (code, err) == (0, "")
     assert all(f"  {command} " in out and COMMANDS[command][0] in out for command in COMMANDS)
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
     assert all(f"  {example}\n" in out for example in FILTER[1])
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])
 def test_every_option_says_what_it_does(command):
     assert all(action.help for action in parser_for(command)._actions)
+
+
+@pytest.mark.parametrize("columns", ["80", "200"])
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_help_wraps_at_80_columns(called, monkeypatch, command, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    code, out, err = called("help", *filter(None, [command]))
+    assert (code, err) == (0, "")
+    assert [line for line in out.splitlines() if len(line) > 80] == []
+    assert out == called(*filter(None, [command]), "--help")[1]
+
+
+def test_the_version_is_a_command_and_an_option(called):
+    assert called("version") == called("--version")
+    assert called("version")[1].startswith("spill ")
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [("90", 90), ("1.5", 1.5), ("90s", 90), ("1m", 60), ("2h", 7_200), ("0.5m", 30), ("0", 0)]
+)
+def test_a_timeout_may_have_a_unit(written, seconds):
+    assert parse(["run", "--timeout", written, "--", "true"])[1].timeout == seconds
 
 
 @pytest.mark.parametrize("columns", ["", "0", "20", "200", "many"])
@@ -57,58 +81,74 @@ def test_help_is_readable_however_wide_the_terminal_is(called, monkeypatch, colu
 
 WRONG = [
     # no such command
-    (["lst"], "did you mean `spill list`?"),
-    (["red"], "did you mean `spill read`?"),
-    (["gerp"], "did you mean `spill grep`?"),
-    (["verfy"], "did you mean `spill verify`?"),
-    (["make"], "To run something: spill run -- make"),
-    ([""], "is no command"),
-    (["läuft"], "is no command"),
-    (["run --"], "is no command"),
+    (["lst"], "unknown command 'lst'. Did you mean `spill list`?"),
+    (["red"], "Did you mean `spill read`?"),
+    (["gerp"], "Did you mean `spill grep`?"),
+    (["verfy"], "Did you mean `spill verify`?"),
+    (["rnu"], "unknown command 'rnu'. Did you mean `spill run`?"),
+    (["search"], "Did you mean `spill grep`?"),
+    (["ls"], "Did you mean `spill list`?"),
+    (["make"], "To run a program: spill run -- make"),
+    ([""], "unknown command"),
+    (["läuft"], "unknown command"),
+    (["run --"], "unknown command"),
     # no such option
-    (["--nope"], "unrecognized arguments: --nope"),
-    (["run", "--nope", "true"], "unrecognized arguments: --nope"),
-    (["list", "--nope"], "unrecognized arguments: --nope"),
-    (["read", "x-1", "--nope"], "unrecognized arguments: --nope"),
-    (["--tok", "500"], "unrecognized arguments: --tok"),  # no abbreviation: what it stands for may change
-    (["config", "--store", "x"], "unrecognized arguments: --store"),
+    (["--nope"], "unknown option --nope"),
+    (["run", "--nope", "true"], "unknown option --nope"),
+    (["list", "--nope"], "unknown option --nope"),
+    (["read", "x-1", "--nope"], "unknown option --nope"),
+    (
+        ["--tok", "500"],
+        "unknown option --tok. Did you mean --tokens?",
+    ),  # no abbreviation: what it stands for may change
+    (["config", "--store", "x"], "unknown option --store"),
+    (["run", "--tokns", "5", "true"], "unknown option --tokns. Did you mean --tokens? See `spill help run`."),
+    (["grep", "--invert", "a-1", "x"], "unknown option --invert. Did you mean --invert-match?"),
+    (
+        ["init", "claudecode"],
+        "'claudecode' is not a host; use claude-code, opencode, codex, gemini, copilot, pi, mcp-json, shell. Did you mean claude-code?",
+    ),
+    (["help", "gerp"], "unknown command 'gerp'. Did you mean `spill help grep`?"),
+    (["completion", "tcsh"], "use bash, zsh, fish"),
     # too few, too many
-    (["run"], "there is no command"),
-    (["run", "--"], "there is no command"),
-    (["read"], "required: REF"),
+    (["run"], "run what? Write e.g. `spill run -- make -j8`."),
+    (["run", "--"], "run what? Write e.g. `spill run -- make -j8`."),
+    (["read"], "missing REF"),
     (["show"], "name one output: `spill show REF`, or `spill show --last [WORD ...]`"),
     (["show", "a", "--last", "b"], "name one output"),
-    (["show", "--last"], "Nothing is stored yet"),
-    (["read", "last:cargo"], "Nothing is stored yet"),
+    (["show", "--last"], "Nothing has been run yet"),
+    (["read", "last:cargo"], "Nothing has been run yet"),
     (["gc", "--compress-after", "soon"], "--compress-after 'soon': expected a whole number of seconds, or a time"),
-    (["pin"], "required: REF"),
-    (["unpin"], "required: REF"),
-    (["grep"], "required: REF, PATTERN"),
-    (["grep", "bash-000000000000"], "required: PATTERN"),
-    (["show", "a", "b"], "unrecognized arguments: b"),
-    (["list", "a"], "unrecognized arguments: a"),
-    (["--tokens"], "expected one argument"),
+    (["pin"], "missing REF"),
+    (["unpin"], "missing REF"),
+    (["grep"], "missing REF and PATTERN. See `spill help grep`."),
+    (["grep", "bash-000000000000"], "a REF and a PATTERN are needed"),
+    (["show", "a", "b"], "unexpected argument 'b'"),
+    (["list", "a"], "unexpected argument 'a'"),
+    (["--tokens"], "--tokens needs a value"),
     # wrong values
-    (["--tokens", "x"], "'x' is no whole number"),
-    (["--tokens", "-5"], "'-5' is no whole number"),
-    (["--tokens", "1.5"], "'1.5' is no whole number"),
-    (["--tokens", "٣٣٣"], "is no whole number"),
-    (["--tokens", ""], "'' is no whole number"),
+    (["--tokens", "x"], "'x' is not a whole number"),
+    (["--tokens", "-5"], "'-5' is not a whole number"),
+    (["--tokens", "1.5"], "'1.5' is not a whole number"),
+    (["--tokens", "٣٣٣"], "is not a whole number"),
+    (["--tokens", ""], "'' is not a whole number"),
     (["--tokens", "5"], "leaves no room for the notice"),
     (["--lines", "1"], "leaves no room for the notice"),
     (["--bytes", "9"], "leaves no room for the notice"),
-    (["--keep", "middle"], "is no part of an output"),
-    (["--hints", "telepathy"], "is no hint"),
+    (["--keep", "middle"], "is not valid"),
+    (["--hints", "telepathy"], "is not a hint"),
     (["--cap", "lots"], "cap"),
     (["--tokenizer", "nonsense"], "nonsense"),
-    (["run", "--timeout", "x", "true"], "invalid float value"),
+    (["run", "--timeout", "x", "true"], "--timeout: 'x' is not a time; use e.g. 90, 90s, 5m or 2h"),
+    (["run", "--timeout", "-1", "true"], "--timeout"),
+    (["run", "--timeout", "nan", "true"], "is not a time"),
     (["grep", "a-1", "x", "-C", "-1"], "-C"),
     # refs that name nothing
     (["read", "bash-000000000000"], "No output is stored under"),
     (["show", "bash"], "No output is stored under"),
     (["read", "../../etc/passwd"], "is not a ref"),
     (["show", "/etc/passwd"], "is not a ref"),
-    (["pin", "bash-7f3a9c2e41d0.txt"], "is not a ref"),
+    (["pin", "bash-7f3a9c2e41d0.txt"], "No output is stored under bash-7f3a9c2e41d0"),
     (["verify", "a b"], "is not a ref"),
     (["grep", "a\nb", "x"], "is not a ref"),
     (["read", "x" * 10_000], "is not a ref"),
@@ -162,8 +202,10 @@ def test_what_is_our_own_fault_is_said_to_be_so(monkeypatch, capfd):
     assert err.startswith("spill: this is a bug in spill: RuntimeError: oops\n")
     assert "Traceback" not in err
     monkeypatch.setenv("SPILLOVER_DEBUG", "1")
-    with pytest.raises(RuntimeError, match="oops"):
-        main(["list"])
+    assert main(["list"]) == exits.BUG
+    err = capfd.readouterr().err
+    assert "Traceback" in err
+    assert "RuntimeError: oops" in err
 
 
 @pytest.mark.parametrize(

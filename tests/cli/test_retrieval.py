@@ -24,6 +24,8 @@ def numbers(text):
         (["-5:-3"], range(4_996, 4_999)),
         (["-5:+2"], [4_996, 4_997]),
         (["-1"], [5_000]),
+        (["-5"], range(4_996, 5_001)),
+        (["120-125"], range(120, 126)),
         (["4,999:"], [4_999, 5_000]),
         (["4_999:9_999"], [4_999, 5_000]),
         ([":3"], [1, 2, 3]),
@@ -57,7 +59,7 @@ def test_columns_and_bytes(spill, store):
     assert spill("read", ref, "--bytes", "-6:").stdout.startswith("three")
 
 
-def test_a_start_that_only_one_output_has_will_do(spill, ref):
+def test_any_unique_prefix_works(spill, ref):
     assert numbers(spill("read", ref[:8], "7").stdout) == [7]
     assert numbers(spill("read", ref.split("-")[1][:4], "7").stdout) == [7]
 
@@ -100,6 +102,123 @@ def test_the_options_of_grep(spill, ref, words, lines):
     assert numbers(said.stdout) == lines
 
 
+@pytest.mark.parametrize(
+    ("words", "rows"),
+    [
+        (["-n", "^17:"], ["17: 17: the quick brown fox"]),
+        (["-E", "^(17|18):", "-m", "1"], ["17: 17: the quick brown fox"]),
+        (["-A1", "^17:"], ["17: 17: the quick brown fox", "18- 18: the quick brown fox"]),
+        (["-B", "1", "^17:"], ["16- 16: the quick brown fox", "17: 17: the quick brown fox"]),
+        (["-in", "^17: THE"], ["17: 17: the quick brown fox"]),
+        (["-v", "-m2", "^[1-9]: "], ["10: 10: the quick brown fox", "11: 11: the quick brown fox"]),
+        (["-o", "-m", "2", "[0-9]+|f[a-z]x"], ["1: 1", "1: fox", "2: 2", "2: fox"]),
+        (["-oi", "^17: THE"], ["17: 17: the"]),
+        (["-c", "^1[0-9]: "], ["10"]),
+        (["-vc", "^1[0-9]: "], ["4990"]),
+        (["-c", "fox", "--from", "4,001"], ["1000"]),
+        (["-F", "17: the", "-m", "1"], ["17: 17: the quick brown fox"]),
+        (["-e", "^17:"], ["17: 17: the quick brown fox"]),
+    ],
+    ids=" ".join,
+)
+def test_grep_takes_what_fingers_type(spill, ref, words, rows):
+    for order in ([ref, *words], [*words, ref]):
+        said = spill("grep", *order)
+        assert (said.returncode, said.stderr) == (0, "")
+        found = said.stdout.splitlines()
+        assert found == rows if "c" in words[0] else found[:-1] == rows
+
+
+def test_counting_nothing_prints_0_and_exits_1(spill, ref):
+    said = spill("grep", "-c", "elephant", ref)
+    assert (said.returncode, said.stdout, said.stderr) == (1, "0\n", "")
+
+
+def test_counting_in_last_leaves_the_number_alone_on_stdout(spill):
+    spill("run", "--", "seq", "30")
+    said = spill("grep", "-c", "last", "3")
+    assert (said.returncode, said.stdout) == (0, "4\n")
+    assert said.stderr == "spill: last is seq-4becb4afc4bbb070: seq 30, exit code 0, just now.\n"
+
+
+def test_going_on_keeps_the_options_of_grep(spill, ref):
+    said = spill("grep", ref, "fox", "-m", "3", "-A", "1", "-v", "-i")
+    assert "Every line matches fox in 5,000 lines" in said.stdout
+    said = spill("grep", ref, "^1:", "-m", "3", "-B", "1", "-v")
+    step = said.stdout.rsplit("Next: ", 1)[1].rstrip("]\n")
+    assert step == f"spill grep {ref} '^1:' -B 1 -v -m 3 --from 5"
+    assert numbers(spill(*step.replace("'", "").split()[1:]).stdout) == [5, 6, 7]
+
+
+@pytest.mark.parametrize("pattern", ["quick", "the", "b", "^17: "])
+def test_pattern_and_ref_may_come_in_either_order(spill, ref, pattern):
+    for named in (ref, f"/anywhere/{ref}.txt", *[ref[:6]] * (pattern != "b")):
+        assert spill("grep", pattern, named).stdout == spill("grep", ref, pattern).stdout
+
+
+def test_a_pattern_that_is_the_start_of_a_ref_is_still_a_pattern(spill, ref):
+    """`spill grep error last` searched for "last" in the output of a tool called error."""
+    for pattern in ("bash", "b", ref.rpartition("-")[2][:2]):
+        for named in ("last", "last:bash", ref):
+            assert spill("grep", pattern, named, "-c").stdout == spill("grep", ref, pattern, "-c").stdout
+    assert spill("grep", "last", ref, "-c").stdout == "0\n"
+
+
+@pytest.mark.parametrize("command", ["read", "outline", "show", "path", "pin", "unpin", "verify", "rm"])
+@pytest.mark.parametrize("kind", ["path", "file", "last", "prefix"])
+def test_every_command_takes_every_kind_of_ref(spill, store, ref, command, kind):
+    named = {"path": store.where(ref), "file": f"{ref}.txt", "last": "last:bash", "prefix": ref[:9]}[kind]
+    said = spill(command, named)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout
+
+
+def test_an_answer_ends_with_a_newline_and_what_fits_passes_as_it_came(spill, ref):
+    assert spill("read", ref, "7").stdout.endswith("]\n")
+    assert spill("grep", ref, "^7:").stdout.endswith("]\n")
+    assert spill("outline", ref).stdout.endswith("\n")
+    assert spill("run", "--", "printf", "no newline").stdout == "no newline"
+    assert spill(given="no newline").stdout == "no newline"
+    long = "\n".join(map(str, range(5_000)))
+    assert spill("--lines", "10", given=long).stdout.endswith("\n4999\n")
+    assert spill("run", "--lines", "10", "--", "printf", long).stdout.endswith("\n4999\n")
+
+
+@pytest.mark.parametrize("name", ["opencode", "t15", "klaude", "daycare", "vtcode"])
+def test_what_a_profile_cuts_ends_with_a_newline_too(spill, name):
+    long = "\n".join(map(str, range(60_000)))
+    for said in (spill("--profile", name, given=long), spill("run", "--profile", name, "--", "seq", "60000")):
+        assert said.stdout.endswith("\n")
+        assert len(said.stdout) < len(long)
+
+
+@pytest.mark.parametrize("words", [("x",), ("last",)])
+def test_grep_with_one_word_says_that_it_needs_two(spill, words):
+    said = spill("grep", *words)
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "a REF and a PATTERN are needed, e.g. `spill grep last 'FAILED|Error'`." in said.stderr
+
+
+def test_a_wrong_pattern_is_answered_with_what_to_write_instead(spill, ref):
+    assert "is not a valid pattern (missing ): a(b); correct it, or search for it as plain text: -F" in (
+        spill("grep", ref, "a(b").stderr
+    )
+
+
+def test_what_was_removed_by_hand_is_not_said_to_have_been_swept(spill, ref):
+    spill("rm", ref)
+    said = spill("read", ref).stderr
+    assert "it has been removed: run the tool again" in said
+    assert "age" not in said
+
+
+def test_past_the_end_of_a_partly_stored_output_it_is_said(spill):
+    spill("run", "--cap", "10 kB", "--bytes", "2000", "--", "seq", "5000")
+    said = spill("read", "last", "4000").stdout
+    assert "No line 4,000: seq-" in said
+    assert "The stored part ends here: the first 10,000 of 23,893 bytes; the cap on one output was reached." in said
+
+
 def test_lines_around_a_match_are_marked(spill, ref):
     rows = spill("grep", ref, "^(100|200):", "-C", "1").stdout.splitlines()
     assert [row.split(" ")[0] for row in rows[:-1]] == ["99-", "100:", "101-", "--", "199-", "200:", "201-"]
@@ -110,10 +229,10 @@ def test_a_pattern_may_begin_with_a_dash(spill, ref, store):
     assert "1 of 1 match" in spill("grep", other, "--", "-x").stdout
 
 
-def test_no_match_is_an_answer(spill, ref):
+def test_no_match_is_an_answer_and_exits_1_as_grep_does(spill, ref):
     said = spill("grep", ref, "elephant")
-    assert (said.returncode, said.stderr) == (0, "")
-    assert "No match of elephant in 5,000 lines" in said.stdout
+    assert (said.returncode, said.stderr) == (1, "")
+    assert "No match for elephant in 5,000 lines" in said.stdout
 
 
 def test_more_than_fits_says_how_to_go_on(spill, ref):
@@ -129,22 +248,27 @@ def test_more_than_fits_says_how_to_go_on(spill, ref):
     [
         (["read", "bash-000000000000"], "No output is stored under bash-000000000000"),
         (["grep", "bash-000000000000", "x"], "No output is stored under bash-000000000000"),
-        (["read", "REF", "abc"], "'abc' is no range of lines; write 120:180"),
+        (["read", "REF", "abc"], "'abc' is not a range of lines; write 120:180"),
         (["read", "REF", "0:5"], "counted from 1"),
-        (["read", "REF", "5:+"], "is no range"),
-        (["read", "REF", "1:2:3"], "is no range"),
+        (["read", "REF", "1,5"], "write 1:5 for lines 1 to 5"),
+        (["read", "REF", "20:10"], "20:10 ends before it begins; write 10:20"),
+        (["grep", "REF", "x", "-m", "0"], "-m 0 would show nothing"),
+        (["grep", "REF", "x", "-v", "-o"], "use one of them"),
+        (["grep", "REF", "x", "-A", "100000"], "is not between 0 and"),
+        (["read", "REF", "5:+"], "is not a range"),
+        (["read", "REF", "1:2:3"], "is not a range"),
         (["read", "REF", "1:2", "--columns", "1:2"], "columns are of one line"),
-        (["read", "REF", "1:2", "--bytes", "1:2"], "bytes stand alone"),
-        (["read", "REF", "--columns", "x"], "is no range of columns"),
-        (["read", "REF", "99999999999999999999999"], "is no number"),
+        (["read", "REF", "1:2", "--bytes", "1:2"], "use bytes alone, or lines and columns together"),
+        (["read", "REF", "--columns", "x"], "is not a range of columns"),
+        (["read", "REF", "99999999999999999999999"], "is not a number"),
         (["grep", "REF", "("], "missing )"),
         (["grep", "REF", "(?=x)"], "(?="),
         (["grep", "REF", r"(a)\1"], r"\1"),
-        (["grep", "REF", "x", "--from", "abc"], "no place to search from"),
+        (["grep", "REF", "x", "--from", "abc"], "not a place to search from"),
         (["grep", "REF", "x", "-C", "100000"], "is not between 0 and"),
-        (["grep", "REF"], "required: PATTERN"),
-        (["read"], "required: REF"),
-        (["read", "-50:"], "required: REF"),
+        (["grep", "REF"], "a REF and a PATTERN are needed"),
+        (["read"], "missing REF"),
+        (["read", "-50:"], "missing REF"),
     ],
 )
 def test_wrong_use_says_what_is_wrong(spill, ref, words, why):
@@ -155,17 +279,20 @@ def test_wrong_use_says_what_is_wrong(spill, ref, words, why):
 
 def test_what_was_damaged_meanwhile_is_said(spill, ref, store, tmp_path):
     (tmp_path / "a store" / f"{ref}.json").write_text("{}")
-    said = spill("read", ref)
+    said = spill("read", ref, "--all-scopes")
     assert said.returncode == 2
     assert f"The record of {ref} is damaged" in said.stderr
+    assert f"No output is stored under {ref}" in spill("read", ref).stderr, "whose it is stood in the record"
 
 
 def test_an_outline_is_a_map_and_says_where_to_read(spill, ref):
     said = spill("outline", ref)
     assert said.returncode == 0
-    assert said.stdout.startswith(f"[Outline of {ref}: log, 5,000 lines, ")
+    assert said.stdout.startswith(f"[Outline of {ref}: source, 5,000 lines, "), (
+        "its lines are numbered, as a reader's are"
+    )
     assert "5,000 \N{MULTIPLICATION SIGN} lines 1-5,000: 1: the quick brown fox" in said.stdout
-    assert said.stdout.rstrip().endswith(f"[Next: spill read {ref} 4951:5000]")
+    assert said.stdout.rstrip().endswith(f"[Next: spill read {ref} 1:50]")
 
 
 def test_an_outline_for_a_program_has_the_same_facts(spill, ref, store):

@@ -13,7 +13,7 @@ from spillover.cli.live import FIRST, MOST, Live
 from spillover.run import Progress
 from spillover.testing import content
 
-SHAPE = {"exit_code", "timed_out", "outcome", "ref", "path", "reason", "total", "shown", "ranges", "text"}
+SHAPE = {"exit_code", "timed_out", "still_open", "outcome", "ref", "path", "reason", "total", "shown", "ranges", "text"}
 
 
 def test_each_stream_goes_to_its_own_place(spill):
@@ -55,20 +55,20 @@ def test_json_does_not_change_the_exit_code(spill):
 def test_time_that_is_up_is_said_on_stderr(spill):
     said = spill("run", "--timeout", "1", "--", "sh", "-c", "echo said; sleep 60")
     assert (said.returncode, said.stdout) == (124, "said\n")
-    assert said.stderr == "spill: sh was ended after 1 seconds\n"
+    assert said.stderr == "spill: sh took longer than --timeout 1s and was ended\n"
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ([], "there is no command"),
-        (["--"], "there is no command"),
+        ([], "run what? Write e.g. `spill run -- make -j8`"),
+        (["--"], "run what?"),
         (["--timeout", "0", "true"], "leaves no time"),
-        (["--timeout", "nan", "true"], "leaves no time"),
-        (["--timeout", "soon", "true"], "invalid float value"),
-        (["--lines", "x", "true"], "no whole number"),
+        (["--timeout", "nan", "true"], "is not a time; use e.g. 90"),
+        (["--timeout", "soon", "true"], "is not a time; use e.g. 90"),
+        (["--lines", "x", "true"], "is not a whole number"),
         (["--tokens", "5", "true"], "leaves no room for the notice"),
-        (["--keep", "sideways", "true"], "no part of an output"),
+        (["--keep", "sideways", "true"], "is not valid; use auto"),
     ],
 )
 def test_wrong_use_is_said_before_anything_runs(spill, words, why):

@@ -1,8 +1,11 @@
 """`spill config` and `spill doctor`: what holds here, where it comes from, and whether it works."""
 
+import os
+
 import pytest
 
 from spillover.config.values import KEYS
+from spillover.testing import put
 
 
 def rows(said):
@@ -13,8 +16,22 @@ def rows(said):
 def test_config_shows_every_setting_and_that_nobody_set_it(spill, store):
     shown = rows(spill("config"))
     assert shown.keys() == KEYS.keys()
-    assert shown["lines"] == ["2000", "default"]
+    assert shown["lines"] == ["2,000", "lines", "default"]
     assert shown["store"][-1] == "SPILLOVER_STORE"
+
+
+def test_config_shows_units_and_the_project(spill, tmp_path):
+    (tmp_path / "spillover.toml").write_text("lines = 50\n")
+    shown = {name: " ".join(words) for name, words in rows(spill("config", env={"SPILLOVER_CAP": "500 MB"})).items()}
+    assert shown["scope"] == f"{tmp_path} default"
+    assert shown["bytes"] == "50 KiB default"
+    assert shown["cap"] == "500,000,000 bytes SPILLOVER_CAP"
+    assert shown["tokens"] == "10,000 tokens default"
+    assert shown["chars"] == "none default"
+    assert shown["retention.age"] == "7 days default"
+    assert shown["retention.grace"] == "1 hour default"
+    assert shown["retention.count"] == "10,000 outputs default"
+    assert shown["retention.bytes"] == "5 GiB default"
 
 
 def test_config_shows_who_set_a_value(spill, tmp_path):
@@ -22,10 +39,12 @@ def test_config_shows_who_set_a_value(spill, tmp_path):
     facts = spill("config", "--json", env={"SPILLOVER_TOKENS": "4_000"}).json
     assert facts["keep"] == {"value": "tail", "origin": str(tmp_path / "spillover.toml")}
     assert facts["tokens"]["origin"] == "SPILLOVER_TOKENS"
+    assert facts.pop("ignored") == []
     assert all(setting.keys() == {"value", "origin"} for setting in facts.values())
 
 
-def test_the_file_of_the_folder_above_holds_here(spill, tmp_path):
+def test_the_file_of_a_folder_above_in_the_repository_holds_here(spill, tmp_path):
+    (tmp_path / ".git").mkdir()
     (tmp_path / "spillover.toml").write_text("lines = 50\n")
     below = tmp_path / "some folder" / "below"
     below.mkdir(parents=True)
@@ -49,7 +68,7 @@ def test_a_rule_holds_for_its_tool(spill, tmp_path):
     assert len(spill("run", "--tool", "other", "--", "seq", "5000").stdout.splitlines()) > 20
 
 
-@pytest.mark.parametrize(
+WRONG = pytest.mark.parametrize(
     ("toml", "env", "why"),
     [
         ("tokns = 5\n", {}, "tokens"),
@@ -62,14 +81,44 @@ def test_a_rule_holds_for_its_tool(spill, tmp_path):
         ("", {"SPILLOVER_TOKENS": "many"}, "SPILLOVER_TOKENS"),
         ("", {"SPILLOVER_CONFIG": "/no/such/file.toml"}, "/no/such/file.toml"),
         ("", {"SPILLOVER_CAP": "2 elephants"}, "SPILLOVER_CAP"),
+        ("tokns = 5\n", {"SPILLOVER_CAP": "2 elephants"}, "SPILLOVER_CAP"),
     ],
 )
-@pytest.mark.parametrize("command", [["config"], ["list"], []], ids=["config", "list", "filter"])
-def test_a_wrong_setting_is_said_by_whoever_meets_it(spill, tmp_path, command, toml, env, why):
-    (tmp_path / "spillover.toml").write_text(toml)
+
+
+@WRONG
+@pytest.mark.parametrize("command", [["config"], ["list"]], ids=["config", "list"])
+def test_a_wrong_setting_is_said_by_whoever_meets_it(spill, user_file, command, toml, env, why):
+    user_file.write_text(toml)
     said = spill(*command, env=env)
     assert (said.returncode, said.stdout) == (2, "")
     assert why in said.stderr
+
+
+@WRONG
+@pytest.mark.parametrize("command", [[], ["run", "--", "sh", "-c", "cat; exit 7"]], ids=["filter", "run"])
+def test_a_wrong_setting_stops_no_tool_call(spill, user_file, store, command, toml, env, why):
+    user_file.write_text(toml)
+    said = spill(*command, env=env, given="".join(f"{number}\n" for number in range(9_000)))
+    assert said.returncode == (7 if command else 0)
+    assert said.stdout.startswith("[Output clipped: ")
+    assert len(said.stdout) <= 51_200
+    assert said.stderr.count("\n") == 1
+    assert why in said.stderr
+    assert "Until that is fixed, no configuration file is read" in said.stderr
+    assert len(list(store.list())) == 1, "it is stored where SPILLOVER_STORE says, all the same"
+
+
+@pytest.mark.parametrize("wrong", [["--keep", "sideways"], ["--tokens", "1"], ["--cap", "2 elephants"]])
+@pytest.mark.parametrize("command", [["run"], []], ids=["run", "filter"])
+def test_what_is_typed_wrong_on_the_command_line_is_an_error_before_anything_runs(
+    spill, user_file, tmp_path, command, wrong
+):
+    user_file.write_text("tokns = 5\n")
+    said = spill(*command, *wrong, *(["--", "touch", "ran"] * bool(command)))
+    assert (said.returncode, said.stdout) == (2, "")
+    assert wrong[1] in said.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 def test_doctor_finds_everything_in_order(spill, tmp_path):
@@ -81,6 +130,8 @@ def test_doctor_finds_everything_in_order(spill, tmp_path):
         "store",
         "space",
         "private",
+        "room",
+        "libraries",
         "tokens",
     ]
     assert {line.split()[0] for line in said.stdout.splitlines()[1:]} == {"ok"}
@@ -100,16 +151,66 @@ def test_doctor_finds_a_store_that_cannot_be_one(spill, tmp_path):
     assert any(line.startswith("!!") and " store " in line for line in said.stdout.splitlines())
 
 
-def test_a_store_that_others_could_read_is_closed_to_them(spill, tmp_path, store, ref):
+def test_doctor_names_the_folder_that_it_may_not_use(spill):
+    said = spill("doctor", "--store", "/proc/1/nowhere")
+    assert (said.returncode, said.stderr) == (1, "")
+    wrong = [line for line in said.stdout.splitlines() if line.startswith("!!")]
+    assert any("/proc/1/nowhere" in line for line in wrong)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter every folder")
+def test_doctor_says_what_to_do_about_a_folder_that_is_shut(spill, tmp_path):
+    shut = tmp_path / "shut"
+    shut.mkdir(mode=0)
+    said = spill("doctor", "--store", shut / "store")
+    assert said.returncode == 1
+    assert f"Permission denied: {shut}/store" in said.stdout
+
+
+def test_doctor_finds_a_store_that_is_full(spill, store, ref):
+    store.pin(ref)
+    for number in range(19):
+        put(store, b"%d" % number)
+    said = spill("doctor", env={"SPILLOVER_RETENTION_COUNT": "21"})
+    assert said.returncode == 1
+    (line,) = [line for line in said.stdout.splitlines() if line.startswith("!!")]
+    assert "the store is full" in line
+    assert "20 of 21 outputs" in line
+    assert "raise retention.count, lower retention.grace, or unpin something" in line
+
+
+def test_doctor_says_how_to_close_a_store_that_others_could_look_into(spill, tmp_path, store, ref):
     (tmp_path / "a store").chmod(0o755)
     said = spill("doctor")
-    assert said.returncode == 0
-    assert "has mode 700" in said.stdout
+    assert said.returncode == 1
+    assert "has mode 755; run `chmod 700 " in said.stdout
+    assert (tmp_path / "a store").stat().st_mode & 0o777 == 0o755, "a folder that was there keeps its mode"
 
 
-def test_doctor_finds_a_wrong_configuration(spill, tmp_path):
-    (tmp_path / "spillover.toml").write_text("tokns = 5\n")
+def test_doctor_finds_a_wrong_configuration(spill, user_file):
+    user_file.write_text("tokns = 5\n")
     said = spill("doctor")
     assert said.returncode == 1
     assert "!!  configuration" in said.stdout
     assert "tokns" in said.stdout
+
+
+def test_doctor_gives_no_advice_on_the_mode_of_what_is_not_a_folder(spill, tmp_path):
+    (tmp_path / "file").write_text("a file, where a folder should be\n")
+    said = spill("doctor", "--store", str(tmp_path / "file"))
+    assert said.returncode == 1
+    assert "Not a directory" in said.stdout
+    assert "chmod" not in said.stdout
+
+
+def test_a_wrong_option_is_named_once(spill):
+    said = spill("--keep", "hed", given="")
+    assert said.stderr == "spill: --keep: keep='hed' is not valid; use auto, signal, head, ends, tail or a selector.\n"
+
+
+@pytest.mark.parametrize("words", [("list",), ("read", "last"), ("verify",), ("gc",), ("rm", "last"), ("path", "last")])
+def test_a_store_that_cannot_be_opened_is_named_with_the_next_step(spill, tmp_path, words):
+    (tmp_path / "file").write_text("a file, where a folder should be\n")
+    said = spill(*words, "--store", str(tmp_path / "file"))
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr == f"spill: Not a directory: {tmp_path}/file; `spill doctor` checks the store.\n"

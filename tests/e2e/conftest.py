@@ -1,4 +1,4 @@
-"""The installed `spill` command, and families of processes whose end can be waited for."""
+"""Fixtures: the installed `spill` command, and process families whose end can be awaited."""
 
 import os
 import select
@@ -11,12 +11,12 @@ import pytest
 
 from spillover import DirStore
 
-PATIENCE = 30  # only guards against hanging
+PATIENCE = 30  # seconds; only guards against hanging
 
 
 @pytest.fixture(scope="session")
 def spill():
-    """The command as it was installed beside the interpreter that runs these tests."""
+    """Return the command installed next to the interpreter that runs these tests."""
     beside = Path(sys.executable).with_name("spill")
     found = str(beside) if beside.exists() else shutil.which("spill")
     assert found, "install the package first"
@@ -32,7 +32,7 @@ def store(tmp_path, monkeypatch):
 
 
 class Family:
-    """Processes that hold a FIFO open, by `exec 9>alive; echo up >&9` in the first of them."""
+    """Processes that hold a FIFO open; the first of them opens it with `exec 9>alive; echo up >&9`."""
 
     def __init__(self, path):
         os.mkfifo(path)
@@ -40,14 +40,14 @@ class Family:
         self._said = b""
 
     def up(self):
-        """Wait until the first of them says so."""
+        """Wait until the first process reports that it is up."""
         end = time.monotonic() + PATIENCE
         while not self._said.endswith(b"up\n"):
-            assert time.monotonic() < end, "it never came up"
+            assert time.monotonic() < end, "the process never came up"
             self._read()
 
     def all_gone(self):
-        """Whether they were there, and the last of them ends."""
+        """Wait for the last process to end; return whether that happened and whether they had been up."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if self._read() == b"":
@@ -58,10 +58,10 @@ class Family:
         select.select([self.fd], [], [], 0.05)
         try:
             part = os.read(self.fd, 100)
-        except BlockingIOError:  # somebody holds it, and says nothing
+        except BlockingIOError:  # a process holds it and has written nothing
             return None
         if not part:
-            time.sleep(0.01)  # nobody holds it, or nobody does yet
+            time.sleep(0.01)  # no process holds it, or none does yet
         self._said += part
         return part
 

@@ -1,4 +1,4 @@
-"""`spill run -- COMMAND` is COMMAND: same exit, same stdin, same streams, same environment. The installed command, real children."""
+"""`spill run -- COMMAND` behaves like COMMAND: same exit code, stdin, streams and environment. Uses the installed command."""
 
 import hashlib
 import os
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.usefixtures("store")
 
 
 def bare(argv, **options):
-    """What happens without us: exit code as a shell says it, stdout, stderr."""
+    """Run a command without `spill`; return its exit code as a shell reports it, stdout and stderr."""
     ran = subprocess.run(argv, capture_output=True, check=False, **options)
     return (128 - ran.returncode if ran.returncode < 0 else ran.returncode), ran.stdout, ran.stderr
 
 
 @pytest.fixture
 def same(spill):
-    """Run a command with and without us; it must come to the same, which is given back."""
+    """Run a command with and without `spill`, check that the results are equal, and return them."""
 
     def compare(*argv, **options):
         without = bare(argv, **options)
@@ -93,7 +93,7 @@ def test_a_closed_stdin_is_closed(same):
 
 # stdout and stderr.
 
-#: Prints its arguments to stdout and stderr in turn, each after the one before has been taken out of the pipe.
+#: Prints its arguments to stdout and stderr in turn, each after the previous one has been read from the pipe.
 IN_TURN = """
 import fcntl, os, sys, termios, time
 for number, word in enumerate(sys.argv[1:]):
@@ -104,7 +104,7 @@ for number, word in enumerate(sys.argv[1:]):
 """
 
 
-def test_each_stream_goes_where_its_own_goes(same):
+def test_each_stream_goes_where_it_would_go_without_us(same):
     assert same("sh", "-c", "echo out; echo err >&2; exit 3") == (3, b"out\n", b"err\n")
 
 
@@ -155,7 +155,7 @@ def test_fast_commands_one_after_the_other_lose_nothing(spill):
     assert bare(["sh", "-c", script]) == (0, b"".join(b"%d\n" % number for number in range(1, 6)), b"")
 
 
-# The rest of its world.
+# Folder, environment, arguments and signals.
 
 
 def test_folder_environment_and_words_are_its_own(same, tmp_path):
@@ -180,7 +180,7 @@ def test_what_was_ignored_stays_ignored(same):
     assert same("sh", "-c", "kill -HUP $$; echo lives on", preexec_fn=ignoring)[1] == b"lives on\n"
 
 
-# Where we print to.
+# Our own stdout and stderr.
 
 
 @pytest.mark.parametrize("closed", [[1], [2], [1, 2], [0, 1, 2]], ids=str)

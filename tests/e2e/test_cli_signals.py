@@ -1,4 +1,4 @@
-"""Signals, timeouts and the end of everybody: what is sent to `spill run` reaches the whole family, and nobody stays."""
+"""Signals and timeouts: what is sent to `spill run` reaches every process of the command, and none is left behind."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-#: The first of a family, which tells when it is up, and a grandchild that holds on as long as it may.
+#: A process that reports when it is up, with a child that runs for as long as it can.
 UP = "exec 9>alive; sleep 20 & "
 
 
@@ -39,7 +39,7 @@ def started(spill, store):
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
 def test_a_signal_reaches_the_family_and_the_exit_is_the_commands(started, family, name):
     signum = signal.Signals[name]
-    # In the foreground, for whom a shell puts into the background does not hear SIGINT; and no shell, for one may miss
+    # In the foreground, because background processes of a shell ignore SIGINT; and without a shell, because one may miss
     # a signal between two commands.
     code = f"import os, signal, time; signal.signal({signum:d}, signal.SIG_DFL); os.write(9, b'up\\n'); time.sleep(60)"
     process = started(f'ulimit -c 0; exec 9>alive; echo said; "{sys.executable}" -c "{code}"; :')
@@ -90,14 +90,14 @@ def test_what_was_printed_before_a_signal_is_clipped_and_stored(started, family,
     assert next(store.list()).lines == 50_000
 
 
-# Time that is up.
+# Timeouts.
 
 
-def test_whoever_ignores_being_asked_is_ended_and_what_was_printed_is_kept(started, family):
+def test_a_command_that_ignores_sigterm_is_killed_at_its_timeout_and_its_output_is_kept(started, family):
     process = started(f"trap '' TERM; {UP} echo said; echo up >&9; wait; sleep 60", "--timeout", "1")
     out, err = process.communicate()
     assert (process.returncode, out) == (124, b"said\n")
-    assert err == b"spill: sh was ended after 1 seconds\n"
+    assert err == b"spill: sh took longer than --timeout 1s and was ended\n"
     assert family.all_gone()
 
 
@@ -107,7 +107,7 @@ def test_a_timeout_is_in_the_json(started):
     assert (facts["exit_code"], facts["timed_out"], facts["outcome"]) == (124, True, "stored")
 
 
-# Those who stay behind.
+# Processes that are left behind.
 
 
 def test_a_grandchild_that_keeps_the_pipe_does_not_keep_us(started, family):
@@ -116,8 +116,8 @@ def test_a_grandchild_that_keeps_the_pipe_does_not_keep_us(started, family):
     family.up()
 
 
-def test_endless_output_ends_with_its_time_and_its_reader_gets_a_line(spill, store, family):
-    """`head` leaves after a line; what we print to it then is no error, and `yes` is gone."""
+def test_endless_output_ends_at_the_timeout_and_its_reader_gets_a_line(spill, store, family):
+    """`head` exits after one line. Writing to it after that is not an error, and `yes` is ended."""
     line = (
         f'"{spill}" run --timeout 1 --cap "1 MB" --bytes 2000 -- sh -c "exec 9>alive; echo up >&9; exec yes" | head -1'
     )
@@ -151,6 +151,86 @@ def test_killed_in_the_middle_we_leave_no_half_output_and_what_is_left_is_swept(
     assert family.all_gone(), "the pipe is closed, so it ends with the next line"
     assert list(store.list()) == []
     assert len(os.listdir(temp)) == 1
-    assert store.sweep().leftovers == 0, "a moment ago somebody may still have been between two steps"
+    assert store.sweep().leftovers == 0, "a recent one may belong to a process between two steps"
     assert store.sweep(now=time.time() + 3_600).leftovers == 1
     assert os.listdir(temp) == []
+
+
+# When `spill` is killed and cannot pass a signal on.
+
+#: Prints something and waits until it has been read: from then on, `spill` is certainly running and can be killed.
+TAKEN = """
+import fcntl, os, termios, time
+os.write(1, b"said")
+while any(fcntl.ioctl(1, termios.FIONREAD, bytes(4))):
+    time.sleep(0.001)
+"""
+HEARD = f"exec 9>alive; '{sys.executable}' -c '{TAKEN}'; "
+
+
+@pytest.mark.parametrize("trap", ["", "trap '' TERM; "], ids=["asked", "ignores being asked"])
+def test_a_spill_that_is_killed_takes_its_command_with_it(started, family, trap):
+    """Killing `spill run` with `kill -9` used to leave its command running."""
+    process = started(f"{HEARD}{trap}sleep 60 & echo up >&9; sleep 60; sleep 60")
+    family.up()
+    process.kill()
+    process.communicate()
+    assert family.all_gone()
+
+
+def test_a_group_that_is_killed_takes_its_command_with_it(started, family):
+    """Hosts end a tool call like this: they kill everything in the group at once, including our watcher."""
+    process = started(f"{HEARD}echo up >&9; sleep 60", process_group=0)
+    family.up()
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert family.all_gone()
+
+
+def test_a_command_that_was_stopped_ends_with_a_killed_spill_too(started, family):
+    process = started(f"{HEARD}echo up >&9; kill -STOP $$; sleep 60")
+    family.up()
+    process.kill()
+    process.communicate()
+    assert family.all_gone()
+
+
+def test_what_a_command_leaves_running_on_purpose_stays_when_all_goes_well(started, family, tmp_path):
+    process = started('exec 9>alive; (sleep 2; echo > lived) >/dev/null 2>&1 & echo up >&9; echo "$!"')
+    assert int(process.communicate()[0])
+    assert family.all_gone()
+    assert (tmp_path / "lived").exists()
+
+
+#: Becomes the reaper of orphans (PR_SET_CHILD_SUBREAPER), runs its arguments, and prints whether a process is left.
+INHERITING = """
+import ctypes, os, subprocess, sys
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
+subprocess.run(sys.argv[1:], check=True)
+try:
+    print(os.waitpid(-1, os.WNOHANG))
+except ChildProcessError:
+    print("nobody")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lets a test inherit orphans")
+def test_no_process_is_left_after_a_command_has_ended(spill, store):
+    """We wait for our watcher to end, because in a container nobody else would."""
+    command = [sys.executable, "-c", INHERITING, spill, "run", "--", "true"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "nobody\n"
+
+
+def test_output_that_is_still_being_written_is_reported(started):
+    process = started("sleep 20 & echo said; exit 3")
+    out, err = process.communicate()
+    assert (process.returncode, out) == (3, b"said\n")
+    assert err.decode() == (
+        "spill: sh has ended, but a process it started still has its stderr and stdout open; "
+        "what that prints from now on is not kept\n"
+    )
+
+
+def test_still_open_streams_are_in_the_json(started):
+    process = started("sleep 20 2>/dev/null & echo said", "--json")
+    assert json.loads(process.communicate()[0])["still_open"] == ["stdout"]

@@ -1,4 +1,4 @@
-"""Storage that fails: the command ends as it would, the text fits, and it says what became of the rest."""
+"""Failing storage: the command ends as usual, and the text fits and says what happened to the rest."""
 
 import json
 import os
@@ -16,7 +16,7 @@ SEQ = f"seq {COUNT}; exit 7"
 
 @pytest.fixture
 def run(spill, store):
-    """The script under `spill run`, after a line of shell: exit code, text, stderr."""
+    """Run the script under `spill run`, after a line of shell; return the exit code, the text and stderr."""
 
     def call(script=SEQ, before=":", *, json_=False, options=""):
         form = "--json" if json_ else ""
@@ -29,7 +29,7 @@ def run(spill, store):
 
 
 def lost(said):
-    """Whether the clip is what it must be when nothing could be stored."""
+    """Check a clip whose output could not be stored, and return whether it says so."""
     code, text, err = said
     assert (code, err) == (7, b"")
     assert len(text.encode()) <= 2_000
@@ -40,9 +40,9 @@ def lost(said):
     return "Full output not kept: " in text
 
 
-#: In blocks of 512 or 1,024 bytes: less than is held, so much that it streams, and so much that it is measured beside.
+#: Blocks of 512 or 1,024 bytes: less than is held in memory, enough to stream, and enough to measure in another thread.
 @pytest.mark.parametrize("blocks", [0, 1, 100, 3_000])
-def test_a_disk_that_is_full_loses_the_middle_and_nothing_else(run, store, blocks):
+def test_a_full_disk_loses_the_middle_and_nothing_else(run, store, blocks):
     said = run(before=f"ulimit -f {blocks}")
     assert lost(said)
     assert "File too large" in said[1]
@@ -59,8 +59,9 @@ def test_a_full_disk_is_in_the_json(run):
 
 
 def test_what_fits_needs_no_store_at_all(run, store):
-    assert run("seq 50; exit 7", before="ulimit -f 0")[0] == 7
-    assert not os.path.exists(store.root)
+    code, text, error = run("seq 50; exit 7", before="ulimit -f 0")
+    assert (code, text.splitlines(), error) == (7, [str(number) for number in range(1, 51)], b"")
+    assert list(store.runs()) == []
 
 
 def in_the_way(path):
@@ -86,7 +87,7 @@ def read_only(path):
 
 
 @pytest.mark.parametrize("spoil", [in_the_way, linked, somebody_elses, read_only])
-def test_a_store_that_cannot_be_used_is_said_and_changes_nothing(run, store, tmp_path, spoil):
+def test_a_store_that_cannot_be_used_is_reported_and_changes_nothing(run, store, tmp_path, spoil):
     spoil(tmp_path / "a store")
     code, text, err = run()
     assert (code, err) == (7, b"")
@@ -96,7 +97,7 @@ def test_a_store_that_cannot_be_used_is_said_and_changes_nothing(run, store, tmp
 
 
 @pytest.mark.parametrize("path", ["/proc/none/store", "/dev/null/store", "x" * 300])
-def test_a_store_that_cannot_be_made_is_said_and_changes_nothing(run, path):
+def test_a_store_that_cannot_be_created_is_reported_and_changes_nothing(run, path):
     assert lost(run(options=f"--store '{path}'"))
 
 
@@ -115,7 +116,7 @@ def test_reading_back_says_where_the_stored_part_ends(run, spill, store):
     run(options="--cap '1 MB'")
     (record,) = store.list()
     last = subprocess.run([spill, "read", record.ref, "-2:"], capture_output=True, text=True, check=True).stdout
-    assert f"The stored part ends here: first 1,000,000 of {SIZE:,} bytes" in last
+    assert f"The stored part ends here: the first 1,000,000 of {SIZE:,} bytes" in last
 
 
 def test_the_same_output_again_is_stored_once(run, store):

@@ -2,27 +2,104 @@
 
 import os
 import signal
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from spillover.intake import child
+from spillover.intake import beside, child
 from spillover.intake.child import Ended
 from spillover.store.directory import DirStore
 
+#: It ended well, and something that it started lives on with its stdout and stderr.
+LEFT = Ended(0, still_open=("stdout", "stderr"))
+
 
 def test_a_grandchild_that_keeps_the_pipe_open_does_not_hang_us(sh):
-    assert sh("sleep 30 & echo said")[:2] == (Ended(0), b"said\n")
+    assert sh("sleep 30 & echo said")[:2] == (LEFT, b"said\n")
 
 
-def test_a_grandchild_that_talks_for_ever_does_not_hang_us(sh):
-    ended, printed, _ = sh("(while :; do echo and; sleep 0.01; done) & echo said", window=1 << 20)
-    assert ended == Ended(0)
+def test_a_grandchild_that_talks_on_and_on_does_not_hang_us(sh):
+    ended, printed, _ = sh("(for n in $(seq 500); do echo and; sleep 0.01; done) & echo said", window=1 << 20)
+    assert ended == LEFT
     assert printed.startswith(b"said\n") or b"\nsaid\n" in printed
 
 
 def test_what_a_grandchild_prints_soon_after_is_still_taken(sh, monkeypatch):
-    monkeypatch.setattr(child, "IDLE", 10)  # so that "soon" does not depend on how busy this machine is
-    assert sh("(sleep 0.05; echo late) & echo said")[1] == b"said\nlate\n"
+    monkeypatch.setattr(child, "LINGER", 10)  # so that "soon" does not depend on how busy this machine is
+    assert sh("(sleep 0.05; echo late) & echo said")[:2] == (Ended(0), b"said\nlate\n")
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+def test_what_comes_after_a_silence_is_taken_within_the_second_that_is_promised(sh, stream, monkeypatch):
+    """A tenth of a second of silence was the end: a shell whose stdout is a process of its own lost everything."""
+    assert child.LINGER == 1, "as documented"
+    monkeypatch.setattr(child, "LINGER", 30)  # on a busy machine, 0.3 seconds may take longer than one
+    assert sh(f"(sleep 0.3; echo late >&{stream}) & echo said")[:2] == (Ended(0), b"said\nlate\n")
+
+
+def test_a_filter_on_the_shells_own_stdout_is_waited_for(run, monkeypatch):
+    monkeypatch.setattr(child, "LINGER", 30)  # as above
+    assert run("bash", "-c", "exec > >(sleep .15; cat); echo FAILED; exit 3")[:2] == (Ended(3), b"FAILED\n")
+
+
+def test_the_second_after_the_end_is_no_part_of_the_timeout(sh, monkeypatch):
+    monkeypatch.setattr(child, "LINGER", 3.1)
+    assert sh("sleep 30 & exit 3", timeout=3)[0] == replace(LEFT, exit_code=3)
+
+
+@pytest.mark.parametrize(
+    ("script", "still_open"),
+    [
+        ("sleep 30 2>/dev/null & true", ("stdout",)),
+        ("sleep 30 >/dev/null & true", ("stderr",)),
+        ("sleep 30 >/dev/null 2>&1 & true", ()),
+    ],
+)
+def test_which_streams_are_still_open_is_said(sh, script, still_open):
+    assert sh(script)[0] == Ended(0, still_open=still_open)
+
+
+def test_a_stream_that_is_closed_in_time_is_not_open(sh, monkeypatch):
+    monkeypatch.setattr(child, "LINGER", 30)
+    assert sh("sleep 0.2 & true")[0] == Ended(0)
+
+
+@pytest.mark.parametrize("streams", ["", "2>/dev/null", ">&2"])
+def test_whoever_still_writes_when_we_go_does_not_die_of_it(sh, tmp_path, streams, monkeypatch):
+    """The pipe that nobody read any more killed a daemon that had inherited it, at its next line."""
+    monkeypatch.setattr(child, "LINGER", 0.1)
+    script = f"""(i=0; while [ $i -lt 30 ]; do i=$((i+1)); seq 1000 || exit; sleep 0.02; done; echo > "$1"){streams} & true"""
+    assert sh(script, tmp_path / "lived", window=1 << 24)[0].still_open
+    until = time.monotonic() + 30  # only guards against hanging
+    while not (tmp_path / "lived").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert (tmp_path / "lived").exists()
+
+
+def test_nobody_is_left_to_wait_for_when_a_pipe_is_handed_on(sh, monkeypatch):
+    monkeypatch.setattr(child, "LINGER", 0.1)
+    before = _children()  # of other tests, such as a server that several of them share
+    assert sh("sleep 1 & true")[0].still_open
+    assert _children() <= before
+
+
+def _children():
+    """Return the processes that this one has to wait for, those that have ended included."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            number, _, rest = stat.read_text().partition(" (")
+            found |= {int(number)} if int(rest.rpartition(")")[2].split()[1]) == os.getpid() else set()
+    return found
+
+
+def test_where_there_is_no_shell_to_hand_a_pipe_to_nothing_else_changes(sh, monkeypatch):
+    monkeypatch.setattr(child, "LINGER", 0.1)
+    monkeypatch.setattr(beside, "_SHELL", "/no such shell")
+    assert sh("sleep 5 & echo said; exit 3", die_with_parent=True)[:2] == (replace(LEFT, exit_code=3), b"said\n")
 
 
 # When its time is over.

@@ -76,17 +76,63 @@ def test_the_writer_may_close_its_descriptor_first(tmp_path):
     assert same(meter, data)
 
 
+def no_mapping(*_, **__):
+    raise OSError(12, "Cannot allocate memory")
+
+
+def test_what_cannot_be_mapped_is_read(fd, monkeypatch):
+    monkeypatch.setattr(follow, "mmap", no_mapping)
+    data = b"one\ntwo " * STEP
+    os.write(fd, data)
+    meter = Meter()
+    follower = Follower(fd, meter)
+    follower.upto(len(data))
+    follower.finish()
+    assert same(meter, data)
+
+
 def test_what_cannot_be_read_back_is_a_failing_store(fd, monkeypatch):
-    def no_mapping(*_, **__):
-        raise OSError(12, "Cannot allocate memory")
+    def no_reading(*_):
+        raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(follow, "mmap", no_mapping)
+    monkeypatch.setattr(os, "pread", no_reading)
     os.write(fd, b"x" * STEP)
     follower = Follower(fd, Meter())
     follower.upto(STEP)
-    with pytest.raises(StoreError, match=r"could not be read back: .*Cannot allocate memory"):
+    with pytest.raises(StoreError, match=r"could not be read back: .*Input/output error"):
         follower.finish()
     assert not followers()
+
+
+def test_a_file_that_became_shorter_is_a_failing_store_and_nobody_waits_for_the_rest(fd):
+    os.write(fd, b"x" * 10)
+    follower = Follower(fd, Meter())
+    follower.upto(STEP)
+    with pytest.raises(StoreError, match="could not be read back"):
+        follower.finish()
+
+
+def test_without_a_descriptor_or_a_thread_to_spare_it_is_measured_all_the_same(fd, monkeypatch):
+    def no_more(*_):
+        raise OSError(24, "Too many open files")
+
+    def no_thread(*_):
+        raise RuntimeError("can't start new thread")
+
+    data = b"one\ntwo " * STEP
+    os.write(fd, data)
+    for broken in ([(os, "dup", no_more)], [(threading.Thread, "start", no_thread)]):
+        with monkeypatch.context() as patch:
+            for where, name, fail in broken:
+                patch.setattr(where, name, fail)
+            meter = Meter()
+            follower = Follower(fd, meter)
+            follower.upto(len(data))
+            follower.finish()
+            follower.stop()
+        assert same(meter, data)
+        assert os.fstat(fd).st_size == len(data), "and the writer's own is still open"
 
 
 def test_stopping_early_leaves_no_thread_and_no_descriptor(fd):

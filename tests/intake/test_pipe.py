@@ -9,10 +9,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from spillover.errors import StoreError
 from spillover.intake import pipe
 from spillover.intake.pipe import PIPE, READ, move, widen
 from spillover.intake.take import Gone, Intake
-from spillover.store.directory import DirStore
+from spillover.store.directory import DirStore, DirWriter
 from spillover.store.memory import MemoryStore
 
 WINDOW = 1_000
@@ -96,7 +97,7 @@ def test_an_empty_pipe_that_does_not_block_says_so(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "splice"), reason="this system has no splice")
 @pytest.mark.parametrize("after", [0, 1, 3])
 def test_a_disk_that_fills_up_loses_the_middle_and_no_number(tmp_path, monkeypatch, after):
-    left, splice = after, os.splice
+    left, splice, write = after, os.splice, DirWriter.write
 
     def full(*args):
         nonlocal left
@@ -105,7 +106,13 @@ def test_a_disk_that_fills_up_loses_the_middle_and_no_number(tmp_path, monkeypat
         left -= 1
         return splice(*args)
 
+    def written(writer, data):
+        if left == 0 and os.fstat(writer.fileno()).st_size:
+            raise StoreError("No space left on device")
+        write(writer, data)
+
     monkeypatch.setattr(os, "splice", full)
+    monkeypatch.setattr(DirWriter, "write", written)
     intake = moved(LINES, DirStore(tmp_path / "store"), side=5_000)
     assert intake.gone == Gone("No space left on device", 0)
     assert (intake.meter.bytes, intake.meter.newlines) == (len(LINES), LINES.count(b"\n"))

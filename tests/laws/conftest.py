@@ -1,7 +1,7 @@
-"""The laws share their outputs, their ways in and their naive counting: the modules law_*.py beside this file."""
+"""Let the law tests import what they share: the law_*.py modules in this folder."""
 
 import sys
 from pathlib import Path
 
-# pytest's importlib mode leaves sys.path alone, so that test files cannot import by accident what stands beside them.
+# pytest's importlib mode does not change sys.path, so that test files cannot import their neighbours by accident.
 sys.path.append(str(Path(__file__).parent))

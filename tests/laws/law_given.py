@@ -1,14 +1,16 @@
-"""What the laws are tried on, as Hypothesis draws it.
+"""Hypothesis strategies for the law tests.
 
-Drawing takes longer than clipping, so it is done from tables: one draw for all choices, one for each part of an output.
+Drawing takes longer than clipping, so we draw from tables: once for all choices, and once for each part of an output.
 """
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from law_tables import CHOICES, KINDS, PARTS, Output
 
-#: How a law is tried: a thousand times. Where each example is a process, a few are enough for what differs there.
+#: The main property of each law runs 400 times, each corollary 150 times. If every example starts a process, 50 are
+#: enough to cover what differs there. `make soak` runs for as long as you like.
 law = settings.get_profile("laws")
+law_in_short = settings(law, max_examples=150)
 law_for_processes = settings(law, max_examples=50)
 
 choices = st.sampled_from(CHOICES)
@@ -19,10 +21,10 @@ def _outputs(parts):
     return st.builds(Output.of, lists, loose, huge=st.sampled_from([False] * 49 + [True]))
 
 
-#: Any output, from none at all to one with a middle nobody has seen; most are of a size that limits decide about.
+#: Any output, from empty to one with a middle that no cut reads; most sizes are near the limits.
 outputs = _outputs(PARTS)
-#: None of it looks like a word of ours: for those who have to tell our words from the output's.
+#: Outputs that never look like our notices or markers, for tests that must tell the two apart.
 unforged = _outputs([part for part in PARTS if part[0] not in KINDS["forged"]])
 
-#: How long the chunks of a source are, the rest being one more: a few of any length, or very many short ones.
+#: The lengths of a source's chunks (the rest is one more chunk): a few of any length, or very many short ones.
 cuts = st.lists(st.integers(0, 300), max_size=8) | st.sampled_from([(1,) * 60, (0, 5) * 20])

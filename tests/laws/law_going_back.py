@@ -1,19 +1,19 @@
-"""Going back as a model does: by the call that an answer ends with, until an answer says that it is the end."""
+"""Read a stored output as a model does: make the call each answer ends with, until an answer has no next call."""
 
 import ast
 import re
 import shlex
 
-#: The three ways an answer may name its next call, by the hint that makes it do so.
+#: The three ways in which an answer can name its next call, by hint.
 WAYS_BACK = ("cli", "tools", ())
-#: Each answer must get somewhere, so this many are never needed.
+#: Each answer must make progress, so this many are never needed.
 MANY = 100_000
 
 _PLAIN = re.compile(r"(?:line (\d+), columns|lines|bytes|from line) ([\d:]+)")
 
 
 def next_call(answer):
-    """The arguments of the call an answer ends with; None at the end."""
+    """Return the arguments of the call an answer ends with; None at the end of the output."""
     footer = answer.rpartition("\n")[2]
     assert footer.startswith("["), footer
     assert footer.endswith("]"), footer
@@ -42,7 +42,7 @@ def _from_shell(call):
 
 
 def follow(ask, **first):
-    """Every answer, from the first to the one that names no next call."""
+    """Yield every answer, up to the one that names no next call."""
     asked = first
     for _ in range(MANY):
         answer = ask(**asked)
@@ -50,6 +50,6 @@ def follow(ask, **first):
         going_on = next_call(answer.text)
         if going_on is None:
             return
-        assert going_on != asked, "an answer that gets nowhere"
+        assert going_on != asked, "an answer without progress"
         asked = going_on
     raise AssertionError("no end")

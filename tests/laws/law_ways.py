@@ -1,9 +1,9 @@
-"""Every public way in: the same bytes by way of each, and what came of them."""
+"""Every public entry point: pass the same bytes through each, and return what it produced."""
 
 import asyncio
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from spillover import Clip, aclip, clip
@@ -13,15 +13,15 @@ from spillover.view.clean import clean
 
 @dataclass(frozen=True)
 class Came:
-    """What a way in made of an output."""
+    """What an entry point produced from an output."""
 
-    texts: tuple[str, ...]  # what the model gets, all of it
+    texts: tuple[str, ...]  # everything the model gets
     clips: tuple[Clip, ...]
     inputs: tuple[bytes, ...]  # the bytes behind each clip
 
 
 def as_text(data):
-    """The bytes as a str that stands for them: what is no UTF-8 becomes lone surrogates."""
+    """Return the bytes as a str, in which bytes that are not UTF-8 become lone surrogates."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -90,7 +90,20 @@ def by_async_function(clipper, data, cuts, folder):
 
 
 def as_arguments(clipper):
-    names = ("trigger", "keep", "store", "tokens", "hints", "tool", "cap")
+    names = (
+        "trigger",
+        "keep",
+        "store",
+        "tokenizer",
+        "hints",
+        "tool",
+        "scope",
+        "redact",
+        "cap",
+        "wording",
+        "query",
+        "budget",
+    )
     return {name: getattr(clipper, name) for name in names}
 
 
@@ -115,6 +128,17 @@ def by_blocks(clipper, data, cuts, folder):
     return Came(block_texts(blocks), (blocks.clip,), (behind_each_other(map(as_bytes, texts)),))
 
 
+def by_messages(clipper, data, cuts, folder):
+    """Whole messages: a result inside of one of Anthropic's, and the rest as OpenAI has them."""
+    texts = [as_text(part) for part in chunked(data, cuts)] or [""]
+    first = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "0", "content": texts[0]}]}
+    given = [first, *({"role": "tool", "tool_call_id": str(n), "content": text} for n, text in enumerate(texts[1:]))]
+    messages = clipper.clip_blocks(given)
+    assert len(messages) == len(given)
+    got = [messages[0]["content"][0]["content"], *(message["content"] for message in messages[1:])]
+    return Came(tuple(got), (messages.clip,), (behind_each_other(map(as_bytes, texts)),))
+
+
 def by_many(clipper, data, cuts, folder):
     parts = dict(enumerate(chunked(data, cuts)))
     clips = clipper.clip_many(parts)
@@ -128,7 +152,7 @@ def halves(data, cuts):
 
 
 def behind_each_other(parts):
-    """As one output: where a part does not end its line, a newline stands between."""
+    """Join the parts into one output, with a newline after each part that does not end with one."""
     whole = b""
     for part in parts:
         if part and whole and not whole.endswith(b"\n"):
@@ -168,14 +192,55 @@ def wrapped_blocks(clipper, data, cuts, folder):
 
 
 def wrapped_data(clipper, data, cuts, folder):
-    """What is no text, a framework writes as JSON."""
+    """Return data from a tool, which a framework would write as JSON."""
     rows = [clean(part) for part in chunked(data, cuts)]
     result = clipper.wrap(lambda: rows)()
     return Came((result if isinstance(result, str) else json.dumps(result, ensure_ascii=False),), (), (data,))
 
 
+@dataclass
+class Ran:
+    """What a tool may return instead of a text."""
+
+    stdout: str
+    parts: list[str]
+    exit_code: int = 3
+
+
+def written(result):
+    """As a host writes it: JSON, with lines."""
+    return result if isinstance(result, str) else json.dumps(asdict(result), ensure_ascii=False, indent=1)
+
+
+def wrapped_object(clipper, data, cuts, folder):
+    rows = [clean(part) for part in chunked(data, cuts)]
+    result = clipper.wrap(lambda: Ran(clean(data), rows))()
+    assert isinstance(result, str) or result.exit_code == 3
+    return Came((written(result),), (), (data,))
+
+
+def wrapped_declared(clipper, data, cuts, folder):
+    rows = [clean(part) for part in chunked(data, cuts)]
+
+    def tool() -> list[str]:
+        return rows
+
+    result = clipper.wrap(tool)()
+    return Came((result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, indent=1),), (), (data,))
+
+
+def wrapped_dict(clipper, data, cuts, folder):
+    """Return a dict with the output as a string in it, as most shell tools do."""
+
+    def tool() -> dict[str, object]:
+        return {"stdout": clean(data), "exit_code": 2}
+
+    result = clipper.wrap(tool)()
+    return Came((result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, indent=1),), (), (data,))
+
+
 def wrapped_error(clipper, data, cuts, folder):
-    """A host shows the model what an exception says."""
+    """Raise from a tool, because hosts show the message of an exception to the model."""
 
     def tool():
         raise ValueError(data.decode("utf-8", "replace"))
@@ -187,7 +252,7 @@ def wrapped_error(clipper, data, cuts, folder):
     raise AssertionError("the exception is gone")
 
 
-#: One output in, one clip out, whatever the source.
+#: One output in and one clip out, for every kind of source.
 SOURCES = {
     "str": by_str,
     "bytes": by_bytes,
@@ -204,8 +269,8 @@ SOURCES = {
     "capture": by_capture,
 }
 #: Several outputs in, or several texts out.
-TOGETHER = {"clip_streams": by_streams, "clip_blocks": by_blocks, "clip_many": by_many}
-#: Around a tool; only what the model gets comes out.
+TOGETHER = {"clip_streams": by_streams, "clip_blocks": by_blocks, "messages": by_messages, "clip_many": by_many}
+#: Wrapped tools, which return only what the model gets.
 WRAPPED = {
     "wrapped text": wrapped_text,
     "wrapped bytes": wrapped_bytes,
@@ -213,5 +278,8 @@ WRAPPED = {
     "wrapped generator": wrapped_generator,
     "wrapped blocks": wrapped_blocks,
     "wrapped data": wrapped_data,
+    "wrapped object": wrapped_object,
+    "wrapped declared list": wrapped_declared,
+    "wrapped declared dict": wrapped_dict,
     "wrapped error": wrapped_error,
 }

@@ -1,7 +1,7 @@
-"""Law 4: counts are of the whole output, and what is shown and what is hidden add up to it.
+"""Law 4: counts describe the complete output, and the shown and hidden parts add up to it.
 
-The text is read back with nothing but the numbers in it: the markers say where the gaps are, so everything else must be
-the output, line for line.
+The tests parse the text using only the numbers in it: the markers say where the gaps are, so everything else must match
+the output line for line.
 """
 
 import re
@@ -9,13 +9,13 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import choices, cuts, law, outputs, unforged
+from law_given import choices, cuts, law, law_in_short, outputs, unforged
 from law_naive import Lines, line_count, merged
 from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.testing import FailingStore
-from spillover.view.clean import clean
+from spillover.view.clean import clean, look
 
 NUMBER = r"([\d,]+)"
 NOTICE = re.compile(r"\[(?:Output|Clipped)[^\]]*\]\n?")
@@ -26,14 +26,15 @@ MARKER = re.compile(
     r"|(?:the (?:line|[\d,]+ lines) above (?:once|[\d,]+) more(?: times)?|[\d,]+ more like the line above|[\w ]+, [\d,]+ bytes, sha256 \w+), "
     rf"(?:lines? {NUMBER}(?:-{NUMBER})?|bytes {NUMBER}-{NUMBER})) …\]"
 )
-#: What a notice may say, and which numbers it says that with.
+#: Sentences that a notice may contain, and what their numbers mean.
 SAID = {
     rf"Output clipped: {NUMBER} of {NUMBER} lines? shown; {NUMBER} bytes, ~{NUMBER} tokens in all\.": "shown_lines lines bytes tokens",
     rf"Output clipped: {NUMBER} of {NUMBER} bytes shown, in {NUMBER} lines?; ~{NUMBER} tokens in all\.": "shown_bytes bytes lines tokens",
-    rf"Output cleaned of .*: all {NUMBER} lines? shown; {NUMBER} bytes as it came\.": "lines bytes",
+    rf"Output clipped: control codes only; all {NUMBER} lines? shown, {NUMBER} bytes as it came\.": "lines bytes",
+    rf"Output clipped: {NUMBER} overwritten frames? left out\.": "frames",
     rf"Clipped: {NUMBER} of {NUMBER} lines? shown\.": "shown_lines lines",
 }
-#: The next step it names, and where that begins.
+#: The next step that a notice names, and the line it starts from.
 NEXT = re.compile(rf'(?:lines="|spill read \S+ |offset=)({NUMBER})')
 
 
@@ -42,7 +43,7 @@ def number(text):
 
 
 def gap_of(found, lines):
-    """Where the gap of a marker is, in bytes: from, to."""
+    """Return the byte range of the gap that a marker describes: start, end."""
     first, last, start, end, in_first, in_last, tiny_first, tiny_last, said_first, said_last, said_start, said_end = (
         text and number(text) for text in found.groups()
     )
@@ -56,7 +57,7 @@ def gap_of(found, lines):
 
 
 def read_back(text, data):
-    """The notice, and the spans of the output that the text shows, by its own markers; it must be exactly those."""
+    """Return the notice and the spans that the markers imply, after checking that the text shows exactly those spans."""
     lines = Lines(data)
     words = NOTICE.match(text).group()
     body = text[len(words) :]
@@ -89,7 +90,10 @@ def check_numbers(clip, words, spans, gaps, data):
         "tokens": clip.total.tokens,
         "shown_lines": clip.shown.lines,
         "shown_bytes": clip.shown.bytes,
+        "frames": sum(look(data[start:end])[1] for start, end in spans),
     }
+    said = re.search(rf"{NUMBER} overwritten frames? left out\.", words)
+    assert (number(said[1]) if said else 0) == true["frames"]
     said, names = next((found, SAID[form]) for form in SAID if (found := re.match(r"\[" + form, words)))
     assert [number(text) for text in said.groups()] == [true[name] for name in names.split()]
     following = NEXT.search(words)
@@ -110,7 +114,7 @@ def test_what_the_text_says_of_itself_is_what_it_shows(tmp_path, way, chosen, da
         check_numbers(clip, words, spans, gaps, came_in)
 
 
-@law
+@law_in_short
 @given(way=st.sampled_from([*SOURCES, *TOGETHER]), chosen=choices, data=outputs, cuts=cuts, store=stores)
 def test_what_is_shown_and_what_is_hidden_add_up(tmp_path, way, chosen, data, cuts, store):
     came = (SOURCES | TOGETHER)[way](Clipper(**chosen, store=store), data, cuts, tmp_path)
@@ -123,14 +127,14 @@ def test_what_is_shown_and_what_is_hidden_add_up(tmp_path, way, chosen, data, cu
         assert clip.shown.bytes <= clip.total.bytes
 
 
-@law
+@law_in_short
 @given(data=outputs)
 def test_a_line_looks_the_same_alone_as_among_others(data):
-    """What makes a line number in the text a line number in the store."""
+    """Otherwise, line numbers in the text would not match line numbers in the store."""
     assert clean(data) == "".join(clean(line) for line in Lines(data).all)
 
 
-@law
+@law_in_short
 @given(data=outputs)
 def test_characters_are_counted_as_decoding_counts_them(data):
     text = data.decode("utf-8", "ignore")
@@ -138,7 +142,7 @@ def test_characters_are_counted_as_decoding_counts_them(data):
     assert clip.total.chars == len(text)
 
 
-#: output → lines, as a person counts.
+#: output → number of lines, as a person counts.
 COUNTED = [
     (b"", 0),
     (b"x", 1),
@@ -163,7 +167,7 @@ def test_lines_are_counted_as_a_person_does(output, lines):
 
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 DIGITS = "0123456789" * 30
-#: keep, limits, output → notice, what stands below it; REF and N for what depends on the hash and on the estimate.
+#: keep, limits, output → notice, text below it. REF and N replace what depends on the hash and on the estimate.
 BY_EYE = [
     (
         "head",
@@ -190,22 +194,43 @@ BY_EYE = [
         "head",
         Limits(chars=200),
         DIGITS,
-        "[Output clipped: 55 of 300 bytes shown, in 1 line; ~N tokens in all. Full output: REF]",
-        "0123456789012345678901234567890123456789012345678901234\n[… bytes 56-300, in line 1, not shown …]",
+        "[Output clipped: 51 of 300 bytes shown, in 1 line; ~N tokens in all. Full output: REF]",
+        "012345678901234567890123456789012345678901234567890\n[… bytes 52-300, in line 1, not shown …]",
     ),
     (
         "tail",
         Limits(chars=200),
         f"first\n{DIGITS}\nlast\n",
         "[Output clipped: 2 of 3 lines shown; 312 bytes, ~N tokens in all. Full output: REF]",
-        "[… bytes 1-256, in lines 1-2, not shown …]\n01234567890123456789012345678901234567890123456789\nlast\n",
+        "[… bytes 1-260, in lines 1-2, not shown …]\n4567890123456789012345678901234567890123456789\nlast\n",
     ),
     (
         "ends",
         Limits(bytes=400),
         "\r 10%" * 100 + "\r100%\n",
-        "[Output cleaned of control codes and progress frames: all 1 line shown; 506 bytes as it came. Full output: REF]",
+        "[Output clipped: 100 overwritten frames left out. Full output: REF]",
         "100%\n",
+    ),
+    (
+        "ends",
+        Limits(bytes=400),
+        "\x1b[31m\x1b[0m" * 100 + "ok\n",
+        "[Output clipped: control codes only; all 1 line shown, 903 bytes as it came. Full output: REF]",
+        "ok\n",
+    ),
+    (
+        "head",
+        Limits(lines=5),
+        TEN.replace("1", "0%\r1"),
+        "[Output clipped: 2 of 10 lines shown; 77 bytes, ~N tokens in all. Full output: REF]",
+        "line 0%\n1\nline 2\n[… lines 3-10 not shown …]",
+    ),
+    (
+        "head",
+        Limits(lines=5),
+        TEN.replace("line 1", "at 10%\rat 90%"),
+        "[Output clipped: 3 of 10 lines shown; 85 bytes, ~N tokens in all. 1 overwritten frame left out. Full output: REF]",
+        "at 90%\nline 2\nline 3\n[… lines 4-10 not shown …]",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""Law 6: the same output and the same choices give the same clip and the same ref, everywhere and in any chunks."""
+"""Law 6: the same output and the same choices give the same clip and ref on every machine and for any chunking."""
 
 import hashlib
 import io
@@ -10,11 +10,12 @@ import textwrap
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import choices, cuts, law, outputs
+from law_given import choices, cuts, law, law_in_short, outputs
 from law_naive import line_count
 from law_ways import SOURCES, as_bytes
 
 from spillover import Clipper, DirStore, MemoryStore
+from spillover.store.base import REF_DIGITS
 from spillover.testing import byte_by_byte, chunked
 
 
@@ -30,7 +31,7 @@ def test_every_source_gives_what_the_bytes_give(tmp_path, way, chosen, data, cut
     assert facts(came.clips[0]) == facts(clipper.clip(came.inputs[0]))
 
 
-@law
+@law_in_short
 @given(chosen=choices, data=outputs, first=cuts, second=cuts)
 def test_chunking_makes_no_difference(chosen, data, first, second):
     clipper = Clipper(**chosen, store=MemoryStore())
@@ -40,7 +41,7 @@ def test_chunking_makes_no_difference(chosen, data, first, second):
     assert {facts(clip) for clip in clips} == {facts(clipper.clip(bytes(data)))}
 
 
-@law
+@law_in_short
 @given(chosen=choices, data=outputs, at=st.integers(0, 3_000), cuts=cuts)
 def test_how_streams_and_parallel_results_come_in_makes_no_difference(chosen, data, at, cuts):
     clipper = Clipper(**chosen, store=MemoryStore())
@@ -54,7 +55,7 @@ def test_how_streams_and_parallel_results_come_in_makes_no_difference(chosen, da
     assert [*map(facts, many[0].values())] == [*map(facts, many[1].values())]
 
 
-@law
+@law_in_short
 @given(chosen=choices, data=outputs)
 def test_where_it_is_stored_makes_no_difference_to_a_reader_who_is_not_told(tmp_path, chosen, data):
     chosen = {**chosen, "hints": "cli"}
@@ -63,18 +64,18 @@ def test_where_it_is_stored_makes_no_difference_to_a_reader_who_is_not_told(tmp_
     assert len({facts(clip) for clip in clips}) == 1
 
 
-@law
+@law_in_short
 @given(chosen=choices, data=outputs)
 def test_asking_again_gives_the_same_clip_although_it_is_stored_by_now(chosen, data):
     clipper = Clipper(**chosen, store=MemoryStore())
     first, second = clipper.clip(data), clipper.clip(data)
     assert facts(first) == facts(second)
     if first.ref:
-        assert first.ref.endswith("-" + hashlib.sha256(data).hexdigest()[:12])
+        assert first.ref.endswith("-" + hashlib.sha256(data).hexdigest()[:REF_DIGITS])
         assert clipper.read(first.ref).text == clipper.read(first.ref).text
 
 
-@law
+@law_in_short
 @given(text=st.text(max_size=300), chosen=choices)
 def test_any_text_is_the_bytes_it_stands_for(text, chosen):
     clipper = Clipper(**chosen, store=MemoryStore())
@@ -92,10 +93,10 @@ def test_from_a_megabyte_on_measuring_runs_beside_writing_and_nothing_changes(tm
     clips = [Clipper(store=store, hints="cli").clip(pieces) for store in (DirStore(tmp_path / "s"), MemoryStore())]
     assert facts(clips[0]) == facts(clips[1])
     assert (clips[0].total.bytes, clips[0].total.lines) == (size, line_count(data))
-    assert clips[0].ref.endswith("-" + hashlib.sha256(data).hexdigest()[:12])
+    assert clips[0].ref.endswith("-" + hashlib.sha256(data).hexdigest()[:REF_DIGITS])
 
 
-#: Everything a process could let slip into a text: its hash seed, its id, its time zone, its locale, its folder.
+#: Everything about a process that could leak into a text: hash seed, id, time zone, locale, folder.
 ELSEWHERE = (
     {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C"},
     {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"},
@@ -108,7 +109,7 @@ PROGRAM = textwrap.dedent("""
     from spillover import Clipper, MemoryStore
     import hashlib
     said = hashlib.sha256()
-    for number, chosen in enumerate(CHOICES[:250]):
+    for number, chosen in enumerate(CHOICES[:100]):
         parts = [PARTS[(number * step + step) % len(PARTS)] for step in (1, 7, 31, 101)]
         clipper = Clipper(**chosen, store=MemoryStore())
         output = bytes(Output.of(parts))
@@ -125,7 +126,7 @@ PROGRAM = textwrap.dedent("""
 
 
 def test_every_process_says_the_same(tmp_path):
-    """A thousand clips in each of three processes that differ in all they can differ in."""
+    """Make hundreds of clips in each of three processes with different environments."""
     said = set()
     for number, differing in enumerate(ELSEWHERE):
         folder = tmp_path / f"folder {number}"

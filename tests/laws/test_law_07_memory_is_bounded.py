@@ -1,4 +1,4 @@
-"""Law 7: memory is bounded by the limits, not by the output; one pass to store, at most one more to select."""
+"""Law 7: memory is bounded by the limits, not by the output. Storing takes one pass, selecting at most one more."""
 
 import subprocess
 import sys
@@ -6,18 +6,18 @@ import textwrap
 
 import pytest
 from hypothesis import given
-from law_given import choices, cuts, law, outputs
+from law_given import choices, cuts, law_in_short, outputs
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.testing import chunked
 
 MEGABYTE = 1 << 20
-SMALL, BIG = MEGABYTE, 300 * MEGABYTE
+SMALL, BIG = MEGABYTE, 120 * MEGABYTE
 ROOM = 40 * MEGABYTE
 
 
 class Watched:
-    """A store that remembers when it was first asked for anything, and how much was read back from it."""
+    """A store that records when it was first used, and how many bytes were read back."""
 
     def __init__(self):
         self.inner = MemoryStore()
@@ -55,7 +55,7 @@ class _WatchedBlob:
         return data
 
 
-@law
+@law_in_short
 @given(chosen=choices, data=outputs, cuts=cuts)
 def test_no_more_than_could_fit_is_held_before_the_store_is_asked(chosen, data, cuts):
     store = Watched()
@@ -66,7 +66,7 @@ def test_no_more_than_could_fit_is_held_before_the_store_is_asked(chosen, data, 
     for chunk in chunked(data, cuts):
         capture.write(chunk)
         passed += len(chunk)
-        assert store.asked == (passed > window), "neither later than needed nor earlier"
+        assert store.asked == (passed > window), "neither earlier nor later than needed"
     clip = capture.clip
     assert store.asked == (clip.outcome != "whole"), "once, and never for what fits"
 
@@ -76,7 +76,7 @@ def test_no_more_than_could_fit_is_held_before_the_store_is_asked(chosen, data, 
     "line", [b"a line of a log that goes on and on\n", b"one line without an end ", b"\n", b"\r 10%"]
 )
 def test_selecting_looks_at_the_ends_only(keep, line):
-    """However large the output is, what is read back to cut it is a multiple of the limits."""
+    """However large the output is, cutting reads back only a multiple of the limits."""
     store = Watched()
     clipper = Clipper(Limits(bytes=2_000), keep=keep, store=store)
     clipper.clip(line * (20 * MEGABYTE // len(line)))
@@ -84,7 +84,7 @@ def test_selecting_looks_at_the_ends_only(keep, line):
     assert store.all_read <= 8 * MEGABYTE
 
 
-#: A process clips a stream of so many megabytes, made as it goes, and says how much memory it took at most.
+#: Clips a stream of the given number of megabytes, generated on the fly, and prints its peak memory.
 PROGRAM = textwrap.dedent("""
     import asyncio, sys
     from spillover import Clipper, DirStore, MemoryStore
@@ -122,7 +122,7 @@ def memory(way, size, root, kind):
     return int(run.stdout)
 
 
-# Real processes and real files, 300 MB each: a table rather than a property, since only the size matters here.
+# Real processes and real files of 120 MB: a table rather than a property, because only the size matters here.
 @pytest.mark.parametrize(
     ("way", "kind"),
     [
@@ -140,5 +140,5 @@ def memory(way, size, root, kind):
         ("read and grep", "one line"),
     ],
 )
-def test_300_megabytes_take_no_more_memory_than_one(tmp_path, way, kind):
+def test_120_megabytes_take_no_more_memory_than_one(tmp_path, way, kind):
     assert memory(way, BIG, tmp_path / "big", kind) - memory(way, SMALL, tmp_path / "small", kind) < ROOM

@@ -1,4 +1,4 @@
-"""Law 8: whatever goes wrong, the caller gets a clip that fits and says what went wrong; only the source's own errors pass."""
+"""Law 8: whatever fails, the caller gets a clip that fits and says what failed. Only the source's own errors propagate."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import choices, cuts, law, outputs
+from law_given import choices, cuts, law, law_in_short, outputs
 from law_naive import line_count, over, over_all
 from law_ways import SOURCES, TOGETHER
 
@@ -18,7 +18,7 @@ ways = st.sampled_from([*WAYS])
 
 
 class Unreadable(FailingStore):
-    """What was written cannot be read back: the `nth` look at it fails, and all that follow."""
+    """A store whose data cannot be read back: the `nth` read fails, and so do all later ones."""
 
     def __init__(self, nth, after_bytes):
         super().__init__(MemoryStore(), after_bytes=after_bytes)
@@ -50,7 +50,7 @@ class _UnreadableBlob:
         return self.inner.read(start, end)
 
 
-#: What can go wrong with a store, at every moment of an output's way into it.
+#: What can go wrong with a store at each step of storing an output.
 FAILING = {
     "takes nothing": lambda: FailingStore(MemoryStore(), on="writer"),
     **{
@@ -88,7 +88,7 @@ def raising(*_):
     raise RuntimeError("a mistake in somebody else's code")
 
 
-#: Selectors of somebody's own, none of which does what it should.
+#: Custom selectors, each of which misbehaves.
 SELECTORS = {
     "raises": raising,
     "nothing": lambda document, fits: [],
@@ -105,7 +105,7 @@ SELECTORS = {
 }
 
 
-@law
+@law_in_short
 @given(selector=st.sampled_from([*SELECTORS]), way=ways, chosen=choices, data=outputs, cuts=cuts)
 def test_a_selector_that_does_anything_at_all_leaves_a_clip_that_fits(tmp_path, selector, way, chosen, data, cuts):
     clipper = Clipper(**{**chosen, "keep": SELECTORS[selector]}, store=MemoryStore())
@@ -118,18 +118,18 @@ def test_a_selector_that_does_anything_at_all_leaves_a_clip_that_fits(tmp_path, 
 
 
 def fragile(text):
-    """A counter that cannot do what is not ASCII, and chokes on long texts."""
+    """Count tokens, but raise for long texts and for anything that is not ASCII."""
     if not text.isascii() or len(text) > 1_000:
         raise ValueError("cannot count this")
     return len(text) // 4 + 1
 
 
-@law
+@law_in_short
 @given(way=ways, data=outputs, cuts=cuts, tokens=st.integers(200, 900), chars=st.none() | st.integers(200, 2_000))
 def test_a_counter_that_fails_leaves_a_clip_that_fits_the_other_limits(tmp_path, way, data, cuts, tokens, chars):
-    clipper = Clipper(Limits(tokens=tokens, chars=chars), tokens=fragile, store=MemoryStore())
+    clipper = Clipper(Limits(tokens=tokens, chars=chars), tokenizer=fragile, store=MemoryStore())
     came = WAYS[way](clipper, data, cuts, tmp_path)
-    sized = Limits(bytes=max(200, tokens * 16), chars=chars)  # a token is taken to be no more than so many bytes
+    sized = Limits(bytes=max(200, tokens * 16), chars=chars)  # a token counts as up to 16 bytes
     assert not over(came.texts, sized, len)
 
 
@@ -137,7 +137,7 @@ class BrokenError(Exception):
     pass
 
 
-@law
+@law_in_short
 @given(
     chosen=choices,
     data=outputs,

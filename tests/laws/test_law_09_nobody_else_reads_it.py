@@ -1,4 +1,4 @@
-"""Law 9: directories 0700, files 0600, no symlink followed, no root of somebody else's, no ref that is not one of ours."""
+"""Law 9: directories are 0700 and files 0600; symlinks, foreign store roots and malformed refs are refused."""
 
 import os
 import stat
@@ -6,7 +6,7 @@ import stat
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from law_given import choices, cuts, law, outputs
+from law_given import choices, cuts, law, law_in_short, outputs
 from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, RefError
@@ -24,7 +24,7 @@ def everything_in(root):
             yield os.path.join(folder, name)
 
 
-@law
+@law_in_short
 @given(
     way=st.sampled_from([*SOURCES, *TOGETHER]),
     chosen=choices,
@@ -35,7 +35,7 @@ def everything_in(root):
 def test_whatever_is_stored_only_its_owner_can_read_it(tmp_path, way, chosen, data, cuts, umask):
     root = tmp_path / f"store {umask:o}"
     clipper = Clipper(**chosen, store=DirStore(root, retention=None))
-    (tmp_path / "output").touch()  # the way "path" reads from here, whatever the umask
+    (tmp_path / "output").touch()  # the "path" entry point reads this file, whatever the umask
     before = os.umask(umask)
     try:
         came = (SOURCES | TOGETHER)[way](clipper, data, cuts, tmp_path)
@@ -49,7 +49,7 @@ def test_whatever_is_stored_only_its_owner_can_read_it(tmp_path, way, chosen, da
         clipper.store.delete(ref)
 
 
-#: Whatever may be given for a ref: any text, what is known to be hostile, and ways out of a folder.
+#: What might be passed as a ref: any text, known attacks, and paths that lead out of the folder.
 refs = (
     st.text(max_size=60) | st.sampled_from(HOSTILE_REFS) | st.from_regex(r"[./\\]{1,4}[a-z-]{0,9}\x00?", fullmatch=True)
 )
@@ -62,7 +62,7 @@ def test_what_is_no_ref_of_ours_opens_nothing(tmp_path, ref, chosen):
         (tmp_path / name).write_text("SECRET")
     store = DirStore(tmp_path / "store", retention=None)
     kept = put(store, b"SECRET\n" * 3, "kept").ref
-    assume(not ref or not any(name.startswith(ref) for name in (kept, kept.rpartition("-")[2])))  # that would name it
+    assume(not ref or not any(name.startswith(ref) for name in (kept, kept.rpartition("-")[2])))  # a valid prefix
     clipper = Clipper(**chosen, store=store)
     for ask in (clipper.read, lambda ref: clipper.grep(ref, "E")):
         with pytest.raises(RefError):
@@ -73,7 +73,7 @@ def test_what_is_no_ref_of_ours_opens_nothing(tmp_path, ref, chosen):
 
 @pytest.mark.parametrize(
     "ref", [ref for ref in HOSTILE_REFS if "\0" not in ref and "\ud800" not in ref]
-)  # argv cannot hold those
+)  # argv cannot contain these
 @pytest.mark.parametrize("command", [["read"], ["grep"], ["show"], ["pin"], ["unpin"], ["verify"]])
 def test_the_command_line_refuses_hostile_refs_and_says_so(tmp_path, monkeypatch, capfd, command, ref):
     monkeypatch.setenv("SPILLOVER_STORE", str(tmp_path / "store"))
@@ -121,7 +121,7 @@ def test_a_root_that_cannot_be_trusted_is_not_written_to(tmp_path, prepare):
 def test_a_root_of_somebody_else_is_refused(tmp_path, monkeypatch):
     (tmp_path / "store").mkdir()
     mine = os.geteuid()
-    monkeypatch.setattr(os, "geteuid", lambda: mine + 1)  # so that what is ours looks like somebody else's
+    monkeypatch.setattr(os, "geteuid", lambda: mine + 1)  # makes our own files look like somebody else's
     clip = Clipper(Limits(bytes=400), store=DirStore(tmp_path / "store")).clip(LONG)
     assert clip.outcome == "lost"
     assert "another user" in clip.reason
@@ -143,7 +143,7 @@ def test_a_symlink_in_the_place_of_an_output_is_neither_followed_nor_overwritten
     assert secret.read_bytes() == b"SECRET"
 
 
-@law
+@law_in_short
 @given(tool=st.text(max_size=80))
 def test_whatever_a_tool_is_called_its_ref_has_the_shape_we_mint(tool):
     ref = Clipper(Limits(bytes=200), store=MemoryStore(), tool=tool).clip(b"x" * 300).ref

@@ -1,4 +1,4 @@
-"""Modules know only what stands above them, at the top of a file, inside a function, and for the checker alike."""
+"""A module imports only modules above it in the list: at the top, inside functions, and for type checking alike."""
 
 import ast
 from pathlib import Path
@@ -9,82 +9,133 @@ import spillover
 
 ROOT = Path(spillover.__file__).parent
 
-#: Read from top to bottom: nobody knows a module below, or beside it in its own row. A new one is put where it belongs.
+#: From top to bottom: no module imports one below it, or one in its own row. Add a new module where it belongs.
 ORDER = """
-    data
-    errors
-    limits                  models
-    tokens
+    data                    log                  work                forking             process            linear
+    errors                  units                shell               folders
+    cache
+    limits                  models               formats             shell.command       jsonc
+    secrets
+    shell.inner             shell.split
+    shell.tree              shell.keep
+    shell.line              shell.pipes
+    tokens                  rules                shape
     intake                  view                 select              store               retrieve           config
-    intake.blob             intake.meter         intake.sources      intake.terminal
-    intake.follow
+    intake.blob             intake.meter         intake.sources      intake.terminal     intake.beside
+    intake.follow           intake.guard
     intake.take
     intake.pipe
     intake.child
+    view.invisible          view.frames          view.erased         view.lookalike
     view.clean
-    view.document
-    select.span             select.engine        select.json_scan    select.outliers
-    select.ends             select.classes       select.json_odd
+    view.document           view.forged
+    select.arrays
+    select.span             select.engine        select.json         select.outliers     select.wanted
+    select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer
+    select.json.almost
+    select.json.members
+    select.json.alike
+    select.json.rows
+    select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts
+    select.outlined         select.told          select.found        select.families     select.worth       redact
     select.exact
-    select.lines            select.json_gaps
-    select.scan             select.fold          select.features     select.json_room
-    select.choose           select.score         select.json_tree
-    select.signal           select.blob          select.table        select.diff         select.markup
-    select.ndjson           select.kind
-    select.auto
-    result
+    select.lines            select.json.gaps
+    select.scan             select.fold          select.features     select.json.room    select.trees
+    select.choose           select.score         select.json.parse   select.rows
+    select.plain            select.blob          select.table        select.diff         select.markup
+    select.signal           select.page          select.prose
+    select.json.value       select.json.ndjson
+    select.json.near
+    select.kind             select.source        select.definitions  select.search
+    select.json.texts       select.json.literal
+    select.auto             types
+    result                  store.scope
+    telemetry
     store.base
-    store.record            store.memory         store.folder        store.contract      store.compress
-    store.reading           store.retention
-    store.packing
-    store.directory
-    store.named
+    store.record            store.owners         store.folder        store.compress
+    store.runs
+    store.reading           store.tally          store.memory        store.scoped        store.contract
+    store.tombstones
+    store.removal
+    store.retention
+    store.quota             store.packing        store.joining
+    store.directory         store.object         store.object.keys   store.object.words  store.object.sums
+    store.named             store.object.bucket  store.object.frames
+    store.object.entry
+    store.object.blob       store.object.upload
+    store.object.spool      store.object.view
+    store.object.sweep      store.object.writer
+    store.object.store
     testing
-    notice
-    render
+    render                  chosen
     form
+    config.guard
     config.place
     choices
-    fit
+    fit                     runs                 plain
     cut
+    warm
     pipeline
     capture                 blocks               run
+    bound                   filters
+    sh
     wrap
-    retrieve.ranges         retrieve.pattern     retrieve.answer     retrieve.outline_json retrieve.outline_tables
-    retrieve.search         retrieve.outline_scan retrieve.last
+    retrieve.uri            retrieve.ranges      retrieve.pattern     retrieve.answer     retrieve.outline_json retrieve.outline_tables
+    retrieve.part
+    retrieve.search         retrieve.outline_scan retrieve.last       retrieve.asked
     retrieve.read           retrieve.grep        retrieve.outline
     retrieve.look
+    retrieve.several
     retrieve.tools
     retrieve.specs
     profiles
-    profiles.vtcode_estimate profiles.vtcode_preview profiles.vtcode_display
+    profiles.opencode       profiles.t15         profiles.klaude     profiles.daycare    profiles.vtcode
+    profiles.vtcode.estimate profiles.vtcode.display
     config.values
+    config.trust            config.file
     config.files
+    config.narrow
     config.settings
+    config.host
     clipper
-    budget                  adapters             adapters.parts      adapters.going_back adapters.json_text  adapters.lines
-    adapters.claude_code    adapters.opencode    adapters.edits      adapters.install
-    adapters.hosts
-    adapters.mcp_message
-    adapters.mcp_schema     adapters.mcp_tools
-    adapters.mcp_result
-    adapters.mcp_answer     adapters.mcp_catalog
-    adapters.mcp_ask        adapters.mcp_stdio
-    adapters.mcp_many
-    adapters.mcp_relay      adapters.mcp_http
+    budget                  adapters             adapters.parts      adapters.hook_plain adapters.install   adapters.asked  adapters.versions
+    adapters.hooked
+    adapters.rewrite        adapters.permissions
+    adapters.claude_code    adapters.opencode    adapters.install.json_text adapters.install.lines adapters.copilot adapters.gemini adapters.install.toml_text
+    adapters.pi
+    adapters.install.edits
+    adapters.install.files
+    adapters.install.hosts
+    adapters.mcp.message
+    adapters.mcp.door
+    adapters.mcp.schema     adapters.mcp.tools   adapters.mcp.reference
+    adapters.mcp.fields
+    adapters.mcp.structured
+    adapters.mcp.result
+    adapters.mcp.answer     adapters.mcp.catalog
+    adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url     adapters.mcp.sockets
+    adapters.mcp.many
+    adapters.mcp.relay      adapters.mcp.http
+    adapters.mcp.servers
+    adapters.mcp.run
     adapters.mcp
     adapters.langchain      adapters.openai_agents adapters.pydantic_ai
-    profiles.base           profiles.t15_shell   profiles.klaude_ui
-    profiles.opencode_ids   profiles.opencode_permission profiles.opencode_lines profiles.opencode_media
-    profiles.opencode       profiles.opencode_read
-    profiles.opencode_bash  profiles.opencode_v2
-    profiles.t15_commands   profiles.klaude_today profiles.daycare_text
-    profiles.t15            profiles.klaude      profiles.daycare_exec profiles.daycare_rlm profiles.daycare_message
-    profiles.daycare        profiles.vtcode
-    cli.exits               cli.output           cli.live            cli.setup           cli.arguments
-    cli.hook                cli.init             cli.installed       cli.mcp
+    profiles.base           profiles.klaude.ui   profiles.vtcode.cut
+    profiles.vtcode.words
+    profiles.opencode.ids   profiles.opencode.permission profiles.opencode.lines profiles.opencode.media
+    profiles.opencode.profile profiles.opencode.read
+    profiles.opencode.bash
+    profiles.t15.commands   profiles.daycare.text
+    profiles.t15.profile    profiles.klaude.profile profiles.daycare.exec profiles.daycare.rlm
+    profiles.daycare.net
+    profiles.daycare.profile profiles.vtcode.profile
+    cli.exits               cli.output           cli.setup           cli.arguments       cli.mistakes        cli.units
+    cli.live                cli.commands         cli.refs
+    cli.completion
+    cli.hook                cli.init             cli.installed       cli.mcp             cli.trust
     cli.doctor
-    cli.clipping            cli.retrieval        cli.keeping
+    cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning
+    cli.sh
     cli.parser
     cli
 """
@@ -94,17 +145,17 @@ FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in ROOT.rglob("*.py")
 }
-#: The package itself says which names are public and where they are; it stands above all and below all.
+#: The package itself lists the public names and where they are; it may import any module, and any module may import it.
 del FILES["__init__"]
 
 
 def known_to(path):
-    """Every module of ours that a file imports, wherever in the file, by its name without the package."""
+    """Return every module of the package that a file imports anywhere, without the package's name."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "an import names its module in full"
+            assert node.level == 0, "imports must be absolute"
             whole = [f"{node.module}.{alias.name}" for alias in node.names]
             names = [name if name.removeprefix("spillover.") in FILES else node.module for name in whole]
         else:

@@ -1,7 +1,7 @@
-"""Other systems' published cases, adapted: their inputs and budgets, what must be kept, and why ours differs where it does.
+"""Test cases published by other systems, adapted: inputs, budgets, what must be kept, and why ours differs if it does.
 
-Many of their budgets are smaller than any of ours, which hold a notice. Those cases run on the pure parts: a document,
-a selector, and a budget that charges only what is shown. What is left of them is turned back into their size by `Cut`.
+Many of their budgets are smaller than ours can be, because ours include a notice. Those cases test only the pure parts: a
+document, a selector, and a budget that charges only for what is shown. `Cut` scales the result back to their sizes.
 """
 
 import sys
@@ -25,7 +25,7 @@ SHARE = {"head": 1.0, "ends": 0.5, "tail": 0.0, "20/80": 0.2, "2/3": 2 / 3}
 
 @dataclass(frozen=True)
 class Cut:
-    """What a pure cut kept: the beginning, the end, and how many characters and lines of the whole are not there."""
+    """The result of a pure cut: the beginning, the end, and how many characters and lines are hidden."""
 
     head: str
     tail: str
@@ -34,16 +34,16 @@ class Cut:
 
 
 def grown(text, times):
-    """Every character but the newline so many times: lines of a few characters are never cut, longer ones are."""
+    """Repeat every character except newlines, because we never cut inside lines of only a few characters."""
     return "".join(char if char == "\n" else char * times for char in text)
 
 
 def _shrunk(part, times, step):
-    """Back to one of each; of a character that was cut, it counts whether more than half of it is there."""
+    """Undo `grown`; a character that was cut counts if more than half of its copies are left."""
     return "\n".join(line[::step][times // 2 :: times][::step] for line in part.split("\n"))
 
 
-def _cut(text, keep, *, times=1, bytes=None, chars=None, lines=None):  # noqa: A002  the words of Limits
+def _cut(text, keep, *, times=1, bytes=None, chars=None, lines=None):  # noqa: A002  the names of Limits
     data = grown(text, times).encode()
     meter = Meter()
     meter.feed(data)
@@ -70,7 +70,7 @@ def _cut(text, keep, *, times=1, bytes=None, chars=None, lines=None):  # noqa: A
 
 @pytest.fixture(scope="session")
 def cut():
-    """`cut(text, keep, bytes=…)`: what the selector keeps of it within a budget for nothing but the text."""
+    """Return `cut(text, keep, bytes=…)`, which runs a selector with a budget for the text alone."""
     return _cut
 
 
@@ -81,7 +81,7 @@ def store():
 
 @pytest.fixture
 def clipping(store):
-    """`clipping(limits, …)`: a Clipper whose outputs stay in the memory of the test."""
+    """Return `clipping(limits, …)`, which makes a Clipper with a store in memory."""
 
     def made(limits, **choices):
         return Clipper(limits, store=store, **choices)

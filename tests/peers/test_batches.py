@@ -1,4 +1,4 @@
-"""The results of one turn, as others publish it: small ones whole, large ones share the rest, always the same way."""
+"""The results of one turn, from published cases: small ones stay whole, large ones share the rest, deterministically."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from spillover.limits import Limits
 from spillover.select.ends import fair
 
 WATER = [
-    # qwen tool-response-finalizer: a budget, sizes → what each gets
+    # qwen tool-response-finalizer: budget, sizes → what each gets
     ("all fit", 200, [50, 60, 70], [50, 60, 70]),
     ("exactly", 200, [50, 150], [50, 150]),
     ("one is large", 200, [10, 20, 900], [10, 20, 170]),
@@ -25,7 +25,7 @@ def test_water_fills_the_small_ones_first(case, budget, sizes, given):
 
 
 TURNS = [
-    # source, budget in bytes, sizes of the results, which stay whole
+    # source, budget in bytes, sizes of the results, which of them stay whole
     ("qwen: five legal calls are too much together", 5_000, [1_500] * 5, [False] * 5),
     ("qwen: only the large ones shrink", 5_000, [100, 200, 9_000], [True, True, False]),
     ("stella#1116: four parallel calls at the limit", 4_000, [4_000] * 4, [False] * 4),
@@ -47,7 +47,7 @@ def test_a_turn_has_one_budget(clipping, source, budget, sizes, whole):
 
 
 def test_the_same_call_id_twice_does_not_mix_two_outputs(clipping, store):
-    """qwen: duplicate call ids get distinct files; ours are named by content, so nothing can collide."""
+    """qwen gives duplicate call ids distinct files; our names depend on the content, so nothing can collide."""
     clipper = clipping(Limits(bytes=500))
     first = clipper.clip("a" * 5_000, call_id="call-1")
     second = clipper.clip("b" * 5_000, call_id="call-1")

@@ -1,4 +1,4 @@
-"""Several blocks in one result, as others publish it: which survive, in which order, and what is counted."""
+"""Several blocks in one result, from published cases: which survive, in which order, and what is counted."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def words(blocks):
 
 
 ORDER = [
-    # source, blocks, kinds that must come out, what must be in the text
+    # source, blocks, expected kinds of blocks, what the text must contain
     ("codex: abcd, image, efgh, audio, ijkl, image at 8 bytes",
      [text("abcd" * 200), IMAGE, text("efgh" * 200), AUDIO, text("ijkl" * 200), IMAGE],
      ["text", "image", "text", "audio", "text", "image"], ["abcd", "efgh", "ijkl"]),
@@ -68,19 +68,19 @@ def test_what_fits_is_the_very_same(clipping, store, source, blocks):
 
 
 def test_text_in_two_places_is_not_counted_twice(clipping):
-    """opencode v2 OC6-5: 30,000 characters in the structure and in the text."""
+    """opencode v2 OC6-5: 30,000 characters, both in the structured data and in the text."""
     result = {"structuredContent": {"text": "x" * 700}, "content": [text("x" * 700)]}
     assert clipping(LIMITS).wrap(lambda: result, tool="t")() == result
 
 
 def test_what_cannot_be_written_as_json_is_left_as_it_is(clipping):
-    """opencode v2 OC6-7: a structure that no JSON can hold, beside text that fits."""
+    """opencode v2 OC6-7: data that cannot be written as JSON, beside text that fits."""
     result = {"value": object()}
     assert clipping(LIMITS).wrap(lambda: result, tool="t")() is result
 
 
 def test_a_structure_alone_that_does_not_fit_is_kept_as_json_that_can_be_read_again(clipping, store):
-    """opencode v2 OC6-2: no content, a large structure."""
+    """opencode v2 OC6-2: no content, only large structured data."""
     import json
 
     result = {"text": "x" * 51_200}

@@ -1,4 +1,4 @@
-"""Bounded memory while an output comes in, as others publish it: chunks → beginning, end and counts."""
+"""Bounded memory while an output arrives, from published cases: chunks → beginning, end and counts."""
 
 import sys
 
@@ -17,7 +17,7 @@ def nowhere():
 
 
 def buffered(side, chunks):
-    """An intake without a store, which keeps the two ends: `side` bytes of the beginning, at least as many of the end."""
+    """Feed an intake without a store, which keeps `side` bytes of the beginning and at least as many of the end."""
     intake = Intake(0, nowhere, side=side)
     for chunk in chunks:
         intake.write(chunk)
@@ -63,7 +63,7 @@ def test_the_smallest_buffers(source, side, data, head, tail):
 
 @pytest.mark.parametrize("step", [1, 7, 64, 4_096])
 def test_memory_is_bounded_by_the_buffer_and_not_by_the_output(step):
-    """codex: tiny chunks add no metadata; cline: a rolling head and tail."""
+    """codex: tiny chunks add no metadata; cline: keeps a rolling head and tail."""
     intake = Intake(100, nowhere, side=1_000)
     for _ in range(0, 200_000, step):
         intake.write(b"x" * step)
@@ -77,7 +77,7 @@ def test_memory_is_bounded_by_the_buffer_and_not_by_the_output(step):
 def test_nothing_touches_the_disk_at_the_limit_and_one_byte_more_is_stored_from_byte_0(
     tmp_path, clipping, limit, chunks
 ):
-    """Roo OutputInterceptor: exactly at the preset no file, one byte more and the file has everything."""
+    """Roo OutputInterceptor: no file exactly at the limit; one byte more, and the file has everything."""
     root = tmp_path / "store"
     clipper = clipping(Limits(bytes=limit))
     on_disk = type(clipper)(Limits(bytes=limit), store=DirStore(root))
@@ -92,7 +92,7 @@ def test_nothing_touches_the_disk_at_the_limit_and_one_byte_more_is_stored_from_
 
 @pytest.mark.parametrize("after", [0, 1, 300, 5_000, 40_000])
 def test_a_disk_that_fills_up_in_the_middle_leaves_both_ends_to_show(after):
-    """hermes tee, qwen: a failing spill is still bounded, and the end is there."""
+    """hermes tee, qwen: if spilling fails, the result is still bounded and its end is shown."""
     from spillover.clipper import Clipper
 
     text = "FIRST\n" + "".join(f"line {number}\n" for number in range(5_000)) + "LAST\n"
@@ -107,7 +107,7 @@ def test_a_disk_that_fills_up_in_the_middle_leaves_both_ends_to_show(after):
 
 
 def test_an_output_past_its_cap_is_counted_on_and_called_partial(clipping, store):
-    """deepagents sandbox: past the cap the file is incomplete and the notice says so; opencode v2 says it is full."""
+    """deepagents sandbox: past the cap, the file is incomplete and the notice says so; opencode v2 calls it full."""
     text = "".join(f"line {number}\n" for number in range(10_000))
     clip = clipping(Limits(bytes=1_000), cap=5_000).clip(text)
     assert "Stored in part: first 5,000 bytes" in clip.text

@@ -1,7 +1,6 @@
 """daycare's own cases (its .spec.ts files, commit 08c020b1) and the vectors of its algorithm, run against the profile."""
 
 import json
-import re
 
 import pytest
 
@@ -22,15 +21,18 @@ def by():
 
 TO_THE_LETTER = [
     # source, helper, text, arguments, result
-    ("vector tail: a..z,5", daycare.tail, LETTERS, (5,), "... (21 chars truncated from output)\nvwxyz"),
+    ("vector tail: a..z,5", daycare.tail, LETTERS, (5, "output"), "... (21 chars truncated from output)\nvwxyz"),
     ("vector tail: hello,5", daycare.tail, "hello", (5,), "hello"),
     ("stringTruncateTail.spec: hello,10", daycare.tail, "hello", (10,), "hello"),
     ("vector tail: abcdefghij,3,stderr", daycare.tail, "abcdefghij", (3, "stderr"), "... (7 chars truncated from stderr)\nhij"),
-    ("vector tail: max 0", daycare.tail, "abc", (0,), "... (3 chars truncated from output)\n"),
-    ("vector headTail: a..z,6", daycare.head_tail, LETTERS, (6,), "abc\n\n... (20 chars truncated from output) ...\n\nxyz"),
-    ("vector headTail: a..z,7 (odd)", daycare.head_tail, LETTERS, (7,), "abcd\n\n... (19 chars truncated from output) ...\n\nxyz"),
-    ("vector headTail: max 1", daycare.head_tail, "abc", (1,), "a\n\n... (2 chars truncated from output) ...\n\n"),
-    ("vector headTail: max 0", daycare.head_tail, "abc", (0,), "\n\n... (3 chars truncated from output) ...\n\n"),
+    ("vector tail: max 0", daycare.tail, "abc", (0, "output"), "... (3 chars truncated from output)\n"),
+    ("plan, task 1: no source", daycare.tail, LETTERS, (5,), "... (21 chars truncated)\nvwxyz"),
+    ("plan, task 1: no source, both ends", daycare.head_tail, LETTERS, (6,), "abc\n\n... (20 chars truncated) ...\n\nxyz"),
+    ("plan, task 1: thousands", daycare.tail, "x" * 12_350, (5,), "... (12,345 chars truncated)\nxxxxx"),
+    ("vector headTail: a..z,6", daycare.head_tail, LETTERS, (6, "output"), "abc\n\n... (20 chars truncated from output) ...\n\nxyz"),
+    ("vector headTail: a..z,7 (odd)", daycare.head_tail, LETTERS, (7, "output"), "abcd\n\n... (19 chars truncated from output) ...\n\nxyz"),
+    ("vector headTail: max 1", daycare.head_tail, "abc", (1, "output"), "a\n\n... (2 chars truncated from output) ...\n\n"),
+    ("vector headTail: max 0", daycare.head_tail, "abc", (0, "output"), "\n\n... (3 chars truncated from output) ...\n\n"),
     ("stringTruncateHeadTail.spec: short", daycare.head_tail, "hello", (5,), "hello"),
     ("stringTruncateHeadTail.spec: label", daycare.head_tail, LETTERS, (6, "stdout"),
      "abc\n\n... (20 chars truncated from stdout) ...\n\nxyz"),
@@ -74,7 +76,7 @@ LONG = "a" * 100 + "z" * 9_000
 
 @pytest.mark.parametrize(("stdout", "stderr"), [(LONG, ""), ("", LONG), (LONG, LONG)], ids=["stdout", "stderr", "both"])
 def test_exec_each_stream_is_cut_and_labelled(by, stdout, stderr):
-    said = json.loads(daycare.exec_output(stdout, stderr, as_json=True, by=by))
+    said = json.loads(daycare.exec_output(stdout, stderr, as_json=True, by=by).text)
     for name, stream in (("stdout", stdout), ("stderr", stderr)):
         assert said[name].endswith("z" * 8_000) if stream else said[name] == ""
         assert (f"truncated from {name})" in said[name]) == bool(stream)
@@ -104,17 +106,6 @@ def test_rlm_tool_result_summary_is_the_text(by):
     assert len(result.text) == 16_000 + len("\n\n... (4,000 chars truncated from python result) ...\n\n")
 
 
-# send_agent_message
-
-
-def test_agent_message_is_written_once_and_referred_to(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    said = daycare.agent_message("x" * 8_001)
-    assert "Message exceeded 8000 characters" in said
-    assert re.search(r"~/outputs/\d{14}-agent-message-\w+\.md", said)
-    assert len(list((tmp_path / "outputs").glob("*.md"))) == 1
-
-
 # Differences: what theirs does, and ours.
 
 
@@ -129,12 +120,12 @@ def test_difference_half_an_emoji_is_never_shown():
     value = "😀" * 4
     theirs = f"{utf16(value, 0, 2)}\n\n... (5 chars truncated from output) ...\n\n{utf16(value, -1)}"
     assert theirs == "😀\n\n... (5 chars truncated from output) ...\n\n\ude00"
-    assert daycare.head_tail(value, 3) == "😀😀\n\n... (1 chars truncated from output) ...\n\n😀"
+    assert daycare.head_tail(value, 3, "output") == "😀😀\n\n... (1 chars truncated from output) ...\n\n😀"
 
 
 def test_difference_both_streams_survive_the_net(by):
     """Vector daycare.exec+toolResultTruncate: 9050 characters of stdout and of stderr."""
-    cut = daycare.exec_output("o" * 9_050, "e" * 9_050, as_json=True, by=by)
+    cut = daycare.exec_output("o" * 9_050, "e" * 9_050, as_json=True, by=by).text
     assert len(cut) == 16_116
     theirs = daycare.tail(cut, 8_000, f"output ({len(cut):,} chars total)")
     assert len(theirs) == 8_061
@@ -161,7 +152,7 @@ def test_difference_what_json_escapes_does_not_pass_the_limit(by):
     value = "\0" * 9_000
     theirs = json.dumps({name: daycare.tail(value, 8_000, name) for name in ("stdout", "stderr")}, indent=2)
     assert len(theirs) > 96_000, "each of these is written as six characters"
-    assert len(daycare.exec_output(value, value, as_json=True, by=by)) <= 17_024
+    assert len(daycare.exec_output(value, value, as_json=True, by=by).text) <= 17_024
 
 
 def test_difference_many_blocks_have_a_bound(by):
@@ -184,6 +175,7 @@ NOT_OURS = {
     "docker capture max 3 bytes rejects 'maxBufferBytes'": "their capture ends the command above 1,000,000 bytes; ours stores it",
     "read: limit 2 says 'Use offset=3 to continue.'": "their Read tool; ours goes back by `Clipper.read`, which says how to go on",
     "read: a first line above 50 KB": "their Read tool; ours reads columns of one line",
+    "send_agent_message above 8000 characters": "no part of the plan, and no output of a tool",
     "monty 50,000 head-only": "a limit of one plugin: `daycare.head(text, 50_000)`",
 }
 

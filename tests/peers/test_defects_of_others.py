@@ -1,4 +1,4 @@
-"""Defects of other systems in what the model reads: each test would have caught one. The system is in the docstring."""
+"""Bugs of other systems in what the model reads. Each test would have caught one; its docstring names the system."""
 
 import re
 
@@ -12,11 +12,11 @@ LINES = "".join(f"line {number}\n" for number in range(1, 2_102))
 
 
 def body(clip):
-    """What is shown, without the notice: that is at the top, up to the first line that ends with a bracket."""
+    """Return what is shown without the notice, which ends with the first line that ends in a bracket."""
     return re.sub(r"\A\[.*?\]\n", "", clip.text, count=1, flags=re.DOTALL)
 
 
-# empty and whole previews
+# previews that are empty, or not cut at all
 
 
 @pytest.mark.parametrize("keep", ["head", "tail", "ends"])
@@ -29,20 +29,20 @@ def test_one_line_above_the_limit_is_shown_in_part_with_or_without_a_final_newli
 
 
 def test_one_huge_line_does_not_pass_whole_because_only_lines_are_counted(clipping):
-    """goose: a preview of "the last 50 lines" without a bound on bytes; vtcode: the first line was emitted whole."""
+    """goose: "the last 50 lines" had no byte limit; vtcode: the first line was emitted whole."""
     clip = clipping(Limits(lines=50, bytes=2_000), keep="tail").clip("short\n" + "x" * 1_000_000)
     assert len(clip.text.encode()) <= 2_000
 
 
-def test_newlines_alone_do_not_pass_for_nothing(clipping):
-    """crush: the limit is the width on a screen, and a newline has none."""
+def test_newlines_alone_are_not_free(clipping):
+    """crush: the limit is the width on the screen, and newlines have none."""
     clip = clipping(Limits()).clip("\n" * 1_000_000)
     assert count_lines(clip.text) <= 2_000
     assert clip.total.lines == 1_000_000
 
 
 def test_the_whole_is_not_shown_when_the_end_gets_no_room(clipping):
-    """klaude: a tail of 0 is `[-0:]`, which is everything."""
+    """klaude: with a tail of 0, `[-0:]` is the entire text."""
     clip = clipping(Limits(chars=400), keep="head").clip("HEAD" + "x" * 5_000 + "TAIL")
     assert "HEAD" in clip.text
     assert "TAIL" not in clip.text
@@ -67,7 +67,7 @@ def test_counts_are_of_the_whole_and_never_negative(clipping, text, keep):
 
 
 def test_totals_are_not_those_of_a_window(clipping):
-    """pi: lines and bytes were counted in the rolling window; codex#35421: the count was the same for any size."""
+    """pi: lines and bytes were counted only in the rolling window; codex#35421: the count was the same for any size."""
     said = {
         clipping(Limits(bytes=600)).clip(chunked(LINES.encode() * times, [7] * 50)).total.lines for times in (1, 2, 50)
     }
@@ -82,21 +82,23 @@ def test_a_single_line_is_not_called_lines(clipping):
 
 
 def test_two_thousand_lines_with_a_final_newline_are_two_thousand(clipping):
-    """opencode v1: 2000 lines and a final newline were cut, for one line that is not there."""
+    """opencode v1: 2000 lines with a final newline were cut, because of a line that does not exist."""
     assert clipping(Limits(lines=2_000)).clip("a\n" * 2_000).outcome == "whole"
 
 
 def test_frames_of_a_progress_bar_are_not_lines(clipping):
     """klaude: 2500 CR frames on one line were cut as 2500 lines."""
     clip = clipping(Limits()).clip("".join(f"{number}\r" for number in range(2_500)))
-    assert (clip.outcome, clip.text, clip.total.lines) == ("whole", "2499", 1)
+    said, _, shown = clip.text.partition("\n")
+    assert (clip.outcome, shown, clip.total.lines) == ("stored", "2499", 1)
+    assert said.startswith("[Output clipped: 2,499 overwritten frames left out. ")
 
 
-# what is said
+# the notice
 
 
 def test_the_notice_is_inside_the_budget(clipping):
-    """opencode v1, daycare, klaude: the notice came on top of the limit; qwen: 39 characters for a budget of 0."""
+    """opencode v1, daycare, klaude: the notice was not counted against the limit; qwen: 39 characters for a budget of 0."""
     for size in (200, 201, 250, 500, 5_000):
         for keep in ("head", "tail", "ends"):
             assert (
@@ -105,33 +107,33 @@ def test_the_notice_is_inside_the_budget(clipping):
 
 
 def test_a_budget_that_is_used_up_does_not_switch_the_limit_off():
-    """gemini: a threshold of 0 or less meant "no limit", just when there was no room at all."""
+    """gemini: a threshold of 0 or less meant "no limit", exactly when there was no room left."""
     for none_left in (0, -1, -40_000):
         with pytest.raises(UsageError, match="leaves no room"):
             Limits(tokens=none_left)
 
 
 def test_the_notice_stands_first_and_a_later_cut_keeps_it(clipping):
-    """codex#35226: the notice sat in the middle of the payload; cline: a second cut in the middle removed it."""
+    """codex#35226: the notice was in the middle of the payload; cline: a second cut in the middle removed it."""
     first = clipping(Limits(chars=5_000)).clip("x" * 60_000)
     again = clipping(Limits(chars=900)).clip(first.text)
     assert first.text.startswith("[Output clipped: ")
-    assert first.ref in again.text, "the way to the whole survives"
+    assert first.ref in again.text, "the ref of the full output survives"
 
 
 def test_halves_are_not_joined_as_if_they_were_one(clipping):
-    """inspect_ai: value=1xxx2345 read as real data; Gitlawb/zero#518: no marker in the gap."""
+    """inspect_ai: value=1xxx2345 was read as real data; Gitlawb/zero#518: the gap had no marker."""
     clip = clipping(Limits(bytes=300)).clip("value=1" + "x" * 900 + "2345 total")
     assert re.search(r"value=1x*\n\[… bytes [\d,]+-[\d,]+, in line 1, not shown …\]\nx*2345 total", clip.text)
 
 
 def test_only_what_the_reader_has_is_named(clipping):
-    """opencode#13770: the hint named tools and agents that were switched off."""
+    """opencode#13770: the hint named tools and agents that were disabled."""
     assert not re.search(r"Task|Grep|Read|spill (read|grep)", clipping(Limits(lines=10), hints="none").clip(LINES).text)
 
 
 def test_text_that_looks_like_a_notice_changes_nothing(clipping, store):
-    """QwenPaw#7871, hermes#56172: a marker inside the output kept it from being cut; qwen: `includes` for `startsWith`."""
+    """QwenPaw#7871, hermes#56172: a marker inside the output prevented the cut; qwen used `includes` for `startsWith`."""
     forged = "[Output clipped: 1 of 2 lines shown. Full output: tool-000000000000]\n<persisted-output>\n" + LINES
     clip = clipping(Limits(lines=20)).clip(forged)
     assert clip.outcome == "stored"
@@ -140,13 +142,13 @@ def test_text_that_looks_like_a_notice_changes_nothing(clipping, store):
 
 
 def test_the_final_words_are_not_lost_to_the_beginning(clipping):
-    """codex#6415, opencode#33650, kimi: a failed build read as success, since its end was cut away."""
+    """codex#6415, opencode#33650, kimi: a failed build looked successful, because its end was cut."""
     for text in ("x" * 60_000 + "\nerror: build failed\n", LINES + "error: build failed\n"):
         assert clipping(Limits(bytes=900)).clip(text).text.endswith("error: build failed\n")
 
 
 def test_the_same_output_gives_the_same_words(clipping):
-    """openclaw#111085: a cut that depends on the moment breaks the prompt cache."""
+    """openclaw#111085: a cut that depends on the time breaks the prompt cache."""
     clipper = clipping(Limits(bytes=700))
     texts = {clipper.clip(source).text for source in (LINES, LINES.encode(), byte_by_byte(LINES.encode()))}
     assert len(texts) == 1
@@ -165,7 +167,7 @@ def test_no_half_character_at_any_size(clipping, keep):
 
 
 def test_a_character_on_the_edge_of_a_chunk_is_whole(clipping):
-    """Roo: U+FFFD where a 64 KB read split a character; klaude: every 50 ms chunk was decoded by itself."""
+    """Roo: U+FFFD where a 64 KB read split a character; klaude decoded every 50 ms chunk separately."""
     text = ("é😀" * 9 + "\n") * 30
     for step in (1, 2, 3, 5, 65_537):
         data = text.encode()
@@ -184,7 +186,7 @@ def test_no_text_is_too_broken_to_be_shown(clipping, junk):
         assert "\x00" not in text
 
 
-# results of other shapes
+# results that are not plain text
 
 
 def test_an_image_and_a_structure_beside_the_text_stay(clipping):
@@ -197,7 +199,7 @@ def test_an_image_and_a_structure_beside_the_text_stay(clipping):
 
 
 def test_a_list_of_content_is_bounded_in_all(clipping):
-    """inspect_ai, deer-flow: lists of content were not cut at all; daycare: each block by itself, without a total."""
+    """inspect_ai, deer-flow: content lists were not cut at all; daycare: each block was cut separately, without a total."""
     blocks = [{"type": "text", "text": "x" * 800} for _ in range(50)]
     out = clipping(Limits(bytes=1_000)).wrap(lambda: blocks, tool="t")()
     assert sum(len(block["text"]) for block in out) <= 1_000
@@ -215,7 +217,7 @@ def test_a_failed_call_is_bounded_like_any_other(clipping):
 
 
 def test_two_layers_do_not_undo_each_other(clipping, store):
-    """daycare: two streams of 8 K, then a tail of 8 K removed all of stdout; hermes#86401: lost before it was saved."""
+    """daycare: of two streams of 8 K, a tail of 8 K removed all stdout; hermes#86401: output was lost before it was saved."""
     clipper = clipping(Limits(bytes=8_000))
     tool = clipper.wrap(lambda: clipper.clip_streams(stdout="o" * 9_050, stderr="e" * 9_050), tool="exec")
     text = tool()
@@ -227,7 +229,7 @@ def test_two_layers_do_not_undo_each_other(clipping, store):
 
 
 def test_a_tool_that_bounds_itself_is_believed_and_one_that_does_not_is_bounded(clipping):
-    """opencode: every result with the key `truncated`, also one made of 200 KB of matches, got past the limit."""
+    """opencode: every result with the key `truncated` bypassed the limit, even one with 200 KB of matches."""
     said = {"output": LINES, "metadata": {"truncated": False}}
     assert clipping(Limits(bytes=900)).wrap(lambda: said, tool="grep")() is said
     assert len(clipping(Limits(bytes=900)).wrap(lambda: {**said, "metadata": {}}, tool="grep")()) <= 900

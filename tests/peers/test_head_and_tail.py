@@ -1,4 +1,4 @@
-"""The beginning or the end of a text, as others publish it: input and budget → what is kept and how much is not."""
+"""Keeping the beginning or the end of a text, from published cases: input, budget → what is kept and how much is hidden."""
 
 import json
 
@@ -9,7 +9,7 @@ from spillover.testing import content
 
 TEN = [f"line{number}" for number in range(10)]
 HUNDRED = "\n".join(f"line{number}" for number in range(100))
-PAD = "x" * 100  # behind their few characters, so that the line is one we cut inside
+PAD = "x" * 100  # added to their short lines, because we do not cut inside short ones
 
 
 def joined(*lines, end="\n"):
@@ -64,13 +64,13 @@ CUTS = [
 def test_one_end_is_kept(cut, source, text, keep, budget, kept, hidden, why):
     out = cut(text, keep, **budget)
     shown = (out.head or out.tail) if keep == "head" or not out.tail else out.tail
-    assert len(shown) >= len(kept) * 0.99, why  # of thousands of bytes, the last few may stay unused
+    assert len(shown) >= len(kept) * 0.99, why  # the last few of thousands of bytes may stay unused
     assert kept.startswith(shown) if keep == "head" else kept.endswith(shown), why
     assert out.hidden_lines == hidden, why
 
 
 FITS = [
-    # source, text, limits: exactly at each of them nothing is cut and nothing is stored
+    # source, text, limits: exactly at the limit, nothing is cut or stored
     ("opencode OC1-2", "line1\nline2\nline3", Limits(lines=4)),
     ("opencode OC1-12", "\n".join(TEN * 5), Limits(lines=1_000, bytes=1 << 20)),
     ("opencode OC1-17", "short content", Limits(chars=200)),
@@ -101,7 +101,7 @@ def test_exactly_at_the_limit_nothing_is_cut_and_one_more_is_cut_and_kept(clippi
 
 
 OVERFLOWS = [
-    # source, text, limits, keep, what must be there, what must not
+    # source, text, limits, keep, what must be shown, what must not
     ("opencode OC1-1, JSON", json.dumps([{"id": n, "name": "model"} for n in range(3_000)]), Limits(), "head", ['[{"id": 0,'], []),
     ("opencode OC1-10", HUNDRED, Limits(lines=13, bytes=1 << 20), "head", ["line0\n", "line9\n"], ["line20", "line99"]),
     ("opencode OC1-11", "a" * 1_000, Limits(lines=1_000_000, bytes=300), "head", ["aaaa", "of 1,000 bytes shown"], ["a" * 300]),
@@ -117,7 +117,7 @@ OVERFLOWS = [
 
 
 @pytest.mark.parametrize(("source", "text", "limits", "keep", "there", "gone"), OVERFLOWS)
-def test_what_overflows_is_bounded_said_and_kept(clipping, store, source, text, limits, keep, there, gone):
+def test_what_overflows_is_bounded_reported_and_kept(clipping, store, source, text, limits, keep, there, gone):
     clipper = clipping(limits, keep=keep, hints="cli")
     clip = clipper.clip(text)
     assert limits.hold(clip.text, clipper.count, byte_bound=True)
@@ -132,7 +132,7 @@ def test_the_defaults_are_those_models_have_learned():
 
 
 def test_a_trigger_of_2000_lines_and_a_preview_of_50(clipping):
-    """goose shell.rs: 2500 lines → the last 50, and a notice that says how many there are."""
+    """goose shell.rs: 2500 lines → the last 50, and a notice with the total."""
     text = "".join(f"line {number}\n" for number in range(2_500))
     clipper = clipping(Limits(lines=52), trigger=Limits(lines=2_000), keep="tail")
     clip = clipper.clip(text)
@@ -151,6 +151,6 @@ def test_the_exit_code_a_tool_writes_last_is_still_last(clipping):
 
 
 def test_an_empty_output_stays_empty(clipping):
-    """qwen and klaude put a sentence in its place; we put nothing in place of nothing."""
+    """qwen and klaude replace it with a sentence; we leave it empty."""
     clip = clipping(Limits()).clip("")
     assert (clip.text, clip.outcome, clip.total.lines) == ("", "whole", 0)

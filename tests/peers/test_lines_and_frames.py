@@ -1,4 +1,4 @@
-"""What counts as a line, and what is left of progress bars and colours, as others publish it."""
+"""What counts as a line, and what remains of progress bars and colours, from published cases."""
 
 import json
 
@@ -11,7 +11,12 @@ from spillover.view.clean import clean
 FRAMES = [
     # source, raw, what a person sees, why ours differs
     ("Roo extract-text", "30%\r60%\r100%", "100%", ""),
-    ("Roo extract-text", "Initial text\rReplacement text\r", "Replacement text", ""),
+    (
+        "Roo extract-text",
+        "Initial text\rReplacement text\r",
+        "Initial text\nReplacement text",
+        "they show what was written last; it is no progress bar, and nothing of it is lost",
+    ),
     (
         "Roo extract-text",
         "Progress: 100%\rProgress: 5%",
@@ -19,7 +24,7 @@ FRAMES = [
         "their terminal leaves what is not overwritten",
     ),
     ("Roo extract-text", "line1\r\nline2\r\n", "line1\nline2\n", ""),
-    ("Roo extract-text", "a\rb\nc\rd", "b\nd", ""),
+    ("Roo extract-text", "a\rb\nc\rd", "a\nb\nc\nd", "they show the last; these are no frames"),
     ("Roo extract-text", "no frames here", "no frames here", ""),
     ("Roo extract-text", "", "", ""),
     ("Roo extract-text, backspaces", "abc\b\bXY", "aXY", ""),
@@ -34,7 +39,7 @@ FRAMES = [
 
 
 @pytest.mark.parametrize(("source", "raw", "seen", "why"), FRAMES)
-def test_only_the_last_state_of_a_line_is_seen(source, raw, seen, why):
+def test_only_the_last_frame_of_a_progress_bar_is_seen(source, raw, seen, why):
     assert clean(raw.encode()) == seen, why
 
 
@@ -73,7 +78,7 @@ def test_lines_are_counted_as_a_person_does(clipping, source, text, lines, why, 
 
 
 def test_a_progress_bar_that_fits_once_it_is_cleaned_is_not_cut_and_its_frames_are_kept(clipping, store):
-    """opencode#35246: thousands of frames waste the room; indexable-inc/index#1348."""
+    """opencode#35246: thousands of frames waste context; indexable-inc/index#1348."""
     bar = "".join(f"\rdownloading {number:5d}/5000" for number in range(5_001)) + "\nInstalled.\n"
     clip = clipping(Limits()).clip(bar)
     assert "downloading  5000/5000\nInstalled.\n" in clip.text
@@ -82,7 +87,7 @@ def test_a_progress_bar_that_fits_once_it_is_cleaned_is_not_cut_and_its_frames_a
 
 
 NAMES = [
-    # source, the name of a tool, how its outputs are called
+    # source, a tool's name, how its refs begin
     ("gemini fileUtils", "../../dangerous/tool", "dangerous_tool"),
     ("vtcode sanitize", "mcp/fetch", "mcp_fetch"),
     ("vtcode sanitize", "tool-name", "tool_name"),

@@ -1,4 +1,4 @@
-"""Both ends of a text, as others publish it: input and budget → beginning, end, and how much is not there."""
+"""Keeping both ends of a text, from published cases: input, budget → beginning, end, and how much is hidden."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from spillover.limits import Limits
 LONG = "this is an example of a long output that should be truncated"
 EMOJI = "😀" * 10 + "\nsecond line with text\n"
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-#: Characters are multiplied by this, and budgets too, so that their one-word lines are long enough for us to cut inside.
+#: Repeat characters and multiply budgets by this, so that one-word lines are long enough for us to cut inside.
 TIMES = 8
 
 BYTES = [
@@ -41,7 +41,7 @@ def test_the_middle_is_cut_out(cut, source, text, budget, head, tail, hidden, wh
 
 
 AS_PUBLISHED = [
-    # the same without multiplying: these are long enough as they are
+    # the same without repeating: these are long enough
     (
         "klaude test_offload",
         "HEAD_START" + "x" * 100 + "TAIL_ENDXX",
@@ -82,7 +82,7 @@ def numbered(count, first=1):
 
 
 LINES = [
-    # source, lines in all, keep, budget in lines, first lines kept, last lines kept
+    # source, total lines, keep, budget in lines, first lines kept, last lines kept
     ("Roo extract-text", 25, "20/80", 10, 2, 8),
     ("opencode v2.bound, 10 lines less 4 for the marker", 20, "ends", 6, 3, 3),
     ("vtcode preview windows, 6 less the gap row", 7, "ends", 5, 2, 3),
@@ -105,14 +105,14 @@ def test_whole_lines_are_cut_out(cut, source, total, keep, budget, first, last):
 
 @pytest.mark.parametrize("total", [0, 1, 5, 10])
 def test_what_fits_has_no_gap(cut, total):
-    """deepagents, preview of 5 and 5 lines."""
+    """deepagents: a preview of 5 lines from each end."""
     text = "".join(f"{line}\n" for line in numbered(total))
     kept = cut(text, "ends", lines=10)
     assert (kept.head, kept.tail, kept.hidden) == (text, "", 0)
 
 
 WHOLE = [
-    # source, text, limits, what must be there, what must not
+    # source, text, limits, what must be shown, what must not
     ("OpenHands test_truncate", "BEGINNING" + "x" * 900 + "ENDING", Limits(chars=250), ["BEGINNING", "ENDING"], ["x" * 200]),
     ("opencode v2.bound", "HEAD-" + "x" * 30_000 + "y" * 30_000 + "-TAIL", Limits(), ["HEAD-", "-TAIL"], []),
     ("opencode v2.bound, one line", "x" * 1_000, Limits(bytes=300), ["xxx"], ["x" * 200]),
@@ -137,7 +137,7 @@ def test_both_ends_are_there_and_the_notice_is_within_the_limit(clipping, source
 
 @pytest.mark.parametrize("keep", ["head", "tail", "ends"])
 def test_no_limit_is_passed_at_any_size(clipping, keep):
-    """qwen truncation.test: every preview from 0 to 120 characters; ours begin where a notice fits."""
+    """qwen truncation.test: every preview from 0 to 120 characters; ours start at the smallest size that fits a notice."""
     text = "".join(f"{number} 😀 é\n" for number in range(100))
     for chars in range(200, 321):
         clip = clipping(Limits(chars=chars), keep=keep).clip(text)
@@ -146,5 +146,5 @@ def test_no_limit_is_passed_at_any_size(clipping, keep):
 
 
 def test_a_thousand_characters_at_two_hundred_use_the_room_there_is(clipping):
-    """OpenHands: 1000 A at 200 give exactly 200; ours give no more, and not much less."""
+    """OpenHands: 1000 A at a limit of 200 give exactly 200; ours give no more, and not much less."""
     assert 190 <= len(clipping(Limits(chars=200)).clip("A" * 1_000).text) <= 200

@@ -1,4 +1,5 @@
-"""opencode's own test cases, as tables: OC1 truncation, OC4 permissions, OC5 compaction, OC6 the second design.
+"""opencode's own test cases, as tables: OC1 truncation, OC4 permissions, OC5 compaction, and the part of OC6
+(the second design) that also applies to the first.
 
 Source: anomalyco/opencode at d545d8f, packages/opencode/test/{tool/truncation,agent/agent,session/message-v2}.test.ts and
 packages/core/test/tool-output-store.test.ts. OC2 and OC3, its shell and its Read, are in test_opencode_tools.py.
@@ -14,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from spillover.limits import Limits
-from spillover.profiles import opencode, opencode_v2
-from spillover.profiles.opencode_ids import ascending
-from spillover.profiles.opencode_permission import evaluate, may_delegate, reading
+from spillover.profiles import opencode
+from spillover.profiles.opencode.ids import ascending
+from spillover.profiles.opencode.permission import allow_reading, evaluate, may_delegate
 from spillover.testing import FailingStore
 
 MIB = 1 << 20
@@ -34,7 +35,7 @@ def folder(tmp_path):
     return str(tmp_path / "tool-output")
 
 
-#: id, text, config, what the call says, truncated, what is in the text, what is not in it.
+#: id, text, config, options of the call, truncated, what the text contains, what it does not contain.
 OC1 = [
     ("OC1-1", MODELS, {}, {}, True, ["truncated..."], []),
     ("OC1-2", "line1\nline2\nline3", {}, {}, False, ["line1\nline2\nline3"], []),
@@ -87,12 +88,12 @@ def test_the_hint_is_for_what_the_agent_may_do(folder, case, rules, delegates):
 
 
 def test_oc1_18_it_can_be_imported_first_in_a_fresh_process():
-    for module in ("opencode", "opencode_bash", "opencode_read", "opencode_v2"):
+    for module in ("opencode", "opencode.bash", "opencode.read"):
         subprocess.run([sys.executable, "-c", f"import spillover.profiles.{module}"], check=True)
 
 
-def test_oc1_19_age_is_of_the_file_also_where_ids_wrap(folder):
-    """Their ids hold 2^36 ms. By the id the recent file would be the older one: fresh outputs were deleted in August 2026."""
+def test_oc1_19_age_is_that_of_the_file_even_if_ids_wrap(folder):
+    """Their ids wrap after 2^36 ms. By id, a new file looked older, so new outputs were deleted in August 2026."""
     wrap = 26 * 2**36 / 1_000  # 2026-08-14T11:19:55Z
     names = {age: ascending_at(wrap + shift) for age, shift in ((10, -7 * DAY), (3, 60))}
     assert names[3] < names[10], "by the name, the recent one is the older one"
@@ -103,8 +104,8 @@ def test_oc1_19_age_is_of_the_file_also_where_ids_wrap(folder):
 
 
 def ascending_at(seconds):
-    """A name of that moment; those made before it in this process would otherwise push it ahead."""
-    from spillover.profiles import opencode_ids
+    """Return an id for this time, unaffected by ids created earlier in this process."""
+    from spillover.profiles.opencode import ids as opencode_ids
 
     before, opencode_ids._last = opencode_ids._last, 0
     try:
@@ -122,7 +123,7 @@ def place(folder, name, days):
 
 DENIED = [{"permission": "*", "pattern": "*", "action": "allow"},
           {"permission": "external_directory", "pattern": "*", "action": "deny"}]  # fmt: skip
-#: id, the rules, what is asked for, the answer.
+#: id, rules, request, answer.
 OC4 = [
     ("global deny", DENIED, "{folder}/*", "allow"),
     ("deny per agent, behind it", [*DENIED, DENIED[1]], "{folder}/*", "allow"),
@@ -136,10 +137,10 @@ OC4 = [
 def test_outputs_may_be_read_whatever_else_is_denied(case, rules, asked, answer):
     at = "/data/tool-output"
     rules = [{key: value.format(folder=at) for key, value in rule.items()} for rule in rules]
-    assert evaluate("external_directory", asked.format(folder=at), reading(rules, at)) == answer
+    assert evaluate("external_directory", asked.format(folder=at), allow_reading(rules, at)) == answer
 
 
-#: rules for `task` in order, whether the agent may delegate. The last that matches decides; `?` is one character.
+#: rules for `task` in order, whether the agent may delegate. The last match decides; `?` matches one character.
 EVALUATED = [
     (None, False),
     ([], True),
@@ -158,7 +159,7 @@ def test_the_last_rule_that_matches_decides(rules, may):
     assert may_delegate(rules and [dict(zip(keys, rule, strict=True)) for rule in rules]) is (may and rules is not None)
 
 
-#: OC5: the output, how much stays, what stays.
+#: OC5: output, how much is kept, what is kept.
 OC5 = [
     ("abcdefghij", 4, "abcd\n[Tool output truncated for compaction: omitted 6 chars]"),
     ("abcd", 4, "abcd"),
@@ -168,54 +169,7 @@ OC5 = [
 
 @pytest.mark.parametrize(("text", "most", "kept"), OC5)
 def test_compaction(text, most, kept):
-    assert opencode.compacted(text, most) == kept
-
-
-def text(value):
-    return {"type": "text", "text": value}
-
-
-PNG = {"type": "file", "mime": "image/png", "uri": "data:image/png;base64," + "A" * (6 * MIB)}
-#: id, the output, how many paths, what is in the file; None: what comes back is what went in.
-OC6 = [
-    ("OC6-1", {"structured": {"kind": "x"}, "content": [text("HEAD-" + "x" * 30_000), text("y" * 30_000 + "-TAIL")]},
-     "HEAD-" + "x" * 30_000 + "y" * 30_000 + "-TAIL"),
-    ("OC6-2", {"structured": {"text": "x" * 51_200}, "content": []},
-     json.dumps({"text": "x" * 51_200}, indent=2)),
-    ("OC6-3", {"structured": {}, "content": [PNG]}, None),
-    ("OC6-4", {"structured": {}, "content": [text("x" * 51_201), PNG]}, "x" * 51_201),
-    ("OC6-5", {"structured": {"text": "x" * 30_000}, "content": [text("x" * 30_000)]}, None),
-    ("OC6-7", {"structured": {"big": object()}, "content": [text("present")]}, None),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("case", "output", "stored"), OC6, ids=[row[0] for row in OC6])
-def test_the_second_design(folder, case, output, stored):
-    bound = opencode_v2.bound(output, opencode_v2.clipper(folder=folder))
-    if stored is None:
-        assert bound["output"] is output
-        assert bound["outputPaths"] == []
-        return
-    [path] = bound["outputPaths"]
-    shown, *media = bound["output"]["content"]
-    assert Path(path).read_text() == stored
-    assert bound["output"]["structured"] is output["structured"]
-    assert media == [part for part in output["content"] if part["type"] != "text"]
-    assert len(shown["text"].encode()) == 51_200
-    assert f"... output truncated; full content saved to {path} ..." in shown["text"]
-
-
-def test_oc6_6_a_folder_that_is_a_file_costs_the_path_and_not_the_call(folder):
-    """Theirs: StorageError, and the successful call fails. Their own CONTEXT.md asks for what ours does."""
-    Path(folder).write_text("in the way")
-    given = {"structured": {"kind": "x"}, "content": [text("x" * 60_000), PNG]}
-    bound = opencode_v2.bound(given, opencode_v2.clipper(folder=folder))
-    shown = bound["output"]["content"][0]["text"]
-    assert bound["outputPaths"] == []
-    assert "... output truncated; full content not kept: " in shown
-    assert len(shown.encode()) == 51_200
-    assert bound["output"]["content"][1] is PNG
-    assert Path(folder).read_text() == "in the way"
+    assert opencode.compact(text, most) == kept
 
 
 def test_oc6_8_an_interruption_stays_one_and_leaves_nothing(folder):
@@ -223,17 +177,10 @@ def test_oc6_8_an_interruption_stays_one_and_leaves_nothing(folder):
         def writer(self):
             raise KeyboardInterrupt
 
-    clipper = opencode_v2.clipper(store=Interrupted(opencode.outputs(folder)))
+    clipper = opencode.clipper(store=Interrupted(opencode.outputs(folder)))
     with pytest.raises(KeyboardInterrupt):
-        opencode_v2.bound({"content": [text("x" * 60_000)]}, clipper)
+        clipper.clip("x" * 60_000)
     assert not os.path.exists(folder)
-
-
-def test_oc6_9_the_config_sets_its_limits_too(folder):
-    clipper = opencode_v2.clipper(config={"tool_output": {"max_lines": 2, "max_bytes": 1_000}}, folder=folder)
-    bound = opencode_v2.bound({"content": [text("one\ntwo\nthree")]}, clipper)
-    [path] = bound["outputPaths"]
-    assert bound["output"]["content"] == [text(f"... output truncated; full content saved to {path} ...")]
 
 
 def test_oc6_10_only_old_outputs_go(folder):
@@ -243,9 +190,10 @@ def test_oc6_10_only_old_outputs_go(folder):
     assert sorted(os.listdir(folder)) == ["keep.txt", "tool_recent"]
 
 
-#: What of these tables has no row above, and why.
+#: The cases of these tables that have no row above, and why.
 NOT_OURS = {
-    "OC6 registry": "their settlement fails with 'Failed to write tool output: disk full'; ours never does, see OC6-6",
+    "OC6-1 to OC6-7, OC6-9": "opencode's second design: in no document here; its cases for our own blocks are in test_blocks.py",
+    "OC6 registry": "their settlement fails with 'Failed to write tool output: disk full'; ours never does, see test_opencode_files.py",
     "OC6 bash": "their capture stops at 1 MiB and says so; ours is stored from byte 0, so there is nothing to say",
     "OC6 process": "a process buffer of 5 bytes; the same cut is in test_head_and_tail.py",
     "OC6 read v2": "strict UTF-8 makes a typed error of a broken byte; our Read shows it as U+FFFD and goes on",
@@ -254,7 +202,7 @@ NOT_OURS = {
 
 def test_every_case_of_the_tables_has_a_row_or_a_reason():
     here = Path(__file__).read_text()
-    wanted = [f"OC1-{n}" for n in range(1, 20)] + [f"OC6-{n}" for n in range(1, 11)]
+    wanted = [f"OC1-{n}" for n in range(1, 20)] + ["OC6-8", "OC6-10"]
     said = here.lower().replace("oc1_7_and_8", "oc1_7 oc1_8").replace("_", "-")
     assert [case for case in wanted if f"{case.lower()}" not in said] == []
     assert all(len(reason) > 20 for reason in NOT_OURS.values())

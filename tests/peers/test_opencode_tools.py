@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from spillover.errors import UsageError
-from spillover.profiles import opencode_bash, opencode_read
+from spillover.profiles.opencode import bash as opencode_bash
+from spillover.profiles.opencode import read as opencode_read
 
-#: id, the command, whether its output is cut.
+#: id, command, whether its output is cut.
 OC2 = [
     ("2,500 lines", "seq 2500", True),
     ("61,200 bytes without a newline", "head -c 61200 /dev/zero | tr '\\0' a", True),
@@ -68,7 +69,7 @@ def test_a_timeout_keeps_what_came_and_says_so(clipper):
 
 
 def aborted_after(text, command, clipper):
-    """Run it, and abort it once this text was seen."""
+    """Run a command and abort it once this text has appeared."""
     told, tell = os.pipe()
     seen = threading.Event()
 
@@ -90,7 +91,7 @@ def test_an_abort_keeps_what_came_and_says_so(clipper):
 
 
 def test_a_printer_that_is_cancelled_while_it_floods_is_cut_and_kept(clipper):
-    """4,000 x 107 bytes; then it hangs. No "Tool execution aborted" instead of the output."""
+    """It prints 4,000 x 107 bytes, then hangs. The output must not be replaced by "Tool execution aborted"."""
     result = aborted_after("x" * 100, f"yes {'x' * 106} | head -n 4000; sleep 60", clipper)
     assert result["metadata"]["truncated"] is True
     assert Path(result["metadata"]["outputPath"]).stat().st_size <= 4_000 * 107
@@ -99,7 +100,7 @@ def test_a_printer_that_is_cancelled_while_it_floods_is_cut_and_kept(clipper):
 
 
 def test_metadata_streams_while_it_runs(clipper, tmp_path):
-    """The second word comes only once the first one was seen."""
+    """The second word is printed only after the first one was seen."""
     flag, seen = tmp_path / "seen", []
 
     def look(metadata):
@@ -115,7 +116,7 @@ def test_metadata_streams_while_it_runs(clipper, tmp_path):
 
 @pytest.mark.parametrize("size", [60_000, 70_000, 1_000_000])
 def test_output_is_drained_before_the_result_is_made(clipper, size):
-    """#30001: the reader was never joined. The child writes all it has, and is gone at once."""
+    """#30001: the reader was never joined. Here the child writes everything and exits at once."""
     code = f"import os\ndata = b'x' * {size} + b'LAST'\nwhile data: data = data[os.write(1, data):]\nos._exit(0)"
     result = opencode_bash.run(shlex.join([sys.executable, "-c", code]), clipper)
     assert result["output"].endswith("LAST")
@@ -138,7 +139,7 @@ def lines(count, first=0):
 
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
-#: id, content, options, truncated, what is in the text, what is not in it.
+#: id, content, options, truncated, what the text contains, what it does not contain.
 OC3 = [
     ("60 KB", "\n".join(["x" * 100] * 600), {}, True,
      ["(Output capped at 50 KB. Showing lines 1-506. Use offset=507 to continue.)"], []),
@@ -163,7 +164,7 @@ def test_a_page(read, case, content, options, truncated, there, absent):
     assert [part for part in absent if part in result["output"]] == []
 
 
-#: id, content, name, options, the error.
+#: id, content, name, options, error.
 OC3_ERRORS = [
     ("offset past the end", lines(3), "a.txt", {"offset": 4}, r"^Offset 4 is out of range for this file \(3 lines\)$"),
     ("offset 2 of nothing", "", "a.txt", {"offset": 2}, r"^Offset 2 is out of range for this file \(0 lines\)$"),
@@ -207,13 +208,13 @@ def test_the_last_page_of_a_folder_is_not_marked(tmp_path):
     assert (first["metadata"]["truncated"], last["metadata"]["truncated"]) == (True, False)
 
 
-def test_a_large_file_is_not_read_to_its_half(tmp_path):
-    """50,000 lines of 80 x: the bytes it may show end the reading."""
-    from spillover.profiles.opencode_lines import Lines, taken
+def test_less_than_half_of_a_large_file_is_read(tmp_path):
+    """50,000 lines of 80 x: reading stops at the byte limit of a page."""
+    from spillover.profiles.opencode.lines import Lines, take_page
 
     path = tmp_path / "large.txt"
     path.write_bytes((b"x" * 80 + b"\n") * 50_000)
     with path.open("rb") as file:
-        page = taken(Lines(file), 1, 2_000, opencode_read.MAX_BYTES)
+        page = take_page(Lines(file), 1, 2_000, opencode_read.MAX_BYTES, "...")
         assert file.tell() < path.stat().st_size / 2
     assert (page.capped, page.more, len(page.lines)) == (True, True, 632)

@@ -1,4 +1,4 @@
-"""Reading a stored output back, as others publish it: what is asked → which lines, and how it goes on."""
+"""Reading a stored output back, from published cases: request → which lines, and how to continue."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def numbered(count, first=1):
 
 
 PAGES = [
-    # source, output, what is asked, first row, last row, the last words
+    # source, output, request, first row, last row, closing line
     (
         "opencode OC3",
         numbered(100),
@@ -34,7 +34,7 @@ PAGES = [
         "14: line14",
         "Lines 10-14 of 20. Next: spill read REF 15:19",
     ),
-    ("opencode OC3", b"hello world", {}, "1: hello world", "1: hello world", "Lines 1-1 of 1. The end."),
+    ("opencode OC3", b"hello world", {}, "1: hello world", "1: hello world", "Line 1 of 1. The end."),
     (
         "vtcode spool of 120 lines",
         numbered(120),
@@ -62,7 +62,7 @@ def test_a_page_has_numbers_and_says_how_it_goes_on(source, output, asked, first
 
 
 ANSWERS = [
-    # source, output, what is asked, what is said
+    # source, output, request, answer
     ("opencode OC3: an error there", numbered(3), {"lines": "4:"}, "No line 4: REF has 3 lines."),
     ("opencode OC3: an empty file", b"", {}, "REF has 0 lines."),
     ("opencode OC3: an error there", b"", {"lines": "2"}, "No line 2: REF has 0 lines."),
@@ -78,7 +78,7 @@ def test_past_the_end_is_an_answer_and_no_error(source, output, asked, said):
 
 
 def test_a_page_is_bounded_and_the_next_one_begins_where_it_ended():
-    """opencode OC3: 60 KB are capped; deepagents recomputes the offset from the last whole line shown."""
+    """opencode OC3: 60 KB are capped; deepagents computes the next offset from the last complete line shown."""
     ref = put(STORE, b"".join(b"%05d %s\n" % (number, b"x" * 80) for number in range(1_000))).ref
     clip = CLIPPER.read(ref, lines="1:1000")
     [(first, last)] = clip.ranges
@@ -89,7 +89,7 @@ def test_a_page_is_bounded_and_the_next_one_begins_where_it_ended():
 
 @pytest.mark.parametrize("size", [3_000, 65_537, 1_000_000])
 def test_any_place_in_one_huge_line_is_one_step_away(size):
-    """opencode shows the first 2000 characters of a line and nothing else; klaude too; vtcode gives up at 64 KiB."""
+    """opencode and klaude show only the first 2000 characters of a line; vtcode gives up at 64 KiB."""
     ref = put(STORE, b"a" * (size - 6) + b"SECRET" + b"\nnext\n").ref
     assert "SECRET" in CLIPPER.read(ref, lines=1, columns=f"{size - 5}:").text
     assert f"columns {size - 5:,}-{size:,}" in CLIPPER.grep(ref, "SECRET").text
@@ -98,21 +98,21 @@ def test_any_place_in_one_huge_line_is_one_step_away(size):
 
 @pytest.mark.parametrize("ref", ["../../etc/passwd", "cmd-123.txt", "cmd-../x", "/abs", "a/b", "bash-xyz", "..\\x"])
 def test_a_ref_that_would_leave_the_store_is_refused(ref):
-    """Roo ReadCommandOutputTool: only the shape that was minted is accepted."""
+    """Roo ReadCommandOutputTool: only ids of the expected shape are accepted."""
     with pytest.raises(RefError):
         CLIPPER.read(ref)
 
 
-def test_an_output_that_is_gone_is_told_what_to_do():
-    """vtcode: re-run the command; pydantic: guidance and not an exception (for a model: `tools()`)."""
+def test_the_answer_for_a_removed_output_says_what_to_do():
+    """vtcode: says to rerun the command; pydantic: gives guidance instead of an exception (here: `tools()`)."""
     read_output, grep_output, outline_output, _ = CLIPPER.tools()
     gone = "bash-0123456789ab"
     for answer in (read_output(gone), grep_output(gone, "x"), outline_output(gone)):
-        assert "run the tool again" in answer or "spill list" in answer
+        assert "run the tool again" in answer or "list_outputs()" in answer
 
 
-def test_an_invalid_expression_is_told_so():
-    """Roo falls back to literal search; we say what is wrong, and there is `fixed` for literal text."""
+def test_an_invalid_pattern_is_reported():
+    """Roo falls back to a literal search; we say what is wrong, and offer `fixed` for literal text."""
     ref = put(STORE, b"a[b\n").ref
     with pytest.raises(PatternError):
         CLIPPER.grep(ref, "a[b")
@@ -121,14 +121,14 @@ def test_an_invalid_expression_is_told_so():
 
 @pytest.mark.parametrize("asked", [{"lines": "0"}, {"bytes": "0:10"}, {"lines": "-0"}, {"lines": "1:x"}])
 def test_a_wrong_offset_is_refused(asked):
-    """pydantic: an offset below 0 is refused; ours count from 1, and below 0 from the end."""
+    """pydantic refuses negative offsets; ours count from 1, and negative ones from the end."""
     ref = put(STORE, numbered(3)).ref
     with pytest.raises(UsageError):
         CLIPPER.read(ref, **asked)
 
 
 def test_a_search_that_stops_at_its_limit_says_of_how_many():
-    """Roo: "showing first N" of N; supertool#622: "more exist" is useless, say how many."""
+    """Roo: says only "showing first N"; supertool#622: "more exist" does not help without a number."""
     ref = put(STORE, numbered(5_000)).ref
     small = Clipper(Limits(bytes=500), store=STORE, hints="cli")
     answer = small.grep(ref, "line").text

@@ -1,4 +1,4 @@
-"""stdout and stderr, as others publish it: sizes in → sizes out; and what a command printed, drained and kept."""
+"""stdout and stderr, from published cases: sizes in → sizes out; and what a command printed is read and stored."""
 
 import sys
 
@@ -12,7 +12,7 @@ from spillover.testing import content
 
 N = 9_000
 SHARES = [
-    # codex exec_tests aggregate_output, a cap of N: stdout, stderr → kept of each (stderr gets two parts of three)
+    # codex exec_tests aggregate_output, a cap of N: stdout, stderr → kept of each (stderr gets two thirds)
     ("both are full", N, N, N // 3, 2 * N // 3),
     ("stderr is tiny", N, 1, N - 1, 1),
     ("stdout is small", N // 10, N, N // 10, N - N // 10),
@@ -24,12 +24,12 @@ SHARES = [
 
 
 @pytest.mark.parametrize(("case", "stdout", "stderr", "out", "err"), SHARES, ids=[case for case, *_ in SHARES])
-def test_room_is_reserved_for_stderr_and_what_one_leaves_the_other_has(case, stdout, stderr, out, err):
+def test_room_is_reserved_for_stderr_and_unused_room_goes_to_the_other_stream(case, stdout, stderr, out, err):
     assert fair(N, [stdout, stderr], [1, 2]) == [out, err]
 
 
 @pytest.mark.parametrize(("case", "stdout", "stderr", "out", "err"), SHARES, ids=[case for case, *_ in SHARES])
-def test_the_same_through_the_front_door(clipping, case, stdout, stderr, out, err):
+def test_clip_streams_reserves_the_same_room(clipping, case, stdout, stderr, out, err):
     room = N + 400  # for the notice, two labels and two markers
     clip = clipping(Limits(bytes=room), keep="tail").clip_streams(stdout="o" * stdout, stderr="e" * stderr)
     lines = clip.text.split("\n")
@@ -98,7 +98,7 @@ def test_one_line_is_not_truncated(shell):
 
 
 def test_stderr_is_captured_and_the_exit_code_reported(shell):
-    """opencode OC2: stderr is captured, exit 42 is 42."""
+    """opencode OC2: stderr is captured, and exit code 42 is reported."""
     run = shell("import sys; print('out'); print('err', file=sys.stderr); sys.exit(42)")
     assert run.exit_code == 42
     assert "err" in run.clip.text
@@ -106,7 +106,7 @@ def test_stderr_is_captured_and_the_exit_code_reported(shell):
 
 
 def test_a_timeout_keeps_what_was_printed(shell):
-    """opencode OC2: after 500 ms the command is ended, and what came before is there."""
+    """opencode OC2: the command is ended after 500 ms, and its output so far is kept."""
     run = shell("import time; print('before', flush=True); time.sleep(60)", timeout=0.5)
     assert run.timed_out
     assert run.clip.text == "before\n"

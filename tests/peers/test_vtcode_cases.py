@@ -1,6 +1,6 @@
-"""What vtcode's own tests ask (its repository at a62a8b2d, 2026-08-23, and its history before 37c65171), of our profile.
+"""vtcode's own tests (its repository at a62a8b2d, 2026-08-23, and its history before 37c65171), applied to our profile.
 
-What we do not have says why. The estimator, the previews and the display helpers stand in tests/profiles/test_vtcode_*.py.
+Cases that do not apply say why. The estimator, the previews and the display helpers are in tests/profiles/test_vtcode_*.py.
 """
 
 import json
@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs/profiles/vtcode.md"
 
 @pytest.fixture
 def spooled(tmp_path):
-    """`spooled(text, max_tokens=…, tool=…)`: the clip, and the files in the folder."""
+    """Return `spooled(text, max_tokens=…, tool=…)`, which gives the clip and the files in the folder."""
 
     def spool(text, tool="tool", **choices):
         folder = tmp_path / ".vtcode/tool-output"
@@ -121,7 +121,7 @@ def test_5_000_a_at_100_bytes_say_that_bytes_are_missing(spooled):
     assert f"[... {5_000 - clip.shown.bytes} bytes truncated ...]" in clip.text
 
 
-#: Cases that do not apply; the page of the profile says why.
+#: Cases that do not apply; the profile's page says why.
 NOT_OURS = (
     "no_spool wins",
     "read_file spools raw content and source_path",

@@ -16,7 +16,7 @@ PROFILES = [
     ("t15", Limits(lines=2_000, bytes=50_000), None, "tail", "<truncated-notice>"),
     ("klaude", Limits(chars=20_000), Limits(chars=40_000), "ends", "[Output truncated: "),
     ("daycare", Limits(chars=8_000), None, "tail", "chars truncated from output"),
-    ("vtcode", Limits(tokens=25_000, bytes=200_000), None, "ends", "[OUTPUT] Output too large ("),
+    ("vtcode", Limits(tokens=25_000), None, "ends", "[OUTPUT] Output too large ("),
 ]  # fmt: skip
 each = pytest.mark.parametrize(("name", "limits", "trigger", "keep", "words"), PROFILES)
 
@@ -30,6 +30,12 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
+def user_file(home):
+    path = home / ".config" / "spillover" / "spillover.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def test_every_profile_is_in_the_table():
     assert tuple(name for name, *_ in PROFILES) == profiles.NAMES
 
@@ -40,7 +46,7 @@ def test_a_file_a_variable_and_the_caller_make_the_same_clipper(home, monkeypatc
     monkeypatch.setenv("SPILLOVER_PROFILE", name)
     by_variable = Clipper.configured()
     monkeypatch.delenv("SPILLOVER_PROFILE")
-    (home / "spillover.toml").write_text(f'profile = "{name}"\n')
+    user_file(home).write_text(f'profile = "{name}"\n')
     by_file = Clipper.configured()
     for clipper in (by_caller, by_variable, by_file):
         assert (clipper.limits, clipper.trigger, clipper.keep) == (limits, trigger, keep)
@@ -66,12 +72,12 @@ def test_spill_speaks_as_the_profile_does_and_the_way_back_needs_none(home, name
 
 
 def spill_config(spill, home, name):
-    (home / "spillover.toml").write_text(f'profile = "{name}"\n')
+    user_file(home).write_text(f'profile = "{name}"\n')
     return spill("config")
 
 
 def test_what_is_set_beside_it_is_stronger(home):
-    (home / "spillover.toml").write_text('profile = "opencode"\nlines = 7\nkeep = "tail"\n'.replace("7", "70"))
+    user_file(home).write_text('profile = "opencode"\nlines = 7\nkeep = "tail"\n'.replace("7", "70"))
     clipper = Clipper.configured()
     assert (clipper.limits, clipper.keep) == (Limits(lines=70, bytes=51_200), "tail")
     text = clipper.clip(FLOOD).text
@@ -80,7 +86,7 @@ def test_what_is_set_beside_it_is_stronger(home):
 
 
 def test_a_rule_for_a_tool_works_under_a_profile(home):
-    (home / "spillover.toml").write_text('profile = "opencode"\n[tools."make*"]\nlines = 50\n')
+    user_file(home).write_text('profile = "opencode"\n[tools."make*"]\nlines = 50\n')
     clipper = Clipper.configured()
     assert "...8951 lines truncated..." in clipper.clip(FLOOD, tool="make").text
     assert " bytes truncated..." in clipper.clip(FLOOD, tool="bash").text

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover import Clipper, DirStore, MemoryStore, UsageError
+from spillover import Clipper, DirStore, MemoryStore, Span, UsageError
+from spillover.data import replace
 from spillover.profiles import daycare
 from spillover.profiles.daycare import LEAST, MOST_CUT, WORDS_CHARS
-from spillover.profiles.daycare_exec import EXEC_CHARS
-from spillover.profiles.daycare_text import MAX_CHARS, TOTAL_CHARS
+from spillover.profiles.daycare.exec import EXEC_CHARS
+from spillover.profiles.daycare.net import PASSES
+from spillover.profiles.daycare.text import MAX_CHARS, TOTAL_CHARS
 from spillover.testing import FailingStore
 
 IMAGE = {"type": "image", "data": "iVBORw0K", "mimeType": "image/png"}
@@ -65,6 +67,40 @@ def test_any_part_can_be_kept(by):
     assert clipper.clip("a" * 9_000).text == daycare.head_tail("a" * 9_000, 8_000, "stdout")
 
 
+def in_three_places(document, fill):
+    return [Span(100, 200), Span(1_000, 1_100), Span(5_000, 5_100)]
+
+
+@pytest.mark.parametrize(
+    ("keep", "words"),
+    [
+        ("tail", ["... (1,000 chars truncated from output (9,000 chars total))"]),
+        ("head", ["... (1,000 chars truncated from output (9,000 chars total))"]),
+        ("ends", ["... (1,000 chars truncated from output (9,000 chars total)) ..."]),
+        (
+            in_three_places,
+            [
+                "... (8,700 chars truncated from output (9,000 chars total), in all)",
+                "... (100 chars truncated) ...",
+                "... (800 chars truncated) ...",
+                "... (3,900 chars truncated) ...",
+                "... (3,900 chars truncated) ...",
+            ],
+        ),
+    ],
+    ids=["tail", "head", "ends", "selector"],
+)
+def test_every_gap_counts_its_own_characters_whatever_is_kept(by, keep, words):
+    clip = replace(by, keep=keep).clip("a" * 9_000)
+    assert [line for line in clip.text.split("\n") if "truncated" in line] == words
+
+
+def test_of_two_streams_every_gap_counts_its_own_characters(by):
+    clip = by.clip_streams(stdout="a" * 9_000 + "\n", stderr="b" * 9_000)
+    inside = [int(found.replace(",", "")) for found in re.findall(r"\(([\d,]+) chars truncated\)", clip.text)]
+    assert sum(inside) == clip.total.chars - clip.shown.chars
+
+
 @pytest.mark.parametrize("helper", [daycare.tail, daycare.head_tail, daycare.head])
 def test_a_limit_below_nothing_is_refused(helper):
     with pytest.raises(UsageError, match="0 or more"):
@@ -76,7 +112,7 @@ def test_the_helpers_show_as_much_as_they_may_and_count_the_rest(value, limit):
     hidden = max(0, len(value) - limit)
     for said in (daycare.tail(value, limit), daycare.head_tail(value, limit)):
         if hidden:
-            assert f"... ({hidden:,} chars truncated from output)" in said
+            assert f"... ({hidden:,} chars truncated)" in said
         else:
             assert said == value
 
@@ -165,7 +201,7 @@ def test_blocks_that_are_not_known_are_untouched(by):
 
 def test_both_streams_are_labelled(by):
     out = daycare.exec_output("a" * 100 + "z" * 9_000, "b" * 9_000, by=by)
-    assert out == (
+    assert out.text == (
         "stdout:\n... (1,100 chars truncated from stdout)\n" + "z" * 8_000 + "\n\n"
         "stderr:\n... (1,000 chars truncated from stderr)\n" + "b" * 8_000
     )
@@ -175,15 +211,15 @@ def test_both_streams_are_labelled(by):
 @pytest.mark.parametrize(
     ("stdout", "stderr", "failed", "said"),
     [
-        ("ok\n", "", False, "stdout:\nok"),
-        ("", "bad\n\n", True, "stderr:\nbad"),
-        ("ok\n", "bad\n", True, "stdout:\nok\n\nstderr:\nbad"),
+        ("ok\n", "", False, "stdout:\nok\n"),
+        ("", "bad\n\n", True, "stderr:\nbad\n\n"),
+        ("ok", "bad\n", True, "stdout:\nok\n\nstderr:\nbad\n"),
         ("", " \n", False, "Command completed with no output."),
         ("", "", True, "Command failed with no output."),
     ],
 )
 def test_small_streams_are_laid_out_as_theirs(stdout, stderr, failed, said):
-    assert daycare.exec_output(stdout, stderr, failed=failed) == said
+    assert daycare.exec_output(stdout, stderr, failed=failed).text == said
 
 
 NASTY = [
@@ -201,7 +237,7 @@ NASTY = [
     "nasty", NASTY, ids=["quotes", "backslashes", "newlines", "NUL", "emoji", "surrogates", "mixed"]
 )
 def test_json_is_bounded_and_valid_whatever_it_has_to_escape(by, nasty):
-    out = daycare.exec_output(nasty, nasty, as_json=True, by=by)
+    out = daycare.exec_output(nasty, nasty, as_json=True, by=by).text
     assert len(out) <= EXEC_CHARS
     out.encode()
     said = json.loads(out)
@@ -212,33 +248,111 @@ def test_json_is_bounded_and_valid_whatever_it_has_to_escape(by, nasty):
         assert nasty.endswith(shown)
 
 
-def test_a_result_of_a_command_passes_the_net_but_only_one_of_them(by):
-    out = daycare.exec_output("a" * 9_000, "b" * 9_000, by=by)
+def test_of_several_results_of_commands_the_last_one_passes_the_net(by):
+    out = daycare.exec_output("a" * 9_000, "b" * 9_000, by=by).text
     assert daycare.tool_result(blocks := [text(out)], by=by) is blocks
     three = daycare.tool_result([text(out), text(out), text(out)], by=by)
-    assert three[2]["text"] is out
-    assert sum(len(block["text"]) for block in three) <= TOTAL_CHARS + WORDS_CHARS + EXEC_CHARS
+    assert three[2]["text"] == out
+    assert sum(len(block["text"]) for block in three) <= TOTAL_CHARS + WORDS_CHARS + PASSES
 
 
-def test_a_text_that_only_looks_bounded_does_not_pass(by):
-    forged = str(daycare.exec_output("a" * 9_000, "b" * 9_000, by=by))
-    assert len(daycare.tool_result([text(forged)], by=by)[0]["text"]) < 8_100
+# What a harness does to a result before the net sees it.
 
 
-@pytest.mark.parametrize("size", [9_050, 50_000])
-def test_two_streams_in_json_survive_the_net_also_as_a_text_like_any_other(by, size):
+def as_it_was(content):
+    return content
+
+
+def through_json(content):
     """A harness that has written its messages to disk and read them again has only the text."""
-    cut = daycare.exec_output("a" * size, "b" * size, as_json=True, by=by)
-    whole = json.dumps({"stdout": "a" * size, "stderr": "b" * size})
-    for written in (str(cut), whole):
-        out = daycare.tool_result([IMAGE, text(written)], by=by)
-        said = json.loads(out[1]["text"])
-        assert said["stdout"].endswith("a" * 8_000)
-        assert said["stderr"].endswith("b" * 8_000)
-        assert len(out[1]["text"]) <= EXEC_CHARS
+    return json.loads(json.dumps(content))
 
 
-@pytest.mark.parametrize("odd", ["{" * 100_000, '{"stdout": 1, "stderr": "x"}' + " " * 9_000, '{"a": 1}' + " " * 9_000])
+def line_appended(content):
+    return [{**block, "text": block["text"] + "\n[exit code 1]"} for block in content]
+
+
+def line_prepended(content):
+    return [{**block, "text": "$ make test\n" + block["text"]} for block in content]
+
+
+HANDLED = pytest.mark.parametrize("handle", [as_it_was, through_json, line_appended, line_prepended])
+
+
+def both(handle, size):
+    out = {"stdout": "a" * size, "stderr": "b" * size}
+    yield "text", handle([text(daycare.exec_output(**out, by=daycare.clipper(store=MemoryStore())).text)])
+    cut = daycare.exec_output(**out, as_json=True, by=daycare.clipper(store=MemoryStore()))
+    yield "json", handle([text(cut.text)])
+    yield "foreign json", handle([text(json.dumps(out))])
+    yield "foreign text", handle([text(f"stdout:\n{out['stdout']}\n\nstderr:\n{out['stderr']}")])
+
+
+@HANDLED
+@pytest.mark.parametrize("size", [8_000, 9_050, 50_000])
+def test_both_streams_survive_the_net_whatever_the_harness_did(by, handle, size):
+    for made, content in both(handle, size):
+        out = daycare.tool_result([IMAGE, *content], by=by)[1]["text"]
+        assert "a" * 7_900 in out, made
+        assert "b" * 7_900 in out, made
+        assert ("[exit code 1]" in out) == (handle is line_appended), made
+        assert ("$ make test" in out) == (handle is line_prepended), made
+        assert len(out) <= PASSES, made
+        if "json" in made and handle in (as_it_was, through_json):
+            assert set(json.loads(out)) == {"stdout", "stderr"}
+        assert daycare.tool_result(again := [text(out)], by=by) is again, "the net changes nothing a second time"
+
+
+def test_all_of_both_streams_can_be_reached_where_the_net_has_cut_them(by):
+    content = [text(json.dumps({"stdout": "a" * 50_000, "stderr": "b" * 50_000}) + "\n" + "c" * 5_000)]
+    out = daycare.tool_result(content, by=by)
+    assert [stored(by, ref) for ref in out.refs] == ["a" * 50_000, "b" * 50_000, "\n" + "c" * 5_000]
+    assert len(out[0]["text"]) <= PASSES
+
+
+@HANDLED
+@pytest.mark.parametrize("error", [False, True])
+def test_a_python_result_keeps_its_head_through_the_net_whatever_the_harness_did(by, handle, error):
+    whole = "HEAD" + "e" * 20_000 + "TAIL"
+    result = (
+        daycare.rlm_tool_result(whole, is_error=True, by=by) if error else daycare.rlm_result([whole], whole, by=by)
+    )
+    message = result.tool_message("c1")
+    message["content"] = handle(message["content"])
+    if handle is line_prepended and error:  # only the tool's name says what it is
+        assert daycare.tool_result(message, by=by) is message
+        return
+    for passed in (message, message["content"]):
+        assert daycare.tool_result(passed, by=by) is passed
+    assert "HEAD" in message["content"][0]["text"]
+
+
+def test_a_whole_message_is_bounded_and_the_rest_of_it_is_kept(by):
+    message = {"role": "toolResult", "toolCallId": "c1", "toolName": "exec", "content": [text("x" * 9_000)], "more": 1}
+    out = daycare.tool_result(message, by=by)
+    assert out["content"][0]["text"].startswith("... (1,000 chars truncated from output (9,000 chars total))\n")
+    assert {**out, "content": message["content"]} == message
+    assert len(message["content"][0]["text"]) == 9_000
+
+
+def test_a_long_text_of_the_python_tool_keeps_both_ends(by):
+    message = {"role": "toolResult", "toolName": "run_python", "content": [text("HEAD" + "e" * 40_000 + "TAIL")]}
+    said = daycare.tool_result(message, by=by)["content"][0]["text"]
+    assert said == daycare.head_tail(message["content"][0]["text"], 16_000, "python result")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "{" * 100_000,
+        '{"stdout": 1, "stderr": "x"}' + " " * 9_000,
+        '{"stdout": ' + "[" * 100_000,
+        '{"a": 1}' + " " * 9_000,
+        "x" * 8_000 + "\n\n... (many chars truncated from python result) ...\n\n" + "x" * 8_000,
+        "x" * 600 + "\nstdout:\n" + "x" * 9_000,
+    ],
+    ids=["braces", "a number", "brackets", "another object", "no number", "too late"],
+)
 def test_what_is_no_such_object_is_cut_as_a_text(by, odd):
     assert daycare.tool_result([text(odd)], by=by)[0]["text"] == daycare.tail(
         odd, 8_000, f"output ({len(odd):,} chars total)"

@@ -1,12 +1,10 @@
-"""daycare's Python results in both modes, and what one agent sends another."""
-
-import re
+"""daycare's Python results in both modes."""
 
 import pytest
 
 from spillover import MemoryStore
 from spillover.profiles import daycare
-from spillover.profiles.daycare_exec import EXEC_CHARS
+from spillover.profiles.daycare.exec import EXEC_CHARS
 
 
 def text(value):
@@ -56,30 +54,3 @@ def test_a_short_result_says_what_there_is():
     assert daycare.rlm_result([], "", tool_calls=3).text == (
         "Python execution completed.\n\nTool calls: 3\n\nPrint output:\n(none)\n\nOutput:\n(empty)"
     )
-
-
-# What one agent sends another.
-
-
-def test_a_long_message_is_a_file_and_a_reference(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    said = daycare.agent_message("m" * 8_001, clock=lambda: 0)
-    path = re.fullmatch(
-        r"Message exceeded 8000 characters \(8001 chars\)\. Full content was written to "
-        r"(~/outputs/19700101000000-agent-message-[0-9a-f]{24}\.md)\. Read that file to access the complete message\.",
-        said,
-    )[1]
-    assert (tmp_path / path[2:]).read_text() == "m" * 8_001
-    assert len(list((tmp_path / "outputs").glob("*.md"))) == 1
-
-
-def test_a_short_message_is_itself(tmp_path):
-    assert daycare.agent_message("m" * 8_000, folder=str(tmp_path / "o")) == "m" * 8_000
-    assert not (tmp_path / "o").exists()
-
-
-def test_a_message_that_cannot_be_written_is_cut_and_names_no_path(tmp_path):
-    (tmp_path / "file").touch()
-    said = daycare.agent_message("m" * 9_000, folder=str(tmp_path / "file"))
-    assert said == daycare.tail("m" * 9_000, 8_000, "output (9,000 chars total)")
-    assert said.clips[0].outcome == "lost"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover import Limits, MemoryStore, UsageError
+from spillover import Limits, MemoryStore, Span, UsageError
 from spillover.profiles import klaude
 from spillover.testing import FailingStore
 
@@ -155,8 +155,53 @@ def test_difference_no_tail_is_no_tail(folder):
     text = "0123456789" * 20
     assert documented(text, "F", head=10, tail=0, max_length=100).endswith(text), "[-0:] is everything"
     result = klaude.SmartTruncationStrategy(folder=folder, max_length=100, head_chars=10, tail_chars=0).truncate(text)
-    assert result.output.endswith("\n\n0123456789")
+    assert result.output == documented(text, result.saved_file_path, 10, 0, 100).removesuffix(text)
     assert result.truncated_length == 190
+
+
+def test_without_a_head_the_tail_is_called_the_last(folder):
+    text = "0123456789" * 20
+    result = klaude.SmartTruncationStrategy(folder=folder, max_length=100, head_chars=0, tail_chars=10).truncate(text)
+    assert result.output == documented(text, result.saved_file_path, 0, 10, 100)
+
+
+# Any part.
+
+
+def in_three_places(document, fill):
+    return [Span(100, 200), Span(1_000, 1_100), Span(5_000, 5_100)]
+
+
+def gaps(text):
+    return [int(chars) for chars in re.findall(r"^\.\.\. \((\d+) characters truncated\) \.\.\.$", text, re.MULTILINE)]
+
+
+@pytest.mark.parametrize(
+    ("keep", "shown", "hidden"),
+    [
+        ("ends", "first 200 and last 200 chars", [49_601]),
+        ("head", "first 400 and last 0 chars", [49_601]),
+        ("tail", "first 0 and last 400 chars", [49_601]),
+        (in_three_places, "300 of 50001 chars", [100, 800, 3_900, 44_901]),
+    ],
+    ids=["ends", "head", "tail", "selector"],
+)
+@pytest.mark.parametrize("lost", [False, True])
+def test_every_gap_counts_its_own_characters_whatever_is_kept(keep, shown, hidden, lost):
+    store = FailingStore(MemoryStore(), on="publish") if lost else MemoryStore()
+    clip = klaude.clipper(store=store, limits=Limits(chars=400), keep=keep).clip(TEXT)
+    if lost:  # only the beginning then
+        assert gaps(clip.text) == [49_601]
+        return
+    assert f"Showing {shown} below.]" in clip.text
+    assert f"[Output truncated: {sum(hidden)} chars hidden, " in clip.text
+    assert gaps(clip.text) == hidden
+
+
+def test_of_two_streams_every_gap_counts_its_own_characters():
+    clip = klaude.clipper(store=MemoryStore(), limits=Limits(chars=400)).clip_streams(stdout=f"{TEXT}\n", stderr=TEXT)
+    assert len(gaps(clip.text)) > 1
+    assert sum(gaps(clip.text)) == clip.total.chars - clip.shown.chars
 
 
 def test_difference_what_would_be_shown_whole_is_not_called_truncated(folder):
@@ -182,5 +227,5 @@ def test_whatever_the_text_is_both_ends_are_there_and_the_numbers_add_up(text, h
     assert result.was_truncated == (len(text) > max_length)
     if result.was_truncated:
         assert text[:head] in result.output
-        assert result.output.endswith(text[len(text) - tail :])
+        assert result.output.endswith(f"[Last {tail} chars below]\n{text[len(text) - tail :]}")
         assert result.truncated_length == len(text) - head - tail

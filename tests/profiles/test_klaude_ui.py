@@ -1,6 +1,7 @@
 """What a person sees of a cut, and how it travels."""
 
 import io
+import json
 import sys
 
 import pytest
@@ -8,9 +9,14 @@ from rich.console import Console
 
 from spillover import MissingExtraError, UsageError
 from spillover.profiles import klaude
-from spillover.profiles.klaude_ui import TruncationUIExtra
+from spillover.profiles.klaude import ToolResultUIExtra, ToolResultUIExtraType, TruncationUIExtra
 
-EXTRA = TruncationUIExtra("/tmp/klaude/Bash-c-1.txt", 50_001, 30_001)
+
+def cut(path, original, truncated):
+    return ToolResultUIExtra(ToolResultUIExtraType.TRUNCATION, TruncationUIExtra(path, original, truncated))
+
+
+EXTRA = cut("/tmp/klaude/Bash-c-1.txt", 50_001, 30_001)
 
 
 def printed(extra, width=80):
@@ -27,58 +33,87 @@ def test_a_person_is_told_what_was_cut_and_where_it_is():
 
 
 def test_a_person_is_told_that_nothing_could_be_saved():
-    assert "could not be saved" in printed(TruncationUIExtra(None, 50_001, 30_001))
+    assert "could not be saved" in printed(cut(None, 50_001, 30_001))
 
 
 def test_a_path_is_never_wrapped_so_that_it_can_be_opened():
     path = "/tmp/" + "long/" * 40 + "x.txt"
-    assert path in printed(TruncationUIExtra(path, 2, 1), width=40)
+    assert path in printed(cut(path, 2, 1), width=40)
 
 
 @pytest.mark.parametrize("path", ["/tmp/[bold]x[/bold].txt", "/tmp/[/]"])
 def test_a_path_is_shown_and_not_interpreted(path):
-    assert path in printed(TruncationUIExtra(path, 2, 1))
+    assert path in printed(cut(path, 2, 1))
 
 
 def test_a_path_cannot_speak_to_the_terminal():
-    assert "\x1b" not in printed(TruncationUIExtra("/tmp/\x1b]0;owned\x07.txt", 2, 1))
+    assert "\x1b" not in printed(cut("/tmp/\x1b]0;owned\x07.txt", 2, 1))
 
 
 def test_it_says_what_the_result_says(tmp_path):
     strategy = klaude.SmartTruncationStrategy(folder=str(tmp_path / "k"))
-    cut = strategy.truncate("a" * 50_001, "Bash", "c")
-    assert klaude.ui_extra(cut) == TruncationUIExtra(cut.saved_file_path, 50_001, 30_001)
+    result = strategy.truncate("a" * 50_001, "Bash", "c")
+    assert klaude.ui_extra(result) == cut(result.saved_file_path, 50_001, 30_001)
     assert klaude.ui_extra(strategy.truncate("short")) is None
 
 
-def test_it_comes_back_from_json_as_it_was():
-    assert TruncationUIExtra.from_json(EXTRA.to_json()) == EXTRA
-    fields = '{"saved_file_path": "/x", "original_length": 2, "truncated_length": 1}'
-    assert TruncationUIExtra.from_json(fields) == TruncationUIExtra("/x", 2, 1)
-    assert '"type": "truncation"' in EXTRA.to_json()
+def test_the_kind_and_the_field_have_the_documents_names():
+    assert ToolResultUIExtraType.TRUNCATION == "truncation"
+    assert isinstance(ToolResultUIExtraType.TRUNCATION, str)
+    assert EXTRA.type is ToolResultUIExtraType.TRUNCATION
+    assert EXTRA.truncation.original_length == 50_001
+    assert ToolResultUIExtra(ToolResultUIExtraType.TRUNCATION).truncation is None
+
+
+@pytest.mark.parametrize("extra", [EXTRA, cut(None, 2, 1), ToolResultUIExtra(ToolResultUIExtraType.TRUNCATION)])
+def test_it_comes_back_from_json_as_it_was(extra):
+    assert ToolResultUIExtra.from_json(extra.to_json()) == extra
+
+
+def test_its_json_is_the_documents_model():
+    assert json.loads(EXTRA.to_json()) == {
+        "type": "truncation",
+        "truncation": {
+            "saved_file_path": "/tmp/klaude/Bash-c-1.txt",
+            "original_length": 50_001,
+            "truncated_length": 30_001,
+        },
+    }
+
+
+FACTS = {"saved_file_path": "/x", "original_length": 2, "truncated_length": 1}
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "no json",
+        "not JSON",
         "[]",
         "null",
         "{}",
         '{"truncation": null}',
-        '{"saved_file_path": "/x", "original_length": 2}',
-        '{"saved_file_path": "/x", "original_length": 2, "truncated_length": 1, "more": 1}',
-        '{"saved_file_path": 5, "original_length": 2, "truncated_length": 1}',
-        '{"saved_file_path": "", "original_length": 2, "truncated_length": 1}',
-        '{"saved_file_path": "/x", "original_length": "2", "truncated_length": 1}',
-        '{"saved_file_path": "/x", "original_length": true, "truncated_length": 1}',
-        '{"saved_file_path": "/x", "original_length": 2, "truncated_length": -1}',
-        '{"saved_file_path": "/x", "original_length": 1, "truncated_length": 2}',
+        '{"type": "diff", "truncation": null}',
+        '{"type": ["truncation"], "truncation": null}',
+        json.dumps(FACTS),
+        *(
+            json.dumps({"type": "truncation", "truncation": facts})
+            for facts in (
+                5,
+                {},
+                FACTS | {"more": 1},
+                FACTS | {"saved_file_path": 5},
+                FACTS | {"saved_file_path": ""},
+                FACTS | {"original_length": "2"},
+                FACTS | {"original_length": True},
+                FACTS | {"truncated_length": -1},
+                FACTS | {"truncated_length": 3},
+            )
+        ),
     ],
 )
-def test_what_is_no_extra_is_refused(text):
+def test_anything_else_is_refused(text):
     with pytest.raises(UsageError):
-        TruncationUIExtra.from_json(text)
+        ToolResultUIExtra.from_json(text)
 
 
 def test_without_rich_the_extra_to_install_is_named(monkeypatch):

@@ -131,7 +131,7 @@ def test_what_the_call_says_is_stronger_than_the_config(clipper):
 @pytest.mark.parametrize(
     ("said", "error"),
     [
-        ({"max_lines": 0}, "leaves no room for anything"),
+        ({"max_lines": 0}, "would show nothing of an output; use 1 or more"),
         ({"max_bytes": "1k"}, "not a whole number"),
         ({"lines": 5}, "it may set"),
         (False, "it may set"),
@@ -186,6 +186,36 @@ def test_compaction_can_keep_where_the_whole_is(clipper):
     """Theirs keeps the first 2,000 characters, and the path stands at the end: it is gone, and with it the output."""
     result = opencode.result(clipper.clip(FLOOD))
     path = result["outputPath"]
-    assert path not in opencode.compacted(result["content"])
-    assert opencode.compacted(result["content"], path=path).endswith(f"\n[Full output saved to: {path}]")
-    assert opencode.compacted("short", path=path) == "short"
+    assert path not in opencode.compact(result["content"])
+    assert opencode.compact(result["content"], path=path).endswith(f"\n[Full output saved to: {path}]")
+    assert opencode.compact("short", path=path) == "short"
+
+
+@pytest.mark.parametrize("options", [{"max_lines": 0}, {"max_bytes": 0}, {"max_lines": -1}])
+def test_a_limit_that_would_show_nothing_is_refused_with_what_to_use(clipper, options):
+    """The document's loops take 0, and show nothing; its config, as it is today, takes positive numbers only."""
+    [(name, value)] = options.items()
+    with pytest.raises(UsageError, match=f"^{name}={value} would show nothing of an output; use 1 or more\\.$"):
+        opencode.output("a\nb", clipper, **options)
+    with pytest.raises(UsageError, match=f"^{name}={value} "):
+        opencode.clipper(config={"tool_output": options})
+    assert opencode.output("a\nb", clipper, **{name: 1})["content"].startswith("a\n\n...")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "shown"),
+    [
+        ("\n" + "x" * 100, {"max_bytes": 44}, "\n" + "x" * 43 + "\n\n...57 bytes truncated..."),
+        ("\n\n" + "x" * 100, {"max_bytes": 44, "max_lines": 8}, "\n\n" + "x" * 42 + "\n\n...58 bytes truncated..."),
+        ("\n\n\nx", {"max_lines": 2}, "\n\n\n...2 lines truncated..."),
+    ],
+)
+def test_blank_lines_before_a_long_one_are_not_all_that_is_shown(clipper, text, options, shown):
+    """The document's whole lines leave only the blank ones."""
+    assert opencode.output(text, clipper, **options)["content"].startswith(shown)
+
+
+def test_blank_lines_behind_a_long_one_are_not_all_that_is_shown(clipper):
+    content = opencode.output("x" * 150 + "\n\n", clipper, max_bytes=60, direction="tail")["content"]
+    assert content.startswith("...92 bytes truncated...")
+    assert content.endswith("\n\n" + "x" * 58 + "\n\n")

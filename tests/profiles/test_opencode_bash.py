@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.errors import UsageError
-from spillover.profiles import opencode, opencode_bash
-from spillover.profiles.opencode_bash import MAX_METADATA_LENGTH, live
+from spillover.profiles import opencode
+from spillover.profiles.opencode import bash as opencode_bash
+from spillover.profiles.opencode.bash import MAX_METADATA_LENGTH, live
 from spillover.store.memory import MemoryStore
 from spillover.testing import FailingStore
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from spillover.profiles import opencode
-from spillover.profiles.opencode_ids import PER_MS, SHAPE, ascending
+from spillover.profiles.opencode import bash
+from spillover.profiles.opencode.ids import PER_MS, SHAPE, ascending
 from spillover.store.directory import DirStore
 from spillover.store.named import NamedStore
 
@@ -55,7 +56,7 @@ def test_nobody_else_can_read_them(folder):
 
 @pytest.fixture
 def _no_name_so_far(monkeypatch):
-    monkeypatch.setattr("spillover.profiles.opencode_ids._last", 0)
+    monkeypatch.setattr("spillover.profiles.opencode.ids._last", 0)
 
 
 @pytest.mark.usefixtures("_no_name_so_far")
@@ -164,12 +165,13 @@ def test_what_fits_neither_sweeps_nor_makes_a_folder(folder):
 
 
 def not_kept(clipper):
-    """Of an output that could not be stored: its text, once it is certain that it names no path."""
+    """Return the text of an output that could not be stored, after checking that it names no path."""
     result = opencode.result(clipper.clip(FLOOD))
     assert result["truncated"] is True
     assert "outputPath" not in result
     assert result["content"].startswith("x\nx\n")
     assert "saved to" not in result["content"]
+    assert "/" not in result["content"]
     return result["content"]
 
 
@@ -192,6 +194,17 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path):
 def test_a_folder_that_cannot_be_written_is_said(folder):
     folder.mkdir(mode=0o500)
     assert "Permission denied" in not_kept(opencode.clipper(folder=str(folder)))
+
+
+@pytest.mark.parametrize("name", ["tool-output", "a folder/with blanks", "é; rm -r"])
+def test_no_path_is_named_where_nothing_was_written(tmp_path, name):
+    (tmp_path / name.partition("/")[0]).write_text("in the way")
+    why = re.compile(r"Full output not kept: (Not a directory|File exists): its folder\.")
+    assert why.search(not_kept(opencode.clipper(folder=str(tmp_path / name / "outputs"))))
+    ended = bash.run("seq 9000", bash.clipper(folder=str(tmp_path / name / "outputs")))
+    assert why.search(ended["output"])
+    assert "/" not in ended["output"]
+    assert "outputPath" not in ended["metadata"]
 
 
 def test_a_symlink_in_the_place_of_the_folder_is_not_followed(folder, tmp_path):

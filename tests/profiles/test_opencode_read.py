@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.errors import UsageError
-from spillover.profiles import opencode, opencode_read
+from spillover.profiles import opencode
+from spillover.profiles.opencode import read as opencode_read
 from spillover.store.memory import MemoryStore
 
 
@@ -124,6 +125,45 @@ def test_a_place_that_is_not_there_is_said(read, options, error):
         read("four\n", **options)
 
 
+def documents(text, offset=0, limit=2_000):
+    """The document's loop: offsets from 0, 2,000 characters of a line and "..."."""
+    lines = text.split("\n")
+    return [
+        line[:2_000] + "..." if len(line) > 2_000 else line for line in lines[offset : min(len(lines), offset + limit)]
+    ]
+
+
+@pytest.mark.parametrize(("offset", "limit"), [(0, 2_000), (0, 2), (1, 1), (2, 2), (3, 5)])
+def test_the_documents_offset_and_suffix_are_there_for_the_asking(read, offset, limit):
+    text = "\n".join(["one", "x" * 3_000, "three", "four"])
+    assert shown(read(text, offset=offset, limit=limit, style="document")) == documents(text, offset, limit)
+    assert shown(read(text, offset=offset + 1, limit=limit)) == theirs(text, offset + 1, limit)
+
+
+def test_every_step_that_the_documents_style_names_is_in_its_own_count(read):
+    text = "one\n" + "x" * 3_000 + "\nthree\nfour\n"
+    page = read(text, limit=2, style="document")["output"]
+    assert "(Showing lines 1-2 of 4. Use offset=2 to continue.)" in page
+    assert "Use offset=1 column=2001 to continue inside it.)" in page
+    inside = read(text, offset=1, column=2_001, style="document")["output"]
+    assert "2: " + "x" * 1_000 + "\n\n(End of line 2 - total 3000 bytes. Use offset=2 to continue.)" in inside
+    assert "3: three\n4: four\n" in read(text, offset=2, style="document")["output"]
+    with pytest.raises(UsageError, match=r"^Offset 4 is out of range for this file \(4 lines\)$"):
+        read(text, offset=4, style="document")
+    with pytest.raises(UsageError, match=r"^offset must be greater than or equal to 0$"):
+        read(text, offset=-1, style="document")
+    with pytest.raises(UsageError, match=r"^style='old' is not a style of Read; use 'today' or 'document'"):
+        read(text, style="old")
+
+
+def test_a_folder_is_listed_from_the_documents_offset_too(tmp_path):
+    for name in "abcd":
+        (tmp_path / name).touch()
+    page = opencode_read.read(tmp_path, 0, 2, style="document")["output"]
+    assert "a\nb\n\n(Showing 2 of 4 entries. Use 'offset' parameter to read beyond entry 2)" in page
+    assert "c\nd\n" in opencode_read.read(tmp_path, 2, style="document")["output"]
+
+
 def test_bytes_that_are_no_utf8_survive(read):
     assert shown(read(b"caf\xe9\nok\n")) == ["caf\ufffd", "ok"]
 
@@ -231,7 +271,7 @@ def test_a_quarter_of_a_gigabyte_in_one_line_is_bounded_in_memory(tmp_path):
     path.write_bytes(b"text\n" * 1_000 + b"begin")
     os.truncate(path, 1 << 28)
     code = (
-        "from spillover.profiles.opencode_read import read\n"
+        "from spillover.profiles.opencode.read import read\n"
         "from spillover.testing import peak_memory\n"
         f"path = {str(path)!r}\n"
         "before = peak_memory()\n"

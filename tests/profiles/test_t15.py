@@ -136,7 +136,7 @@ def test_difference_the_recipe_counts_the_lines_it_shows(clipping):
 def test_difference_without_a_call_id_the_name_is_drawn_from_the_output_not_at_random(clipping):
     one, other = (clipping(notice_style="recipe").clip(LONG, tool="bash") for _ in range(2))
     assert one.text == other.text
-    assert one.ref[-12:].startswith(one.path[-12:-4])
+    assert one.ref.rpartition("-")[2].startswith(one.path[-12:-4])
 
 
 # Where it is kept, and for how long.
@@ -153,11 +153,18 @@ def test_the_folders_are_the_reports(monkeypatch, tmp_path):
     assert stat.S_IMODE(os.stat(tmp_path / "opencode-overflow").st_mode) == 0o700
 
 
-def test_a_folder_of_ours_that_others_could_look_into_is_made_private(clipping, tmp_path):
-    (tmp_path / "overflow").mkdir(mode=0o755)
-    (tmp_path / "overflow").chmod(0o777)
-    assert clipping().clip(LONG).outcome == "stored"
-    assert stat.S_IMODE(os.stat(tmp_path / "overflow").st_mode) == 0o700
+@pytest.mark.parametrize(("mode", "outcome"), [(0o755, "stored"), (0o1777, "stored"), (0o777, "lost"), (0o770, "lost")])
+def test_a_folder_that_was_there_keeps_its_mode_and_is_used_if_nobody_else_can_replace_files(
+    clipping, tmp_path, mode, outcome
+):
+    (tmp_path / "overflow").mkdir()
+    (tmp_path / "overflow").chmod(mode)
+    clip = clipping().clip(LONG)
+    assert clip.outcome == outcome
+    assert stat.S_IMODE(os.stat(tmp_path / "overflow").st_mode) == mode
+    if outcome == "stored":
+        assert stat.S_IMODE(os.stat(clip.path).st_mode) == 0o600
+        assert stat.S_IMODE(os.stat(tmp_path / "overflow" / ".spillover").st_mode) == 0o700
 
 
 def nobody(folder):
@@ -240,10 +247,13 @@ def test_above_the_quota_the_oldest_end_and_their_bytes_are_gone_from_the_disk(c
 
 
 def test_what_is_fresh_outlives_any_quota(clipping, tmp_path):
-    clipper = clipping(quota_bytes=1)
+    clipper = clipping(quota_bytes=len(LONG) + 20_000)
     clip = clipper.clip(LONG, call_id="c")
+    later = clipper.clip(LONG + "more", call_id="d")
     clipper.store.sweep()
     assert os.path.exists(clip.path)
+    assert (later.outcome, later.path) == ("lost", None)
+    assert "the store is full" in later.reason
 
 
 def test_old_files_end_before_the_first_output_of_a_process(tmp_path):

@@ -1,12 +1,17 @@
 """What is known of a command before it runs: tables a reviewer can check by eye."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.profiles.t15_commands import FLOODS, Flood, direction_for, warning_for
+from spillover.profiles.t15.commands import FLOODS, Flood, direction_for, warning_for
 
 FLOODING = [
+    "ls -R",
+    "ls -R src",
+    "find",
+    "find .",
+    "find src -type f",
     "ls -R /",
     "ls -lR /",
     "ls --recursive /usr",
@@ -50,6 +55,13 @@ FLOODING = [
     "tree /",
     "du -a /",
     "find / 'unbalanced",
+    "(find /; ls) | cat",
+    "{ find /; ls; } 2>&1",
+    'bash -lc "find /" | cat',
+    "uv run find /",
+    "git -C app log -p",
+    "docker --context prod logs web",
+    "for folder in a b; do ls -R $folder; done",
 ]
 HARMLESS = [
     "",
@@ -57,7 +69,6 @@ HARMLESS = [
     "#",
     "ls",
     "ls /",
-    "ls -R src",
     "find . -name x",
     "find / -name passwd",
     "find / -maxdepth 1",
@@ -96,9 +107,33 @@ HARMLESS = [
     "&&",
     "> ",
     "$(",
+    'bash -c "find /" | head',
+    'bash -c "find /" > all.txt',
+]
+#: What only a parser of bash can tell.
+BY_THE_PARSER = [
+    "cat > notes.txt <<EOF\nfind /\nEOF\n",
+    "count() { find /; }",
+    "files=$(find /)",
+    "(find /; ls) > all.txt",
+    "(find /; ls) | head",
+    "cat <<EOF | wc -l\nyes\nEOF",
 ]
 
 
+@pytest.fixture(params=["tree-sitter", "split"])
+def _reader(request, monkeypatch):
+    """Lines read with tree-sitter-bash, and without it."""
+    if request.param == "split":
+        monkeypatch.setattr("spillover.shell.tree.load", lambda: None)
+    else:
+        pytest.importorskip("tree_sitter_bash")
+
+
+both = pytest.mark.usefixtures("_reader")
+
+
+@both
 @pytest.mark.parametrize("command", FLOODING)
 def test_a_command_that_is_known_to_flood_is_warned_of(command):
     said = warning_for(command)
@@ -107,15 +142,26 @@ def test_a_command_that_is_known_to_flood_is_warned_of(command):
     assert "\n" not in said
 
 
+@both
 @pytest.mark.parametrize("command", HARMLESS)
 def test_all_others_are_let_pass(command):
     assert warning_for(command) is None
 
 
+@pytest.mark.parametrize("command", BY_THE_PARSER)
+def test_what_is_only_written_down_or_counted_is_let_pass(command):
+    pytest.importorskip("tree_sitter_bash")
+    assert warning_for(command) is None
+
+
+def test_a_script_in_a_here_document_is_warned_of():
+    pytest.importorskip("tree_sitter_bash")
+    assert warning_for("bash <<'EOF'\ncd /\nfind /\nEOF").startswith("`find /` lists")
+
+
 def test_the_sentence_names_the_command_and_the_way_out():
     assert warning_for("cd x && ls -R / 2>/dev/null") == (
-        "`ls -R /` lists every file below a folder that has no end of them; "
-        "narrow it down, or bound it, for example with `| head -n 200`."
+        "`ls -R /` lists every file below a folder; narrow it down, or bound it, for example with `| head -n 200`."
     )
 
 
@@ -147,18 +193,62 @@ DIRECTIONS = [
     ("journalctl -n 5000", "tail"),
     ("docker logs web", "tail"),
     ("./anything", "tail"),
+    ('bash -lc "npx tsc"', "head"),
+    ("bash -lc 'cd app && npx tsc --noEmit' | cat", "head"),
+    ('sh -c "pytest -x"', "tail"),
+    ("bash -l -c 'tsc'", "head"),
+    ("bash build.sh", "tail"),
+    ("python -m mypy src", "head"),
+    ("python3.12 -u -W ignore -m mypy", "head"),
+    ("python -m pytest", "tail"),
+    ("python tsc.py", "tail"),
+    ("uv run mypy src", "head"),
+    ("uv run --with mypy python -m mypy src", "head"),
+    ("uv --project app run pyright", "head"),
+    ("uvx mypy", "head"),
+    ("uv run pytest", "tail"),
+    ("poetry run mypy .", "head"),
+    ("npm exec tsc", "head"),
+    ("npm exec -- tsc --noEmit", "head"),
+    ("npm --prefix app exec tsc", "head"),
+    ("npm exec -c 'tsc -p .'", "head"),
+    ("npm test", "tail"),
+    ("pnpm exec tsc", "head"),
+    ("yarn tsc", "head"),
+    ("yarn install", "tail"),
+    ("gcc-12 -c x.c", "head"),
+    ("clang++-17 x.cc", "head"),
+    ("/opt/bin/aarch64-linux-gnu-gcc-12 x.c", "head"),
+    ("gcc-ar x", "tail"),
+    ("cargo +nightly build", "head"),
+    ("cargo --color always build", "head"),
+    ("go -C app vet ./...", "head"),
+    ("sudo -u me env A=1 nice -n 5 timeout 60 tsc", "head"),
+    ("docker exec -w /app web npx tsc", "head"),
+    ("ssh -p 22 host 'cd app; tsc'", "head"),
     ("", "tail"),
     ('"', "tail"),
 ]
 
 
+@both
 @pytest.mark.parametrize(("command", "keep"), DIRECTIONS)
 def test_compilers_begin_with_the_cause_and_everything_else_ends_with_it(command, keep):
     assert direction_for(command) == keep
 
 
+@settings(max_examples=150)
 @given(st.text(alphabet=" \t\n'\"\\|&;<>()$`#{}!-=/~*0aR\0é\ud800", max_size=60) | st.text(max_size=60))
 def test_whatever_the_line_is_nothing_is_raised(line):
     assert direction_for(line) in ("head", "tail")
     warning_for(line)
     warning_for(f"find / {line}")
+
+
+@given(st.text(alphabet=" \n'\"\\|&;<>()$`#{}afR/", max_size=40))
+@settings(max_examples=100)
+def test_without_the_parser_nothing_is_raised_either(line):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spillover.shell.tree.load", lambda: None)
+        warning_for(f"find / {line}")
+        direction_for(line)

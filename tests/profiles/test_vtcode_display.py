@@ -1,4 +1,4 @@
-"""What vtcode shows a person: seed 004, "Expanded Display Limits" and "Token Flow"; helpers from seed-systems §2 VT."""
+"""What vtcode shows a person: seed 004, "Expanded Display Limits" and "Token Flow"."""
 
 import tracemalloc
 
@@ -7,26 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover import UsageError
-from spillover.profiles.vtcode_display import (
-    DISPLAYS,
-    LINE_CHARS,
-    Preview,
-    hidden_lines,
-    render,
-    shortened,
-    split,
-    spooled,
-    window,
-)
+from spillover.profiles.vtcode.display import LINE_CHARS, render, shorten
+
+LINES = {"inline": 30, "code": 500, "diff": 500}
 
 
 def numbered(count):
     return "".join(f"line {number}\n" for number in range(1, count + 1))
-
-
-def test_the_limits_are_those_of_the_document():
-    assert {kind: display.lines for kind, display in DISPLAYS.items()} == {"inline": 30, "code": 500, "diff": 500}
-    assert LINE_CHARS == 150
 
 
 @pytest.mark.parametrize(
@@ -45,7 +32,7 @@ def test_the_limits_are_those_of_the_document():
 def test_so_many_lines_are_shown_and_the_others_are_counted(kind, lines, first, last):
     shown = render(numbered(lines), kind).split("\n")
     assert (shown[0], shown[-1]) == (first, last)
-    limit = DISPLAYS[kind].lines
+    limit = LINES[kind]
     assert len(shown) == min(lines, limit) + (lines > limit)
 
 
@@ -76,7 +63,7 @@ def test_a_short_text_is_shown_as_a_person_would_see_it(text, shown):
     ],
 )
 def test_a_long_line_is_cut_between_characters(line, shown):
-    assert shortened(line) == shown
+    assert shorten(line) == shown
     assert render(f"a\n{line}\nb").split("\n")[1] == shown
 
 
@@ -85,15 +72,26 @@ def test_what_is_nothing_to_display_is_refused():
         render("", "table")
 
 
-def test_a_person_is_told_where_the_output_went():  # seed 004, "UI Experience Improvements"
-    said = spooled(".vtcode/tool-output/run.log", size=512_123, lines=2_847)
-    assert said == "[OUTPUT] Output too large (500KB, 2847 lines), spooled to: .vtcode/tool-output/run.log"
+def test_the_lines_of_code_and_of_a_diff_can_be_set():  # seed 004, "Configuration"
+    shown = render(numbered(100), "code", code_fence_max_lines=10, diff_max_lines=20).split("\n")
+    assert (len(shown), shown[-1]) == (11, "... (90 more lines truncated, view full output in tool logs)")
+    shown = render(numbered(100), "diff", code_fence_max_lines=10, diff_max_lines=20).split("\n")
+    assert (len(shown), shown[-1]) == (21, "... (80 more lines truncated, view full diff in tool logs)")
+    assert render(numbered(800), "code", code_fence_max_lines=800) == numbered(800).rstrip("\n")
+    assert len(render(numbered(100), code_fence_max_lines=1, diff_max_lines=1).split("\n")) == 31
+
+
+@pytest.mark.parametrize("lines", [0, -1, 1.5, "10", True, None])
+@pytest.mark.parametrize("name", ["code_fence_max_lines", "diff_max_lines"])
+def test_a_number_of_lines_that_is_none_is_refused(name, lines):
+    with pytest.raises(UsageError, match=f"{name}=.* use 1 or more"):
+        render("text", **{name: lines})
 
 
 @pytest.mark.parametrize(
     "text", ["x" * 10_000_000, "\n" * 10_000_000, "y\n" * 5_000_000], ids=["line", "empty", "short"]
 )
-@pytest.mark.parametrize("kind", DISPLAYS)
+@pytest.mark.parametrize("kind", LINES)
 def test_ten_megabytes_are_a_few_lines(text, kind):
     tracemalloc.start()
     try:
@@ -103,48 +101,8 @@ def test_ten_megabytes_are_a_few_lines(text, kind):
         tracemalloc.stop()
 
 
-@given(
-    st.lists(st.text(st.characters(exclude_characters="\n"), max_size=400), max_size=60), st.sampled_from([*DISPLAYS])
-)
+@given(st.lists(st.text(st.characters(exclude_characters="\n"), max_size=400), max_size=60), st.sampled_from([*LINES]))
 def test_no_line_is_too_long_and_there_are_never_too_many(lines, kind):
     shown = render("\n".join(lines), kind).split("\n")
     assert all(len(line) <= LINE_CHARS for line in shown)
-    assert len(shown) <= DISPLAYS[kind].lines + 1
-
-
-# ── the helpers, seed-systems §2 VT ("preview helpers") ──────────────────────────────────────────────────────────────
-
-SEVEN = [1, 2, 3, 4, 5, 6, 7]
-
-
-@pytest.mark.parametrize(
-    ("items", "limit", "head", "preview"),
-    [
-        (SEVEN, 6, 3, Preview([1, 2], [5, 6, 7], 2)),  # their case
-        (SEVEN, 7, 3, Preview(SEVEN, [], 0)),
-        (SEVEN, 2, 3, Preview([], [6, 7], 5)),
-        (SEVEN, 0, 3, Preview([], [], 7)),
-        ([], 0, 3, Preview([], [], 0)),
-    ],
-)
-def test_both_ends_are_split_with_a_row_for_the_gap(items, limit, head, preview):
-    assert split(items, limit, head) == preview
-
-
-@pytest.mark.parametrize(
-    ("limit", "head", "rows"), [(6, 3, (2, 3)), (2, 3, (0, 2)), (0, 3, (0, 0)), (3, 0, (1, 1)), (80, 53, (39, 40))]
-)
-def test_the_window_keeps_a_row_for_the_gap(limit, head, rows):  # the first two are their cases
-    assert window(limit, head) == rows
-
-
-@given(st.lists(st.integers(), max_size=40), st.integers(0, 45), st.integers(0, 45))
-def test_what_is_split_adds_up(items, limit, head):
-    preview = split(items, limit, head)
-    assert len(preview.head) + preview.hidden + len(preview.tail) == len(items)
-    assert len(preview.head) + len(preview.tail) <= limit
-
-
-@pytest.mark.parametrize(("hidden", "row"), [(1, "… +1 line"), (4, "… +4 lines")])
-def test_the_row_of_a_gap(hidden, row):
-    assert hidden_lines(hidden) == row
+    assert len(shown) <= LINES[kind] + 1

@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 from spillover.clipper import Clipper
 from spillover.errors import RefError
 from spillover.limits import Limits
-from spillover.retrieve.last import matches, named
+from spillover.retrieve.last import find, matches, tell_age
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
+from spillover.store.scoped import Scoped
 from spillover.testing import HOSTILE_REFS, put, record_of
+
+
+def named(store, words):
+    return find(Scoped(store), words).ref
+
 
 COMMANDS = [  # the newest last
     ("cargo", "cargo test --workspace"),
@@ -65,7 +71,10 @@ def test_the_newest_of_a_command_or_a_tool(store, refs, words, number):
     "words", ["last:test cargo build", "last:build cargo", "last:web", "last:npm", "last:*", "last:.*"]
 )
 def test_words_in_another_order_a_part_of_a_tools_name_and_patterns_find_nothing(store, refs, words):
-    with pytest.raises(RefError, match=r"^No stored output is of '.*'; `spill list` shows all. The newest: make-"):
+    with pytest.raises(
+        RefError,
+        match=r"^No run of '.*' is known; `spill list` shows the outputs of this project, `spill list --all-scopes` all of them. The newest: make-",
+    ):
         named(store, words)
 
 
@@ -80,7 +89,7 @@ def test_what_is_said_names_a_few_and_is_short(store, refs):
 
 def test_where_nothing_is_stored_it_is_said(store):
     for words in ("last", "last:cargo"):
-        with pytest.raises(RefError, match="Nothing is stored yet"):
+        with pytest.raises(RefError, match="Nothing has been run yet"):
             named(store, words)
 
 
@@ -116,7 +125,7 @@ def test_words_of_any_kind_only_choose_among_what_is_there(words):
     if matches(store.get(ref), words):
         assert named(store, f"last:{words}") == ref
     else:
-        with pytest.raises(RefError, match="No stored output is of"):
+        with pytest.raises(RefError, match="No run of"):
             named(store, f"last:{words}")
 
 
@@ -135,7 +144,7 @@ def test_no_words_touch_a_path(tmp_path):
     put(store, b"x")
     before = sorted(os.walk(tmp_path))
     for words in ("../../etc/passwd", "/etc/passwd", "a\0b", "x" * 100_000, "\ud800", "~", *map(str, HOSTILE_REFS)):
-        with pytest.raises(RefError, match=r"is of|is not a ref"):
+        with pytest.raises(RefError, match=r"No run of|is not a ref"):
             store.get(named(store, f"last:{words or 'nothing'}"))
     assert sorted(os.walk(tmp_path)) == before
 
@@ -156,24 +165,24 @@ def test_read_grep_and_outline_take_it_and_go_on_by_the_ref(clipper):
     clipper.clip(lines("old"), tool="cargo")
     newest = clipper.run(["sh", "-c", "seq 1000 # cargo test"]).clip
     for words in ("last", "last:cargo test", "last:sh"):
-        assert clipper.read(words, lines="7").text.startswith("7: 7\n")
+        assert clipper.read(words, lines="7").text.splitlines()[1] == "7: 7"
         assert clipper.read(words, lines="7").ref == newest.ref
-        assert clipper.grep(words, "^77$").text.startswith("77: 77\n")
+        assert clipper.grep(words, "^77$").text.splitlines()[1] == "77: 77"
         assert newest.ref in clipper.outline(words).text
     assert f'"{newest.ref}"' in clipper.read("last").text
 
 
 def test_the_tools_of_a_model_take_it_and_answer_in_words(clipper):
     tools = {tool.__name__: tool for tool in clipper.tools()}
-    assert "Nothing is stored yet" in tools["read_output"]("last")
+    assert "Nothing has been run yet" in tools["read_output"]("last")
     clipper.clip(lines("old"), tool="web")
     newest = clipper.run(["sh", "-c", "seq 1000"], tool="bash").clip
-    assert tools["read_output"]("last", lines="7").startswith("7: 7\n")
-    assert tools["grep_output"]("last:web", "old 77$").startswith("77: old 77\n")
+    assert tools["read_output"]("last", lines="7").splitlines()[1] == "7: 7"
+    assert tools["grep_output"]("last:web", "old 77$").splitlines()[1] == "77: old 77"
     assert newest.ref in tools["outline_output"]("last:seq")
     for ask in (tools["read_output"], tools["outline_output"], lambda ref: tools["grep_output"](ref, "x")):
         said = ask("last:npm test")
-        assert said.startswith("[No stored output is of 'npm test'")
+        assert said.startswith("[No run of 'npm test' is known")
         assert newest.ref in said
         assert len(said) <= 200
 
@@ -185,3 +194,120 @@ def test_the_list_of_a_model_can_be_narrowed(clipper):
     for query, found in (("seq", [seq]), ("WEB", [web]), ("npm", []), (None, [seq, web])):
         assert [row.split()[0] for row in tools["list_outputs"](query=query).splitlines()[:-1]] == found
     assert tools["list_outputs"](tool="web", query="seq") == "[0 of 0 stored outputs.]"
+
+
+# ── the newest run, whatever became of it
+
+
+def run(clipper, script, **options):
+    return clipper.run(["sh", "-c", script, "mytest"], tool="mytest", **options)
+
+
+def test_after_a_long_failure_and_a_short_success_last_is_the_success(clipper):
+    failed = run(clipper, "seq 1000; echo FAILED; exit 1")
+    assert failed.clip.outcome == "stored"
+    assert "FAILED" in clipper.grep("last:mytest", "FAILED").text
+    fixed = run(clipper, "echo all good")
+    assert (fixed.clip.outcome, fixed.clip.ref) == ("whole", None)
+    answer = clipper.grep("last:mytest", "FAILED").text
+    assert "No match for FAILED" in answer
+    assert ": sh -c echo all good mytest, exit code 0, just now.]" in answer.splitlines()[0]
+    read = clipper.read("last")
+    assert "1: all good" in read.text
+    assert clipper.read(read.ref).text.splitlines() == read.text.splitlines()[1:]
+
+
+def test_a_run_that_printed_nothing_is_the_last_too(clipper):
+    run(clipper, "seq 1000; exit 1")
+    run(clipper, "true")
+    assert "has 0 lines" in clipper.read("last").text
+    assert "exit code 0" in clipper.outline("last").text
+
+
+def test_a_run_that_could_not_be_kept_is_said_and_no_older_one_is_shown(tmp_path):
+    from spillover.store.retention import Retention
+
+    store = DirStore(tmp_path / "store", Retention(bytes=10_000))
+    clipper = Clipper(Limits(bytes=500), store=store)
+    older = run(clipper, "seq 100; seq 100").clip.ref
+    assert run(clipper, "seq 9000; exit 3").clip.outcome == "lost"
+    with pytest.raises(RefError) as caught:
+        clipper.read("last:mytest")
+    said = str(caught.value)
+    assert "exit code 3, just now; 9,000 lines) cannot be read: its output was not kept: it is larger than" in said
+    assert f"The newest that is kept: {older} (just now)." in said
+
+
+def test_a_run_whose_output_was_removed_is_said(clipper):
+    ref = run(clipper, "seq 1000").clip.ref
+    clipper.store.delete(ref)
+    with pytest.raises(RefError, match="cannot be read: its output has been removed since"):
+        clipper.read("last")
+
+
+def test_what_is_removed_does_not_come_back_from_its_run(clipper):
+    run(clipper, "echo secret")
+    clipper.outputs.delete(clipper.read("last").ref)
+    assert [noted.data for noted in clipper.store.runs()] == [None]
+    with pytest.raises(RefError, match="its output has been removed since"):
+        clipper.read("last")
+
+
+def test_runs_of_another_scope_are_not_the_last(store):
+    mine = Clipper(Limits(bytes=500), store=store, scope="acme/web")
+    other = Clipper(Limits(bytes=500), store=store, scope="acme/api")
+    run(mine, "echo mine")
+    run(other, "echo other")
+    assert "1: mine" in mine.read("last").text
+    assert "1: other" in other.read("last").text
+
+
+def test_secrets_of_a_command_are_not_in_its_run(clipper):
+    run(clipper, "echo ok # --token ghp_0123456789abcdef0123")
+    (noted,) = clipper.store.runs()
+    assert "ghp_0123" not in noted.command
+
+
+def test_what_cannot_be_noted_changes_nothing_and_is_logged(tmp_path, caplog):
+    (tmp_path / "store").write_text("not a folder")
+    clipper = Clipper(Limits(bytes=500), store=DirStore(tmp_path / "store"))
+    ran = run(clipper, "echo fine; exit 4")
+    assert (ran.exit_code, ran.clip.text, ran.clip.outcome, ran.clip.reason) == (4, "fine\n", "whole", None)
+    assert "a run was not noted" in caplog.text
+
+
+def test_the_answer_with_the_age_is_within_every_limit(clipper):
+    run(clipper, "seq 40")
+    for words in ("last", "last:mytest"):
+        for limits in (Limits(bytes=200), Limits(bytes=320), Limits(lines=5), Limits(tokens=100), Limits(chars=300)):
+            made = Clipper(limits, store=clipper.store, hints="tools")
+            for clip in (made.read(words), made.grep(words, "1"), made.outline(words)):
+                assert limits.hold(clip.text, made.count, byte_bound=made.byte_bound), clip.text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(-5, "just now"), (59, "just now"), (60, "1 minute ago"), (7_199, "1 hour ago"), (200_000, "2 days ago")],
+)
+def test_ages_are_in_one_unit(seconds, said):
+    assert tell_age(seconds) == said
+
+
+def test_the_path_in_a_notice_is_a_ref(tmp_path):
+    clipper = Clipper(Limits(bytes=500), store=DirStore(tmp_path / "store"))
+    clip = clipper.clip(lines("old"), tool="cargo")
+    assert clip.path
+    assert clipper.read(clip.path, lines="7").text == clipper.read(clip.ref, lines="7").text
+    for path in ("/etc/passwd", f"{tmp_path}/store/../x", "/x/cargo-zz.txt"):
+        with pytest.raises(RefError, match="is not a ref"):
+            clipper.read(path)
+
+
+def test_the_path_of_another_systems_name_is_a_ref(tmp_path):
+    from spillover.store.named import NamedStore
+
+    store = NamedStore(tmp_path / "theirs", lambda record: f"{record.tool}.txt")
+    clipper = Clipper(Limits(bytes=500), store=store)
+    clip = clipper.clip(lines("old"), tool="cargo")
+    assert clip.path == str(tmp_path / "theirs" / "cargo.txt")
+    assert clipper.read(clip.path, lines="7").text == clipper.read(clip.ref, lines="7").text

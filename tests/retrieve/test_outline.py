@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.cli.parser import parser_for
+from spillover.cli.commands import parser_for
 from spillover.clipper import Clipper
 from spillover.errors import RefError
 from spillover.intake.blob import Held
@@ -109,7 +109,8 @@ def test_every_line_that_is_named_is_the_one_that_is_shown(path):
         r"^  ([\d,]+) . lines? ([\d,]+)(?:-([\d,]+))?: (.*)$", text, re.MULTILINE
     ):
         answer = CLIPPER.read(put(STORE, data).ref, lines=first.replace(",", "")).text
-        line = " ".join(answer.partition(": ")[2].partition("\n[")[0].split())
+        row = answer.rpartition("\n[")[0].rpartition("\n")[2]  # of a line that was written over, the last
+        line = " ".join(row.partition(": ")[2].split())
         assert line.startswith(shown.removesuffix("…")), shown
         assert (count == "1") == (last == "")
 
@@ -347,9 +348,9 @@ def distinct(count):
 
 def test_a_million_lines_of_which_no_two_are_alike_are_quick_and_bounded():
     data = distinct(1_000_000) + b"error: at the end\n" + b"again and again\n" * 9
-    before, began = peak_memory(), time.monotonic()
+    before, began = peak_memory(), time.process_time()
     seen = scan(Held(data))
-    assert time.monotonic() - began < 60  # two seconds, when nothing else runs
+    assert time.process_time() - began < 60  # two seconds, when nothing else runs
     assert peak_memory() - before < 200 << 20
     assert seen.alike.forgot
     assert len(seen.alike.ranked()) <= MOST

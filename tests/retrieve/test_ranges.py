@@ -26,7 +26,13 @@ from spillover.retrieve.ranges import parse
         (":+30", 1, 30),
         (":", 1, 200),
         ("  7 ", 7, 7),
-        ("1_20:1,80", 120, 180),
+        ("1_000:", 1_000, 200),
+        ("1,000:", 1_000, 200),
+        ("120-180", 120, 180),
+        ("120 - 180", 120, 180),
+        ("120\u2013180", 120, 180),
+        ("-5", 196, 200),
+        (-5, 196, 200),
         ("190:900", 190, 200),  # what is asked for beyond the end is not there
         ("-900:", 1, 200),
         ("-900:+5", 1, 5),
@@ -38,10 +44,16 @@ def test_a_range_is_understood(written, first, last):
     assert parse(written, 200) == (first, last)
 
 
-@pytest.mark.parametrize("written", ["201:", "300:400", "50:40", ":0", "120:+0", "9_999_999_999_999:"])
+@pytest.mark.parametrize("written", ["201:", "300:400", ":0", "120:+0", "9_999_999_999_999:"])
 def test_a_range_with_nothing_in_it_ends_before_it_begins(written):
     first, last = parse(written, 200)
     assert last < first
+
+
+def test_a_range_in_the_wrong_order_is_refused_whatever_the_size_of_the_output():
+    for total in (0, 3, 5_000):
+        with pytest.raises(UsageError, match="write 10:20"):
+            parse("20:10", total)
 
 
 def test_an_empty_output_has_no_line_to_give():
@@ -51,21 +63,27 @@ def test_an_empty_output_has_no_line_to_give():
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("", "is no range of lines; write 120:180"),
-        ("abc", "is no range of lines"),
-        ("1-5", "is no range of lines"),
-        ("1:2:3", "is no range of lines"),
-        ("1:+", "is no range of lines"),
-        ("+5", "is no range of lines"),
-        ("--5", "is no range of lines"),
-        ("1.5", "is no range of lines"),
-        ("\u0661:\u0662", "is no range of lines"),
-        (True, "is no range of lines"),
+        ("", "is not a range of lines; write 120:180"),
+        ("abc", "is not a range of lines"),
+        ("1,5", "'1,5' is not a number; write 1:5 for lines 1 to 5."),
+        ("1,50:", "'1,50' is not a number; write 1:50"),
+        ("1,2,3", "'1,2,3' is not a number; write 120:180"),
+        ("20:10", "20:10 ends before it begins; write 10:20."),
+        ("20-10", "20:10 ends before it begins; write 10:20."),
+        ("-3:-5", "ends before it begins"),
+        ("5:3", "ends before it begins"),
+        ("1:2:3", "is not a range of lines"),
+        ("1:+", "is not a range of lines"),
+        ("+5", "is not a range of lines"),
+        ("--5", "is not a range of lines"),
+        ("1.5", "is not a range of lines"),
+        ("\u0661:\u0662", "is not a range of lines"),
+        (True, "is not a range of lines"),
         ("0", "counted from 1"),
         ("0:5", "counted from 1"),
-        (",", "is no number"),
-        ("1:_", "is no number"),
-        ("9" * 30, "is no number"),
+        (",", "is not a number"),
+        ("1:_", "is not a number"),
+        ("9" * 30, "is not a number"),
     ],
 )
 def test_what_is_no_range_is_told_how_to_write_one(written, told):
@@ -74,7 +92,7 @@ def test_what_is_no_range_is_told_how_to_write_one(written, told):
 
 
 def test_the_unit_is_the_one_that_was_asked_for():
-    with pytest.raises(UsageError, match="no range of columns"):
+    with pytest.raises(UsageError, match="not a range of columns"):
         parse("x", 9, "columns")
 
 
@@ -82,6 +100,10 @@ def test_the_unit_is_the_one_that_was_asked_for():
 @given(st.integers(-30, 30), st.integers(-30, 30), st.integers(1, 20))
 def test_no_range_reaches_outside(first, last, total):
     if first == 0:
+        return
+    if last and (first < 0) == (last < 0) and last < first:
+        with pytest.raises(UsageError, match="ends before it begins"):
+            parse(f"{first}:{last}", total)
         return
     low, high = parse(f"{first}:{last}", total)
     assert low >= 1

@@ -14,7 +14,7 @@ from spillover.errors import PatternError
 from spillover.intake.blob import Held
 from spillover.intake.meter import LineIndex
 from spillover.retrieve.pattern import PATTERN_CHARS, compile_pattern
-from spillover.retrieve.search import SIZES, Hit, Sizes, count, scan
+from spillover.retrieve.search import SIZES, Count, Hit, Sizes, count, scan
 from spillover.view.clean import clean
 
 TINY = Sizes(chunk=16, giant=10, overlap=6)
@@ -26,7 +26,7 @@ ALL_SIZES = [TINY, SMALL, HUGE_LINES, SIZES]
 def hits(data, text, *, start=0, first_line=1, sizes=SIZES, index=None, **choices):
     pattern = compile_pattern(text, **choices)
     found = list(scan(Held(data), pattern, start=start, first_line=first_line, sizes=sizes, index=index))
-    assert count(Held(data), pattern, start=start, sizes=sizes) == len(found)
+    assert count(Held(data), pattern, start=start, sizes=sizes) == Count(len(found))
     return found
 
 

@@ -46,7 +46,7 @@ KINDS = {
     "ndjson": ("".join(json.dumps(row) + "\n" for row in RECORDS), '"failed"'),
     "csv": (table(","), "failed"),
     "tsv": (table("\t"), "failed"),
-    "diff": (DIFF, "+++ b/f29.py"),
+    "diff": (DIFF, "f29.py +"),
     "xml": (XML, "1 != 2"),
     "html": (HTML, "Report"),
     "blob": (base64.b64encode(random.Random(4).randbytes(60_000)).decode(), "base64"),
@@ -104,3 +104,11 @@ def test_the_name_of_a_file_says_what_is_in_it_where_its_bytes_leave_it_open(tmp
             clip = Clipper(Limits(tokens=400), store=MemoryStore()).clip(file if as_file else path)
         kinds[name] = clip.kind
     assert kinds == {"jobs.csv": "csv", "jobs.txt": "log"}
+
+
+def test_a_long_plain_output_fits_into_a_few_lines():
+    """It raised IndexError: both ends had no room left beside some lines of the middle."""
+    text = "".join(f"{number} " + f"word{number} and more, " * 500 + "\n" for number in range(60))
+    clip = Clipper(Limits(lines=4), store=MemoryStore()).clip(text)
+    assert len(clip.text.splitlines()) <= 4
+    assert clip.shown.lines

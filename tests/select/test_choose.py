@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover.select.choose import HOLE, MARKER, candidates, chosen, widest
+from spillover.select.choose import HOLE, MARKER, candidates, choose, widest
 from spillover.select.classes import NAMES
 from spillover.select.fold import runs
 from spillover.select.lines import Lines
 
 
-def made(costs, points=None, template=None, **classes):
+def made(costs, points=None, template=None, family=None, **classes):
     """Lines of these costs, all different unless told otherwise."""
     count = len(costs)
     table = np.zeros((count, len(NAMES)), dtype=bool)
@@ -22,6 +22,7 @@ def made(costs, points=None, template=None, **classes):
         first=numbers * 10, last=numbers * 10 + 10, tokens=np.array(costs, dtype=float), classes=table,
         template=np.array(template if template is not None else numbers), prefix=numbers, exact=numbers, subject=numbers,
         indent=np.zeros(count), width=np.full(count, 9), number=numbers + 1,
+        family=np.array(family if family is not None else np.zeros(count), dtype=np.int64),
     )  # fmt: skip
     points = np.array(points if points is not None else np.zeros(count), dtype=float)
     return lines, points
@@ -39,7 +40,7 @@ def price(keep, costs, room):
 def test_what_is_chosen_fits_its_room(rows, room):
     costs, points = np.array([cost for cost, _ in rows], dtype=float), [point for _, point in rows]
     lines, points = made(costs, points)
-    keep = chosen(candidates(lines, points, points), room)
+    keep = choose(candidates(lines, points, points), room)
     assert not keep.any() or price(keep, costs, room) <= room
     if room >= sum(min(cost, widest(room)) for cost in costs):
         assert keep.all()
@@ -49,14 +50,14 @@ def test_a_strong_line_is_shown_with_what_is_around_it():
     points = np.full(200, -1.0)
     points[100] = 4.0
     lines, points = made([10] * 200, points)
-    kept = np.flatnonzero(chosen(candidates(lines, points, points), 300))
+    kept = np.flatnonzero(choose(candidates(lines, points, points), 300))
     assert {99, 100, 101} <= set(kept.tolist())
     assert kept[-1] == 199  # and how it ended
 
 
 def test_the_last_line_that_says_how_it_ended_is_pinned():
     lines, points = made([10] * 300, exit=[40, 120])
-    assert chosen(candidates(lines, points, points), 100)[120]
+    assert choose(candidates(lines, points, points), 100)[120]
 
 
 @pytest.mark.parametrize("count", [1, 3, 4])
@@ -64,7 +65,7 @@ def test_evidence_of_a_kind_that_few_lines_have_is_kept_whatever_its_points(coun
     points = np.linspace(1, 2, 400)
     points[50 : 50 + count * 20 : 20] = -3.0
     lines, points = made([10] * 400, points, error_says=range(50, 50 + count * 20, 20))
-    keep = chosen(candidates(lines, points, points), 1_000)
+    keep = choose(candidates(lines, points, points), 1_000)
     assert keep[50 : 50 + count * 20 : 20].all()
 
 
@@ -72,7 +73,7 @@ def test_a_hole_that_costs_less_than_a_marker_is_filled():
     points = np.full(60, -4.0)
     points[[20, 22]] = 5.0
     lines, points = made([HOLE - 2] * 60, points)
-    keep = chosen(candidates(lines, points, points), 80)
+    keep = choose(candidates(lines, points, points), 80)
     assert keep[20:23].all()
 
 
@@ -81,7 +82,7 @@ def test_the_middle_of_a_run_is_folded_when_it_would_take_much_of_the_room():
     inside = [*range(1, 9), *range(11, 59), *range(61, 69)]
     assert np.flatnonzero(runs(made([10] * 70, template=template)[0])).tolist() == inside
     lines, points = made([10] * 70, [0] * 10 + [3] * 50 + [0] * 10, template)
-    small, large = (chosen(candidates(lines, points, points), room) for room in (250, 4_000))
+    small, large = (choose(candidates(lines, points, points), room) for room in (250, 4_000))
     assert small[10]
     assert small[59]
     assert not small[20:50].any()
@@ -93,3 +94,33 @@ def test_runs_of_blocks_are_runs_too():
     assert (runs(lines)[3:57] > 0).all()
     assert runs(lines)[:3].tolist() == [0, 0, 0]
     assert runs(lines)[57:].tolist() == [0, 0, 0]
+
+
+def test_every_family_of_failures_is_named_before_a_block_gets_the_room():
+    points = np.full(400, -3.0)
+    points[10:60] = 4.0  # a block that would take all of it
+    family = np.zeros(400, dtype=np.int64)
+    family[[200, 210, 220]], family[[300]] = 7, 8
+    lines, points = made([12] * 400, points, family=family, error_says=[200, 210, 220, 300])
+    keep = choose(candidates(lines, points, points), 600)
+    assert keep[[200, 210, 220]].any()
+    assert keep[300]
+
+
+def test_of_a_large_family_the_first_member_is_shown_with_what_stands_above_it():
+    points = np.zeros(600)
+    family = np.zeros(600, dtype=np.int64)
+    family[50::20] = 7
+    lines, points = made([10] * 600, points, family=family, error_says=range(50, 600, 20))
+    keep = choose(candidates(lines, points, points), 900)
+    assert keep[44:54].all()
+
+
+def test_lines_that_differ_in_numbers_only_wait_when_they_are_very_many():
+    points = np.full(300, -1.0)
+    points[0:200:2] = 3.0
+    template = np.arange(300)
+    template[0:200:2] = 1_000
+    lines, points = made([10] * 300, points, template=template)
+    keep = choose(candidates(lines, points, points), 900)
+    assert keep[0:200:2].sum() < 40

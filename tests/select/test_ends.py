@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillover import Clipper, Limits, MemoryStore
 from spillover.intake.blob import Ends, Held
 from spillover.intake.meter import Meter
 from spillover.select.ends import fair, keeping, most
@@ -194,3 +195,14 @@ def test_what_is_selected_fits_and_is_cut_at_characters(data, keep, budget, more
     edges = {0, cut, len(data)}  # a section may begin anywhere: its cuts are not ours
     for edge in {edge for span in spans for edge in (span.start, span.end)} - edges:
         assert not 0x80 <= data[edge] < 0xC0 or edge == cut
+
+
+@pytest.mark.parametrize("keep", ["ends", "tail", "auto"])
+@pytest.mark.parametrize("frames", [1_500, 6_000, 30_000])
+def test_the_last_state_of_a_progress_bar_is_shown_however_long_its_line_is(keep, frames):
+    """Past the reach of a cut its line, which folds to a few characters, was taken for one that is shown whole or not at all."""
+    bar = "".join(
+        f"\r{n * 100 // frames:3d}%|{'#' * (n * 30 // frames):30}| {n}/{frames}" for n in range(1, frames + 1)
+    )
+    clip = Clipper(Limits(tokens=400), keep=keep, store=MemoryStore()).clip(bar)
+    assert clip.text.endswith(f"| {frames}/{frames}")

@@ -76,11 +76,19 @@ NOISE = random.Random(3).randbytes(90_000)
         ("xml", XML),
         ("xml", XML.replace("\n", "")),
         ("xml", "<suites>" + "<case/>" * 20_000 + "</suites>"),
+        ("search", "".join(f"-rw-r--r-- 1 root root {n} Nov 15 12:00 file{n}.txt\n" for n in range(2_000))),
+        ("search", "".join(f"src/app/part_{n % 9}.py:{n}:    value = load({n})\n" for n in range(2_000))),
+        ("search", "".join(f"./lib/pkg_{n % 40}/module_{n}.py\n" for n in range(2_000))),
+        ("search", "".join(f"src/part_{n}.py\n{n}:def load():\n{n + 7}:    load()\n\n" for n in range(900))),
+        ("source", "import os, sys\n\ndef f(a, b):\n    return [a, b, (1, 2)]\n" * 900),
+        ("source", "".join(f"{n:6}\u2192 some words of line {n}\n" for n in range(1, 3_000))),
+        ("source", "".join(f"{n}\twhatever {n * n} it says\n" for n in range(120, 3_000))),
         ("blob", NOISE),
         ("blob", gzip.compress(NOISE, mtime=0)),
         ("blob", base64.b64encode(NOISE)),
         ("blob", base64.encodebytes(NOISE)),
         ("blob", NOISE.hex()),
+        ("repr", str({"a": [1, None, "b"] * 9_000})),
         ("blob", "!function(e,t){var n=e.t;return n(t)||{a:1,b:[2,3]};" * 3_000),
     ],
 )  # fmt: skip
@@ -98,18 +106,15 @@ LOGS = {
     "it begins with a brace": "{ building everything }\n" + LOG + "}\n",
     "a JSON object and then a log": json.dumps(OBJECTS[0], indent=2) + "\n" + LOG,
     "a log and then a JSON object": LOG + json.dumps(OBJECTS[0], indent=2) + "\n",
-    "a dict of Python": str({"a": [1, None, "b"] * 9_000}),
     "some lines of JSON": "".join(f"{json.dumps(OBJECTS[n])}\nplain line {n}\n" for n in range(1_000)),
     "a shell with one diff in it": "$ git status\nOn branch main\n$ git diff\n" + GIT + "$ make\n" + LOG,
     "a diff and then a shell": GIT + "$ make test\nall good\n",
     "a diff in a long log": GIT + LOG * 5,
     "errors of a compiler": "<stdin>:1:2: error: what is this <int>\n" * 3_000,
     "a tag and then a log": "<configuration>\n" + LOG,
-    "a listing": "".join(f"-rw-r--r-- 1 root root {n} Nov 15 12:00 file{n}.txt\n" for n in range(2_000)),
     "markdown": "# Title\n\n- one\n- two\n\n--- \n+++ text\n" * 900,
     "yaml": "".join(f"key{n}:\n  - a: {n}\n    b: [1, 2]\n" for n in range(2_000)),
     "tables of a tool": "".join(f"| name{n} | {n} |\n|---|---|\n\nsome text here\n" for n in range(900)),
-    "python code": "import os, sys\n\ndef f(a, b):\n    return [a, b, (1, 2)]\n" * 900,
     "paths": "".join(f"/usr/lib/python3/dist-packages/thing{n}/__init__.py:{n}\n" for n in range(3_000)),
     "tabs": "".join(f"ok  \texample.com/pkg{n}\t0.0{n}s\n" if n % 3 else f"?   \texample.com/p{n}\n" for n in range(2_000)),
     "long lines": ("word " * 900 + "\n") * 40,
@@ -144,6 +149,20 @@ def test_a_name_is_not_enough_where_the_content_says_otherwise(name, said):
 )
 def test_a_name_makes_up_for_little_evidence(name, text, kind):
     assert describe(document(text), name) == kind
+
+
+@pytest.mark.parametrize(
+    ("told", "text", "kind"),
+    [
+        ("search", "".join(f"part_{n % 9}.py:    value = load({n})\n" for n in range(90)), "search"),
+        ("search", LOG, "log"),
+        ("source", "key: 1\nother:\n  - a\n  - b: {\n" * 40, "source"),
+        ("source", LOG, "log"),
+        ("", "".join(f"part_{n % 9}.py:    value = load({n})\n" for n in range(90)), "log"),
+    ],
+)
+def test_what_a_call_says_of_itself_makes_up_for_little_evidence(told, text, kind):
+    assert guess(document(text), "", told)[0] == kind
 
 
 def test_an_output_of_several_sections_is_a_log():

@@ -1,6 +1,8 @@
 """The lines that matter are kept, whatever is around them, and each says why."""
 
 import random
+import re
+from pathlib import Path
 
 import pytest
 
@@ -104,9 +106,33 @@ def test_every_line_that_is_shown_for_a_reason_says_which(shown):
     lines = [line for first, last in clip.ranges for line in range(first, last + 1)]
     assert set(lines) == set(said)
     assert said[404] == "expected and actual"
-    assert said[405] == said[408] == "exception head"
-    assert said[403] == "grown from line 404"
+    assert said[405] == said[408] == "exception"
+    assert said[403] == "near line 404"
     assert str(clip.why[0]).startswith("line")
+
+
+def test_a_line_is_near_another_only_within_a_few_lines(shown):
+    lines = [f"test {n} ... {'FAILED' if n == 31_415 else 'ok'}" for n in range(1, 50_001)]
+    why = [str(reason) for reason in shown("\n".join(lines), tokens=200).why]
+    assert "line 1: at the beginning" in why
+    assert "line 31,414: near line 31,415" in why
+    assert "line 31,416: near line 31,415" in why
+    assert "line 31,415: verdict" in why
+    assert "at the end" in why[-1]
+
+
+NEAR = re.compile(r"(near|in the block around) line ([\d,]+)")
+
+
+@pytest.mark.parametrize("tokens", [300, 1_000, 4_000])
+@pytest.mark.parametrize("name", ["maven", "pytest_failures", "webpack", "terraform", "go_test"])
+def test_no_reason_names_a_line_that_is_far_away(name, tokens):
+    log = (Path(__file__).parent.parent / "tools" / f"{name}.txt").read_text(errors="replace")
+    clip = Clipper(Limits(tokens=tokens), keep="signal", store=MemoryStore()).clip(log)
+    for reason in clip.why:
+        for how, number in NEAR.findall(reason.why):
+            away = max(abs(int(number.replace(",", "")) - line) for line in (reason.first, reason.last))
+            assert away <= (5 if how == "near" else 40), reason
 
 
 def test_the_same_bytes_give_the_same_clip_in_any_pieces():
@@ -122,7 +148,6 @@ def test_the_same_bytes_give_the_same_clip_in_any_pieces():
 @pytest.mark.parametrize(
     "listing",
     [
-        pytest.param("".join(f"./src/pkg_{number % 40}/module_{number}.py\n" for number in range(2_000)), id="find"),
         pytest.param("".join(f"{number:6}\tdef handle_error_{number}(self, error):\n{number:6}\t    raise ValueError(error)\n" for number in range(500)), id="source"),
         pytest.param("".join(f"commit {number * 7919:040x}\n\n    Fix error {number}\n\n" for number in range(400)), id="git log"),
     ],
@@ -191,9 +216,10 @@ def source_code(functions):
     ]
 
 
-def test_source_code_is_cut_in_one_place_however_much_it_speaks_of_failure(shown):
+def test_source_code_is_no_log_however_much_it_speaks_of_failure(shown):
     clip = shown("\n".join(source_code(120)) + "\n", tokens=600)
-    assert len(clip.hidden) == 1
+    assert clip.kind == "source"
+    assert not any("fail" in reason.why or "error" in reason.why for reason in clip.why)
 
 
 def test_what_a_compiler_says_about_code_is_no_source_code(shown):
@@ -224,3 +250,43 @@ def test_every_error_at_a_place_is_named_before_one_is_shown_at_length(shown):
     lines = [line for error in errors for line in (error, *notes)]
     text = shown("\n".join(lines) + "\n", tokens=1_000).text
     assert [error for error in errors if error not in text] == []
+
+
+def test_what_only_looks_like_a_failure_leaves_the_room_to_one(shown):
+    lines = [
+        f"npm http fetch GET 200 https://registry.example.org/signal-exit/-/signal-exit-3.0.{n}.tgz" for n in range(150)
+    ]
+    lines += [f"-rw-r--r-- root/root 1{n} ./usr/share/man/man3/backtrace_symbols_fd.{n}.gz" for n in range(150)]
+    lines += [f'src/app/views_{n}.py:{n}:        return "not found", 404' for n in range(150)]
+    lines += [
+        f"tests/test_{n}.py:{n}: DeprecationWarning: clock.now() is deprecated, call clock.utc()" for n in range(150)
+    ]
+    clip = shown("\n".join(lines), tokens=600)
+    words = {"exit code", "exception", "error message", "crash", "killed", "verdict"}
+    assert not [reason for reason in clip.why if words & set(reason.why.split("; "))]
+    lines.insert(333, "E   sqlite3.OperationalError: no such table: accounts")
+    assert lines[333] in shown("\n".join(lines), tokens=600).text
+
+
+def test_a_family_of_failures_says_how_many_more_there_are(shown):
+    lines = []
+    for n in range(200):
+        lines += [f"____ test_order_{n} ____", "", "    total(order)", ">   return price - discount"]
+        lines += [f"E   TypeError: unsupported operand in order {n}", "", f"shop/pricing.py:{n}: TypeError"]
+    clip = shown("\n".join([*lines, "200 failed"]), tokens=700)
+    assert "more like the next line: lines " in clip.text
+    assert "E   TypeError: unsupported operand in order 0" in clip.text
+    assert "shop/pricing.py:0: TypeError" in clip.text
+
+
+def test_no_family_that_outline_names_is_left_out():
+    kinds = ["disk is full", "peer went away", "checksum differs", "table is locked", "token has expired"]
+    lines = [f"step {n} took {n % 7} s" for n in range(3_000)]
+    for nth, kind in enumerate(kinds):
+        for copy in range(1 + 40 * nth):
+            lines.insert(100 + 450 * nth + 2 * copy, f"ERROR: {kind}, job {copy}")
+    clipper = Clipper(Limits(tokens=1_000), store=MemoryStore())
+    clip = clipper.clip("\n".join(lines))
+    named = clipper.outline(clip.ref).text
+    assert [kind for kind in kinds if f"ERROR: {kind}" not in named] == []
+    assert [kind for kind in kinds if f"ERROR: {kind}" not in clip.text] == []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.select.span import Span, joined
+from spillover.select.span import Span, join
 
 
 @pytest.mark.parametrize(
@@ -23,16 +23,16 @@ from spillover.select.span import Span, joined
     ],
 )
 def test_spans_are_put_in_order_and_joined(spans, expected):
-    assert joined([Span(*span) for span in spans]) == [Span(*span) for span in expected]
+    assert join([Span(*span) for span in spans]) == [Span(*span) for span in expected]
 
 
 @settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30))))
 def test_joined_spans_cover_the_same_bytes_and_never_touch(pairs):
     spans = [Span(*pair) for pair in pairs]
-    out = joined(spans)
+    out = join(spans)
     assert {at for span in out for at in range(span.start, span.end)} == {
         at for span in spans for at in range(span.start, span.end)
     }
     assert all(left.end < right.start for left, right in pairwise(out))
-    assert joined(out) == out
+    assert join(out) == out

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spillover.intake.blob import Ends, Held
 from spillover.intake.meter import Meter
 from spillover.select import table
+from spillover.select.table import cells
 from spillover.view.document import Document, Section
 
 
@@ -190,3 +191,8 @@ def test_whatever_the_table_and_the_limits_rows_are_whole_and_it_fits(data, widt
     assert bool(beyond) == bool(cuts)
     shown = "".join(raw[span.start : span.end].decode() + ("…" if span.then else "") for span in spans)
     assert {len(row) for row in csv.reader(io.StringIO(shown, newline=""), delimiter=separator)} <= {width, 0}
+
+
+def test_no_more_cells_are_looked_at_than_are_asked_for():
+    assert cells(b'a,"b,c",d\n', b",", 2) == [(0, 1), (2, 7)]
+    assert len(cells(b"," * 9, b",")) == 10

@@ -1,30 +1,30 @@
-"""Refs, and checking what is stored."""
+"""Refs, records, and verifying what is stored."""
 
 import dataclasses
 
 import pytest
 
 from spillover.errors import RefError, UsageError
-from spillover.store.base import REF_SHAPE, checked, mint, names_for, resolve, verify
+from spillover.store.base import REF_SHAPE, check_ref, mint, name_for, resolve, verify
 from spillover.store.memory import MemoryStore
 from spillover.store.record import from_json, to_json
 from spillover.testing import HOSTILE_REFS, put, record_of
 
-SHA = "7f3a9c2e41d0" + "ab" * 26
+SHA = "7f3a9c2e41d0b586" + "ab" * 24
 
 
 @pytest.mark.parametrize(
     ("tool", "ref"),
     [
-        ("bash", "bash-7f3a9c2e41d0"),
-        ("Bash", "bash-7f3a9c2e41d0"),
-        ("mcp__github__list issues", "mcp__github__list_issues-7f3a9c2e41d0"),
-        ("../../etc/passwd", "etc_passwd-7f3a9c2e41d0"),
-        (".hidden", "hidden-7f3a9c2e41d0"),
-        ("", "tool-7f3a9c2e41d0"),
-        ("é", "tool-7f3a9c2e41d0"),
-        ("a-b", "a_b-7f3a9c2e41d0"),
-        ("x" * 99, "x" * 32 + "-7f3a9c2e41d0"),
+        ("bash", "bash-7f3a9c2e41d0b586"),
+        ("Bash", "bash-7f3a9c2e41d0b586"),
+        ("mcp__github__list issues", "mcp__github__list_issues-7f3a9c2e41d0b586"),
+        ("../../etc/passwd", "etc_passwd-7f3a9c2e41d0b586"),
+        (".hidden", "hidden-7f3a9c2e41d0b586"),
+        ("", "tool-7f3a9c2e41d0b586"),
+        ("é", "tool-7f3a9c2e41d0b586"),
+        ("a-b", "a_b-7f3a9c2e41d0b586"),
+        ("x" * 99, "x" * 32 + "-7f3a9c2e41d0b586"),
     ],
 )
 def test_a_ref_is_the_tool_and_the_start_of_the_hash(tool, ref):
@@ -32,16 +32,19 @@ def test_a_ref_is_the_tool_and_the_start_of_the_hash(tool, ref):
     assert REF_SHAPE.fullmatch(ref)
 
 
-def test_the_names_an_output_may_have_end_with_its_whole_hash():
-    names = list(names_for("bash", SHA))
-    assert [len(name) - 5 for name in names] == [12, 16, 24, 32, 64]
-    assert names[-1] == f"bash-{SHA}"
+def test_an_output_has_one_name_of_sixteen_digits():
+    assert name_for("bash", SHA) == mint("bash", SHA) == "bash-7f3a9c2e41d0b586"
+
+
+@pytest.mark.parametrize("digits", [12, 16, 24, 32, 64])
+def test_refs_of_earlier_versions_keep_their_shape(digits):
+    assert REF_SHAPE.fullmatch(mint("bash", SHA, digits))
 
 
 @pytest.mark.parametrize("sha256", ["", "../../x", SHA.upper(), SHA[:-1], SHA + "0", "\u0661" * 64])
-def test_what_is_no_hash_makes_no_name(sha256):
+def test_a_malformed_hash_is_refused(sha256):
     with pytest.raises(UsageError, match="is not a SHA-256"):
-        list(names_for("bash", sha256))
+        name_for("bash", sha256)
 
 
 @pytest.mark.parametrize("ref", HOSTILE_REFS)
@@ -54,18 +57,18 @@ def test_a_hostile_ref_names_nothing_and_the_answer_stays_short(ref):
 def test_what_is_not_text_is_no_ref():
     for ref in (None, b"bash-7f3a9c2e41d0", 5):
         with pytest.raises(RefError):
-            checked(ref)
+            check_ref(ref)
 
 
 def test_a_whole_ref_wins_over_a_longer_one_that_starts_with_it():
     known = ["bash-7f3a9c2e41d0aaaa", "bash-7f3a9c2e41d0"]
     assert resolve("bash-7f3a9c2e41d0", iter(known)) == "bash-7f3a9c2e41d0"
-    with pytest.raises(RefError, match="may be any of 2 outputs"):
+    with pytest.raises(RefError, match="is ambiguous: 2 outputs begin with it"):
         resolve("7f3a9c2e41d0", iter(known))
 
 
 class Tampered(MemoryStore):
-    """A store whose bytes or records are not what was put in."""
+    """A store that returns different bytes or records than were put in."""
 
     def tamper(self, ref, data=None, **facts):
         record, kept = self._kept[ref]
@@ -106,15 +109,25 @@ def test_verify_of_what_is_not_there_is_a_ref_error():
 
 
 def test_a_record_is_the_same_after_json():
-    record = record_of(b"a\n" * 2_000_000, ref="bash-0123", command="\ud800 é \n", segments=(("stderr", 4),))
+    record = record_of(b"a\n" * 2_000_000, ref="bash-0123", command="\ud800 é \n", segments=(("stderr", 4_000_000),))
     record = dataclasses.replace(record, ref=mint("bash", record.sha256), pinned=True, created=1.5, shown=((1, 2),))
     assert from_json(to_json(record), ref=record.ref, pinned=True) == record
     assert record.index.before[1] > 0
 
 
+def unsigned(record):
+    """Return a record as earlier versions wrote it: without a hash of itself."""
+    return to_json(record).partition(b', "check": ')[0] + b"}\n"
+
+
+def test_a_record_of_an_earlier_version_can_be_read():
+    record = dataclasses.replace(record_of(b"x"), ref="bash-2d711642b726")
+    assert from_json(unsigned(record), ref=record.ref, pinned=False) == record
+
+
 def test_keys_of_a_later_version_are_passed_over():
     record = dataclasses.replace(record_of(b"x"), ref="bash-2d711642b726")
-    later = to_json(record).replace(b"{", b'{"color": [1], ', 1)
+    later = unsigned(record).replace(b"{", b'{"color": [1], ', 1)
     assert from_json(later, ref=record.ref, pinned=False) == record
 
 
@@ -140,15 +153,15 @@ def test_keys_of_a_later_version_are_passed_over():
         (b"{", b"\xff{"),
     ],
 )
-def test_a_damaged_record_is_not_taken_for_one(old, new):
-    whole = to_json(record_of(b"x"))
-    damaged = whole.replace(old, new, 1)
-    assert damaged != whole
-    with pytest.raises(ValueError, match=r"\w"):
-        from_json(damaged, ref="bash-2d711642b726", pinned=False)
+def test_a_damaged_record_is_rejected(old, new):
+    for whole in (to_json(record_of(b"x")), unsigned(record_of(b"x"))):
+        damaged = whole.replace(old, new, 1)
+        assert damaged != whole
+        with pytest.raises(ValueError, match=r"\w"):
+            from_json(damaged, ref="bash-2d711642b726", pinned=False)
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 100, b"null", b"[]", b"{}", b"5" * 10_000])
-def test_what_is_no_record_is_not_taken_for_one(data):
+def test_json_that_is_not_a_record_is_rejected(data):
     with pytest.raises(ValueError, match=r"\w"):
         from_json(data, ref="bash-2d711642b726", pinned=False)

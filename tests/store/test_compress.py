@@ -1,4 +1,4 @@
-"""The form of a compressed output: any size, any range, any damage."""
+"""The format of compressed outputs: any size, any range, any damage."""
 
 import struct
 
@@ -46,7 +46,7 @@ def test_any_ranges_in_any_order_are_those_of_the_plain_output(ranges):
         assert blob.read(start, end) == PLAIN.read(start, end)
 
 
-def test_a_range_costs_the_frames_it_stands_in_and_few_are_held():
+def test_reading_a_range_decompresses_only_its_frames_and_few_are_held_in_memory():
     asked = []
 
     class Watched(Held):
@@ -59,7 +59,7 @@ def test_a_range_costs_the_frames_it_stands_in_and_few_are_held():
     assert blob.read(FRAME - 2, FRAME + 2) == (LINES * 4)[FRAME - 2 : FRAME + 2]
     assert len(asked) == table + 2
     blob.read(FRAME, FRAME + 9)
-    assert len(asked) == table + 2, "a frame that was just read is at hand"
+    assert len(asked) == table + 2, "a frame that was just read is cached"
     blob.read(0, blob.size)
     assert len(blob._held) == HELD
 
@@ -72,7 +72,7 @@ def test_a_range_costs_the_frames_it_stands_in_and_few_are_held():
         lambda whole: whole[:-1],
         lambda whole: whole[1:],
         lambda whole: whole + b"\0",
-        lambda whole: whole[:-5] + b"\x80" + whole[-4:],  # options nobody knows
+        lambda whole: whole[:-5] + b"\x80" + whole[-4:],  # unknown options
         lambda whole: whole[:-9] + struct.pack("<I", 2) + whole[-5:],
         lambda whole: whole[:-9] + struct.pack("<I", 0xFFFFFFFF) + whole[-5:],
         lambda whole: whole[:-13] + struct.pack("<I", 1 << 30) + whole[-9:],  # a frame of a gigabyte
@@ -81,14 +81,14 @@ def test_a_range_costs_the_frames_it_stands_in_and_few_are_held():
         lambda whole: b"\0" * len(whole),
     ],
 )
-def test_a_file_that_is_not_what_it_should_be_is_said_to_be_damaged(damage):
+def test_a_malformed_file_is_reported_as_damaged(damage):
     whole = b"".join(packed(Held(LINES)))
     with pytest.raises(StoreError, match=r"bash-1\.txt\.zst is damaged: it does not end with a table of its frames"):
         PackedBlob(Held(damage(whole)), "bash-1.txt.zst")
 
 
 @pytest.mark.parametrize("at", [0, 5, 200_000, 1_000])
-def test_a_damaged_frame_is_said_and_the_others_can_be_read(at):
+def test_a_damaged_frame_is_reported_and_the_others_can_be_read(at):
     whole = bytearray(b"".join(packed(Held(LINES))))
     second = struct.unpack("<I", whole[-33:-29])[0]
     whole[second + at % 100_000] ^= 0x55

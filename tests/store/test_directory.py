@@ -1,4 +1,4 @@
-"""DirStore: the contract, and everything a file system, an attacker or a kill -9 can do to it."""
+"""DirStore: the contract, and everything a filesystem, an attacker or a kill -9 can do to it."""
 
 import copy
 import dataclasses
@@ -72,7 +72,7 @@ def mode(path):
 
 
 def python(code, *args, **options):
-    """Run code in another process; it has `store` on the folder given first."""
+    """Run code in another process, where `store` is the store in the given folder."""
     start = "import os, sys\nfrom spillover.store.directory import DirStore\nfrom spillover.testing import *\nstore = DirStore(sys.argv[1])\n"
     return subprocess.Popen(
         [sys.executable, "-c", start + code, *map(str, args)], stdout=subprocess.PIPE, text=True, **options
@@ -93,7 +93,7 @@ def test_making_the_object_touches_no_disk(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_it_is_a_value(root, tmp_path, monkeypatch):
+def test_stores_compare_copy_and_pickle_by_value(root, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     one = DirStore(root)
     assert (
@@ -117,7 +117,7 @@ def test_a_change_of_the_working_folder_changes_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("root", ["", "a\0b", "\ud800", None, 5])
-def test_what_is_no_path_is_refused_when_the_object_is_made(root):
+def test_a_root_that_is_not_a_path_is_refused_when_the_object_is_made(root):
     with pytest.raises(UsageError, match="root="):
         DirStore(root)
 
@@ -152,14 +152,15 @@ def test_an_empty_folder_is_read_without_leaving_a_trace(store, root):
 
 def test_an_output_is_a_plain_file_and_a_record_and_maybe_a_pin(store, root):
     ref = put(store, b"one\n").ref
-    assert names(root) == [".spillover", ".sweep", ".tmp", f"{ref}.json", f"{ref}.txt"]
+    assert names(root) == [".spillover", ".sweep", ".tally", ".tmp", f"{ref}.json", f"{ref}.txt"]
     assert names(root / ".tmp") == []
     assert (root / f"{ref}.txt").read_bytes() == b"one\n"
     assert (root / MARKER).read_text().count("\n") == 1
     store.pin(ref)
     assert (root / f"{ref}.pin").read_bytes() == b""
     store.delete(ref)
-    assert names(root) == [".spillover", ".sweep", ".tmp"]
+    assert names(root) == [".gone", ".spillover", ".sweep", ".tally", ".tmp"]
+    assert (root / ".gone" / ref).read_text() == record_of(b"one\n").sha256 + "\n"
 
 
 def test_the_same_output_again_makes_both_files_young(store, root):
@@ -175,7 +176,7 @@ def test_the_same_output_again_makes_both_files_young(store, root):
 
 def test_an_output_counts_as_young_from_its_publication(store):
     writer = store.writer()
-    os.utime(writer.fileno(), (1, 1))  # a tool that was silent for long
+    os.utime(writer.fileno(), (1, 1))  # a tool that was silent for a long time
     ref = writer.publish(record_of(b"")).ref
     assert time.time() - os.stat(store.where(ref)).st_mtime < 60
 
@@ -199,11 +200,12 @@ def test_parents_are_made_as_the_user_makes_folders(tmp_path):
     assert [mode(tmp_path / path) for path in ("a", "a/b", "a/b/store")] == [0o755, 0o755, 0o700]
 
 
-def test_a_folder_of_ours_that_others_could_read_is_closed(store, root):
-    root.mkdir(mode=0o755)
+def test_a_folder_that_was_there_keeps_its_mode_and_what_is_in_it_is_private(store, root):
+    root.mkdir()
     root.chmod(0o755)
     put(store, b"x")
-    assert mode(root) == 0o700
+    assert mode(root) == 0o755
+    assert {mode(path) for path in root.iterdir()} <= {0o600, 0o700}
 
 
 # ── roots that are refused
@@ -231,6 +233,11 @@ def foreign_files(root):
     root.mkdir()
     (root / "thesis.txt").write_text("mine")
     root.chmod(0o755)
+
+
+def writable_by_others(root):
+    root.mkdir()
+    root.chmod(0o777)
 
 
 def foreign_owner(root):
@@ -279,6 +286,7 @@ def file_as_temp(root):
         (symlink, "store is a symlink, and none is followed here; use a real folder"),
         (dangling, "is a symlink"),
         (foreign_files, "holds files that are not ours. Name a folder that is empty or not there yet"),
+        (writable_by_others, "other users can write to .*; run `chmod go-w` on it, or use another folder"),
         (foreign_owner, r"belongs to another user \(uid 12345\); use a folder of your own"),
         (too_long, "File name too long: "),
         (read_only, "Permission denied: "),
@@ -287,7 +295,7 @@ def file_as_temp(root):
         (file_as_temp, r"Not a directory: .*/\.tmp"),
     ],
 )
-def test_a_root_that_cannot_be_is_refused_in_a_persons_words(root, prepare, words, tmp_path):
+def test_an_unusable_root_is_refused_with_a_plain_message(root, prepare, words, tmp_path):
     path = prepare(root) or root
     before = sorted((str(found), mode(found)) for found in tmp_path.rglob("*"))
     with pytest.raises(StoreError, match=words) as caught:
@@ -295,9 +303,9 @@ def test_a_root_that_cannot_be_is_refused_in_a_persons_words(root, prepare, word
     assert "Errno" not in str(caught.value)
     root.chmod(0o700) if prepare in (read_only, shut_parent) else None
     after = sorted((str(found), mode(found)) for found in tmp_path.rglob("*"))
-    assert len(before) == len(after), "and nothing was made"
+    assert len(before) == len(after), "nothing was created"
     if prepare is foreign_files:
-        assert before == after, "and nobody's rights were changed"
+        assert before == after, "no permissions were changed"
 
 
 def test_a_foreign_folder_is_not_read_either(root):
@@ -319,7 +327,7 @@ def test_a_store_that_lost_its_marker_says_how_to_put_it_back(store, root):
     assert content(store, ref) == b"x"
 
 
-def test_a_root_that_vanishes_under_a_writer_is_said(store, root):
+def test_a_root_that_vanishes_during_a_write_is_reported(store, root):
     writer = store.writer()
     root.rename(root.with_name("moved"))
     with pytest.raises(StoreError, match="No such file or directory: "):
@@ -328,7 +336,7 @@ def test_a_root_that_vanishes_under_a_writer_is_said(store, root):
     assert content(store, writer.publish(record_of(b"")).ref) == b""
 
 
-# ── files that are not what they should be
+# ── files that are not what they should be: links, FIFOs, damaged records
 
 
 def link_to_secret(path, secret):
@@ -387,7 +395,7 @@ def test_a_link_is_not_followed_even_if_it_is_planted_after_we_looked(store, roo
 
 
 @pytest.mark.parametrize("record", [b"", b"{", b"null", b'{"spillover": 1}', b"\xff\xfe"])
-def test_a_damaged_record_is_said_by_get_and_passed_over_by_list(store, root, record):
+def test_a_damaged_record_is_reported_by_get_and_skipped_by_list(store, root, record):
     ref = put(store, b"x").ref
     (root / f"{ref}.json").write_bytes(record)
     assert list(store.list()) == []
@@ -540,15 +548,15 @@ def test_a_record_that_does_not_fit_on_the_disk_leaves_nothing(root):
     assert os.strerror(errno.EFBIG) in done(python(code, root, 1_000))
     store = DirStore(root)
     assert [content(store, record.ref) for record in store.list()] == [b"before"]
-    assert len(names(root)) == 5
+    assert len(names(root)) == 6
     assert names(root / ".tmp") == []
 
 
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        ("link", None),  # there is a way around it
-        ("rename", None),  # not needed
+        ("link", None),  # there is a fallback
+        ("rename", None),  # not used
         ("replace", "Input/output error"),
         ("utime", "Input/output error"),
         ("fchmod", "Input/output error"),
@@ -572,7 +580,7 @@ def test_whatever_step_of_publishing_fails_nothing_is_left(store, root, monkeypa
     assert {record.ref for record in store.list()} == kept
     assert {name.partition(".")[0] for name in names(root) if not name.startswith(".")} == kept
     assert all(verify(store, ref) is None for ref in kept)
-    if step != "fstat":  # without it the folder cannot even be opened to clean up; the next sweep does
+    if step != "fstat":  # without fstat the folder cannot be opened to clean up, so the next sweep does it
         assert names(root / ".tmp") == []
 
 
@@ -601,7 +609,7 @@ print(sorted(seen))
     assert all(verify(DirStore(root), record.ref) is None for record in DirStore(root).list())
 
 
-# ── many at once
+# ── concurrency
 
 
 def test_two_objects_on_one_root_are_one_store(root):
@@ -675,7 +683,7 @@ print([os.waitpid(child, 0)[1] for child in children])
 
 
 def test_what_is_put_again_while_it_is_swept_is_there_afterwards(root):
-    """The same output, old enough to go, is put again by one process while another removes all that is old."""
+    """One process stores an old output again while another removes everything old."""
     store = DirStore(root, retention=None)
     sweeper = python(
         "from spillover.store.retention import Retention\nprint('go', flush=True)\n"
@@ -700,7 +708,7 @@ def test_what_is_put_again_while_it_is_swept_is_there_afterwards(root):
 
 
 def content_or_none(store, ref):
-    """A file that is taken aside and put back is away for microseconds; who looks twice finds it."""
+    """Return the content. A file that is moved aside and put back is missing for microseconds, so try again."""
     for _ in range(50):
         try:
             return content(store, ref)
@@ -710,17 +718,28 @@ def content_or_none(store, ref):
 
 
 def test_colliding_outputs_that_are_published_at_once_are_never_mixed_up(root):
-    shas = ["7f3a9c2e41d0" + digit * 52 for digit in "0123456789abcdef"]
+    shas = ["7f3a9c2e41d0b586" + digit * 48 for digit in "0123456789abcdef"]
     store = DirStore(root, retention=None)
+    first, said = None, set()
+
+    def stored(sha256):
+        try:
+            return put(store, sha256.encode(), sha256=sha256)
+        except StoreError as error:
+            said.add("one ref never names two" in str(error))
+            return None
+
     for _ in range(20):
         with ThreadPoolExecutor(16) as pool:
-            records = list(pool.map(lambda sha256: put(store, sha256.encode(), sha256=sha256), shas))
-        assert [content(store, record.ref) for record in records] == [sha256.encode() for sha256 in shas]
-        for record in records:
-            store.delete(record.ref)
+            records = [record for record in pool.map(stored, shas) if record]
+        assert [record.ref for record in records] == ["bash-7f3a9c2e41d0b586"]
+        first = first or records[0].sha256
+        assert content(store, records[0].ref) == first.encode() == records[0].sha256.encode()
+        store.delete(records[0].ref)
+    assert said == {True}
 
 
-def test_making_the_root_at_once_is_no_trouble(tmp_path):
+def test_several_threads_can_create_the_root_at_once(tmp_path):
     for number in range(10):
         store = DirStore(tmp_path / str(number) / "deep" / "store")
         with ThreadPoolExecutor(16) as pool:
@@ -734,8 +753,9 @@ def test_kill_9_at_any_moment_leaves_outputs_whole_or_unseen(root):
     code = """
 import itertools, random
 random.seed(int(sys.argv[2]))
-print("go", flush=True)
 for n in itertools.count():
+    if n == 3:
+        print("go", flush=True)  # something is there by now, however busy the machine is
     put(store, chunked(b"%d %d\\n" % (int(sys.argv[2]), n) * random.randrange(1, 20_000), [1_000] * 20))
     put(store, b"shared %d" % (n % 7))
     if n % 5 == 4:

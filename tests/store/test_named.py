@@ -1,4 +1,4 @@
-"""Outputs under another system's names: a store like any other, and names that end when their outputs do."""
+"""Outputs under another system's file names: a store like any other, whose names are removed with their outputs."""
 
 import errno
 import os
@@ -37,7 +37,7 @@ class TestNamedStore(StoreContract):
         return NamedStore(tmp_path / "named", name, r"tool_\w+")
 
     def test_where_it_is_its_bytes_are(self, store):
-        """Other than the contract has it, the path is not known before: a name is given when its output is published."""
+        """Unlike in the contract, the path is not known in advance: a name is given when its output is published."""
         path = store.where(put(store, b"as a file").ref)
         assert os.path.dirname(path) == store.folder
         with open(path, "rb") as file:
@@ -46,7 +46,7 @@ class TestNamedStore(StoreContract):
 
 def test_a_name_ends_with_its_output(named, inner):
     ended, kept = put(named, b"one\n"), put(named, b"two\n")
-    inner.delete(ended.ref)  # as `spill gc` does, which knows of no names
+    inner.delete(ended.ref)  # as `spill gc` does, which does not know about names
     assert len(names(named)) == 2
     assert named.sweep(time.time() + OLD) == 1
     assert names(named) == [name(kept)]
@@ -85,7 +85,7 @@ def test_deleting_an_output_takes_its_names(named):
 
 
 @pytest.mark.parametrize("wrong", [lambda _: "../../etc/passwd", lambda _: "other", lambda _: 1 / 0, lambda _: None])
-def test_a_name_that_cannot_be_costs_the_name_and_not_the_call(tmp_path, wrong):
+def test_a_name_that_cannot_be_created_costs_only_the_name(tmp_path, wrong):
     store = NamedStore(tmp_path / "named", wrong, r"tool_\w+")
     clip = Clipper(Limits(lines=10), store=store).clip("line\n" * 99)
     assert clip.outcome == "stored"

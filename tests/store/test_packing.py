@@ -1,4 +1,4 @@
-"""A store that compresses: everything works through it, whoever reads, writes, sweeps or is killed meanwhile."""
+"""A store that compresses: everything keeps working, even if others read, write, sweep or are killed meanwhile."""
 
 import errno
 import os
@@ -36,7 +36,7 @@ def store(root):
 
 @pytest.fixture
 def ref(store):
-    """An output that is compressed."""
+    """Store an output, compress it, and return its ref."""
     ref = put(store, LINES, command="make").ref
     assert store.compress().outputs == 1
     return ref
@@ -47,7 +47,7 @@ def names(folder):
 
 
 def python(code, *args):
-    """Run code in another process; it has `store` on the folder given first."""
+    """Run code in another process, where `store` is the store in the given folder."""
     start = "import os, sys\nfrom spillover.store.directory import DirStore\nfrom spillover.testing import *\nstore = DirStore(sys.argv[1])\n"
     return subprocess.Popen([sys.executable, "-c", start + code, *map(str, args)], stdout=subprocess.PIPE, text=True)
 
@@ -62,7 +62,7 @@ def done(child):
 
 
 class CompressingStore(DirStore):
-    """Everything that is asked of it, it does on compressed outputs."""
+    """A store that compresses everything before each read."""
 
     __slots__ = ()
 
@@ -82,7 +82,7 @@ class CompressingStore(DirStore):
 class TestContractWhileEverythingIsCompressed(StoreContract):
     @pytest.fixture
     def store(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("spillover.store.packing.BLOCK", -(1 << 20))  # also what gains nothing by it
+        monkeypatch.setattr("spillover.store.packing.BLOCK", -(1 << 20))  # compress even if nothing is saved
         return CompressingStore(tmp_path / "store")
 
 
@@ -126,7 +126,7 @@ def test_only_what_is_old_is_compressed_and_what_is_about_to_end_is_not(store, r
     os.utime(root / f"{refs[3]}.json", (now - 9 * DAY,) * 2)
     assert store.compress(older_than_seconds=DAY).outputs == 2
     assert [store.where(ref) is None for ref in refs] == [False, True, False, True]
-    assert store.sweep().outputs == 1, "compressed or not, it has the age it had"
+    assert store.sweep().outputs == 1, "compression does not change the age"
 
 
 def test_compressing_does_not_prolong_a_life(store, root):
@@ -148,7 +148,7 @@ def test_retention_counts_what_is_on_the_disk(store, ref):
     assert {record.ref for record in store.list()} == {ref, other}
 
 
-def test_pin_and_delete_know_it(store, root, ref):
+def test_pin_and_delete_work_on_compressed_outputs(store, root, ref):
     store.pin(ref)
     assert store.get(ref).pinned
     assert store.sweep(now=time.time() + 99 * DAY).outputs == 0
@@ -230,12 +230,12 @@ def test_a_store_that_is_not_there_or_empty_is_not_made(store, root):
 
 
 @pytest.mark.parametrize("name", ["backports", "backports.zstd"])
-def test_without_the_extra_nothing_changes_and_it_is_said_what_to_install(store, root, ref, monkeypatch, name):
+def test_without_the_extra_nothing_changes_and_the_error_says_what_to_install(store, root, ref, monkeypatch, name):
     if sys.version_info >= (3, 14):
         pytest.skip("Python has it")
     other = put(store, LINES, "other").ref
     before = names(root)
-    import backports  # here, since there is none from 3.14 on
+    import backports  # here, because Python 3.14 does not need it
 
     monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delattr(backports, "zstd")
@@ -243,8 +243,8 @@ def test_without_the_extra_nothing_changes_and_it_is_said_what_to_install(store,
         with pytest.raises(MissingExtraError, match=r"pip install 'spillover\[zstd\]'"):
             ask()
     assert names(root) == before
-    assert {record.ref for record in store.list()} == {ref, other}, "what is known of it needs no extra"
-    assert content(store, put(store, LINES).ref) == LINES, "and storing goes on"
+    assert {record.ref for record in store.list()} == {ref, other}, "the record can be read without the extra"
+    assert content(store, put(store, LINES).ref) == LINES, "storing still works"
 
 
 def test_reading_a_piece_of_a_big_output_takes_memory_for_some_frames_only(root):
@@ -275,7 +275,7 @@ def test_whatever_step_fails_the_output_is_there(store, root, monkeypatch, step)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, step, fail)
-        if step == "link":  # there is a way around it
+        if step == "link":  # there is a fallback
             store.compress()
         else:
             with pytest.raises(StoreError, match="Input/output error"):
@@ -286,7 +286,7 @@ def test_whatever_step_fails_the_output_is_there(store, root, monkeypatch, step)
     assert names(root) == [f"{ref}.json", f"{ref}.txt.zst"]
 
 
-# ── many at once
+# ── concurrency
 
 
 def test_who_reads_lists_or_stores_while_others_compress_always_finds_it(root):
@@ -319,7 +319,7 @@ print(rounds)
     assert verify(store, ref) is None
 
 
-def test_where_there_are_no_locks_a_sweep_meanwhile_does_not_take_it_for_a_half(root, monkeypatch):
+def test_without_locks_a_concurrent_sweep_does_not_remove_an_output_being_compressed(root, monkeypatch):
     def flock(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
@@ -413,7 +413,7 @@ def test_deleted_while_it_is_compressed_it_is_gone(store, root, monkeypatch):
     assert names(root) == []
 
 
-def test_an_output_is_not_taken_for_a_half_when_a_sweep_saw_only_a_part_of_the_folder(store, root, monkeypatch):
+def test_a_sweep_that_saw_only_part_of_the_folder_removes_no_complete_output(store, root, monkeypatch):
     refs = {put(store, LINES, f"t{number}").ref for number in range(6)}
     for name in names(root):
         os.utime(root / name, (time.time() - DAY,) * 2)
@@ -455,14 +455,14 @@ for n in itertools.count():
     assert [verify(store, ref) for ref in refs] == [None] * 6
 
 
-def test_what_a_killed_one_left_is_used_only_after_a_while(store, root):
+def test_leftovers_of_a_killed_process_are_replaced_only_after_a_while(store, root):
     ref = put(store, LINES).ref
     (root / f"{ref}.txt.zst").write_bytes(b"left behind")
-    assert content(store, ref) == LINES, "the plain one counts"
-    assert store.compress() == Compressed(), "somebody may be at it"
+    assert content(store, ref) == LINES, "the plain file takes precedence"
+    assert store.compress() == Compressed(), "another process may still be writing it"
     assert store.compress(now=time.time() + 61).outputs == 1
     assert content(store, ref) == LINES
 
 
-def test_a_record_has_nothing_of_it(store, ref):
+def test_compression_does_not_change_the_hash_in_the_record(store, ref):
     assert store.get(ref).sha256 == record_of(LINES).sha256

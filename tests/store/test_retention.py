@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover.errors import RefError, UsageError
+from spillover.errors import RefError, StoreError, UsageError
 from spillover.store import retention as module
 from spillover.store.directory import DirStore
 from spillover.store.retention import Entry, Retention, Swept, plan
@@ -19,6 +19,7 @@ from spillover.testing import content, put, record_of
 
 NOW = 1_000_000.0
 DAY = 86_400
+OURS = (".sweep", ".tally", ".gone")
 ROOMY = Retention(age_seconds=None, bytes=None, count=None)
 
 
@@ -36,26 +37,26 @@ def entry(ref, age=0.0, size=10, pinned=False):
         ([entry("a", 6 * DAY), entry("b", 8 * DAY)], {}, "b"),
         ([entry("a", 7 * DAY)], {}, ""),
         ([entry("a", 7 * DAY + 1)], {}, "a"),
-        # the oldest first, only as many as it takes
+        # the oldest first, and only as many as necessary
         ([entry("a", 2 * DAY), entry("b", 3 * DAY), entry("c", 4 * DAY)], {"count": 1}, "cb"),
         ([entry("a", 2 * DAY), entry("b", 3 * DAY), entry("c", 4 * DAY)], {"bytes": 25}, "c"),
         ([entry("a", 2 * DAY), entry("b", 3 * DAY), entry("c", 4 * DAY)], {"bytes": 30}, ""),
         ([entry("a", 2 * DAY, size=100), entry("b", 3 * DAY), entry("c", 4 * DAY)], {"bytes": 99}, "cba"),
-        # what has gone by age counts no longer
+        # outputs removed by age no longer count
         ([entry("a", 2 * DAY), entry("b", 9 * DAY)], {"count": 1}, "b"),
-        # what is young stays, whatever the limits say
+        # recent outputs stay, whatever the limits
         ([entry("a", 10), entry("b", 20)], {"count": 0, "bytes": 0, "age_seconds": 0}, ""),
         ([entry("a", 10), entry("b", 3_600)], {"count": 0}, "b"),
         ([entry("a", 10), entry("b", 20)], {"count": 0, "grace_seconds": 15}, "b"),
         ([entry("a", -500), entry("b", -DAY)], {"count": 0, "grace_seconds": 0}, ""),  # from the future
-        # what is pinned stays, and takes nobody's place
+        # pinned outputs stay, and do not count
         ([entry("a", 99 * DAY, pinned=True)], {}, ""),
         ([entry("a", 5 * DAY, size=1_000, pinned=True), entry("b", 2 * DAY)], {"bytes": 10, "count": 1}, ""),
         # no limit
         ([entry("a", 9_999 * DAY)], {"age_seconds": None}, ""),
         ([entry("a", 2 * DAY, size=1 << 60)], {"bytes": None}, ""),
         ([entry(chr(97 + n), 2 * DAY) for n in range(9)], {"count": None}, ""),
-        # at the same moment: by name, so that everyone decides the same
+        # with equal times, order by name, so that every process decides the same
         ([entry("b", DAY), entry("a", DAY), entry("c", DAY)], {"count": 1}, "ab"),
     ],
 )
@@ -84,7 +85,7 @@ limits_of_any_kind = st.builds(
 
 
 @given(entries_of_any_kind, limits_of_any_kind)
-def test_after_the_plan_every_limit_holds_but_for_what_may_not_go(entries, limits):
+def test_after_the_plan_every_limit_holds_except_for_protected_outputs(entries, limits):
     doomed = set(plan(entries, limits, NOW))
     kept = [entry for entry in entries if entry.ref not in doomed]
     gone = [entry for entry in entries if entry.ref in doomed]
@@ -134,7 +135,7 @@ def store(root):
 
 
 def aged(store, data, seconds, **facts):
-    """An output that was put so long ago."""
+    """Store an output and make it this old."""
     ref = put(store, data, **facts).ref
     age(store, seconds, *(ref + ending for ending in (".txt", ".json")))
     return ref
@@ -177,7 +178,7 @@ def test_limits_can_be_given_by_hand(store):
     assert refs(store) == set(kept[7:])
 
 
-def test_what_is_pinned_stays_until_it_is_no_longer(store):
+def test_a_pinned_output_stays_until_it_is_unpinned(store):
     ref = aged(store, b"dear", 99 * DAY)
     store.pin(ref)
     age(store, 99 * DAY, f"{ref}.json", f"{ref}.txt")
@@ -186,7 +187,7 @@ def test_what_is_pinned_stays_until_it_is_no_longer(store):
     assert store.sweep().outputs == 1
 
 
-def test_a_pin_that_comes_between_the_look_and_the_deed_wins(store, monkeypatch):
+def test_an_output_pinned_after_the_plan_was_made_is_not_removed(store, monkeypatch):
     ref = aged(store, b"dear", 99 * DAY)
     planned = module.plan
 
@@ -201,7 +202,7 @@ def test_a_pin_that_comes_between_the_look_and_the_deed_wins(store, monkeypatch)
     assert store.get(ref).pinned
 
 
-def test_an_output_put_again_between_the_look_and_the_deed_stays(store, monkeypatch):
+def test_an_output_stored_again_after_the_plan_was_made_is_not_removed(store, monkeypatch):
     ref = aged(store, b"again", 99 * DAY)
     planned = module.plan
 
@@ -219,6 +220,7 @@ def test_an_output_put_again_between_the_look_and_the_deed_stays(store, monkeypa
 def test_a_file_that_is_touched_while_it_is_taken_is_put_back(store, root, monkeypatch, ending):
     ref = aged(store, b"again", 99 * DAY)
     rename = os.rename
+    without_locks(monkeypatch)  # otherwise the other one waits
 
     def rename_late(name, *args, **options):
         if name == ref + ending:
@@ -255,16 +257,16 @@ def test_what_is_not_ours_is_not_touched(store, root, tmp_path):
         for name in ("bash-7f3a9c2e41d2.txt", "bash-7f3a9c2e41d2.json", ".tmp/" + "2" * 32):
             (root / name).write_text("theirs")
             os.chown(root / name, 12345, 12345)
-    before = sorted(path.name for path in root.rglob("*") if path.name != ".sweep")
+    before = sorted(path.name for path in root.rglob("*") if path.name not in OURS)
     swept = store.sweep(now=time.time() + 99 * DAY, retention=Retention(count=0, bytes=0, age_seconds=0))
     assert swept.outputs == 1
-    after = sorted(path.name for path in root.rglob("*") if path.name != ".sweep")
+    after = sorted(path.name for path in root.rglob("*") if path.name not in OURS and path.parent.name != ".gone")
     assert len(before) - len(after) == 2
     assert outside.read_text() == "precious"
 
 
 @pytest.mark.parametrize("endings", [[".txt"], [".json"], [".pin"], [".txt", ".pin"], [".json", ".pin"]])
-def test_halves_of_outputs_go_when_they_are_old(store, root, endings):
+def test_incomplete_outputs_are_removed_when_they_are_old(store, root, endings):
     whole = put(store, b"whole").ref
     names = [f"bash-7f3a9c2e41d0{ending}" for ending in endings]
     for name in names:
@@ -279,16 +281,16 @@ def test_halves_of_outputs_go_when_they_are_old(store, root, endings):
 
 def test_an_output_on_its_way_is_safe_even_without_a_grace_period(store, root):
     put(store, b"whole")
-    (root / "bash-7f3a9c2e41d0.json").write_text("{}")  # between two steps of being published
+    (root / "bash-7f3a9c2e41d0.json").write_text("{}")  # as if between two steps of publishing
     store.sweep(retention=Retention(grace_seconds=0, count=None))
     assert "bash-7f3a9c2e41d0.json" in outputs_on_disk(root)
 
 
-def test_a_live_writer_is_told_from_a_dead_one(store, root):
+def test_a_live_writer_is_distinguished_from_a_dead_one(store, root):
     live, dead = store.writer(), store.writer()
     live.write(b"alive")
-    dead._file.close()  # as the system does when a process is killed
-    assert store.sweep() == Swept(), "but a moment ago it may still have been between two steps"
+    dead._file.close()  # as the kernel does when a process is killed
+    assert store.sweep() == Swept(), "a recent one may still be between two steps"
     soon, late = time.time() + 61, time.time() + 99 * DAY
     assert store.sweep(now=soon, dry_run=True) == Swept(leftovers=1)
     assert store.sweep(now=soon) == Swept(leftovers=1)
@@ -305,17 +307,21 @@ def test_what_is_taken_aside_just_now_is_no_leftover_however_old_it_is(store, ro
     assert store.sweep(now=time.time() + 61) == Swept(leftovers=1)
 
 
-def test_without_locks_only_the_grace_period_tells(store, root, monkeypatch):
+def without_locks(monkeypatch):
     def flock(*_):
         raise OSError("no locks here")
 
     monkeypatch.setattr(fcntl, "flock", flock)
+
+
+def test_without_locks_only_the_grace_period_protects_a_writer(store, root, monkeypatch):
+    without_locks(monkeypatch)
     store.writer()._file.close()
     assert store.sweep(now=time.time() + 3_000) == Swept()
     assert store.sweep(now=time.time() + 3_700) == Swept(leftovers=1)
 
 
-def test_one_sweeps_and_the_others_pass(store, root):
+def test_only_one_process_sweeps_at_a_time(store, root):
     aged(store, b"old", 8 * DAY)
     (root / ".sweep").touch()
     with open(root / ".sweep") as other:
@@ -342,7 +348,7 @@ def test_many_sweeps_and_deletions_at_once_each_remove_what_is_there(store, root
     assert os.listdir(root / ".tmp") == []
 
 
-# ── by itself
+# ── automatic sweeps
 
 
 def test_a_store_sweeps_by_itself_at_most_once_an_hour(root):
@@ -359,7 +365,7 @@ def test_a_store_sweeps_by_itself_at_most_once_an_hour(root):
     third = aged(by_hand, b"third", 8 * DAY)
     age(store, -99 * DAY, ".sweep")
     put(store, b"last")
-    assert third not in refs(store), "a clock that was wrong does not stop it for good"
+    assert third not in refs(store), "a wrong clock does not stop sweeping forever"
 
 
 def test_a_sweep_that_another_has_just_done_is_not_done_again(root, monkeypatch):
@@ -389,7 +395,7 @@ def test_reading_never_sweeps_nor_does_a_store_without_retention(root):
     assert not (root / ".sweep").exists()
 
 
-def test_a_sweep_by_itself_does_only_so_much(root, monkeypatch):
+def test_an_automatic_sweep_is_bounded(root, monkeypatch):
     monkeypatch.setattr(module, "DROP", 3)
     by_hand, store = DirStore(root, retention=None), DirStore(root)
     for number in range(10):
@@ -400,7 +406,7 @@ def test_a_sweep_by_itself_does_only_so_much(root, monkeypatch):
     age(store, 3_601, ".sweep")
     store.writer().abandon()
     assert len(refs(store)) == 7
-    assert store.sweep().outputs == 7, "by hand it does all"
+    assert store.sweep().outputs == 7, "a manual sweep is not bounded"
 
 
 def test_a_sweep_that_fails_does_not_disturb_the_writer(root, monkeypatch):
@@ -420,9 +426,10 @@ def test_a_sweep_that_fails_does_not_disturb_the_writer(root, monkeypatch):
 
 
 def test_what_overflows_within_the_hour_is_never_swept_by_the_next_overflow(root):
-    store = DirStore(root, retention=Retention(count=1, bytes=1, age_seconds=0))
-    kept = []
-    for number in range(5):
-        kept.append(put(store, b"%d" % number).ref)
+    store = DirStore(root, retention=Retention(count=2, age_seconds=0))
+    kept = [put(store, b"%d" % number).ref for number in range(2)]
+    for number in range(2, 5):
         age(store, 3_601, ".sweep")
+        with pytest.raises(StoreError, match="the store is full"):
+            put(store, b"%d" % number)
     assert refs(store) == set(kept)

@@ -1,11 +1,13 @@
 """What a person would see of raw bytes."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.testing import byte_by_byte
-from spillover.view.clean import clean, exact, is_plain
+from spillover.view.clean import clean, exact, flat, is_plain, look
 
 SEEN = [
     # escape codes
@@ -20,10 +22,13 @@ SEEN = [
     (b"ends in \x1b[", "ends in "),
     # a string that is never closed gives up its opening only, and never the next line
     (b"\x1b]0;open\nnext line", "0;open\nnext line"),
-    # carriage returns: the last state of the line
+    # carriage returns: of a progress bar the last frame (more in test_frames.py), of everything else all rows
     (b"10%\r20%\r30%", "30%"),
     (b"10%\r20%\r30%\r\nnext", "30%\nnext"),
-    (b"a\rb\nc\rd\ne", "b\nd\ne"),
+    (b"a\rb\nc\rd\ne", "a\nb\nc\nd\ne"),
+    (b"FATAL: 3 failed\rok\n", "FATAL: 3 failed\nok\n"),
+    (b"x\r   \ry", "x\ny"),
+    (b"\x1b[31mred\x1b[0m\r\x1b[Kblue", "red\nblue"),
     (b"one\r\ntwo\r\n", "one\ntwo\n"),
     (b"text\r", "text"),
     (b"\r\n\r\n", "\n\n"),
@@ -33,6 +38,11 @@ SEEN = [
     (b"_\bu_\bl", "ul"),
     (b"\b\bx", "x"),
     (b"a\n\b\bb", "a\nb"),
+    (b"abc\b\bXY", "aXY"),
+    (b"abc\b\b", "abc"),  # going back erases nothing
+    # characters that nobody sees are spelled out (more in test_invisible.py)
+    ("a\u202eb".encode(), "a<U+202E>b"),
+    (b"a\xe2\x00\x80\xaeb", "a<U+202E>b"),  # what dropping a control byte puts together, too
     # other control bytes are dropped; a tab is text
     (b"a\x00b\x07c\x7fd\x0be\x0cf", "abcdef"),
     (b"a\tb", "a\tb"),
@@ -65,6 +75,8 @@ def test_bytes_are_shown_as_a_person_would_see_them(raw, seen):
         (b"\x7f", False),
         ("\x85".encode(), False),
         ("\u2028".encode(), False),
+        ("\u202e".encode(), False),
+        ("\U000e0041".encode(), False),
     ],
 )
 def test_plain_bytes_need_no_cleaning(raw, plain):
@@ -77,29 +89,60 @@ def test_who_asks_for_the_raw_bytes_sees_every_control_character():
 
 FEW = settings(max_examples=200)
 RAW = st.lists(
-    st.sampled_from([b"\r", b"\n", b"\r\n", b"\b", b"\x1b", b"\x1b[1m", b"\x1b]0;", b"\x07", b"\x00", b"\xc3", b"\xa9"])
+    st.sampled_from(
+        [
+            b"\r",
+            b"\n",
+            b"\r\n",
+            b"\x08",
+            b"\x1b",
+            b"\x1b[1m",
+            b"\x1b]0;",
+            b"\x07",
+            b"\x00",
+            b"\xc3",
+            b"\xa9",
+            b"FATAL: 3 failed",
+            b"10%",
+            b"20%",
+            b"took 12 ms",
+            b"_\x08N",
+            b"[===>    ] 3/20: foo",
+            b"working",
+            "\u202e".encode(),
+            "\u200d".encode(),
+            "️".encode(),
+            "❤".encode(),
+            "\U000e0041".encode(),
+            "\ufeff".encode(),
+        ]
+    )
     | st.binary(max_size=4)
 ).map(b"".join)
 
 
 @FEW
 @given(RAW)
-def test_line_n_of_the_view_is_line_n_of_the_output(raw):
-    assert clean(raw).count("\n") == raw.count(b"\n")
+def test_line_n_of_the_flat_view_is_line_n_of_the_output(raw):
+    assert flat(raw).count("\n") == raw.count(b"\n")
     assert exact(raw).count("\n") == raw.count(b"\n")
+    if b"\r" not in raw.replace(b"\r\n", b"\n"):
+        assert flat(raw) == clean(raw)
 
 
 @FEW
 @given(RAW)
 def test_no_line_changes_what_another_looks_like(raw):
-    assert clean(raw) == "\n".join(clean(line) for line in raw.removesuffix(b"\r").split(b"\n"))
+    assert clean(raw) == "\n".join(clean(line) for line in raw.split(b"\n"))
+    assert look(raw)[1] == sum(look(line)[1] for line in raw.split(b"\n"))
 
 
 @FEW
 @given(RAW)
 def test_nothing_is_left_that_a_terminal_would_obey(raw):
     text = clean(raw)
-    assert not [char for char in text if (char < " " and char not in "\t\n") or "\x7f" <= char < "\xa0"]
+    assert not [char for char in text + exact(raw) if (char < " " and char not in "\t\n") or "\x7f" <= char < "\xa0"]
+    assert not set(text + exact(raw)) & set("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
     assert len(text.splitlines()) == len(text.removesuffix("\n").split("\n")) if text else True
 
 
@@ -117,7 +160,22 @@ def test_text_is_its_own_view_unless_it_holds_control_characters(text):
         assert clean(raw) == text
 
 
+@FEW
+@given(RAW)
+def test_nothing_printed_is_gone_unless_it_is_counted(raw):
+    """What `printf 'FATAL: 3 failed\\rok'` was shown as once: ok."""
+    text, left_out = look(raw)
+    if not left_out:
+        assert not [word for word in printed(raw) if word not in text.encode()]
+
+
+def printed(raw):
+    """The words in the bytes, once escape codes and overstrikes are out of the way."""
+    plain = re.sub(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-~])?", b"", raw)
+    return set(re.findall(rb"[A-Za-z0-9%]{3,}", plain.translate(None, b"\x00\x07")))
+
+
 def test_cleaning_is_not_for_chunks_which_is_why_it_runs_on_stored_bytes():
-    whole = b"\x1b[31mred\x1b[0m \xf0\x9f\x98\x80 10%\r20%"
-    assert clean(whole) == "20%"
+    whole = b"\x1b[31mred\x1b[0m \xf0\x9f\x98\x80 10%\rred \xf0\x9f\x98\x80 20%"
+    assert clean(whole) == "red 😀 20%"
     assert "".join(map(clean, byte_by_byte(whole))) != clean(whole)

@@ -82,9 +82,10 @@ def test_nothing_is_missing_where_everything_was_kept():
 
 
 def test_a_part_is_shown_cleaned():
-    seen = document(b"\x1b[1mone\x1b[0m\ntwo\rTWO\n")
-    assert seen.text(0, seen.start(2)) == "one\n"
-    assert seen.text(seen.start(2), seen.size) == "TWO\n"
+    seen = document(b"\x1b[1mone\x1b[0m\ntwo 10%\rtwo 90%\n")
+    assert seen.look(0, seen.start(2)) == ("one\n", 0)
+    assert seen.look(seen.start(2), seen.size) == ("two 90%\n", 1)
+    assert seen.text(seen.start(2), seen.size) == "two 90%\n"
 
 
 def test_a_section_knows_its_size():

@@ -5,144 +5,152 @@ Every shape here is the tool's own: Claude Code drops a replacement of any other
 
 from __future__ import annotations
 
-import os
+import re
 
-from spillover.adapters.going_back import is_command, is_stored, is_tool
-from spillover.data import dataclass, replace
+from spillover.adapters.asked import query_of
+from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, open_file, words_of
+from spillover.config.host import ASIDE_CHARS, CLAUDE_CODE
+from spillover.log import info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
-    from spillover.choices import Choices
+    from spillover.adapters.hook_plain import Plain
     from spillover.clipper import Clipper
 
-EVENT = "PostToolUse"
+    AnyCall = Call | Plain
+
+EVENT, BEFORE = "PostToolUse", "PreToolUse"
 #: What the model has here to go back with.
 HINTS = ("cli", "files:Read,Grep")
 #: A result with more characters than this is replaced by a path and its first 2 KB, after the hook (seen in 2.1.325).
-SHOWN_CHARS = {"Bash": 30_000, "Grep": 20_000}
+SHOWN_CHARS = {"Bash": CLAUDE_CODE.shown["chars"] + ASIDE_CHARS, "Grep": 20_000}
 SHOWN_CHARS_OF_OTHERS = 50_000
-#: Room for what Claude Code itself writes below a result.
-ASIDE_CHARS = 500
-#: A record keeps no more of a command line.
-COMMAND_CHARS = 1_000
+#: How a result of an MCP server begins that was too large (25,000 tokens) and is in a file now.
+SAVED = re.compile(r"Output has been saved to (/[^\n]*?\.(?:txt|json))(?=[\s.,;]|$)")
+SAVED_CHARS = 2_000
 #: Where Bash names the file with all it printed, of which `stdout` then has only the start.
 WHOLE_AT, WHOLE_SIZE = "persistedOutputPath", "persistedOutputSize"
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One tool call: how to clip its result, and what is known of it."""
-
-    choices: Choices
-    call_id: str | None
-    command: str | None
-
-    def fits(self, text: str) -> bool:
-        """Whether a text can stay as it is; most do, and nothing that cuts is loaded for them."""
-        choices = self.choices
-        bounds = (choices.limits,) if choices.trigger is None else (choices.trigger, choices.limits)
-        return any(each.hold(text, choices.count, byte_bound=choices.byte_bound) for each in bounds)
-
-    def text(self, text: str) -> str | None:
-        """The text within the limits; None where it was already."""
-        if self.fits(text):
-            return None
-        from spillover import pipeline
-
-        clip = pipeline.clip(text, self.choices, call_id=self.call_id, command=self.command)
-        return None if clip.outcome == "whole" else clip.text
-
-    def blocks(self, blocks: list[Any]) -> list[Any] | None:
-        from spillover.blocks import clip_blocks
-
-        clipped = clip_blocks(blocks, self.choices, call_id=self.call_id)
-        return None if clipped.clip.outcome == "whole" else list(clipped)
-
-    def streams(self, **streams: Any) -> tuple[dict[str, str], str]:
-        """What is shown of each stream, and the outcome."""
-        from spillover.blocks import clip_streams_apart
-
-        texts, clip = clip_streams_apart(streams, self.choices, call_id=self.call_id, command=self.command)
-        return texts, clip.outcome
-
-
 def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
-    """What the hook answers; None where nothing changes. `clipper` is asked only where there is something to clip."""
+    """Return what the hook answers; None where nothing changes. `clipper` is asked only where there is something to clip."""
+    if isinstance(event, dict) and event.get("hook_event_name") == BEFORE:
+        return _before(event)
     if not isinstance(event, dict) or event.get("hook_event_name") != EVENT:
         return None
-    name, given = _text(event, "tool_name") or "", event.get("tool_input")
+    name = words_of(event, "tool_name") or ""
     take = _either if name.startswith("mcp__") else TAKERS.get(name)
     if take is None:
+        info("The hook left the result of %s alone: it does not know this tool.", name)
         return None
-    given = given if isinstance(given, dict) else {}
-    if is_tool(name) or is_command(given.get("command")):
-        return None
-    made = clipper()
-    if made.leaves_alone(name) or is_stored(given.get("path"), getattr(made.store, "root", None)):
-        return None
-    command = _text(given, "command")
-    call = Call(_choices(made, name), _text(event, "tool_use_id"), command and command[:COMMAND_CHARS])
-    changed = take(event.get("tool_response"), call)
+    response, limits = event.get("tool_response"), None
+    try:
+        made = clipper()
+        if made.leaves_alone(name):
+            info("The hook left the result of %s alone: a rule says so.", name)
+            return None
+        shown = SHOWN_CHARS.get(name, SHOWN_CHARS_OF_OTHERS) - ASIDE_CHARS
+        command = words_of(event.get("tool_input"), "command", COMMAND_CHARS)
+        asked = query_of(event.get("tool_input"))
+        choices = bounded(made.for_command(command).for_tool(name).asking(asked), chars=shown)
+        limits = choices.limits
+        changed = take(response, Call(choices, words_of(event, "tool_use_id"), command, words_of(event, "cwd")))
+    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
+        from spillover.adapters.hook_plain import Plain
+
+        changed = take(response, Plain(error, limits))
     if changed is None:
         return None
     return {"hookSpecificOutput": {"hookEventName": EVENT, "updatedToolOutput": changed}}
 
 
-def _choices(made: Clipper, name: str) -> Choices:
-    """The choices for a tool, within what Claude Code passes on as it is."""
-    choices: Choices = made.for_tool(name)
-    most = SHOWN_CHARS.get(name, SHOWN_CHARS_OF_OTHERS) - ASIDE_CHARS
-    said = [bounds.chars for bounds in (choices.limits, choices.trigger) if bounds is not None and bounds.chars]
-    return replace(choices, limits=replace(choices.limits, chars=min([most, *said])))
+def _before(event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a Bash line inside `spill sh`; None where it stays as it is. Whether it may run is still Claude Code's to say."""
+    given = event.get("tool_input")
+    line = words_of(given, "command")
+    if event.get("tool_name") != "Bash" or not isinstance(given, dict) or not line or given.get("run_in_background"):
+        return None
+    import os
+
+    from spillover.adapters.permissions import may_speak_of, rules_in, settings_files
+    from spillover.adapters.rewrite import rewrite_line
+
+    project = os.environ.get("CLAUDE_PROJECT_DIR") or words_of(event, "cwd") or os.curdir
+    rules = rules_in(settings_files(os.environ, project))
+    if rules is None:  # a rule may stand in what cannot be read
+        return None
+    new = rewrite_line(line, lambda commands: may_speak_of(rules, commands))
+    if new is None:
+        return None
+    return {"hookSpecificOutput": {"hookEventName": BEFORE, "updatedInput": {**given, "command": new}}}
 
 
-def _text(values: Mapping[str, Any], key: str) -> str | None:
-    value = values.get(key)
-    return value if isinstance(value, str) else None
+def _saved(text: str, call: AnyCall) -> str | None:
+    """Return what Claude Code has saved to a file instead of showing it, clipped from there; None where that cannot be done."""
+    found = SAVED.search(text[:SAVED_CHARS])
+    # The words may be anybody's: only a file that Claude Code keeps results in is read.
+    file = open_file(found[1]) if found and _is_of_claude_code(found[1]) else None
+    if file is None:
+        return None
+    with file:
+        texts, outcome = call.clipped(output=file)
+    return texts["output"] if outcome == "stored" else None
 
 
-def _streams(response: Any, call: Call) -> Any:
-    """Both streams, each in its own place. What is shown as a picture, or as blocks, is left alone."""
+def _is_of_claude_code(path: str) -> bool:
+    import os
+
+    home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
+    real = os.path.realpath(path)
+    return real.startswith(os.path.join(os.path.realpath(home), "")) and f"{os.sep}tool-results{os.sep}" in real
+
+
+def _streams(response: Any, call: AnyCall) -> Any:
+    """Return both streams, each in its own place. What is shown as a picture, or as blocks, is left alone."""
     if not isinstance(response, dict) or response.get("isImage") or response.get("structuredContent"):
         return None
     stdout, stderr = response.get("stdout"), response.get("stderr")
     if not isinstance(stdout, str) or not isinstance(stderr, str):
         return None
     if response.get(WHOLE_AT) is not None:
-        return _persisted(response, stderr, call)
-    if call.fits("\n".join(filter(None, (stdout, stderr)))):
-        return None
-    texts, outcome = call.streams(stdout=stdout, stderr=stderr)
-    return None if outcome == "whole" else {**response, **texts}
+        return _clip_file(response, stdout, stderr, call)
+    texts = call.streams(stdout=stdout, stderr=stderr)
+    return None if texts is None else {**response, **texts}
 
 
-def _persisted(response: dict[str, Any], stderr: str, call: Call) -> Any:
-    """All that a command printed, from the file it is in; where we cannot do better than that file, it stays."""
-    path, size = response[WHOLE_AT], response.get(WHOLE_SIZE)
-    if not isinstance(path, str) or not os.path.isfile(path) or os.path.getsize(path) != size:
-        return None
-    with open(path, "rb") as file:
-        texts, outcome = call.streams(stdout=file, stderr=stderr)
-    if outcome != "stored":
-        return None
-    # With the path still in it, Claude Code would show the path and 2 KB of our text.
-    return {key: value for key, value in response.items() if key not in (WHOLE_AT, WHOLE_SIZE)} | texts
+def _clip_file(response: dict[str, Any], stdout: str, stderr: str, call: AnyCall) -> Any:
+    """Clip everything a command printed, from the file it is in; leave the response alone if that fails."""
+    file = open_file(response[WHOLE_AT], response.get(WHOLE_SIZE, -1))
+    if file is not None:
+        with file:
+            texts, outcome = call.clipped(stdout=file, stderr=stderr)
+        if outcome == "stored":
+            # With the path still in it, Claude Code would show the path and 2 KB of our text.
+            return {key: value for key, value in response.items() if key not in (WHOLE_AT, WHOLE_SIZE)} | texts
+    marked = {"stdout": call.marked(stdout), "stderr": call.marked(stderr)}
+    return None if marked == {"stdout": stdout, "stderr": stderr} else {**response, **marked}
 
 
-def _either(value: Any, call: Call) -> Any:
-    """A text or a list of blocks. An object, which is what MCP itself has, Claude Code would take for an error."""
+def _either(value: Any, call: AnyCall) -> Any:
+    """Return a text or a list of blocks. An object, which is what MCP itself has, Claude Code would take for an error."""
     if isinstance(value, str):
-        return call.text(value)
-    return call.blocks(value) if isinstance(value, list) else None
+        return _saved(value, call) or call.text(value)
+    if not isinstance(value, list):
+        return None
+    if len(value) == 1 and isinstance(value[0], dict) and isinstance(value[0].get("text"), str):
+        whole = _saved(value[0]["text"], call)
+        if whole is not None:
+            return [{**value[0], "text": whole}]
+    return call.blocks(value)
 
 
-def _under(*keys: str) -> Callable[[Any, Call], Any]:
-    """The same, further in."""
+def _under(*keys: str) -> Callable[[Any, AnyCall], Any]:
+    """Return the same, further in."""
 
-    def take(response: Any, call: Call) -> Any:
+    def take(response: Any, call: AnyCall) -> Any:
         key, *further = keys
         if not isinstance(response, dict) or key not in response:
             return None
@@ -152,8 +160,8 @@ def _under(*keys: str) -> Callable[[Any, Call], Any]:
     return take
 
 
-def _found(response: Any, call: Call) -> Any:
-    """What Grep and Glob found: lines, or the names of files."""
+def _clip_found(response: Any, call: AnyCall) -> Any:
+    """Return what Grep and Glob found: lines, or the names of files."""
     names = response.get("filenames") if isinstance(response, dict) else None
     if not isinstance(names, list) or response.get("content"):
         return _under("content")(response, call)
@@ -163,8 +171,8 @@ def _found(response: Any, call: Call) -> Any:
     return None if text is None else {**response, "filenames": text.splitlines()}
 
 
-def _resources(response: Any, call: Call) -> Any:
-    """What a resource of an MCP server holds."""
+def _resources(response: Any, call: AnyCall) -> Any:
+    """Return what a resource of an MCP server holds."""
     contents = response.get("contents") if isinstance(response, dict) else None
     if not isinstance(contents, list):
         return None
@@ -177,8 +185,8 @@ def _resources(response: Any, call: Call) -> Any:
 TAKERS = {
     "Bash": _streams,
     "PowerShell": _streams,
-    "Grep": _found,
-    "Glob": _found,
+    "Grep": _clip_found,
+    "Glob": _clip_found,
     "WebFetch": _under("result"),
     "WebSearch": _under("results"),
     "Agent": _under("content"),

@@ -7,11 +7,12 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value
+from spillover.adapters.versions import missing
 from spillover.blocks import TEXT_TYPES
-from spillover.errors import MissingExtraError
+from spillover.bound import as_json, bound_error
 from spillover.notice import TOOLS
-from spillover.wrap import as_json, bounded_error
 
 try:
     from langchain.agents.middleware import AgentMiddleware
@@ -20,7 +21,7 @@ try:
     from langgraph.errors import GraphBubbleUp
     from langgraph.types import Command
 except ImportError as error:
-    raise MissingExtraError("this adapter needs the extra: pip install 'spillover[langchain]'") from error
+    raise missing("langchain") from error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,13 +59,13 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
         except GraphBubbleUp:  # an interrupt is no error
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-            raise bounded_error(error, choices, call_id=call_id)  # noqa: B904  it is the same exception
-        return _bounded(result, choices, call_id)
+            raise bound_error(error, choices, call_id=call_id)  # noqa: B904  it is the same exception
+        return _bound(result, choices, call_id)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
-        """The same from async code."""
+        """Call the tool from async code, and bound the result."""
         choices, call_id = self._for(request), request.tool_call["id"]
         if choices is None:
             return await handler(request)
@@ -73,18 +74,20 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001  as above
-            raise bounded_error(error, choices, call_id=call_id)  # noqa: B904  as above
-        return await asyncio.to_thread(_bounded, result, choices, call_id)
+            raise bound_error(error, choices, call_id=call_id)  # noqa: B904  as above
+        return await asyncio.to_thread(_bound, result, choices, call_id)
 
     def _for(self, request: ToolCallRequest) -> Choices | None:
-        """The choices for this tool; None when its results are not ours to bound: a rule says so, or it goes back."""
+        """Return the choices for this tool; None if a rule leaves it alone, or if it is one of our own tools."""
         name = request.tool_call["name"]
         going_back = any(request.tool is tool for tool in self.tools)
-        return None if going_back or self.clipper.leaves_alone(name) else self.clipper.for_tool(name)
+        if going_back or self.clipper.leaves_alone(name):
+            return None
+        return self.clipper.for_tool(name).asking(query_of(request.tool_call.get("args")))
 
 
-def _bounded(result: Any, choices: Choices, call_id: str | None) -> Any:
-    """A message, a Command, or a list of them, with the messages of this call bounded; the same where nothing changes."""
+def _bound(result: Any, choices: Choices, call_id: str | None) -> Any:
+    """Bound the messages of this call in a message, a Command, or a list of them; the same object if nothing changes."""
     if isinstance(result, ToolMessage):
         return _message(result, choices)
     if isinstance(result, Command):
@@ -94,18 +97,18 @@ def _bounded(result: Any, choices: Choices, call_id: str | None) -> Any:
         else:
             new = _inside(update, choices, call_id)
         return dataclasses.replace(result, update=new)
-    return [_bounded(one, choices, call_id) for one in result] if isinstance(result, list) else result
+    return [_bound(one, choices, call_id) for one in result] if isinstance(result, list) else result
 
 
 def _inside(update: Any, choices: Choices, call_id: str | None) -> Any:
-    """A message of another call is history, as a handoff brings it along, and stays."""
+    """Bound the messages of this call in an update. Those of other calls are history, as after a handoff, and stay."""
     if isinstance(update, ToolMessage):
         return _message(update, choices) if update.tool_call_id == call_id else update
     return type(update)(_inside(one, choices, call_id) for one in update) if type(update) in (list, tuple) else update
 
 
 def _message(message: ToolMessage, choices: Choices) -> ToolMessage:
-    """The same message with content that fits: ids, name, artifact, status and the rest are not touched."""
+    """Bound the content of a message; its ids, name, artifact, status and the rest stay."""
     content: Any = message.content
     if isinstance(content, str):
         new: Any = clip_value(content, choices, call_id=message.tool_call_id)
@@ -136,5 +139,5 @@ def _with_text(part: Any, text: str) -> Any:
 
 
 def output_tools(clipper: Clipper) -> list[BaseTool]:
-    """The tools for going back, as LangChain has them; for an agent without the middleware."""
+    """Return the tools for reading back as LangChain tools, for an agent without the middleware."""
     return [StructuredTool.from_function(tool, parse_docstring=True) for tool in clipper.tools()]

@@ -9,9 +9,11 @@ import functools
 import inspect
 from typing import Any, Self, cast
 
+from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value
-from spillover.errors import MissingExtraError, UsageError
-from spillover.wrap import as_json, bounded_error
+from spillover.adapters.versions import missing
+from spillover.bound import as_json, bound_error
+from spillover.errors import UsageError
 
 try:
     from agents import (
@@ -29,7 +31,7 @@ try:
     from agents.tool import _FailureHandlingFunctionToolInvoker as Invoker
     from pydantic import ValidationError
 except ImportError as error:
-    raise MissingExtraError("this adapter needs the extra: pip install 'spillover[openai-agents]'") from error
+    raise missing("openai-agents") from error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,26 +44,26 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.clipper import Clipper
 
-__all__ = ["bounded_server", "bounded_tools", "output_tools"]
+__all__ = ["bound_server", "bound_tools", "output_tools"]
 
 
-def bounded_tools(tools: Iterable[Tool], clipper: Clipper) -> list[Tool]:
-    """The same tools with results that fit; those that OpenAI runs itself (hosted ones) are passed on as they are."""
-    return [tool if clipper.leaves_alone(tool.name) else _bounded_tool(tool, clipper) for tool in tools]
+def bound_tools(tools: Iterable[Tool], clipper: Clipper) -> list[Tool]:
+    """Bound the results of tools. Hosted tools, which OpenAI runs itself, are passed on as they are."""
+    return [tool if clipper.leaves_alone(tool.name) else _bound_tool(tool, clipper) for tool in tools]
 
 
-def bounded_server(server: MCPServer, clipper: Clipper) -> MCPServer:
-    """The same MCP server with results that fit, for `Agent(mcp_servers=[...])`."""
+def bound_server(server: MCPServer, clipper: Clipper) -> MCPServer:
+    """Bound the results of an MCP server, for `Agent(mcp_servers=[...])`."""
     return cast("MCPServer", _Server(server, clipper))
 
 
 def output_tools(clipper: Clipper) -> list[Tool]:
-    """The tools for going back, as the SDK has them."""
+    """Return the tools for reading back as tools of the SDK."""
     return [function_tool(tool) for tool in clipper.tools()]
 
 
-def _bounded_tool(tool: Tool, clipper: Clipper) -> Tool:
-    """A copy of a tool; what runs it is bounded."""
+def _bound_tool(tool: Tool, clipper: Clipper) -> Tool:
+    """Return a copy of a tool whose results are bounded."""
     choices = clipper.for_tool(tool.name)
     if isinstance(tool, FunctionTool):
         if tool.output_json_schema is not None:
@@ -98,7 +100,8 @@ class _Invoker(Invoker):
         return bound if bound is self else _invoker(bound, self.choices)
 
     async def __call__(self, ctx: ToolContext[Any], input: str) -> Any:  # noqa: A002  its name there
-        return await _settled(super().__call__(ctx, input), self.choices, ctx.tool_call_id)
+        asked = self.choices.asking(query_of(input))
+        return await _settle(super().__call__(ctx, input), asked, ctx.tool_call_id)
 
 
 def _around(function: Callable[..., Any], choices: Choices, call_id: Callable[..., str | None]) -> Callable[..., Any]:
@@ -108,25 +111,30 @@ def _around(function: Callable[..., Any], choices: Choices, call_id: Callable[..
             result = function(*args)
             return await result if inspect.isawaitable(result) else result
 
-        return await _settled(called(), choices, call_id(*args))
+        return await _settle(called(), choices.asking(_asked(args)), call_id(*args))
 
     return bounded
+
+
+def _asked(args: tuple[Any, ...]) -> str:
+    """Return what a call of a tool asks for: a custom tool gets its input as text, behind the context."""
+    return query_of(args[1]) if len(args) > 1 and isinstance(args[1], str) else ""
 
 
 def _shell_call(request: Any) -> str | None:
     return getattr(request.data, "call_id", None)
 
 
-async def _settled(work: Awaitable[Any], choices: Choices, call_id: str | None) -> Any:
+async def _settle(work: Awaitable[Any], choices: Choices, call_id: str | None) -> Any:
     try:
         result = await work
     except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-        raise bounded_error(error, choices, call_id=call_id)  # noqa: B904  it is the same exception
-    return await asyncio.to_thread(_bounded, result, choices, call_id)
+        raise bound_error(error, choices, call_id=call_id)  # noqa: B904  it is the same exception
+    return await asyncio.to_thread(_bound, result, choices, call_id)
 
 
-def _bounded(output: Any, choices: Choices, call_id: str | None) -> Any:
-    """In the shape it came in: a text, one of the SDK's own outputs or a list of them, a shell's, or data."""
+def _bound(output: Any, choices: Choices, call_id: str | None) -> Any:
+    """Bound an output in its own shape: a text, the SDK's own outputs or a list of them, a shell result, or data."""
     if isinstance(output, ShellResult):
         return _shell_result(output, choices, call_id)
     listed = isinstance(output, (list, tuple)) and output and all(_is_output(part) for part in output)
@@ -138,7 +146,7 @@ def _bounded(output: Any, choices: Choices, call_id: str | None) -> Any:
 
 
 def _is_output(part: Any) -> bool:
-    """Whether the SDK takes it for a text, an image or a file; all else it sends as `str(...)`."""
+    """Return whether the SDK takes it for a text, an image or a file; it sends anything else as `str(...)`."""
     if isinstance(part, (ToolOutputText, ToolOutputImage, ToolOutputFileContent)):
         return True
     try:
@@ -157,7 +165,7 @@ def _with_text(part: Any, text: str) -> Any:
 
 
 def _shell_result(result: ShellResult, choices: Choices, call_id: str | None) -> ShellResult:
-    """Each command's two streams in their places, one budget for all of them."""
+    """Bound both streams of each command in their places, with one budget for all of them."""
     streams = [text for output in result.output for text in (output.stdout, output.stderr)]
     kept = dict(clip_parts(streams, choices, text_of=str, with_text=lambda _, text: text, call_id=call_id))
     output = [
@@ -186,16 +194,16 @@ class _Server:
     async def call_tool(self, tool_name: str, *args: Any, **kwargs: Any) -> Any:
         if self._clipper.leaves_alone(tool_name):
             return await self._server.call_tool(tool_name, *args, **kwargs)
-        choices = self._clipper.for_tool(tool_name)
+        choices = self._clipper.for_tool(tool_name).asking(query_of(args[0] if args else kwargs.get("arguments")))
         try:
             result = await self._server.call_tool(tool_name, *args, **kwargs)
         except Exception as error:  # noqa: BLE001
-            raise bounded_error(error, choices)  # noqa: B904
+            raise bound_error(error, choices)  # noqa: B904
         return await asyncio.to_thread(_mcp_result, result, choices, structured=self._server.use_structured_content)
 
 
 def _mcp_result(result: Any, choices: Choices, *, structured: bool) -> Any:
-    """What the SDK shows of it: the structured content where the server was told to, else the blocks."""
+    """Bound what the SDK shows: the structured content if the server was told to send it, else the blocks."""
     from mcp.types import TextContent  # the SDK has loaded it by now
 
     old = "structuredContent" in type(result).model_fields  # before mcp 2
@@ -208,7 +216,7 @@ def _mcp_result(result: Any, choices: Choices, *, structured: bool) -> Any:
         return result.model_copy(update={name: None, "content": [TextContent(type="text", text=shown)]})
 
     def text_of(block: Any) -> str | None:
-        """An image is shown; what is neither that nor text is written as JSON, sound included."""
+        """Return the text of a block; None for an image. Anything else, sound included, is written as JSON."""
         return None if block.type == "image" else block.text if block.type == "text" else block.model_dump_json()
 
     def with_text(block: Any, text: str) -> Any:

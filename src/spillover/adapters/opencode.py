@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from itertools import chain
 
-from spillover.adapters.going_back import is_command, is_stored, is_tool
+from spillover.adapters.asked import query_of
+from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, open_file, words_of
+from spillover.config.host import OPENCODE
+from spillover.log import info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
+    from spillover.adapters.hook_plain import Plain
     from spillover.clipper import Clipper
-    from spillover.result import Clip
 
 #: What the model has here to go back with.
 HINTS = ("cli", "files:read,grep")
@@ -26,35 +28,50 @@ LEFT_ALONE = frozenset(
 
 
 def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
-    """What the plugin puts back; None where nothing changes."""
+    """Return what the plugin puts back; None where nothing changes."""
     if not isinstance(event, dict) or not isinstance(event.get("tool"), str):
         return None
-    name, given, call_id = event["tool"], event.get("args"), event.get("callID")
-    given = given if isinstance(given, dict) else {}
-    if name in LEFT_ALONE or is_tool(name) or is_command(given.get("command")):
+    if event["tool"] in LEFT_ALONE and not isinstance(event.get("content"), list):  # blocks are an MCP server's
+        info("The hook left the result of %s alone: the model needs it word for word.", event["tool"])
         return None
-    made = clipper()
-    if made.leaves_alone(name) or is_stored(given.get("path"), getattr(made.store, "root", None)):
-        return None
-    call_id = call_id if isinstance(call_id, str) else None
+    limits = None
+    try:
+        made = clipper()
+        if made.leaves_alone(event["tool"]):
+            info("The hook left the result of %s alone: a rule says so.", event["tool"])
+            return None
+        command = words_of(event.get("args"), "command", COMMAND_CHARS)
+        asked = query_of(event.get("args"))
+        choices = bounded(made.for_command(command).for_tool(event["tool"]).asking(asked), **OPENCODE.shown)
+        limits = choices.limits
+        return _bound_event(event, Call(choices, words_of(event, "callID"), command, words_of(event, "cwd")))
+    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
+        from spillover.adapters.hook_plain import Plain
+
+        return _bound_event(event, Plain(error, limits))
+
+
+def _bound_event(event: dict[str, Any], call: Call | Plain) -> dict[str, Any] | None:
+    """Return the blocks of an MCP server, or the text of any other tool."""
     content, output = event.get("content"), event.get("output")
     if isinstance(content, list):
-        blocks = made.clip_blocks(content, tool=name, call_id=call_id)
-        return None if blocks.clip.outcome == "whole" else {"content": list(blocks)}
+        blocks = call.blocks(content)
+        return None if blocks is None else {"content": blocks}
     if not isinstance(output, str):
         return None
-    if event.get("truncated"):
-        return _truncated(output, event.get("outputPath"), lambda source: made.clip(source, tool=name, call_id=call_id))
-    clip = made.clip(output, tool=name, call_id=call_id)
-    return None if clip.outcome == "whole" else {"output": clip.text}
+    text = _restore_cut(output, event, call) if event.get("truncated") else None
+    text = text or call.text(output)
+    return None if text is None else {"output": text}
 
 
-def _truncated(output: str, path: object, clip: Callable[[Iterator[bytes]], Clip]) -> dict[str, Any] | None:
-    """What opencode has cut already, from the file that has all of it; where we cannot do better, its own cut stays."""
-    if not isinstance(path, str) or not os.path.isfile(path):
+def _restore_cut(output: str, event: dict[str, Any], call: Call | Plain) -> str | None:
+    """Return what the host has cut already, from the file that has all of it; None where that cannot be used."""
+    file = open_file(event.get("outputPath"))
+    if file is None:
         return None
-    # What opencode has to say of a command stands below its output, and not in the file.
-    said = output[output.rfind(SAID) :] if output.endswith(SAID_END) else ""
-    with open(path, "rb") as file:
-        clipped = clip(chain(iter(lambda: file.read(1 << 16), b""), [said.encode("utf-8", "replace")]))
-    return {"output": clipped.text} if clipped.outcome == "stored" else None
+    # What the host has to say of a command stands below its output, and not in the file.
+    said = words_of(event, "said") or (output[output.rfind(SAID) :] if output.endswith(SAID_END) else "")
+    with file:
+        parts = chain(iter(lambda: file.read(1 << 16), b""), [said.encode("utf-8", "replace")])
+        texts, outcome = call.clipped(output=parts)
+    return texts["output"] if outcome == "stored" else None

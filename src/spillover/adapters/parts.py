@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spillover import pipeline
 from spillover.blocks import clip_blocks
+from spillover.bound import as_json
 from spillover.result import Clip
-from spillover.wrap import as_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def clip_parts(
     with_text: Callable[[Any, str], Any],
     call_id: str | None = None,
 ) -> list[tuple[int, Any]]:
-    """Each part with the place it had, its text within the budget of all; one that lost all of its text is left out.
+    """Clip the texts of parts within one budget, and return each part with its place; one without text left is dropped.
 
     A part without text (`text_of` gives None), and one whose text stays as it is, is the very same object.
     """
@@ -39,7 +39,7 @@ def clip_parts(
 def clip_value(
     value: Any, choices: Choices, *, written: Callable[[Any], str | None] = as_json, call_id: str | None = None
 ) -> Any:
-    """A text clipped; data the same when what the host would have `written` of it fits, and otherwise that, clipped."""
+    """Clip a text, or data as the host would have `written` it; data that fits stays as it is."""
     if isinstance(value, Clip):
         return value.text
     if value is None or isinstance(value, (bool, int, float)):

@@ -7,11 +7,12 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value
+from spillover.adapters.versions import missing
+from spillover.bound import as_json, bound_error
 from spillover.clipper import Clipper
-from spillover.errors import MissingExtraError
 from spillover.result import Clip
-from spillover.wrap import as_json, bounded_error
 
 try:
     from pydantic import ValidationError
@@ -27,7 +28,7 @@ try:
     from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
     from pydantic_core import PydanticSerializationError
 except ImportError as error:
-    raise MissingExtraError("this adapter needs the extra: pip install 'spillover[pydantic-ai]'") from error
+    raise missing("pydantic-ai") from error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,37 +49,37 @@ class SpilloverToolset(WrapperToolset[AgentDepsT]):
         """Call the tool, and bound what comes of it."""
         if self.clipper.leaves_alone(name):
             return await self.wrapped.call_tool(name, tool_args, ctx, tool)
-        choices = self.clipper.for_tool(name)
+        choices = self.clipper.for_tool(name).asking(query_of(tool_args))
         try:
             result = await self.wrapped.call_tool(name, tool_args, ctx, tool)
         except (CallDeferred, ApprovalRequired):  # no errors, but a call that goes on elsewhere
             raise
         except ValidationError as error:  # the model is shown all of what was not valid, and asked to try again
-            told = clip_value([error], choices, written=_told, call_id=ctx.tool_call_id)
+            told = clip_value([error], choices, written=_list_errors, call_id=ctx.tool_call_id)
             if isinstance(told, str):
                 raise ModelRetry(told) from error
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-            raise bounded_error(error, choices, call_id=ctx.tool_call_id)  # noqa: B904  it is the same exception
-        return await asyncio.to_thread(_bounded, result, choices, ctx.tool_call_id)
+            raise bound_error(error, choices, call_id=ctx.tool_call_id)  # noqa: B904  it is the same exception
+        return await asyncio.to_thread(_bound, result, choices, ctx.tool_call_id)
 
 
 def output_tools(clipper: Clipper) -> AbstractToolset[Any]:
-    """The tools for going back, as one more toolset."""
+    """Return the tools for reading back as one more toolset."""
     return FunctionToolset(clipper.tools())
 
 
-def _bounded(result: Any, choices: Choices, call_id: str | None) -> Any:
+def _bound(result: Any, choices: Choices, call_id: str | None) -> Any:
     if isinstance(result, ToolReturn):
         return _return(result, choices, call_id)
     if not _has_media(result):
-        return clip_value(result, choices, written=_written, call_id=call_id)
+        return clip_value(result, choices, written=_write, call_id=call_id)
     kept = clip_parts(result, choices, text_of=_text_of, with_text=_with_text, call_id=call_id)
     return [part for _, part in kept]
 
 
 def _return(result: ToolReturn[Any], choices: Choices, call_id: str | None) -> ToolReturn[Any]:
-    """The value and the content beside it reach the model both, and share one budget; the rest is not touched."""
+    """Bound the value and the content beside it, which both reach the model, within one budget; the rest stays."""
     whole: Any = result.return_value
     listed, content = _has_media(whole), result.content
     before = list(whole) if listed else [whole]
@@ -94,7 +95,7 @@ def _return(result: ToolReturn[Any], choices: Choices, call_id: str | None) -> T
 
 
 def _has_media(value: Any) -> bool:
-    """Whether it is a list that the host takes apart; any other is data, and written as such."""
+    """Return whether it is a list that the host takes apart; any other list is data."""
     return isinstance(value, list) and any(is_multi_modal_content(part) for part in value)
 
 
@@ -103,7 +104,7 @@ def _text_of(part: Any) -> str | None:
         return str(part.content)
     if part is None or isinstance(part, (bool, int, float, CachePoint)) or is_multi_modal_content(part):
         return None
-    return _written(part.text if isinstance(part, Clip) else part)
+    return _write(part.text if isinstance(part, Clip) else part)
 
 
 def _with_text(part: Any, text: str) -> Any:
@@ -111,12 +112,12 @@ def _with_text(part: Any, text: str) -> Any:
     return TextContent(text, metadata=part.metadata) if isinstance(part, TextContent) else text
 
 
-def _told(errors: list[ValidationError]) -> str:
+def _list_errors(errors: list[ValidationError]) -> str:
     return errors[0].json(indent=1, include_url=False, include_context=False)
 
 
-def _written(value: Any) -> str | None:
-    """Data as the host would write it, with lines in it, so that parts of it can be named; None for media."""
+def _write(value: Any) -> str | None:
+    """Write data as the host would, with lines, so that parts of it can be named; None for media."""
     if is_multi_modal_content(value):
         return None
     try:

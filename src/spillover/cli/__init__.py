@@ -4,24 +4,54 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
+from spillover import process
 from spillover.cli import exits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run `spill`; complaints go to stderr, and a closed pipe is success."""
+    """Run `spill` and return its exit code. Without arguments of its own, the process is ours and ends here."""
+    if argv is not None:
+        return _run(argv)
+    process.ours = True
+    code = _run(sys.argv[1:])
+    if not os.environ.get("SPILLOVER_DEBUG"):
+        _end(code)
+    return code
+
+
+def _end(code: int) -> NoReturn:
+    """End now. Taking everything apart object by object takes longer than to read a log, and nothing is left to do."""
+    for name in ("stdout", "stderr"):
+        with suppress(OSError, ValueError):  # it is closed, or nobody reads it
+            getattr(sys, name).flush()
+    os._exit(code & 0xFF)
+
+
+def _run(argv: list[str]) -> int:
+    """Run one command; complaints go to stderr, and a closed pipe is success."""
     from spillover.cli.parser import parse  # so that what goes wrong there is told here
-    from spillover.errors import SpilloverError
+    from spillover.errors import SpilloverError, StoreError
 
     _open_what_is_closed()
+    _undo_coercion()
     try:
         try:
-            function, arguments = parse(sys.argv[1:] if argv is None else argv)
+            function, arguments = parse(argv)
         except SystemExit as ended:  # argparse has said what there is to say
             code = int(ended.code or exits.OK)
         else:
             code = function(arguments)
         sys.stdout.flush()
+    except StoreError as error:
+        said = str(error).rstrip(".")
+        remedy = "" if ";" in said else "; `spill doctor` checks the store"
+        return _complain(f"{said}{remedy}.", exits.USAGE)
     except SpilloverError as error:
         return _complain(str(error), exits.USAGE)
     except BrokenPipeError:
@@ -31,17 +61,25 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except OSError as error:
-        return _complain(error.strerror or str(error), exits.UNWRITTEN)
-    except Exception as error:
+        where = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, (str, bytes)) else ""
+        return _complain(f"{error.strerror or error}{where}", exits.UNWRITTEN)
+    except Exception as error:  # noqa: BLE001  a bug of ours, which is said to be one
         if os.environ.get("SPILLOVER_DEBUG"):
-            raise
+            from traceback import format_exc
+
+            return _complain(format_exc(), exits.BUG)
         what = f"{type(error).__name__}: {error}"
         return _complain(f"this is a bug in spill: {what}\nSPILLOVER_DEBUG=1 shows where; please report it.", exits.BUG)
     return code
 
 
 def _open_what_is_closed() -> None:
-    """With stdout or stderr closed, the next file we open would get its number, and what we say."""
+    """Open /dev/null for each standard stream that is closed, or the next file we open would get its number."""
+    if sys.stdin is None:
+        null = os.open(os.devnull, os.O_RDONLY)  # not inherited: for a command of ours it stays closed
+        if null != 0:
+            os.dup2(null, 0, inheritable=False)
+            os.close(null)
     for fd, name in enumerate(("stdout", "stderr"), 1):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_WRONLY)
@@ -49,6 +87,18 @@ def _open_what_is_closed() -> None:
                 os.dup2(null, fd)
                 os.close(null)
             setattr(sys, name, os.fdopen(fd, "w", closefd=False))
+
+
+def _undo_coercion() -> None:
+    """Put LC_CTYPE back where Python has set it itself, as it does in the locale C: commands of ours were not given it."""
+    if not os.environ.get("LC_CTYPE", "").lower().endswith(("utf-8", "utf8")):
+        return
+    with suppress(OSError), open("/proc/self/environ", "rb") as given:  # as it was before Python began
+        as_given = [each for each in given.read().split(b"\0") if each.startswith(b"LC_CTYPE=")]
+        if not as_given:
+            del os.environ["LC_CTYPE"]
+        else:
+            os.environb[b"LC_CTYPE"] = as_given[0].partition(b"=")[2]
 
 
 def _complain(message: str, code: int) -> int:

@@ -4,41 +4,61 @@ from __future__ import annotations
 
 import argparse
 
+_REF = "name from the notice; any unique prefix works, and so does the path"
+_LAST_TOO = f"{_REF}. Or last, or last:WORDS for the newest run of that command or tool"
+HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "pi", "mcp-json", "shell")
+HOOKS = ("claude-code", "opencode", "copilot", "gemini", "pi")
+SHELLS = ("bash", "zsh", "fish")
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
 
 def limits(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how much")
     for name in ("lines", "bytes", "chars", "tokens"):
-        group.add_argument(f"--{name}", type=number, metavar="N", help=f"at most N {name}; 0: no such limit")
-    group.add_argument("--tokenizer", metavar="NAME", help="estimate, or o200k_base and the like (extra: tokens)")
+        group.add_argument(f"--{name}", type=number, metavar="N", help=f"at most N {name}; 0 for no such limit")
+    group.add_argument(
+        "--tokenizer", metavar="NAME", help="what counts tokens: estimate, or e.g. o200k_base (extra: tokens)"
+    )
 
 
 def store(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--store", metavar="DIR", help="where outputs are kept")
+    parser.add_argument("--store", metavar="WHERE", help="where outputs are kept: a folder, or s3://bucket/prefix")
+
+
+def scope(parser: argparse.ArgumentParser, *, every: bool = True) -> None:
+    parser.add_argument("--scope", metavar="NAME", help="whose outputs, e.g. acme/web; default: this project's")
+    if every:
+        parser.add_argument("--all-scopes", action="store_true", help="the outputs of every project and scope")
 
 
 def json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="facts for a program instead of text")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def choosing(parser: argparse.ArgumentParser) -> None:
     limits(parser)
     parser.add_argument(
-        "--profile", metavar="NAME", help="as another system has it: opencode, t15, klaude, daycare, vtcode"
+        "--profile", metavar="NAME", help="clip as another system does: opencode, t15, klaude, daycare, vtcode"
     )
-    parser.add_argument("--keep", metavar="PART", help="auto, signal, head, tail or ends")
+    parser.add_argument("--keep", metavar="PART", help="what to keep: auto, signal, head, tail or ends")
+    parser.add_argument(
+        "--worth", metavar="SHARE", help="show no more than is worth it, from 0 (fill the limits) to 1; default: 0.09"
+    )
     parser.add_argument(
         "--hints",
         metavar="HINT",
         action="append",
-        help="what the reader has: cli, tools, path, files:READ,GREP, agent:NAME, none",
+        help="what the reader can use to go back: cli, tools, path, files:READ,GREP, agent:NAME or none",
     )
-    parser.add_argument("--cap", metavar="SIZE", help="the most to store of one output, e.g. 500 MB")
+    parser.add_argument("--cap", metavar="SIZE", help="the most to store of one output, e.g. '500 MB'")
     store(parser)
+    scope(parser, every=False)
 
 
 def clipping(parser: argparse.ArgumentParser) -> None:
     choosing(parser)
-    parser.add_argument("--tool", metavar="NAME", help="the name in the ref, and for per-tool rules")
+    parser.add_argument("--tool", metavar="NAME", help="the tool's name: in the ref, and for rules per tool")
+    parser.add_argument("--query", metavar="WORDS", help="what you want to know; what answers it is shown first")
     json(parser)
 
 
@@ -50,16 +70,21 @@ def filter_stdin(parser: argparse.ArgumentParser) -> None:
 def run(parser: argparse.ArgumentParser) -> None:
     clipping(parser)
     parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="end the command's group after so long; exit 124"
+        "--timeout", type=duration, metavar="TIME", help="end the command after this long, e.g. 90, 90s or 5m; exit 124"
     )
-    parser.add_argument("--live", action="store_true", help="show on stderr how far it has come, within bounds")
+    parser.add_argument("--live", action="store_true", help="show progress on stderr")
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what to run, with its arguments"
     )
 
 
-_REF = "the name in the notice; a start of it that only one output has will do"
-_LAST_TOO = f"{_REF}. Or last, or last:WORDS: the newest of that command or tool"
+def sh(parser: argparse.ArgumentParser) -> None:
+    clipping(parser)
+    parser.add_argument(
+        "--timeout", type=duration, metavar="TIME", help="end the line after this long, e.g. 90, 90s or 5m; exit 124"
+    )
+    parser.add_argument("--shell", metavar="SHELL", help="what runs the line; default: bash, or sh where there is none")
+    parser.add_argument("line", nargs=argparse.REMAINDER, metavar="LINE", help="a line of shell, in quotes")
 
 
 def ref(parser: argparse.ArgumentParser) -> None:
@@ -69,28 +94,56 @@ def ref(parser: argparse.ArgumentParser) -> None:
 def read(parser: argparse.ArgumentParser) -> None:
     ref(parser)
     parser.add_argument(
-        "range", nargs="?", metavar="LINES", help="120:180, 120:+50, -50: or 120; without it: from the start"
+        "range",
+        nargs="?",
+        metavar="LINES",
+        help="120:180, 120-180, 120:+50, -50 (the last 50) or 120; default: from line 1",
     )
     parser.add_argument("--columns", metavar="RANGE", help="a part of one line; columns count bytes")
     parser.add_argument(
-        "--bytes", dest="byte_range", metavar="RANGE", help="bytes instead of lines, control characters made visible"
+        "--bytes", dest="byte_range", metavar="RANGE", help="bytes instead of lines, with control characters visible"
+    )
+    parser.add_argument(
+        "--pointer", metavar="POINTER", help="in JSON: the value at this pointer, e.g. /stdout; or write REF#/stdout"
     )
     parser.add_argument("--tokens", type=number, metavar="N", help="at most N tokens")
     store(parser)
+    scope(parser)
     json(parser)
 
 
 def grep(parser: argparse.ArgumentParser) -> None:
     ref(parser)
-    parser.add_argument("pattern", metavar="PATTERN", help="a regular expression (RE2: linear time)")
-    parser.add_argument("-C", "--context", type=number, default=0, metavar="N", help="N lines around each match")
-    parser.add_argument("-i", "--ignore-case", action="store_true", help="capitals make no difference")
-    parser.add_argument("-F", "--fixed", action="store_true", help="the pattern is plain text")
     parser.add_argument(
-        "--from", dest="start", default="1", metavar="LINE", help="go on from this line (or LINE:COLUMN)"
+        "pattern", metavar="PATTERN", help="a regular expression (RE2: linear time). It may come before REF"
+    )
+    parser.add_argument("-e", "--regexp", metavar="PATTERN", help="the pattern, where it begins with a dash")
+    parser.add_argument("-i", "--ignore-case", action="store_true", help="ignore case")
+    parser.add_argument("-F", "--fixed", "--fixed-strings", action="store_true", help="the pattern is plain text")
+    parser.add_argument("-v", "--invert-match", action="store_true", help="the lines that do not match")
+    parser.add_argument("-o", "--only-matching", action="store_true", help="only the matches, each on its own line")
+    parser.add_argument("-c", "--count", action="store_true", help="only how many lines match")
+    parser.add_argument("-m", "--max-count", type=number, metavar="N", help="at most N matching lines")
+    parser.add_argument(
+        "-A", "--after-context", dest="after", type=number, metavar="N", help="N lines after each match"
+    )
+    parser.add_argument(
+        "-B", "--before-context", dest="before", type=number, metavar="N", help="N lines before each match"
+    )
+    parser.add_argument("-C", "--context", type=number, default=0, metavar="N", help="N lines around each match")
+    parser.add_argument("-n", "--line-number", action="store_true", help="line numbers (always shown)")
+    parser.add_argument("-E", "--extended-regexp", action="store_true", help="extended syntax (always on)")
+    parser.add_argument(
+        "--ranked",
+        action="store_true",
+        help="PATTERN is words: the lines that say most about them first. REF may be last:5, a tool's name or all",
+    )
+    parser.add_argument(
+        "--from", dest="start", default="1", metavar="LINE", help="search from this line (or LINE:COLUMN) on"
     )
     limits(parser)
     store(parser)
+    scope(parser)
     json(parser)
 
 
@@ -98,48 +151,76 @@ def outline(parser: argparse.ArgumentParser) -> None:
     ref(parser)
     limits(parser)
     store(parser)
+    scope(parser)
     json(parser)
 
 
 def listing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool", metavar="NAME", help="only outputs of this tool")
-    parser.add_argument("--command", metavar="WORDS", default="", help="only those of a command with these words in it")
+    parser.add_argument("--command", metavar="WORDS", default="", help="only outputs of commands with these words")
     parser.add_argument("--all", action="store_true", help="all of them, not only the newest 50")
+    parser.add_argument("-q", "--quiet", action="store_true", help="only the refs, one on each line")
     store(parser)
+    scope(parser)
     json(parser)
 
 
 def show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ref", nargs="?", metavar="REF", help=_LAST_TOO)
     parser.add_argument(
-        "--last", nargs="*", metavar="WORD", help="the newest output; with words, the newest of that command or tool"
+        "--last", nargs="*", metavar="WORD", help="the newest run; with words, the newest of that command or tool"
     )
-    parser.add_argument("--why", action="store_true", help="why each line that was shown was")
+    parser.add_argument("--why", action="store_true", help="why each line that was shown was chosen")
     store(parser)
+    scope(parser)
     json(parser)
 
 
 def gc(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="say what would go, and leave it")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be removed, and remove nothing")
+    parser.add_argument("--compress-after", metavar="AGE", help="compress what is older, e.g. 12h or 2d (extra: zstd)")
     parser.add_argument(
-        "--compress-after", metavar="AGE", help="compress what was stored longer ago, e.g. 12h or 2d (extra: zstd)"
+        "--lifecycle", action="store_true", help="print rules by which the bucket removes outputs by age itself (S3)"
     )
+    store(parser)
+    json(parser)
+
+
+def push(parser: argparse.ArgumentParser) -> None:
     store(parser)
     json(parser)
 
 
 def verify(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("refs", nargs="*", metavar="REF", help="these outputs; without any: all of them")
+    parser.add_argument("refs", nargs="*", metavar="REF", help="which outputs; default: all of them")
     store(parser)
+    scope(parser)
     json(parser)
 
 
-def pin(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ref", metavar="REF", help=_REF)
+def one_ref(parser: argparse.ArgumentParser) -> None:
+    ref(parser)
     store(parser)
+    scope(parser)
+
+
+def rm(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("refs", nargs="+", metavar="REF", help=_LAST_TOO)
+    parser.add_argument("-f", "--force", action="store_true", help="also remove what is pinned")
+    store(parser)
+    scope(parser)
 
 
 def config(parser: argparse.ArgumentParser) -> None:
+    json(parser)
+
+
+def trust(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "path", nargs="?", metavar="DIR", help="the project, or its file; default: the project you are in"
+    )
+    parser.add_argument("--list", action="store_true", help="what you trust, and whether it has changed since")
+    parser.add_argument("--remove", action="store_true", help="stop trusting it")
     json(parser)
 
 
@@ -148,35 +229,105 @@ def doctor(parser: argparse.ArgumentParser) -> None:
     json(parser)
 
 
+def completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=SHELLS, help="the shell")
+
+
+def help_(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("command", nargs="?", metavar="COMMAND", help="one command; default: all of spill")
+
+
+def nothing(_: argparse.ArgumentParser) -> None:
+    """This command takes no arguments."""
+
+
 def hook(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("host", choices=("claude-code", "opencode"), help="whose question comes on stdin, as JSON")
+    parser.add_argument("host", choices=HOOKS, help="whose question comes on stdin, as JSON")
 
 
 def init(parser: argparse.ArgumentParser) -> None:
-    hosts = ("claude-code", "opencode", "codex", "gemini", "shell")
-    parser.add_argument("host", choices=hosts, help="the agent; shell: any that has a shell and reads AGENTS.md")
-    parser.add_argument("--scope", choices=("user", "project"), help="for all of your work, or for this folder only")
+    parser.add_argument(
+        "host",
+        nargs="?",
+        choices=HOSTS,
+        help="the agent; mcp-json: any host with a file of MCP servers; shell: any agent that has a shell and reads AGENTS.md",
+    )
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="with mcp-json: the host's file, e.g. ~/.cursor/mcp.json"
+    )
+    parser.add_argument("--all", action="store_true", help="every agent that is installed")
+    parser.add_argument(
+        "--rewrite",
+        action="store_true",
+        help="also run the agent's shell lines through `spill sh` (claude-code, gemini, copilot); without it, that is taken out",
+    )
+    parser.add_argument("--scope", choices=("user", "project"), help="for all your work, or for this folder only")
     parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
-    parser.add_argument("--uninstall", action="store_true", help="take out again what was put in")
+    parser.add_argument("--uninstall", action="store_true", help="remove what was installed")
 
 
 def mcp(parser: argparse.ArgumentParser) -> None:
     choosing(parser)
-    parser.add_argument("--url", metavar="URL", help="stand in front of the server at this address (extra: mcp)")
+    parser.add_argument("--url", metavar="URL", help="put spill in front of the server at this address (extra: mcp)")
     parser.add_argument(
-        "--servers", metavar="FILE", help='stand in front of all servers of a file: {"mcpServers": {NAME: …}}'
+        "--servers", metavar="FILE", help='put spill in front of the servers in a file: {"mcpServers": {NAME: …}}'
     )
     parser.add_argument(
-        "--http", metavar="HOST:PORT", help="serve over HTTP (extra: mcp); a port alone: on this machine only"
+        "--http", metavar="[HOST:]PORT", help="serve over HTTP (extra: mcp); a port alone: on this machine only"
     )
-    parser.add_argument("--allow-run", action="store_true", help="offer a tool that runs shell commands, too")
     parser.add_argument(
-        "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="stand in front of the server that this runs"
+        "--token-file",
+        metavar="FILE",
+        help="with --http: a file (mode 0600) with the bearer token that clients must send; created if missing. "
+        "Default: a new token is printed at each start",
+    )
+    parser.add_argument("--allow-remote", action="store_true", help="with --http: let other machines connect")
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="with --http: another name that clients use for this machine",
+    )
+    parser.add_argument("--allow-run", action="store_true", help="also offer a tool that runs shell commands")
+    parser.add_argument(
+        "--no-tools",
+        action="store_true",
+        help="do not offer read_output and the others: for all but one of several proxies of one client",
+    )
+    parser.add_argument(
+        "--links",
+        action="store_true",
+        help="put a resource_link to the whole beside a clipped result, for clients that read resources",
+    )
+    parser.add_argument(
+        "--by-reference",
+        action="store_true",
+        help="let an argument that is spill://REF stand for that output, in tools of the server it came from",
+    )
+    parser.add_argument(
+        "--by-reference-to", metavar="TOOL", action="append", default=[], help="and in this tool; a pattern works, too"
+    )
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="put spill in front of the server this starts"
     )
 
 
 def number(text: str) -> int:
     digits = text.replace(",", "").replace("_", "")
     if not digits.isdecimal() or not digits.isascii():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
     return int(digits)
+
+
+def duration(text: str) -> float:
+    """Return seconds, or a time with its unit: 90, 1.5, 90s, 5m, 2h."""
+    amount = text.strip().lower()
+    unit = _SECONDS.get(amount[-1:], 0)
+    try:
+        seconds = float(amount[:-1] if unit else amount) * (unit or 1)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time; use e.g. 90, 90s, 5m or 2h")
+    return seconds

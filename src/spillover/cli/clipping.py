@@ -6,29 +6,36 @@ import os
 import sys
 
 from spillover.cli.output import complain, facts, put, put_json, wait
-from spillover.cli.setup import clipper
+from spillover.cli.setup import ends_with_newline, lower_if_failed, make_clipper_anyway
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+    from spillover.choices import Choices
+    from spillover.clipper import Clipper
     from spillover.run import Run
 
 
 def filter_stdin(arguments: argparse.Namespace) -> int:
-    """Stdin in, what the model reads out."""
+    """Clip stdin and print what the model reads."""
     if arguments.version:
         from spillover import __version__
 
         put(f"spill {__version__}\n")
         return 0
+    if sys.stdin is None:  # the command line has put /dev/null in its place
+        raise UsageError("stdin cannot be read: Bad file descriptor.")
     if os.isatty(0):
-        raise UsageError("nothing comes in; pipe something into it (make 2>&1 | spill), or see `spill --help`.")
+        raise UsageError(
+            "stdin is a terminal; pipe something in (make 2>&1 | spill), run a command (spill run -- make), or see `spill help`."
+        )
     from spillover import pipeline  # not before the arguments are known to be right
     from spillover.intake.pipe import move, widen
+    from spillover.runs import note_run
 
-    choices = clipper(arguments).for_tool(arguments.tool)
+    choices = make_clipper(arguments).for_tool(arguments.tool)
     intake = pipeline.begin(choices)
     try:
         widen(0)
@@ -44,36 +51,56 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
     except BaseException:
         intake.abandon()
         raise
-    clip = pipeline.settle(intake, choices)
+    clip = pipeline.settle_anyway(intake, choices)
+    note_run(choices, clip, intake.held)
     if arguments.json:
         put_json(facts(clip))
     else:
-        put(clip.text)
+        put(clip.text, raw=choices.raw, end=clip.outcome != "whole" and ends_with_newline(clip.text, choices))
     return 0
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command's own exit code, whatever becomes of the text."""
+    """Run a command; return its exit code, whatever becomes of the text."""
     argv = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if not argv:
-        raise UsageError("there is no command; write e.g. `spill run -- make -j8`.")
+        raise UsageError("run what? Write e.g. `spill run -- make -j8`.")
+    if arguments.scope:  # a `spill` inside the command works in the same one
+        os.environ["SPILLOVER_SCOPE"] = arguments.scope
     live = None
     if arguments.live:
         from spillover.cli.live import Live
 
         live = Live(sys.stderr)
-    ended = clipper(arguments).run(
-        argv, tool=arguments.tool, timeout=arguments.timeout, interactive=True, on_progress=live.show if live else None
+    chosen = make_clipper(arguments)
+    if warning := chosen.for_command(argv).warning:  # while there is time to stop it
+        complain(warning)
+    from spillover.intake.child import Command
+    from spillover.run import run as run_command
+    from spillover.run import tool_name
+
+    ended = run_command(
+        Command(argv=argv, timeout=arguments.timeout, interactive=True, die_with_parent=True),
+        chosen.for_command(argv).for_tool(arguments.tool or tool_name(argv[0])),
+        on_progress=live.show if live else None,
+        settling=lambda _, choices, code: lower_if_failed(choices, code),
     )
     if live:
         live.end()
     try:
         if arguments.json:
-            put_json({"exit_code": ended.exit_code, "timed_out": ended.timed_out, **facts(ended.clip)})
+            how = {"exit_code": ended.exit_code, "timed_out": ended.timed_out, "still_open": list(ended.still_open)}
+            how |= {"warning": ended.warning} if ended.warning else {}
+            put_json({**how, **facts(ended.clip)})
         else:
-            _put(ended)
+            print_run(ended, chosen.for_tool(arguments.tool or tool_name(argv[0])))
         if ended.timed_out:
-            complain(f"{argv[0]} was ended after {arguments.timeout:g} seconds")
+            complain(f"{argv[0]} took longer than --timeout {arguments.timeout:g}s and was ended")
+        if ended.still_open:
+            complain(
+                f"{argv[0]} has ended, but a process it started still has its {' and '.join(sorted(ended.still_open))} open; "
+                "what that prints from now on is not kept"
+            )
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except OSError as error:  # the command has done its work all the same
@@ -81,10 +108,27 @@ def run(arguments: argparse.Namespace) -> int:
     return ended.exit_code
 
 
-def _put(ended: Run) -> None:
-    """What was not cut goes out as it came, each stream to its own place; what was cut is one text, on stdout."""
+def make_clipper(arguments: argparse.Namespace) -> Clipper:
+    """Report a wrong configuration on stderr; it stops no tool call."""
+    chosen, wrong = make_clipper_anyway(arguments)
+    if wrong:
+        complain(wrong)
+    return chosen.asking(arguments.query)
+
+
+def print_run(ended: Run, choices: Choices) -> None:
+    """Print what was not cut as it came, each stream to its own place; what was cut is one text, on stdout."""
     if not ended.streams or os.path.sameopenfile(1, 2):
-        put(ended.clip.text)
+        cut = ended.clip.outcome != "whole"
+        put(ended.clip.text, raw=choices.raw, end=cut and ends_with_newline(ended.clip.text, choices))
         return
+    failed: dict[int, OSError] = {}
     for stream, text in ended.streams:
-        put(text, 2 if stream == "stderr" else 1)
+        fd = 2 if stream == "stderr" else 1
+        try:
+            if fd not in failed:
+                put(text, fd, raw=choices.raw)
+        except OSError as error:  # the other one may still be heard
+            failed[fd] = error
+    if failed:
+        raise next(iter(failed.values()))

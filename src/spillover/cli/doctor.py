@@ -1,26 +1,35 @@
-"""Whether everything `spill` needs is there, and what to do where it is not."""
+"""Checks that everything `spill` needs is there, and says what to do where it is not."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+import time
+from shlex import quote
 
 from spillover import __version__
-from spillover.cli.installed import installed
+from spillover.cli.installed import check_installed
 from spillover.cli.setup import clipper
 from spillover.config.settings import load
+from spillover.config.trust import entries
 from spillover.data import dataclass
-from spillover.errors import MissingExtraError, SpilloverError
+from spillover.errors import MissingExtraError, SpilloverError, StoreError
 from spillover.store.base import Record
+from spillover.store.directory import DirStore
+from spillover.store.folder import Folder
+from spillover.store.retention import Retention, look_around
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from spillover.store.base import Store
 
 LOW_SPACE = 1 << 30
+#: A store is called full when so much of it cannot be removed.
+FULL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +45,24 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     found = [Check("version", ok=True, said=f"spillover {__version__}, Python {sys.version.split()[0]}")]
     try:
         chosen = clipper(arguments)
-        files = load().files
+        settings = load()
     except SpilloverError as error:
         return [*found, Check("configuration", ok=False, said=str(error))]
-    found.append(Check("configuration", ok=True, said=", ".join(files) or "no files; the defaults and the environment"))
-    root = os.fspath(chosen.store.root)  # type: ignore[attr-defined]  # the configured store is a folder
-    found += [_round_trip(chosen.store), _space(root), _private(root), _tokens()]
-    return found + [Check(*one) for one in installed(os.environ, os.getcwd())]
+    said = ", ".join(settings.files) or "no files: defaults and environment"
+    if settings.ignored:
+        said += f"; {len(settings.ignored):,} settings ignored (`spill config` says why)"
+    found.append(Check("configuration", ok=True, said=said))
+    found += [Check("trust", ok=False, said=wrong) for wrong in entries(os.environ, os.geteuid())[1]]
+    if isinstance(chosen.store, DirStore):
+        root = os.fspath(chosen.store.root)
+        found += [_round_trip(chosen.store), _space(root), *_look_inside(chosen.store, root), _libraries(), _tokens()]
+    else:
+        found += [_round_trip(chosen.store), *_look_at_spool(chosen.store), _libraries(), _tokens()]
+    return found + [Check(*one) for one in check_installed(os.environ, os.getcwd())]
 
 
 def _round_trip(store: Store) -> Check:
-    """Something is really stored, read back and removed."""
+    """Store something, read it back and remove it."""
     import hashlib
 
     data = b"spill doctor was here\n"
@@ -54,29 +70,109 @@ def _round_trip(store: Store) -> Check:
         writer = store.writer()
         writer.write(data)
         record = Record(ref="", tool="doctor", sha256=hashlib.sha256(data).hexdigest(), bytes=len(data), lines=1)
-        ref = writer.publish(record).ref
+        published = writer.publish(record)
+        if published.here is not None:
+            getattr(store, "local", store).delete(published.ref)
+            raise StoreError(published.here)
+        ref = published.ref
         blob = store.open(ref)
         same = blob.read(0, len(data) + 1) == data
         blob.close()
         store.delete(ref)
     except SpilloverError as error:
-        return Check("store", ok=False, said=str(error))
+        said = f"{str(error).rstrip('.')}; to use another folder, set `store`, SPILLOVER_STORE or --store"
+        return Check("store", ok=False, said=said)
     return Check(
         "store", same, "an output was stored, read back and removed" if same else "what was stored came back different"
     )
 
 
+def _look_at_spool(store: Store) -> Iterator[Check]:
+    """See whether there is room for what is on its way to a bucket, and whether anything has been left behind."""
+    local = getattr(store, "local", None)
+    if local is None:
+        return
+    yield _space(os.fspath(local.root))
+    left = sum(1 for _ in local.list())
+    said = (
+        "nothing waits on this machine" if not left else f"{left:,} outputs are on this machine only; run `spill push`"
+    )
+    yield Check("spool", ok=not left, said=said)
+
+
 def _space(root: str) -> Check:
+    """See how much room the disk has, at the store or where it would be made."""
+    place = root
+    while not os.path.isdir(place) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
     try:
-        free = shutil.disk_usage(root).free
+        free = shutil.disk_usage(place).free
     except OSError as error:
-        return Check("space", ok=False, said=str(error))
-    return Check("space", free > LOW_SPACE, f"{free >> 20:,} MiB free at {root}")
+        return Check("space", ok=False, said=f"cannot tell how much is free: {error.strerror}: {place}")
+    low = "" if free > LOW_SPACE else "; remove something, or set `store` to another disk"
+    return Check("space", free > LOW_SPACE, f"{free >> 20:,} MiB free at {place}{low}")
 
 
-def _private(root: str) -> Check:
-    mode = os.stat(root).st_mode & 0o777
-    return Check("private", mode & 0o077 == 0, f"{root} has mode {mode:o}")
+def _look_inside(store: Store, root: str) -> Iterator[Check]:
+    """See who can read the store, and whether it has room; nothing of a folder that cannot be opened."""
+    try:
+        with Folder(root) as folder:
+            mode = os.stat(root).st_mode & 0o777
+            yield Check("private", mode & 0o077 == 0, f"{root} has mode {mode:o}{_tell_mode(mode, root)}")
+            yield _room(folder, getattr(store, "retention", None) or Retention())
+    except FileNotFoundError:
+        return  # the check of the store has said why it could not be made
+    except OSError as error:
+        said = str(error) if isinstance(error, StoreError) else f"{error.strerror}: {root}"
+        yield Check("private", ok=False, said=f"cannot look into the store: {said}; name another folder with --store")
+
+
+def _tell_mode(mode: int, root: str) -> str:
+    return f"; run `chmod 700 {quote(root)}`" if mode & 0o077 else ""
+
+
+def _room(folder: Folder, retention: Retention) -> Check:
+    """See whether the next output finds room: what is pinned or too young to be removed may fill the store."""
+    entries = [entry for entry, _ in look_around(folder).values()]
+    held = {"bytes": sum(entry.bytes for entry in entries), "count": len(entries)}
+    stays = [entry for entry in entries if entry.pinned or time.time() - entry.mtime < retention.grace_seconds]
+    fixed = {"bytes": sum(entry.bytes for entry in stays), "count": len(stays)}
+    limits = {"bytes": retention.bytes, "count": retention.count}
+    said = ", ".join(
+        f"{held[name]:,} of {limit:,} {'outputs' if name == 'count' else 'bytes'}"
+        for name, limit in limits.items()
+        if limit is not None
+    )
+    for name, limit in limits.items():
+        if limit is not None and fixed[name] >= limit * FULL:
+            return Check(
+                "room",
+                ok=False,
+                said=f"the store is full ({said}) of what is pinned or too young to be removed: raise retention.{name}, "
+                "lower retention.grace, or unpin something",
+            )
+    return Check("room", ok=True, said=said or "no limits are set")
+
+
+#: What is lost without each library that choosing and searching take, and what pip calls it.
+_LIBRARIES = {
+    "numpy": ("numpy", "keep=auto shows both ends of logs, JSON and tables, and nothing in between"),
+    "hyperscan": ("hyperscan", "keep=auto shows both ends of logs, and nothing in between"),
+    "msgspec": ("msgspec", "keep=auto shows both ends of JSON, and nothing in between"),
+    "re2": ("google-re2", "a search takes up to twenty times as long, and a match reaches as far as it can"),
+}
+
+
+def _libraries() -> Check:
+    """See whether what choosing and searching take is there; not every platform has wheels of all of it."""
+    from importlib.util import find_spec
+
+    missing = [name for name in _LIBRARIES if sys.modules.get(name, ...) is None or find_spec(name) is None]
+    if not missing:
+        return Check("libraries", ok=True, said="all are installed")
+    said = "; ".join(f"without {name}, {_LIBRARIES[name][1]}" for name in missing)
+    install = " ".join(_LIBRARIES[name][0] for name in missing)
+    return Check("libraries", missing == ["re2"], f"{said}: pip install {install}")
 
 
 def _tokens() -> Check:
@@ -86,4 +182,4 @@ def _tokens() -> Check:
         exact("o200k_base")
     except MissingExtraError as error:
         return Check("tokens", ok=True, said=f"estimated; {error}")
-    return Check("tokens", ok=True, said="exact counts are available (tokenizer = o200k_base)")
+    return Check("tokens", ok=True, said='exact counts are available: set tokenizer = "o200k_base"')

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-OK = 0  # also for a closed pipe: whoever read had enough
-FOUND = 1  # `verify` found damage, `doctor` found something to mend
-USAGE = 2  # wrong use, a wrong configuration, a ref that names nothing
-GONE = 69  # the server behind `mcp` ended by itself
+OK = 0  # also for a closed pipe: the reader had enough
+FOUND = 1  # `grep` found no match, `verify` damage, `doctor` something to fix; `rm` left what is pinned
+USAGE = 2  # wrong use, a wrong configuration, an unknown ref
+GONE = 69  # the server behind `mcp` has ended
 INTERRUPTED = 130  # Ctrl-C, as a shell says it
-UNWRITTEN = 74  # what we had to say could not be written, as to a full disk
-BUG = 70  # we did something we should not have; please tell us
+UNWRITTEN = 74  # stdout could not be written, e.g. to a full disk
+BUG = 70  # a bug in spill; please report it

@@ -1,4 +1,7 @@
-"""`spill hook`: what a host asks after a tool call. Whatever comes in, it exits with 0, and says nothing where nothing changes."""
+"""`spill hook`: answer a host after a tool call. It always exits with 0, and prints nothing when nothing changes.
+
+A result that makes us fail is cut plainly all the same (`adapters.hook_plain`); only an event that is none changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,17 @@ if TYPE_CHECKING:
 
 #: More than this no host sends for one tool call; what is larger is left as it is.
 MOST_BYTES = 1 << 28
+#: Who answers for each host.
+MODULES = {"claude-code": "claude_code", "opencode": "opencode", "copilot": "copilot", "gemini": "gemini", "pi": "pi"}
+#: Where a host says in which folder a session began; the working folder changes with every `cd`.
+PROJECT = {"claude-code": "CLAUDE_PROJECT_DIR"}
+#: What lies deeper in an event is left out, where it is too deep to be parsed as usual.
+DEEPEST = 100
+TOO_DEEP = "[nested too deeply to be shown]"
 
 
 def hook(arguments: argparse.Namespace) -> int:
-    """The host's question on stdin, the answer on stdout."""
+    """Read the host's event from stdin and write the reply to stdout."""
     try:
         said = answer(arguments.host)
         if said:
@@ -35,25 +45,68 @@ def answer(host: str) -> str:
         return ""
     import json
 
-    event = json.loads(data)
+    event = _parse(data)
     del data
-    asked = _Asked(event.get("cwd") if isinstance(event, dict) else None)
-    if host == "opencode":
-        from spillover.adapters.opencode import HINTS, reply
-    else:
-        from spillover.adapters.claude_code import HINTS, reply
+    asked = _Asked(host, event.get("cwd") if isinstance(event, dict) else None)
+    from importlib import import_module
 
-    said: dict[str, Any] | None = reply(event, lambda: asked.clipper(HINTS))
+    adapter = import_module(f"spillover.adapters.{MODULES[host]}")
+    reply, hints = adapter.reply, adapter.HINTS
+    said: dict[str, Any] | None = reply(event, lambda: asked.clipper(hints))
     if said is None:
         return ""
-    if asked.complaint:
-        said["systemMessage"] = f"spill: {asked.complaint} Until then its defaults hold."
+    if asked.complaint and host in ("claude-code", "opencode"):
+        said["systemMessage"] = f"spill: {asked.complaint}"
     # A lone surrogate, which JSON can carry and UTF-8 cannot, stays escaped.
-    return json.dumps(said, ensure_ascii=True)
+    try:
+        return json.dumps(said, ensure_ascii=True)
+    except RecursionError:
+        return json.dumps(_shallow(said, DEEPEST), ensure_ascii=True)
+
+
+def _parse(data: bytes) -> Any:
+    """Return the event. One that is nested too deeply for the usual parser is read down to DEEPEST."""
+    import json
+
+    try:
+        return json.loads(data)
+    except RecursionError:
+        return json.loads(_without_the_deepest(data.decode(json.detect_encoding(data), "surrogatepass")))
+
+
+def _without_the_deepest(text: str) -> str:
+    """Return JSON with TOO_DEEP in place of everything deeper than DEEPEST, without a call for each level."""
+    import json
+    import re
+
+    pieces, depth, at = [], 0, 0
+    # Strings, which are passed over as a whole, and brackets. A string that never ends matches, too: it is looked at once.
+    for token in re.finditer(r'(?s)"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', text):
+        if token[0] in ("[", "{"):
+            depth += 1
+            if depth == DEEPEST + 1:
+                pieces.append(text[at : token.start()])
+        elif token[0] in ("]", "}"):
+            depth -= 1
+            if depth == DEEPEST:
+                pieces.append(json.dumps(TOO_DEEP))
+                at = token.end()
+    return "".join((*pieces, text[at:]))
+
+
+def _shallow(value: Any, depth: int) -> Any:
+    """Return the value without what is nested deeper than that."""
+    if not isinstance(value, (dict, list)):
+        return value
+    if depth == 0:
+        return TOO_DEEP
+    if isinstance(value, list):
+        return [_shallow(each, depth - 1) for each in value]
+    return {key: _shallow(each, depth - 1) for key, each in value.items()}
 
 
 def _stdin() -> bytes:
-    """All of stdin; nothing where there is no end to it."""
+    """Return all of stdin; nothing if it is too large."""
     parts, size = [], 0
     while part := os.read(0, 1 << 16):
         parts.append(part)
@@ -66,19 +119,19 @@ def _stdin() -> bytes:
 class _Asked:
     """The Clipper for a folder, and what is wrong with its configuration."""
 
-    def __init__(self, cwd: object) -> None:
+    def __init__(self, host: str, cwd: object) -> None:
+        self.host = host
         self.cwd = cwd if isinstance(cwd, str) and os.path.isdir(cwd) else None
         self.complaint = ""
 
-    def clipper(self, hints: tuple[str, ...]) -> Clipper:
-        from spillover.clipper import Clipper
-        from spillover.config.settings import load
-        from spillover.errors import SpilloverError
+    def project(self) -> str | None:
+        """Return the folder the session began in, where the host says, or else the one the tool worked in."""
+        begun = os.environ.get(PROJECT.get(self.host, ""), "")
+        return begun if os.path.isabs(begun) and os.path.isdir(begun) else self.cwd
 
-        try:
-            settings = load(cwd=self.cwd)
-            others = {"hints": hints} if settings.values["hints"].origin == "default" else {}
-            return settings.made(Clipper, **others)
-        except SpilloverError as error:  # the tool call survives, and so does its bound
-            self.complaint = str(error)
-            return Clipper(hints=hints)
+    def clipper(self, hints: tuple[str, ...]) -> Clipper:
+        from spillover.cli.setup import make_clipper_anyway  # most questions need no Clipper
+
+        # The tool call survives, and so does its bound.
+        chosen, self.complaint = make_clipper_anyway(None, hints, self.cwd, self.project())
+        return chosen

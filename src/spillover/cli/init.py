@@ -1,14 +1,15 @@
-"""`spill init`: what of ours a host needs goes into its own configuration, or out of it."""
+"""`spill init`: put spill into the configuration of a host, or take it out."""
 
 from __future__ import annotations
 
 import os
 
-from spillover.adapters.hosts import targets
-from spillover.adapters.install import Change, apply, installing, removing
-from spillover.adapters.lines import LINES
+from spillover.adapters.install.files import Change, apply, plan_install, plan_removal
+from spillover.adapters.install.hosts import FILE_HOST, HOSTS, REWRITING, targets
+from spillover.adapters.install.lines import LINES
 from spillover.cli import exits
 from spillover.cli.output import complain, put
+from spillover.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,36 +18,119 @@ if TYPE_CHECKING:
 
 #: What is still to be done by hand, in the words of each host.
 THEN = {
-    "claude-code": "It holds for sessions that start from now on.",
-    "opencode": "It holds from the next start of opencode on.",
-    "codex": "Codex cannot have results replaced: it gets `spill mcp` to go back with, and lines in AGENTS.md that say how.",
-    "gemini": "Gemini CLI cannot have results replaced: it gets `spill mcp` to go back with, and lines in GEMINI.md that say how.",
-    "shell": "Agents that read these files know about `spill run` now.",
+    "claude-code": "It takes effect in new sessions.",
+    "opencode": "It takes effect when opencode is restarted.",
+    "codex": "Codex gets `spill mcp` to go back with, and instructions in AGENTS.md.",
+    "gemini": "Gemini CLI gets `spill mcp` to go back with, and instructions in GEMINI.md.",
+    "copilot": "It takes effect in new sessions.",
+    "pi": "It takes effect when pi is restarted, or after /reload.",
+    "shell": "Agents that read these files now know about `spill run` and `spill sh`.",
+    FILE_HOST: "The host has `spill mcp` now, to go back with. Restart it.",
+}
+#: What each host does not let us do, as seen with the version that docs/adapters names.
+CANNOT = {
+    "claude-code": "Claude Code does not show the hook a command that failed: it keeps 10,000 characters of it. `--rewrite`, or `spill sh`, keeps the whole.",
+    "opencode": "opencode cuts a command's output at 50 KB before the plugin; the plugin reads the file it is in.",
+    "codex": "Codex lets no hook replace a result, and cuts at 10 KB. Large outputs are only kept where the model uses `spill run` or `spill sh`.",
+    "gemini": "Gemini CLI lets no hook replace a result. Large outputs are only kept with `--rewrite`, or where the model uses `spill run` or `spill sh`.",
+    "copilot": "Copilot CLI cuts at 20 KB before the hook; what a command printed beyond that is only kept with `--rewrite`.",
+    "pi": "pi cuts at 50 KB before the extension, which reads the file it is in; of a failing command, the path comes from pi's own words.",
+    "shell": "A model may forget to use it.",
+    FILE_HOST: "Other servers' results are bounded only if `spill mcp` stands in front of them: `spill mcp -- COMMAND`.",
+}
+#: What a person sees once lines are rewritten.
+REWRITTEN = {
+    "claude-code": "Claude Code asks about `spill sh 'LINE'`, and matches its rules on that. Lines that a deny or ask rule of yours may speak of stay as they are.",
+    "gemini": "Gemini CLI tells the model that the input was modified.",
+    "copilot": "Copilot CLI shows `spill sh 'LINE'` where it asks.",
+}
+#: Where each host would be, for --all.
+FOUND_BY = {
+    "claude-code": (".claude", "claude"),
+    "opencode": (".config/opencode", "opencode"),
+    "codex": (".codex", "codex"),
+    "gemini": (".gemini", "gemini"),
+    "copilot": (".copilot", "copilot"),
+    "pi": (".pi", "pi"),
 }
 
 
 def init(arguments: argparse.Namespace) -> int:
-    """Say what becomes of each file; with --dry-run, only say it."""
+    """Change each file and say so; with --dry-run, only say so."""
+    if arguments.all == (arguments.host is not None):
+        raise UsageError(
+            f"name one agent ({', '.join(HOSTS)}, {FILE_HOST}), or use --all for those that are installed."
+        )
     if arguments.host == "shell" and arguments.scope is None and not arguments.uninstall:
         put(LINES)
         return exits.OK
-    scope = arguments.scope or ("project" if arguments.host == "shell" else "user")
-    plan = removing if arguments.uninstall else installing
-    # Everything is known to be possible before anything is changed.
-    changes = [plan(target) for target in targets(arguments.host, scope, os.environ, os.getcwd())]
-    for change in changes:
-        if not arguments.dry_run:
-            apply(change)
-        put(_said(change, would=arguments.dry_run))
-        if arguments.dry_run:
-            put(_difference(change))
-    if not arguments.uninstall and not arguments.dry_run:
-        put(THEN[arguments.host] + "\n")
-        _warn()
+    chosen = [arguments.host] if arguments.host else _find_hosts()
+    if not chosen:
+        put("No agent that spill knows was found in your home folder, or on your PATH.\n")
+    for host in chosen:
+        if arguments.all:
+            put(f"{host}:\n")
+        _init(host, arguments)
     return exits.OK
 
 
-def _said(change: Change, *, would: bool) -> str:
+def _init(host: str, arguments: argparse.Namespace) -> None:
+    rewrite = arguments.rewrite and (host in REWRITING or not arguments.all)
+    if rewrite and host not in REWRITING:
+        raise UsageError(
+            f"{NO_REWRITE.get(host, f'{host} has no hook for lines before they run')}; it works with {', '.join(REWRITING)}."
+        )
+    scope = arguments.scope or ("project" if host == "shell" else "user")
+    plan = plan_removal if arguments.uninstall else plan_install
+    # Everything is known to be possible before anything is changed.
+    found = targets(host, scope, os.environ, os.getcwd(), rewrite=rewrite, file=arguments.file)
+    for change in [plan(target) for target in found]:
+        if not arguments.dry_run:
+            apply(change)
+        put(_describe(change, would=arguments.dry_run))
+        if arguments.dry_run:
+            put(_difference(change))
+    if not arguments.uninstall and not arguments.dry_run:
+        put(THEN[host] + "\n")
+        put(CANNOT[host] + "\n")
+        if rewrite:
+            put(REWRITTEN[host] + "\n")
+            if host == "claude-code":
+                _show_rules()
+        _warn()
+
+
+#: Why a host that has a hook for it does not get it.
+NO_REWRITE = {
+    "codex": "Codex takes a rewritten line only together with an approval (`permissionDecision: allow`), and what that does to your own approvals is not known",
+}
+
+
+def _find_hosts() -> list[str]:
+    """Return the agents that are installed: by their folder, or on the PATH."""
+    from shutil import which
+
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    return [
+        host for host, (folder, name) in FOUND_BY.items() if os.path.isdir(os.path.join(home, folder)) or which(name)
+    ]
+
+
+def _show_rules() -> None:
+    """Say which of the user's rules no longer apply by themselves."""
+    from spillover.adapters.permissions import rules_in, settings_files
+
+    allowed = rules_in(settings_files(os.environ, os.getcwd()), ("allow",)) or []
+    if allowed:
+        put(
+            "These rules of yours do not match rewritten lines, and Claude Code will ask once more: "
+            + ", ".join(allowed[:20])
+            + "\n"
+        )
+        put("A rule such as Bash(spill sh:*) would allow any line at all; add one only if you would allow Bash(*).\n")
+
+
+def _describe(change: Change, *, would: bool) -> str:
     if change.nothing:
         return f"nothing to do: {change.path}\n"
     verb = "write" if change.before is None else "remove" if change.after is None else "change"

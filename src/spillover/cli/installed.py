@@ -1,4 +1,4 @@
-"""What `spill init` has put into the agents of this user and this folder, and whether it still works."""
+"""Check what `spill init` has installed for this user and this folder."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import subprocess
 import tempfile
 from shutil import which
 
-from spillover.adapters.hosts import COMMAND, HOSTS, SCOPES, targets
-from spillover.adapters.install import found, installing
+from spillover.adapters.install.files import is_installed, plan_install
+from spillover.adapters.install.hosts import COMMAND, HOSTS, SCOPES, targets
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from spillover.adapters.install import Target
+    from spillover.adapters.install.files import Target
 
 PATIENCE = 30  # seconds, for a command of ours that should take a tenth of one
 LONG = "".join(f"line {number} of what doctor made up\n" for number in range(1, 5_001))
@@ -29,11 +29,17 @@ QUESTIONS = {
         "tool_response": {"stdout": LONG, "stderr": "", "interrupted": False},
     },
     "opencode": {"tool": "bash", "args": {"command": "seq 5000"}, "output": LONG},
+    "copilot": {
+        "toolName": "bash",
+        "toolArgs": "{}",
+        "toolResult": {"resultType": "success", "textResultForLlm": LONG},
+    },
+    "pi": {"tool": "bash", "args": {}, "content": [{"type": "text", "text": LONG}]},
 }
 
 
-def installed(environ: Mapping[str, str], folder: str) -> Iterator[tuple[str, bool, str]]:
-    """For each file with something of ours in it: the host, whether it works, and what there is to say."""
+def check_installed(environ: Mapping[str, str], folder: str) -> Iterator[tuple[str, bool, str]]:
+    """Yield, for each file with something of ours in it: the host, whether it works, and a message."""
     seen = set()
     for host in HOSTS:
         for scope in SCOPES:
@@ -43,15 +49,19 @@ def installed(environ: Mapping[str, str], folder: str) -> Iterator[tuple[str, bo
                 real = os.path.realpath(target.path)
                 if real not in seen and os.path.isfile(real):
                     seen.add(real)
-                    yield from _checked(host, scope, target)
+                    yield from _check(host, scope, target)
 
 
-def _checked(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, str]]:
+def _check(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, str]]:
     again = f"spill init {host}" + " --scope project" * (scope == "project")
     try:
-        if not found(target):
+        if not is_installed(target):
             return
-        current = installing(target).nothing
+        # With or without --rewrite: both are as this version writes it.
+        others = targets(host, scope, os.environ, os.getcwd(), rewrite=True)
+        current = plan_install(target).nothing or any(
+            plan_install(other).nothing for other in others if other.path == target.path
+        )
     except UsageError as error:
         if _names_us(target.path):  # else it is nothing of ours that is broken
             yield host, False, str(error)
@@ -79,7 +89,7 @@ def _names_us(path: str) -> bool:
 
 
 def _answers(host: str) -> bool:
-    """Ask as the host would, with a store that goes away again."""
+    """Return whether the hook answers, asked as the host would, with a temporary store."""
     with tempfile.TemporaryDirectory(prefix="spill-doctor-") as store:
         try:
             ran = subprocess.run(

@@ -1,41 +1,54 @@
-"""What is stored, and how it is: list, show, gc, verify, pin, unpin, config, doctor."""
+"""What is stored, and how things stand: list, show, config, doctor."""
 
 from __future__ import annotations
 
 import time
 
 from spillover.cli import exits
-from spillover.cli.output import put, put_json
+from spillover.cli.output import fit_terminal, make_harmless, put, put_json
+from spillover.cli.refs import count_outputs
 from spillover.cli.setup import clipper
+from spillover.cli.units import with_unit
+from spillover.config.host import hosts, within
 from spillover.config.settings import load
-from spillover.config.values import AGE, read
 from spillover.errors import UsageError
+from spillover.notice import one_line
 from spillover.result import Reason
-from spillover.retrieve.last import LAST, matches, named
-from spillover.store.base import Record, verify
+from spillover.retrieve.last import LAST, find, matches
+from spillover.store.base import Record
+from spillover.store.owners import owners
+from spillover.store.scope import default_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from spillover.clipper import Clipper
     from spillover.store.base import Store
-    from spillover.store.directory import DirStore
-    from spillover.store.packing import Compressed
+    from spillover.store.scoped import Scoped
 
 NEWEST = 50
+CELL_CHARS = 4_096  # as long as a path may be
+COMMAND_CHARS = 400  # of a command line in a table; `--json` has all of it
+#: In an agent's shell, rows take so much of what it shows; the rest is for the line below them.
+LIST_SHARE = 0.95
+#: Where a filter finds nothing: so many of the tools there are, and so much of each word.
+TOOLS_NAMED, WORD_CHARS = 10, 40
 
 
 def list_(arguments: argparse.Namespace) -> int:
-    store = clipper(arguments).store
-    records = [
-        record
-        for record in store.list()
-        if arguments.tool in (None, record.tool) and matches(record, arguments.command)
-    ]
-    shown = records if arguments.all else records[:NEWEST]
+    made = clipper(arguments)
+    store = made.outputs
+    shown, count = _choose(arguments, store)
     if arguments.json:
         put_json([facts(record) for record in shown])
+        return exits.OK
+    if arguments.quiet:
+        put("".join(f"{record.ref}\n" for record in shown))
+        return exits.OK
+    if not shown:
+        put(_tell_nothing(arguments, store))
         return exits.OK
     rows = [
         (
@@ -44,136 +57,114 @@ def list_(arguments: argparse.Namespace) -> int:
             f"{record.bytes:,}",
             _age(record),
             _marks(record, store),
+            *((", ".join(_scopes(record)) or "none",) if arguments.all_scopes else ()),
             record.command or "",
         )
         for record in shown
     ]
-    table(("ref", "lines", "bytes", "age", "", "command"), rows, right=(1, 2, 3))
-    if len(shown) < len(records):
-        put(f"{len(shown)} of {_outputs(len(records))}; --all shows all.\n")
-    elif not records:
-        put("Nothing is stored.\n")
+    project = ("project",) if arguments.all_scopes else ()
+    head, right = ("ref", "lines", "bytes", "age", "", *project, "command"), (1, 2, 3)
+    if not arguments.all:
+        rows = rows[: _fit(made, len(rows), lambda count: lay_out(head, rows[:count], right))]
+    put(fit_terminal(lay_out(head, rows, right)))
+    if len(rows) < count:
+        put(f"{len(rows)} of {count_outputs(count)}; --all shows all.\n")
     return exits.OK
 
 
+def _choose(arguments: argparse.Namespace, store: Scoped) -> tuple[list[Record], int]:
+    """Return the records to show, and how many there are. The newest alone are read where a store can tell which they are."""
+    if arguments.all or arguments.tool is not None or arguments.command:
+        records = [
+            record
+            for record in store.list()
+            if arguments.tool in (None, record.tool) and matches(record, arguments.command)
+        ]
+        return (records if arguments.all else records[:NEWEST]), len(records)
+    return store.newest(NEWEST)
+
+
+def _tell_nothing(arguments: argparse.Namespace, store: Store) -> str:
+    """Say that nothing is listed and, where a filter is to blame, what there is instead."""
+    where = "" if arguments.all_scopes else " in this project"
+    elsewhere = "" if arguments.all_scopes else " --all-scopes looks in every project."
+    tools = sorted({record.tool for record in store.list()})
+    if not tools:
+        return f"Nothing is stored{where}.{elsewhere}\n"
+    if arguments.tool is not None and arguments.tool not in tools:
+        some = ", ".join(one_line(tool, WORD_CHARS) for tool in tools[:TOOLS_NAMED])
+        more = ", …" * (len(tools) > TOOLS_NAMED)
+        return (
+            f"No output of a tool {one_line(arguments.tool, WORD_CHARS)!r}{where}; there are {some}{more}.{elsewhere}\n"
+        )
+    return f"No output{where} is of a command with {one_line(arguments.command, WORD_CHARS)!r}.{elsewhere}\n"
+
+
 def show(arguments: argparse.Namespace) -> int:
-    store = clipper(arguments).store
+    made = clipper(arguments)
+    store = made.outputs
     if (arguments.ref is None) == (arguments.last is None):
         raise UsageError("name one output: `spill show REF`, or `spill show --last [WORD ...]`.")
     ref = f"{LAST}:{' '.join(arguments.last)}" if arguments.ref is None else arguments.ref
-    record = store.get(named(store, ref))
+    record = store.get(find(store, ref).ref)
+    run = next((run for run in store.runs() if run.ref == record.ref or run.created == record.created), None)
     if arguments.json:
-        put_json({**facts(record), "path": store.where(record.ref)})
+        ran = {name: getattr(run, name, None) for name in ("exit_code", "seconds", "cwd")}
+        put_json({**facts(record), "path": store.where(record.ref), **ran})
         return exits.OK
     streams = {name: sum(size for stream, size in record.segments if stream == name) for name, _ in record.segments}
     rows = [
-        ("path", store.where(record.ref) or "none: it is compressed, and read by `spill`"),
+        ("path", store.where(record.ref) or f"none: {_why_no_path(made.store)}; use `spill read`"),
         ("tool", record.tool),
-        ("command", record.command or ""),
+        ("command", one_line(record.command or "", COMMAND_CHARS)),
+        ("exit code", "" if run is None or run.exit_code is None else str(run.exit_code)),
+        ("took", "" if run is None or run.seconds is None else f"{run.seconds:.1f} s"),
+        ("folder", (run and run.cwd) or ""),
         ("call", record.call_id or ""),
+        ("project", ", ".join(_scopes(record)) or "none"),
         ("stored", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.created))),
         ("lines", f"{record.lines:,}"),
         ("bytes", f"{record.bytes:,}"),
         ("sha256", record.sha256),
         ("streams", ", ".join(f"{name} {size:,} bytes" for name, size in streams.items())),
-        ("in part", f"{record.partial}; {record.produced_bytes or 0:,} bytes came" if record.partial else ""),
+        ("in part", f"{record.partial}; {record.produced_bytes or 0:,} bytes were printed" if record.partial else ""),
         ("kind", record.kind),
         ("shown", ", ".join(f"{first:,}-{last:,}" for first, last in record.shown[:20])),
+        ("redacted", "" if record.redacted is None else f"{record.redacted:,} secrets, before it was stored"),
         ("pinned", "yes" * record.pinned),
     ]
     if arguments.why:
-        put(
-            "".join(f"{Reason(*reason)}\n" for reason in record.why)
-            or f"{record.ref}: no part of it was shown for a reason.\n"
-        )
+        reasons = [f"{Reason(*reason)}\n" for reason in record.why]
+        fitting = _fit(made, len(reasons), lambda count: "".join(reasons[:count]))
+        put("".join(reasons[:fitting]) or f"No reasons are recorded for {record.ref}.\n")
+        if fitting < len(reasons):
+            put(f"{fitting:,} of {len(reasons):,} reasons; --json shows all.\n")
         return exits.OK
     table((record.ref, ""), [row for row in rows if row[1]])
     return exits.OK
 
 
-def gc(arguments: argparse.Namespace) -> int:
-    # The configured store is a folder. What is made smaller first may stay.
-    store: DirStore = clipper(arguments).store  # type: ignore[assignment]
-    after = _compress_after(arguments, store)
-    packed = None if after is None else store.compress(older_than_seconds=after, dry_run=arguments.dry_run)
-    swept = store.sweep(dry_run=arguments.dry_run)
-    if arguments.json:
-        removed = {"outputs": swept.outputs, "bytes": swept.bytes, "leftovers": swept.leftovers}
-        put_json({**removed, **_packed_facts(packed), "dry_run": arguments.dry_run})
-        return exits.OK
-    if packed:
-        put(_packed_said(packed))
-    verb = "would remove" if arguments.dry_run else "removed"
-    put(
-        f"{verb} {_outputs(swept.outputs)} ({swept.bytes:,} bytes) and {swept.leftovers:,} leftovers of writers that were killed\n"
-    )
-    return exits.OK
-
-
-def _compress_after(arguments: argparse.Namespace, store: DirStore) -> float | None:
-    said = arguments.compress_after
-    if said is None:
-        return store.retention.compress_seconds if store.retention else None
-    try:
-        return float(read(AGE, int(said) if said.isdecimal() else said))
-    except ValueError as error:
-        raise UsageError(f"--compress-after {said!r}: expected {AGE}.") from error
-
-
-def _packed_facts(packed: Compressed | None) -> dict[str, object]:
-    if packed is None:
-        return {}
-    names = ("outputs", "bytes_before", "bytes_after", "damaged")
-    return {"compressed": {name: getattr(packed, name) for name in names}}
-
-
-def _packed_said(packed: Compressed) -> str:
-    are = "is" if packed.damaged == 1 else "are"
-    damaged = f"; {packed.damaged:,} {are} damaged (see `spill verify`)" * (packed.damaged > 0)
-    if packed.bytes_after is None:
-        return f"would compress {_outputs(packed.outputs)} ({packed.bytes_before:,} bytes)\n"
-    return f"compressed {_outputs(packed.outputs)} ({packed.bytes_before:,} bytes are {packed.bytes_after:,} now){damaged}\n"
-
-
-def verify_(arguments: argparse.Namespace) -> int:
-    store = clipper(arguments).store
-    refs = arguments.refs or [record.ref for record in store.list()]
-    wrong = {ref: verify(store, ref) for ref in refs}
-    if arguments.json:
-        put_json([{"ref": ref, "ok": what is None, "wrong": what} for ref, what in wrong.items()])
-    else:
-        for ref, what in wrong.items():
-            put(f"{ref}  {what or 'ok'}\n")
-        damaged = sum(what is not None for what in wrong.values())
-        put(f"{_outputs(len(wrong))} checked, {damaged:,} damaged\n")
-    return exits.FOUND if any(wrong.values()) else exits.OK
-
-
-def pin(arguments: argparse.Namespace) -> int:
-    return _pinned(arguments, pinned=True)
-
-
-def unpin(arguments: argparse.Namespace) -> int:
-    return _pinned(arguments, pinned=False)
-
-
-def _pinned(arguments: argparse.Namespace, *, pinned: bool) -> int:
-    store = clipper(arguments).store
-    ref = store.get(arguments.ref).ref
-    store.pin(ref, pinned)
-    put(f"{ref} is {'pinned' if pinned else 'no longer pinned'}\n")
-    return exits.OK
-
-
 def config(arguments: argparse.Namespace) -> int:
-    settings = load()
+    settings = within(load())
     settings.choices()  # so that a wrong value is heard of here too
     if arguments.json:
-        put_json({key: {"value": setting.value, "origin": setting.origin} for key, setting in settings.values.items()})
+        facts = {key: {"value": setting.value, "origin": setting.origin} for key, setting in settings.values.items()}
+        ignored = [{"path": one.path, "key": one.key, "why": one.why} for one in settings.ignored]
+        put_json({**facts, "ignored": ignored})
         return exits.OK
-    rows = [(key, str(setting.value), setting.origin) for key, setting in settings.values.items()]
-    table(("setting", "value", "from"), rows)
+    rows = [(key, with_unit(key, setting.value), setting.origin) for key, setting in settings.values.items()]
+    rows = [(key, value or _tell_default(key), origin) for key, value, origin in rows]
+    table(("setting", "value", "from"), [[one_line(cell, CELL_CHARS) for cell in row] for row in rows])
+    if settings.ignored:
+        put("\n")
+        ignored_rows = [(one.path, one.key or "the file", one.why) for one in settings.ignored]
+        table(("ignored in", "what", "why"), [[one_line(cell, CELL_CHARS) for cell in row] for row in ignored_rows])
     return exits.OK
+
+
+def _tell_default(key: str) -> str:
+    """Say what holds where nobody says anything."""
+    return default_scope() if key == "scope" else "none"
 
 
 def doctor(arguments: argparse.Namespace) -> int:
@@ -188,7 +179,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 
 def facts(record: Record) -> dict[str, object]:
-    """A record for a program; the line index stays out of it."""
+    """Return a record for a program; the line index stays out of it."""
     return {
         "ref": record.ref,
         "tool": record.tool,
@@ -206,27 +197,60 @@ def facts(record: Record) -> dict[str, object]:
         "kind": record.kind,
         "why": [list(reason) for reason in record.why],
         "pinned": record.pinned,
+        "redacted": record.redacted,
+        "scope": record.scope,
+        "scopes": _scopes(record),
     }
 
 
+def _fit(made: Clipper, count: int, text: Callable[[int], str]) -> int:
+    """Return how many rows fit where the shell is an agent's; all of them in a person's."""
+    import os
+
+    if not hosts(os.environ):
+        return count
+    from spillover.select.ends import most
+
+    limits = made.limits.share(LIST_SHARE)
+    return most(count, lambda rows: limits.fill(text(rows), made.count, byte_bound=made.byte_bound))
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
-    """Columns as wide as they need to be; the last one as long as it is."""
-    clean = [[" ".join(cell.split()) for cell in row] for row in rows]
+    """Print columns as wide as they need to be; the last one is as long as it is."""
+    put(lay_out(head, rows, right))
+
+
+def lay_out(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Return a table as a text."""
+    text = ""
+    clean = [[" ".join(make_harmless(cell).split()) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in [head, *clean]) for column in range(len(head))]
     for row in [head, *clean]:
         cells = [
             cell.rjust(width) if column in right else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
-        put("  ".join(cells).rstrip() + "\n")
+        text += "  ".join(cells).rstrip() + "\n"
+    return text
 
 
-def _marks(record: Record, store: Store) -> str:
-    return ", ".join(["pinned"] * record.pinned + ["compressed"] * (store.where(record.ref) is None))
+def _marks(record: Record, store: Scoped) -> str:
+    packed = not is_remote(store.store) and store.where(record.ref) is None
+    return ", ".join(["pinned"] * record.pinned + ["compressed"] * packed)
 
 
-def _outputs(count: int) -> str:
-    return f"{count:,} output{'s' * (count != 1)}"
+def is_remote(store: Store) -> bool:
+    """Return whether outputs are in a bucket."""
+    return hasattr(store, "push")
+
+
+def _why_no_path(store: Store) -> str:
+    return "in a bucket" if is_remote(store) else "compressed"
+
+
+def _scopes(record: Record) -> list[str]:
+    """Whose it is, as far as whoever asks may see."""
+    return [owner.scope for owner in owners(record)]
 
 
 def _age(record: Record) -> str:
@@ -240,10 +264,6 @@ def _age(record: Record) -> str:
 FUNCTIONS = {
     "list": list_,
     "show": show,
-    "gc": gc,
-    "verify": verify_,
-    "pin": pin,
-    "unpin": unpin,
     "config": config,
     "doctor": doctor,
 }

@@ -1,9 +1,12 @@
-"""Showing on stderr how far a command has come: one line that is rewritten, or few lines that get rarer."""
+"""Show progress on stderr: one line that is rewritten, or a few lines at growing intervals."""
 
 from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
+
+from spillover.cli.output import make_harmless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +19,7 @@ FIRST, MOST = 2.0, 20
 
 
 class Live:
-    """Bounded by itself, however much the command prints."""
+    """The progress display; bounded, however much the command prints."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -26,7 +29,11 @@ class Live:
         self._told = 0
 
     def show(self, progress: Progress) -> None:
-        line = f"{progress.bytes:,} bytes · {progress.last}"
+        with suppress(OSError):  # a terminal that is gone is no reason to end the command
+            self._show(progress)
+
+    def _show(self, progress: Progress) -> None:
+        line = make_harmless(f"{progress.bytes:,} bytes · {progress.last}")
         if self._terminal:
             width = max(20, os.get_terminal_size(self._out.fileno()).columns - 1)
             self._out.write(f"\r\x1b[K{line[:width]}")
@@ -39,7 +46,8 @@ class Live:
             self._out.flush()
 
     def end(self) -> None:
-        """Leave no half line behind."""
+        """End the line."""
         if self._terminal:
-            self._out.write("\r\x1b[K")
-            self._out.flush()
+            with suppress(OSError):
+                self._out.write("\r\x1b[K")
+                self._out.flush()

@@ -1,4 +1,8 @@
-"""Writing: bytes that nothing re-encodes, and facts as JSON."""
+"""The one place that writes to terminals. Control characters in foreign text are made visible first.
+
+Commands, tool names, keys and paths are somebody else's words. An escape code among them would set a clipboard or a
+title, a bidi control would turn a line around; both are shown (␛, <U+202E>) instead of obeyed.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,16 @@ if TYPE_CHECKING:
     from spillover.result import Clip
 
 
-def put(text: str, fd: int = 1) -> None:
-    """Write all of it, whatever the locale says about encodings."""
-    if text and not text.endswith("\n") and os.isatty(fd):
-        text += "\n"  # for the prompt that follows
+def put(text: str, fd: int = 1, *, raw: bool = False, end: bool = False) -> None:
+    """Write all of it, whatever the locale says about encodings.
+
+    `raw`: what a profile shows as it came goes as it is to a program that reads it, and never to a terminal.
+    `end`: the last line gets its newline, as on a terminal; an output that was not cut passes as it came.
+    """
+    if not raw or os.isatty(fd):
+        text = make_harmless(text)
+    if text and not text.endswith("\n") and (end or os.isatty(fd)):
+        text += "\n"
     data = memoryview(text.encode("utf-8", "surrogatepass"))
     while data:
         try:
@@ -25,27 +35,51 @@ def put(text: str, fd: int = 1) -> None:
             wait(fd, writing=True)
 
 
+def make_harmless(text: str) -> str:
+    """Return the text with control characters made visible; newlines and tabs stay."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    from spillover.view.clean import exact  # most of what we say is plain
+
+    return exact(text.encode("utf-8", "surrogatepass"))
+
+
+def fit_terminal(text: str, fd: int = 1) -> str:
+    """Return a table with its lines cut to the width of the terminal; as it is for anything else that reads it."""
+    width = os.get_terminal_size(fd).columns if os.isatty(fd) else 0
+    if not width:
+        return text
+    return "".join(f"{line if len(line) <= width else line[: width - 1] + '…'}\n" for line in text.splitlines())
+
+
 def wait(fd: int, *, writing: bool = False) -> None:
-    """Until a descriptor that does not block can be read, or written."""
+    """Wait until a non-blocking descriptor can be read, or written."""
     import select  # hardly ever needed
 
     select.select([] if writing else [fd], [fd] if writing else [], [])
 
 
 def complain(message: str) -> None:
-    """Say on stderr what is wrong; where nobody can hear it, that is no reason to fail."""
+    """Print an error on stderr; a closed stderr is not a reason to fail.
+
+    Further lines are indented: a name with a newline in it cannot pass for something else we say.
+    """
+    said = message.replace("\n", "\n  ")
     with suppress(OSError):
-        put(f"spill: {message}\n", 2)
+        put(f"spill: {said}\n", 2)
 
 
 def put_json(value: Any) -> None:
     import json  # most calls print text
 
-    put(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    if make_harmless(text) != text:  # the same value in other letters
+        text = json.dumps(value, ensure_ascii=True, indent=1).replace("\x7f", "\\u007f")
+    put(text + "\n")
 
 
 def facts(clip: Clip) -> dict[str, Any]:
-    """What is known of a clip, for a program."""
+    """Return what is known of a clip, for a program."""
     return {
         "outcome": clip.outcome,
         "ref": clip.ref,

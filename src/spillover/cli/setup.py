@@ -2,22 +2,176 @@
 
 from __future__ import annotations
 
+import os
+
 from spillover.clipper import Clipper
-from spillover.config.settings import load
+from spillover.config.files import NAMED
+from spillover.config.host import limits_of_failing, within
+from spillover.config.settings import PREFIX, VARIABLES, load
+from spillover.data import replace
+from spillover.errors import SpilloverError, UsageError
+from spillover.limits import SMALLEST, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from spillover.choices import Choices
+    from spillover.config.settings import Settings
+    from spillover.notice import Hint
+
+#: Variables that say where outputs go, and who finds them there.
+WHERE = ("SPILLOVER_STORE", "SPILLOVER_SCOPE")
 
 #: Arguments that are settings, by the name they have in the configuration.
-SETTINGS = ("profile", "lines", "bytes", "chars", "tokens", "tokenizer", "keep", "hints", "cap", "store")
+SETTINGS = (
+    "profile",
+    "lines",
+    "bytes",
+    "chars",
+    "tokens",
+    "tokenizer",
+    "keep",
+    "worth",
+    "hints",
+    "cap",
+    "store",
+    "scope",
+)
 #: Whoever reads what this command prints can most likely run it, and open files.
 HINTS = ("cli", "path")
+#: Where limits are not above the smallest by so much, nothing is taken from them for a newline.
+ROOMY = 1.5
 
 
 def clipper(arguments: argparse.Namespace, hints: tuple[str, ...] = HINTS) -> Clipper:
-    """The Clipper of this call: the command line over the environment over files over defaults."""
-    given = {name: getattr(arguments, name, None) for name in SETTINGS}
-    settings = load(given={name: value for name, value in given.items() if value is not None})
-    others = {"hints": hints} if settings.values["hints"].origin == "default" else {}
+    """Return the Clipper for this call: the command line, then the environment, then files, then defaults.
+
+    With the usual hints, what is printed is read in a shell, and fits the agent whose shell that is.
+    """
+    given = _given(arguments)
+    everything = getattr(arguments, "all_scopes", False)
+    if everything and "scope" in given:
+        raise UsageError("--scope and --all-scopes exclude each other; use one of them.")
+    return _made(given, hints, everything=everything)
+
+
+def leave_room(made: Clipper) -> Clipper:
+    """Return the Clipper with limits that leave room for the newline at the end of an answer."""
+    less = {
+        name: value - 1
+        for name, value in made.limits.given()
+        if name != "lines" and value - 1 >= ROOMY * SMALLEST[name]
+    }
+    try:
+        return replace(made, limits=replace(made.limits, **less))
+    except UsageError:  # by the caller's own counter, there is no room at all
+        return made
+
+
+def lower_if_failed(choices: Choices, exit_code: int) -> Choices:
+    """Return the choices for a command that ended like this: an agent may show less of one that failed."""
+    less = limits_of_failing() if exit_code else {}
+    if not less or choices.form is not None:
+        return choices
+    try:
+        limits = choices.limits.lower(Limits(**less))
+        trigger = choices.trigger and choices.trigger.lower(Limits(**less))
+        return replace(choices, limits=limits, trigger=trigger)
+    except UsageError:  # by the caller's own counter, there is no room
+        return choices
+
+
+def ends_with_newline(text: str, made: Choices) -> bool:
+    """Return whether a text may get a newline at its end and still fit; a profile's words stand outside the limits anyway."""
+    return made.notice == "outside" or made.limits.hold(text + "\n", made.count, byte_bound=made.byte_bound)
+
+
+def make_clipper_anyway(
+    arguments: argparse.Namespace | None,
+    hints: tuple[str, ...] = HINTS,
+    cwd: str | None = None,
+    project: str | None = None,
+) -> tuple[Clipper, str]:
+    """Return a Clipper even if files or the environment are wrong, and what is wrong with them.
+
+    A wrong option on the command line is still an error.
+    """
+    given = _given(arguments) if arguments else {}
+    try:
+        return _made(given, hints, cwd, project=project), ""
+    except SpilloverError as error:
+        wrong = str(error)
+    for environ, left in _without(os.environ):
+        try:
+            return _made(given, hints, cwd, environ, project=project), f"{wrong} Until that is fixed, {left}."
+        except SpilloverError as error:
+            last = error
+    raise last
+
+
+def _without(environ: Mapping[str, str]) -> Iterator[tuple[dict[str, str], str]]:
+    """Yield the environment without the files; then without our variables but those that say where outputs go; then without any."""
+    others = {name: value for name, value in environ.items() if not name.startswith(PREFIX)} | {NAMED: "none"}
+    places = {name: environ[name] for name in WHERE if name in VARIABLES and name in environ}
+    yield {**environ, NAMED: "none"}, "no configuration file is read"
+    if places:
+        yield {**others, **places}, f"no configuration file is read, and of the variables only {' and '.join(places)}"
+    yield others, f"no configuration file is read, and no {PREFIX} variable"
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, object]:
+    return {name: value for name in SETTINGS if (value := getattr(arguments, name, None)) is not None}
+
+
+def _made(
+    given: Mapping[str, object],
+    hints: tuple[str, ...],
+    cwd: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    project: str | None = None,
+    everything: bool = False,
+) -> Clipper:
+    settings = load(given=given, cwd=cwd, environ=environ)
+    if project is not None:
+        settings = replace(settings, project=project)
+    if hints is HINTS:
+        settings = within(settings)
+    others: dict[str, Any] = {}
+    if settings.values["hints"].origin == "default":
+        others["hints"] = _going_back(hints, given, everything=everything, elsewhere=_elsewhere(settings, cwd, project))
+    if everything:
+        from spillover.store.scope import EVERY  # only for a person who asks
+
+        others["scope"] = EVERY
     return settings.made(Clipper, **others)
+
+
+def _going_back(
+    hints: tuple[str, ...], given: Mapping[str, object], *, everything: bool, elsewhere: str | None
+) -> tuple[str | Hint, ...]:
+    """Return the hints, with the options that whoever pastes a step needs to find the output where this call left it."""
+    scope = given.get("scope") or elsewhere
+    named = {"--store": given.get("store"), "--scope": scope}
+    if "cli" not in hints or not (everything or any(named.values())):
+        return hints
+    from shlex import quote  # only for those who say where
+
+    from spillover.notice import CLI, with_options
+
+    options = [f"{option} {quote(str(value))}" for option, value in named.items() if value]
+    changed = with_options(CLI, " ".join([*options, *["--all-scopes"] * everything]))
+    return tuple(changed if hint == "cli" else hint for hint in hints)
+
+
+def _elsewhere(settings: Settings, cwd: str | None, project: str | None) -> str | None:
+    """Return the scope of a host's session, where a command in the tool's own folder would not find it by itself."""
+    if cwd is None or project is None or settings.values["scope"].origin != "default" or os.environ.get(WHERE[1]):
+        return None
+    from spillover.store.scope import folder_scope  # hooks know both folders; nobody else does
+
+    begun = folder_scope(project)
+    return None if folder_scope(cwd) == begun else begun

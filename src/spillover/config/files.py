@@ -1,106 +1,108 @@
-"""Configuration files: which are read, and the settings in them."""
+"""Configuration files: which are read, and whose they are."""
 
 from __future__ import annotations
 
 import os
 
-from spillover.config.place import expanded, own
-from spillover.config.values import KEYS, QUOTED_CHARS, RULE_KEYS, Setting, checked, in_rule, line_of, nearest, short
-from spillover.data import dataclass, replace
+from spillover.config.guard import take
+from spillover.config.place import FILE, PYPROJECT, topmost
 from spillover.errors import ConfigError
-from spillover.notice import one_line
+from spillover.folders import expand, user_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
-FILE, PYPROJECT, NAMED = "spillover.toml", "pyproject.toml", "SPILLOVER_CONFIG"
+    from spillover.config.file import File, Ignored
+    from spillover.config.guard import Taken
 
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """One file, read; `table` is ours in it."""
-
-    path: str
-    table: dict[str, Any]
-    text: str
-
-    def settings(self, environ: Mapping[str, str]) -> Iterator[Setting]:
-        flat = list(self._flat({key: value for key, value in self.table.items() if key != "tools"}, KEYS))
-        for pattern, rule in self.inner("tools", self.table.get("tools", {})).items():
-            own = list(self._flat(self.inner(pattern, rule), RULE_KEYS))
-            # An empty rule says that this tool is like the rest, whatever the patterns after it say.
-            flat += [(in_rule(pattern, key), value) for key, value in own or [("clip", True)]]
-        for key, value in flat:
-            yield checked(Setting(key, value, self.path), os.path.dirname(self.path), environ, self.text)
-
-    def inner(self, name: str, value: object) -> dict[str, Any]:
-        if isinstance(value, dict):
-            return value
-        raise self._refused(name, f"{short(Setting(name, value, self.path))}: expected a table of keys.")
-
-    def _flat(self, table: dict[str, Any], known: Mapping[str, str], under: str = "") -> Iterator[tuple[str, object]]:
-        for key, value in table.items():
-            name = under + key
-            if name in known:
-                yield name, value
-            elif any(one.startswith(name + ".") for one in known):
-                yield from self._flat(self.inner(name, value), known, name + ".")
-            else:
-                beside = [one.removeprefix(under).partition(".")[0] for one in known if one.startswith(under)]
-                beside += ["tools"] if known is KEYS and not under else []
-                what = "no key" if known is KEYS else "no key of a rule"
-                near = nearest(key, dict.fromkeys(beside))
-                raise self._refused(key, f"{one_line(name, QUOTED_CHARS)} is {what}; {near}")
-
-    def _refused(self, key: str, words: str) -> ConfigError:
-        return ConfigError(f"{self.path}{line_of(self.text, key)}: {words}")
+NAMED = "SPILLOVER_CONFIG"
+CHANGED = "it has changed since you trusted it; read it again, then run `spill trust`"
 
 
-def files_for(here: str, environ: Mapping[str, str]) -> list[File]:
-    """What is read: the user's file, then the one that is named or else the project's."""
+def files_for(here: str, environ: Mapping[str, str], uid: int) -> tuple[list[File], list[Ignored]]:
+    """Return the files to read (the user's, then the named one or the project's), and what is ignored and why."""
     named = environ.get(NAMED)
     if named in ("", "none"):
-        return []
-    user = _opened(os.path.join(own(environ, "XDG_CONFIG_HOME", ".config"), FILE))
-    project = _project(here) if named is None else _opened(os.path.join(here, expanded(named, environ)))
-    if named is not None and project is None:
-        raise ConfigError(f'{NAMED}: there is no configuration at {named}; name another file, or "none".')
-    return [file for file in ((user,) if user == project else (user, project)) if file]
+        return [], []
+    user, users_id = users_file(environ, uid)
+    if named is None:
+        project, ignored = _project(here, environ, uid, users_id)
+    else:
+        project, ignored = _read_named(os.path.join(here, expand(named, environ)), named, users_id), []
+    return [file for file in (user, project) if file], ignored
 
 
-def _project(folder: str) -> File | None:
+def users_file(environ: Mapping[str, str], uid: int) -> tuple[File | None, tuple[int, int] | None]:
+    """Return the user's own file, and its path. Many keep it in a repository of dotfiles, with a link to it."""
+    path = os.path.join(user_folder(environ, "XDG_CONFIG_HOME", ".config"), FILE)
+    taken = take(path, uid=uid, links=True)
+    return (None, None) if taken is None else (_read_own(path, taken), taken.id)
+
+
+def candidates(here: str, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield where a project's configuration may be, the nearest first."""
+    top = topmost(here, environ)
     while True:
-        if found := _opened(os.path.join(folder, FILE)) or _opened(os.path.join(folder, PYPROJECT)):
-            return found
-        below, folder = folder, os.path.dirname(folder)
-        if folder == below:
-            return None
+        for name in (FILE, PYPROJECT):
+            yield os.path.join(here, name)
+        if here == top:
+            return
+        here = os.path.dirname(here)
 
 
-def _opened(path: str) -> File | None:
-    """The configuration in a file; None where there is none."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError as error:
-        if not os.path.exists(path):  # also where a folder above may not be entered: nothing is known to be there
-            return None
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    shared = os.path.basename(path) == PYPROJECT
-    if shared and b"tool.spillover" not in data:
+def speaks_of_us(path: str, data: bytes) -> bool:
+    """Return whether a file can contain our configuration; most projects have a pyproject.toml without it."""
+    return os.path.basename(path) != PYPROJECT or b"tool.spillover" in data
+
+
+def _read_own(path: str, taken: Taken) -> File | None:
+    """Return a file of the user's own. Whatever is wrong with it is an error: skipping it would be a surprise."""
+    if taken.wrong:
+        raise ConfigError(f"{path} is not used: {taken.wrong}.")
+    if not speaks_of_us(path, taken.data):
         return None
-    import tomllib  # 10 ms, and most have no file
+    from spillover.config.file import parse  # with the parser 10 ms, and most have no file
 
-    try:
-        text = data.decode()
-        table: Any = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} is not TOML: {error}.") from error
-    whole = File(path, table, text)
-    if not shared:
-        return whole
-    tool = table.get("tool")
-    ours = tool.get("spillover") if isinstance(tool, dict) else None
-    return None if ours is None else replace(whole, table=whole.inner("spillover", ours))
+    return parse(path, taken.data)
+
+
+def _read_named(path: str, named: str, users: tuple[int, int] | None) -> File | None:
+    taken = take(path, uid=None, links=True)  # who names a file answers for whose it is
+    if taken is None:
+        raise ConfigError(f'{NAMED}: there is no configuration at {named}; name another file, or "none".')
+    return None if taken.id == users else _read_own(path, taken)
+
+
+def _project(
+    here: str, environ: Mapping[str, str], uid: int, users: tuple[int, int] | None
+) -> tuple[File | None, list[Ignored]]:
+    """Return the nearest file that may be used. An untrusted one never stops a command, whatever is in it."""
+    ignored: list[Ignored] = []
+    for path in candidates(here, environ):
+        taken = take(path, uid=uid)
+        if taken is None or ((taken.data or not taken.wrong) and not speaks_of_us(path, taken.data)):
+            continue
+        if taken.id == users:
+            return None, ignored
+        from spillover.config.file import Ignored, parse
+        from spillover.config.trust import state_of
+
+        if taken.wrong:
+            ignored.append(Ignored(path, "", taken.wrong))
+            continue
+        state, wrong = state_of(path, taken.data, environ, uid)
+        if wrong:
+            ignored.append(Ignored(path, "", wrong))
+        try:
+            file = parse(path, taken.data, trusted=state == "trusted")
+        except ConfigError as error:
+            if state == "trusted":
+                raise
+            ignored.append(Ignored(path, "", str(error).removeprefix(f"{path} ").rstrip(".")))
+            return None, ignored
+        if file is not None:
+            if state == "changed":
+                ignored.append(Ignored(path, "", CHANGED))
+            return file, ignored
+    return None, ignored

@@ -1,6 +1,7 @@
 """What holds here, from every source.
 
 Weakest first: the defaults, the user's file, the project's file, SPILLOVER_* variables, what the caller gives.
+A project's file that the user has not trusted narrows what holds without it (`config.narrow`), and nothing more.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from contextlib import contextmanager, suppress
 
 from spillover import profiles
 from spillover.choices import Choices
-from spillover.config.files import NAMED, files_for
-from spillover.config.place import CONTEXT_TOKENS, own
+from spillover.config.files import NAMED, files_for, users_file
+from spillover.config.place import CONTEXT_TOKENS, DEADLINE_SECONDS, open_store
 from spillover.config.values import (
     CHOICES,
     FLAG,
@@ -20,7 +21,7 @@ from spillover.config.values import (
     LIMITS,
     UNITS,
     Setting,
-    checked,
+    check,
     in_rule,
     kind_of,
     nearest,
@@ -30,41 +31,55 @@ from spillover.config.values import (
 )
 from spillover.data import dataclass, replace
 from spillover.errors import ConfigError, SpilloverError, UsageError
+from spillover.folders import user_folder
 from spillover.intake.take import CAP
-from spillover.limits import DEFAULT_BYTES, DEFAULT_LINES, DEFAULT_TOKENS, Limits
-from spillover.store.directory import DirStore
+from spillover.limits import DEFAULT_BYTES, DEFAULT_LINES, DEFAULT_TOKENS, DEFAULT_WORTH, Limits
 from spillover.store.retention import Retention
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
+
+    from spillover.config.file import File, Ignored
 
     Made = TypeVar("Made")
 
 PREFIX = "SPILLOVER_"
 VARIABLES = {PREFIX + key.upper().replace(".", "_"): key for key in KEYS}
+TEXTS = ("profile", "scope")  # used as they are, and empty where nobody says
 #: Ours too, but no settings.
 OTHERS = (NAMED, CONTEXT_TOKENS, "SPILLOVER_DEBUG")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds, by flat key ("tokens", "trigger.chars", "tools.bash*.keep"), and the files that were read."""
+    """What holds, by flat key ("tokens", "trigger.chars", "tools.bash*.keep"), the files that were read, and what was ignored."""
 
     values: Mapping[str, Setting]
     files: tuple[str, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+    project: str | None = None  # a folder: its project is the scope, where nobody names one
 
     def choices(self) -> dict[str, Any]:
-        """The same as arguments for a Clipper; what a Clipper would not take is a ConfigError."""
-        values = {key: read(kind_of(key), setting.value) for key, setting in self.values.items() if key != "profile"}
+        """Return the settings as arguments for a Clipper; ConfigError for what a Clipper would refuse."""
+        values = {key: read(kind_of(key), setting.value) for key, setting in self.values.items() if key not in TEXTS}
         age, size, count, old = (values[f"retention.{name}"] or None for name in ("age", "bytes", "count", "compress"))
-        with self._blaming("store"):
-            kept = Retention(age_seconds=age, bytes=size, count=count, compress_seconds=old)
-            store = DirStore(values["store"], kept)
-        chosen: dict[str, Any] = {"store": store}
+        with self._blaming("store", "deadline"):
+            grace = values["retention.grace"]
+            kept = Retention(
+                age_seconds=age,
+                bytes=size,
+                count=count,
+                grace_seconds=grace,
+                compress_seconds=old,
+                runs=values["retention.runs"],
+                idle_seconds=values["retention.idle"],
+            )
+            store = open_store(values["store"], kept, deadline_seconds=values["deadline"])
+        chosen: dict[str, Any] = {"store": store, "scope": self._scope(), "redact": self.values["redact"].value}
         for name, keys in CHOICES.items():
-            held_against = LIMITS if name in ("trigger", "tokens") else ()
+            held_against = LIMITS if name in ("trigger", "tokenizer") else ()
             with self._blaming(*keys, *held_against):
                 chosen[name] = _choice(name, values)
                 Choices(**chosen)
@@ -78,21 +93,35 @@ class Settings:
         return {**chosen, "rules": rules}
 
     def made(self, clipper: Callable[..., Made], **others: Any) -> Made:
-        """A Clipper with these choices, and with the words and the file names of the profile where there is one."""
+        """Make a Clipper with these choices, and with the wording and file names of the profile if there is one."""
         profile = self.values["profile"].value
         make: Callable[..., Made] = profiles.named(str(profile)).clipper if profile else clipper
+        chosen = self.choices()
+        if self.values["keep"].origin == f"profile {profile}":
+            del chosen["keep"]  # the profile's own, which may depend on the command
         with self._blaming("profile"):
-            return make(**{**self.choices(), **others})
+            return make(**{**chosen, **others})
+
+    def _scope(self) -> str | None:
+        said = self.values["scope"].value
+        if said or self.project is None:
+            return str(said) if said else None
+        from spillover.store.scope import VARIABLE, folder_scope  # for a host that names a folder
+
+        # One that was set and cannot be used is not replaced by another.
+        return None if os.environ.get(VARIABLE) else folder_scope(self.project)
 
     @contextmanager
     def _blaming(self, *keys: str) -> Iterator[None]:
-        """Whatever cannot be used, say where it was set."""
+        """Say in an error where the value was set."""
         try:
             yield
         except SpilloverError as error:
             said = [self.values[key] for key in keys if self.values[key].origin != "default"]
             where = "; ".join(f"{setting.origin}: {short(setting)}" for setting in said)
-            raise ConfigError(f"{where}: {error}") from error
+            if len(said) == 1 and said[0].origin.removeprefix("--").replace("-", ".") == said[0].key:
+                where = said[0].origin  # an option or an argument, just typed
+            raise ConfigError(f"{where}: {error}" if where else str(error)) from error
 
 
 def load(
@@ -101,27 +130,63 @@ def load(
     environ: Mapping[str, str] | None = None,
     given: Mapping[str, object] | None = None,
     given_origin: Callable[[str], str] = lambda key: "--" + key.replace(".", "-"),
+    uid: int | None = None,
 ) -> Settings:
-    """What holds here, from every source; `given` are the caller's values by flat key, None where it has none."""
+    """Return the settings from every source; `given` are the caller's values by flat key, None if not given.
+
+    Files count only if they belong to `uid`, which is the user of this process, or to root.
+    """
     environ = os.environ if environ is None else environ
-    here = _here() if cwd is None else os.path.abspath(cwd)
-    files = files_for(here, environ)
+    here = _here() if cwd is None else os.path.realpath(cwd)
+    files, ignored = files_for(here, environ, os.geteuid() if uid is None else uid)
     caller = [(key, given_origin(key), value) for key, value in (given or {}).items() if value is not None]
-    merged: dict[str, Setting] = {}
+    said: dict[str, Setting] = {}
     for key, origin, value in (*caller, *_variables(environ)):
-        merged.setdefault(key, _said(key, origin, value, here, environ))
-    said = dict(merged)
-    for setting in (setting for file in reversed(files) for setting in file.settings(environ)):
+        said.setdefault(key, _said(key, origin, value, here, environ))
+    return replace(settle(files, said, environ, ignored), project=cwd)
+
+
+def settle(
+    files: Sequence[File], said: Mapping[str, Setting], environ: Mapping[str, str], ignored: Sequence[Ignored] = ()
+) -> Settings:
+    """Return the settings with these files, weakest first, below what was `said` by variables and the caller."""
+    merged = dict(said)
+    for setting in (setting for file in reversed(files) if file.trusted for setting in file.settings(environ)):
         # What was said for all tools is stronger than what a file says for one.
         stronger = said.get(split(setting.key)[1])
         merged.setdefault(setting.key, replace(stronger, key=setting.key) if stronger else setting)
     for setting in (*_from_profile(merged.get("profile")), *_defaults(environ)):
         merged.setdefault(setting.key, setting)
-    return Settings({key: merged[key] for key in KEYS} | merged, tuple(file.path for file in files))
+    made = Settings({key: merged[key] for key in KEYS} | merged, tuple(file.path for file in files), tuple(ignored))
+    for file in files:
+        made = made if file.trusted else _narrow_by(made, file, said, environ)
+    return made
+
+
+def needs_trust(file: File, environ: Mapping[str, str]) -> tuple[Ignored, ...]:
+    """Return what of a project's file would be ignored if it were not trusted."""
+    user, _ = users_file(environ, os.geteuid())
+    return settle([*([user] if user else []), replace(file, trusted=False)], {}, environ).ignored
+
+
+def _narrow_by(settings: Settings, file: File, said: Mapping[str, Setting], environ: Mapping[str, str]) -> Settings:
+    """Return the settings narrowed by an untrusted file. Its rules come after all others, so that none is overruled."""
+    from spillover.config.file import Ignored  # most have no such file
+    from spillover.config.narrow import narrow
+
+    applied, ignored = narrow(file, settings.values, said, environ)
+    made = replace(settings, values={**settings.values, **applied}, ignored=(*settings.ignored, *ignored))
+    try:
+        if applied:
+            made.made(Choices)
+    except SpilloverError as error:  # each narrows, and together they cannot be used: no reason to stop a command
+        why = Ignored(file.path, "", f"it cannot be used together with what holds here ({str(error).rstrip('.')})")
+        return replace(settings, ignored=(*settings.ignored, why))
+    return made
 
 
 def _from_profile(chosen: Setting | None) -> Iterator[Setting]:
-    """What a profile says, which is everything about how much: a limit it does not name is none."""
+    """Yield the settings of a profile; a limit that it does not set is removed."""
     if chosen is None:
         return
     said = {**dict.fromkeys(LIMITS, 0), **profiles.named(str(chosen.value)).SETTINGS}
@@ -132,9 +197,25 @@ def _from_profile(chosen: Setting | None) -> Iterator[Setting]:
 def _defaults(environ: Mapping[str, str]) -> Iterator[Setting]:
     limits = {"lines": DEFAULT_LINES, "bytes": DEFAULT_BYTES, "tokens": DEFAULT_TOKENS}
     kept = Retention()
-    retention = {"retention.age": kept.age_seconds, "retention.bytes": kept.bytes, "retention.count": kept.count}
-    others = {"profile": "", "keep": "auto", "hints": "path", "cap": CAP, "tokenizer": "estimate"}
-    store = {"store": own(environ, "XDG_STATE_HOME", ".local/state")}
+    retention = {
+        "retention.age": kept.age_seconds,
+        "retention.bytes": kept.bytes,
+        "retention.count": kept.count,
+        "retention.grace": kept.grace_seconds,
+        "retention.runs": kept.runs,
+    }
+    others: dict[str, object] = {
+        "profile": "",
+        "keep": "auto",
+        "hints": "path",
+        "cap": CAP,
+        "tokenizer": "estimate",
+        "scope": "",
+        "deadline": DEADLINE_SECONDS,
+        "redact": "off",
+        "worth": DEFAULT_WORTH,
+    }
+    store = {"store": user_folder(environ, "XDG_STATE_HOME", ".local/state")}
     for key, value in (dict.fromkeys(KEYS, 0) | limits | retention | others | store).items():
         yield Setting(key, value, "default")
 
@@ -145,20 +226,20 @@ def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:
             yield VARIABLES[name], name, text
         elif name.startswith(PREFIX) and name not in (*VARIABLES, *OTHERS):
             known = [one.removeprefix(PREFIX) for one in (*VARIABLES, NAMED)]
-            raise ConfigError(f"{name} is no variable; {nearest(name.removeprefix(PREFIX), known, PREFIX)}")
+            raise ConfigError(f"{name} is not a variable; {nearest(name.removeprefix(PREFIX), known, PREFIX)}")
 
 
 def _said(key: str, origin: str, value: object, here: str, environ: Mapping[str, str]) -> Setting:
-    """A setting from a variable or the caller, where a text may stand for any value."""
+    """Return a setting from a variable or the caller, where a text may stand for any value."""
     kind = kind_of(key)
     if not kind:
-        raise ConfigError(f"{origin}: {key} is no key; {nearest(key, KEYS)}")
+        raise ConfigError(f"{origin}: {key} is not a key; {nearest(key, KEYS)}")
     if isinstance(value, str) and kind == HINTS:
         value = value.replace(";", " ").split()
     elif isinstance(value, str) and kind in (*UNITS, FLAG):
         with suppress(ValueError):
             value = {"true": True, "false": False}.get(value.lower(), value) if value.isalpha() else int(value)
-    return checked(Setting(key, value, origin), here, environ)
+    return check(Setting(key, value, origin), here, environ)
 
 
 def _choice(name: str, values: Mapping[str, Any]) -> Any:

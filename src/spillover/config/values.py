@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 
-from spillover.config.place import expanded
+from spillover.choices import REDACT
+from spillover.config.place import is_url
 from spillover.data import dataclass, replace
 from spillover.errors import ConfigError, UsageError
+from spillover.folders import expand
 from spillover.limits import Limits
 from spillover.notice import hints, one_line
 from spillover.profiles import NAMES as PROFILES
+from spillover.units import LARGEST, SIZES, TIMES, read_amount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,25 +25,29 @@ SIZE = 'a whole number of bytes, or a size with its unit, e.g. "2 GiB"'
 AGE = 'a whole number of seconds, or a time with its unit (s, m, h, d, w), e.g. "7d"'
 WORD = "a word in quotes"
 HINTS = 'a hint in quotes, or a list of them, e.g. ["cli", "files:Read,Grep"]'
-FOLDER = "the path of a folder, in quotes"
+FOLDER = "the path of a folder, or a URL such as s3://bucket/prefix, in quotes"
 FLAG = "true or false"
+SHARE = "a number from 0 to 1, e.g. 0.1; 0 fills the limits"
 
-UNITS: dict[str, dict[str, int]] = {
-    COUNT: {},
-    SIZE: {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
-    | {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40},
-    AGE: {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800},
-}
-LARGEST = (1 << 63) - 1  # TOML promises no more of a number
+UNITS: dict[str, dict[str, int]] = {COUNT: {}, SIZE: SIZES, AGE: TIMES}
 QUOTED_CHARS = 80  # a complaint quotes no more of a value
 
 LIMITS = ("lines", "bytes", "chars", "tokens")
 TRIGGER = tuple(f"trigger.{name}" for name in LIMITS)
 _CHOSEN = {**dict.fromkeys((*LIMITS, *TRIGGER), COUNT), "keep": WORD, "hints": HINTS, "cap": SIZE, "tokenizer": WORD}
+_CHOSEN["worth"] = SHARE
 #: Every key there is: in one of the [tools] tables, and outside of them.
 RULE_KEYS = {**_CHOSEN, "clip": FLAG}
-_KEPT = {"retention.age": AGE, "retention.bytes": SIZE, "retention.count": COUNT, "retention.compress": AGE}
-KEYS = {**_CHOSEN, "profile": WORD, "store": FOLDER, **_KEPT}
+_KEPT = {
+    "retention.age": AGE,
+    "retention.bytes": SIZE,
+    "retention.count": COUNT,
+    "retention.grace": AGE,
+    "retention.compress": AGE,
+    "retention.runs": COUNT,
+    "retention.idle": AGE,
+}
+KEYS = {**_CHOSEN, "profile": WORD, "store": FOLDER, "deadline": AGE, "scope": WORD, "redact": WORD, **_KEPT}
 #: Which keys make up a choice.
 CHOICES = {
     "limits": LIMITS,
@@ -48,7 +55,8 @@ CHOICES = {
     "keep": ("keep",),
     "hints": ("hints",),
     "cap": ("cap",),
-    "tokens": ("tokenizer",),
+    "tokenizer": ("tokenizer",),
+    "worth": ("worth",),
 }
 
 
@@ -61,11 +69,11 @@ class Setting:
     origin: str
 
     def __str__(self) -> str:
-        return f"{self.key} = {_written(self.value)}"
+        return f"{self.key} = {_write(self.value)}"
 
 
-def checked(setting: Setting, folder: str, environ: Mapping[str, str], text: str = "") -> Setting:
-    """The setting, if it can be used; a path in it starts from `folder`."""
+def check(setting: Setting, folder: str, environ: Mapping[str, str], text: str = "") -> Setting:
+    """Return the setting if it is valid; a path in it is relative to `folder`."""
     kind = kind_of(setting.key)
     name = split(setting.key)[1].removeprefix("trigger.")
     try:
@@ -76,49 +84,49 @@ def checked(setting: Setting, folder: str, environ: Mapping[str, str], text: str
             hints(value)
         elif name == "profile" and value not in PROFILES:
             raise UsageError(f"there is no such profile; use one of {', '.join(PROFILES)}.")
+        elif name == "redact" and value not in REDACT:
+            raise UsageError(f"use one of {', '.join(REDACT)}.")
+        elif name == "scope":
+            from spillover.store.scope import from_outside  # most leave it to the project
+
+            from_outside(value)
     except ValueError as error:
         words = str(error) if isinstance(error, UsageError) else f"expected {kind}."
         raise ConfigError(f"{setting.origin}{line_of(text, name)}: {short(setting)}: {words}") from error
-    if kind == FOLDER:
-        return replace(setting, value=os.path.normpath(os.path.join(folder, expanded(value, environ))))
+    if kind == FOLDER and not is_url(value):
+        return replace(setting, value=os.path.normpath(os.path.join(folder, expand(value, environ))))
     return setting
 
 
 def read(kind: str, value: object) -> Any:
-    """A value in our own terms; ValueError where it is not of this kind."""
+    """Convert a value; ValueError if it is not of this kind."""
     match value:
         case bool() if kind == FLAG:
             return value
         case False if kind in UNITS:
             return 0
+        case int() | float() | str() if kind == SHARE and not isinstance(value, bool):
+            share = float(value)
+            if 0 <= share <= 1:
+                return share
         case int() if kind in UNITS and value is not True and 0 <= value <= LARGEST:
             return value
         case str() if kind in UNITS:
-            return _amount(value.strip(), UNITS[kind])
-        case str() if value and kind != FLAG and not (kind == FOLDER and "://" in value):
+            return read_amount(value, UNITS[kind])
+        case str() if value and kind != FLAG:
             return value
         case list() | tuple() if kind == HINTS and all(isinstance(one, str) for one in value):
             return tuple(value)
     raise ValueError(kind)
 
 
-def _amount(text: str, units: Mapping[str, int]) -> int:
-    unit = text.lstrip("0123456789._ ")
-    if unit.lower() not in units:
-        raise ValueError(unit)
-    amount = float(text.removesuffix(unit)) * units[unit.lower()]
-    if amount and not 1 <= amount <= LARGEST:  # less than 1 would become 0, and that means none
-        raise ValueError(text)
-    return int(amount)
-
-
 def in_rule(pattern: str, key: str) -> str:
-    """The flat key of a key in a rule; quoted, as in TOML, where a dot would make it two."""
+    """Return the flat key of a key in a rule; quoted, as in TOML, if it contains a dot."""
     return f'tools."{pattern}".{key}' if "." in pattern or pattern.startswith('"') else f"tools.{pattern}.{key}"
 
 
 def split(key: str) -> tuple[str | None, str]:
-    """The pattern in a flat key, where there is one, and the key within its rule."""
+    """Split a flat key into the pattern, if there is one, and the key within its rule."""
     rest = key.removeprefix("tools.")
     if rest == key:
         return None, key
@@ -132,12 +140,21 @@ def kind_of(key: str) -> str:
 
 
 def line_of(text: str, key: str) -> str:
-    """Where a key stands in a file, as ":12"; nothing where that is not certain."""
-    import re  # only for a complaint
-
-    pattern = re.compile(rf"""(?<![\w-]){re.escape(key)}["']?\s*[=.\]]""")
-    found = [number for number, line in enumerate(text.split("\n"), 1) if key and pattern.search(line)]
+    """Return the line of a key in a file, as ":12"; "" if that is not certain."""
+    key = "".join(key.split())
+    found = [number for number, line in enumerate(text.split("\n"), 1) if key and _sets("".join(line.split()), key)]
     return f":{found[0]}" if len(found) == 1 else ""
+
+
+def _sets(line: str, key: str) -> bool:
+    """Return whether a line, without its spaces, seems to set this key. No regular expression: the line may be hostile."""
+    at = line.find(key)
+    while at >= 0:
+        before, after = line[at - 1 : at], line[at + len(key) :][:2].lstrip("\"'")
+        if not (before.isalnum() or before in ("_", "-")) and after[:1] in ("=", ".", "]"):
+            return True
+        at = line.find(key, at + 1)
+    return False
 
 
 def nearest(word: str, known: Iterable[str], prefix: str = "") -> str:
@@ -151,7 +168,7 @@ def short(setting: Setting) -> str:
     return one_line(str(setting), QUOTED_CHARS)
 
 
-def _written(value: object) -> str:
+def _write(value: object) -> str:
     try:
         return str(value).lower() if isinstance(value, bool) else repr(value)
     except (ValueError, RecursionError):  # a number of thousands of digits, a table in a table in a table

@@ -7,6 +7,8 @@ from spillover.data import dataclass
 TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
 if TYPE_CHECKING:
     from typing import Protocol
+
+    from spillover.work import Work
 else:
     Protocol = object
 
@@ -36,7 +38,32 @@ class Held:
         return self.data[max(0, start) : max(0, end)]
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Bytes of which each that is read costs a unit of work."""
+
+    blob: Blob
+    work: Work
+
+    @property
+    def size(self) -> int:
+        return self.blob.size
+
+    @property
+    def gap(self) -> tuple[int, int]:
+        """What is not here, as in `Ends`."""
+        return getattr(self.blob, "gap", (0, 0))
+
+    def read(self, start: int, end: int) -> bytes:
+        data = self.blob.read(start, end)
+        self.work.spend_together(len(data))  # large outputs are read by several threads
+        return data
+
+    def close(self) -> None:
+        self.blob.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +80,7 @@ class Ends:
         return self.head.size, max(self.head.size, self.size - len(self.tail))
 
     def read(self, start: int, end: int) -> bytes:
-        """What is here of the range; it never reaches over the gap."""
+        """Return what is here of the range; it never reaches over the gap."""
         opens, closes = self.gap
         start, end = max(0, start), min(end, self.size)
         if start < opens:

@@ -12,6 +12,7 @@ import time
 
 from spillover.data import dataclass
 from spillover.errors import UsageError
+from spillover.intake.beside import DeadManSwitch, read_on
 from spillover.intake.pipe import move, widen
 from spillover.intake.take import Intake
 from spillover.intake.terminal import Signals, Terminal, signal_group
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 NOT_FOUND, NOT_RUNNABLE, TIMED_OUT = 127, 126, 124
 #: Between asking a group to end and ending it.
 GRACE = 2.0
-#: After the child has ended, how long its pipes may stay silent, and how long in all a descendant may still talk.
-IDLE, LINGER = 0.1, 1.0
+#: After the child has ended, how long a descendant that holds its pipes is listened to.
+LINGER = 1.0
 #: How often the end is looked for where the kernel cannot tell us.
 TICK = 0.05
 #: The longest single wait: a signal that comes in the instant before one is only heard after it.
@@ -38,6 +39,7 @@ class Ended:
     exit_code: int  # as a shell reports it: 128 + n for signal n, 126 and 127 when it could not be started
     timed_out: bool = False
     signals: tuple[int, ...] = ()  # what we were sent, and passed on, while it ran
+    still_open: tuple[str, ...] = ()  # streams that a process it left behind still held when we stopped listening
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,7 @@ class Command:
     interactive: bool = False  # it has our own stdin, and the terminal where that is one
     timeout: float | None = None
     grace: float = GRACE
+    die_with_parent: bool = False  # it ends with us, even where we are killed
 
     def __post_init__(self) -> None:
         if isinstance(self.argv, (str, bytes)) or not self.argv:
@@ -68,10 +71,18 @@ class Command:
 
 
 def run(
-    command: Command, intake: Intake, *, cancel: int | None = None, tick: Callable[[], None] | None = None
+    command: Command,
+    intake: Intake,
+    *,
+    cancel: int | Callable[[], bool] | None = None,
+    tick: Callable[[], None] | None = None,
 ) -> Ended:
-    """Run to the end and drain everything. `cancel` is a descriptor that ends the command when it can be read."""
-    with Signals(interactive=command.interactive) as signals:  # from before it starts, or one could be missed
+    """Run to the end and drain everything. `cancel` ends the command: a descriptor that can be read, or a call that is true."""
+    with contextlib.ExitStack() as stack:
+        signals = stack.enter_context(
+            Signals(interactive=command.interactive)
+        )  # before it starts, or one could be missed
+        switch = stack.enter_context(DeadManSwitch(command.grace)) if command.die_with_parent else None
         try:
             child = _start(command)
         except OSError as error:
@@ -81,16 +92,17 @@ def run(
             return Ended(NOT_FOUND if missing else NOT_RUNNABLE)
         except (ValueError, TypeError) as error:  # a NUL byte in an argument, a number in the environment
             raise UsageError(f"{command.argv[0]!r} cannot be run: {error}.") from error
-        signals.go_to(child.pid)
-        with Terminal(child.pid, lend=command.interactive and signals.heard) as terminal:
+        try:
+            if switch:
+                switch.watch(child.pid)
+            signals.go_to(child.pid)
+            terminal = stack.enter_context(Terminal(child.pid, lend=command.interactive and signals.heard))
             watch = _Watch(command, child, intake, cancel, tick, terminal)
-            try:
-                return watch.until_ended(signals.received)
-            except BaseException:
-                watch.kill()
-                raise
-            finally:
-                watch.close()
+            stack.callback(watch.close)
+            return watch.until_ended(signals.received)
+        except BaseException:
+            kill(child, command.grace)
+            raise
 
 
 def _start(command: Command) -> subprocess.Popen[bytes]:
@@ -107,7 +119,7 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
 
 
 def _is_missing(command: Command, error: OSError) -> bool:
-    """Whether there is no such command. A folder of the PATH that may not be entered is passed over, as a shell does."""
+    """Return whether there is no such command. A folder of the PATH that may not be entered is passed over, as a shell does."""
     name = os.fsdecode(command.argv[0])
     if isinstance(error, FileNotFoundError) or "/" in name:
         return isinstance(error, FileNotFoundError)
@@ -122,11 +134,13 @@ class _Watch:
         command: Command,
         child: subprocess.Popen[bytes],
         intake: Intake,
-        cancel: int | None,
+        cancel: int | Callable[[], bool] | None,
         tick: Callable[[], None] | None,
         terminal: Terminal,
     ) -> None:
-        self.child, self.intake, self.tick, self.cancel, self.terminal = child, intake, tick, cancel, terminal
+        self.child, self.intake, self.tick, self.terminal = child, intake, tick, terminal
+        self.cancel = cancel if isinstance(cancel, int) else None
+        self.is_cancelled = cancel if callable(cancel) else None
         self.grace = command.grace
         self.deadline = None if command.timeout is None else time.monotonic() + command.timeout
         self.kill_at: float | None = None
@@ -138,14 +152,21 @@ class _Watch:
         self.streams = {child.stdout.fileno(): "stdout", child.stderr.fileno(): "stderr"}
         self.poll = select.poll()
         for fd in self.streams:
-            os.set_blocking(fd, False)
+            with contextlib.suppress(
+                OSError
+            ):  # what poll says can be read is read without waiting, also where it might
+                os.set_blocking(fd, False)
             widen(fd)
             self.poll.register(fd, select.POLLIN)
+        self.piece = 1 << 16
         if child.stdin is not None:
-            os.set_blocking(child.stdin.fileno(), False)
+            try:
+                os.set_blocking(child.stdin.fileno(), False)
+            except OSError:
+                self.piece = select.PIPE_BUF  # for so much there is room in what poll says can be written
             self.poll.register(child.stdin.fileno(), select.POLLOUT)
-        if cancel is not None:
-            self.poll.register(cancel, select.POLLIN)
+        if self.cancel is not None:
+            self.poll.register(self.cancel, select.POLLIN)
         self.pidfd = _pidfd(child.pid)
         if self.pidfd is not None:
             self.poll.register(self.pidfd, select.POLLIN)
@@ -156,39 +177,40 @@ class _Watch:
         self._drain()
         code = self.child.returncode
         exit_code = TIMED_OUT if self.timed_out else 128 - code if code < 0 else code
-        return Ended(exit_code, timed_out=self.timed_out, signals=tuple(received))
+        still_open = tuple(self.streams.values())
+        return Ended(exit_code, timed_out=self.timed_out, signals=tuple(received), still_open=still_open)
 
-    def _patience(self) -> float:
-        """How long the next wait may take."""
-        waits = [at - time.monotonic() for at in (self.deadline, self.kill_at) if at is not None]
-        if self.pidfd is None or self.tick or self.terminal.there:
+    def _patience(self, until: float | None = None) -> float:
+        """Return how long the next wait may take."""
+        waits = [at - time.monotonic() for at in (self.deadline, self.kill_at, until) if at is not None]
+        looks = self.pidfd is None and until is None  # for its end
+        if looks or self.tick or self.is_cancelled or self.terminal.there:
             waits.append(TICK)
         return max(0.0, min([*waits, LONGEST]))
 
-    def _step(self, patience: float) -> bool:
-        """Wait for something and handle it; whether any stream had something to say."""
-        ready = self.poll.poll(patience * 1000)
-        spoke = False
-        for fd, _ in ready:
+    def _step(self, patience: float) -> None:
+        """Wait for something and handle it."""
+        for fd, _ in self.poll.poll(patience * 1000):
             if fd in self.streams:
-                spoke = True
                 self._read(fd)
             elif self.child.stdin is not None and fd == self.child.stdin.fileno():
                 self._feed()
             elif fd == self.cancel:
                 self.poll.unregister(fd)
                 self._end_group()
+        if self.is_cancelled and self.is_cancelled():
+            self.is_cancelled = None
+            self._end_group()
         now = time.monotonic()
         if self.deadline is not None and now >= self.deadline:
             self.deadline, self.timed_out = None, True
             self._end_group()
         if self.kill_at is not None and now >= self.kill_at:
             self.kill_at = None
-            self.kill()
+            kill(self.child, self.grace)
         self.terminal.look()
         if self.tick:
             self.tick()
-        return spoke
 
     def _read(self, fd: int) -> None:
         try:
@@ -200,11 +222,11 @@ class _Watch:
             del self.streams[fd]
 
     def _feed(self) -> None:
-        """Pass on what it is to read."""
+        """Write its input to it."""
         assert self.child.stdin is not None
         fd = self.child.stdin.fileno()
         try:
-            self.input = self.input[os.write(fd, self.input[: 1 << 16]) :] if self.input else self.input
+            self.input = self.input[os.write(fd, self.input[: self.piece]) :] if self.input else self.input
         except BlockingIOError:
             return
         except OSError:  # it does not want to read any further
@@ -215,50 +237,59 @@ class _Watch:
             self.child.stdin = None
 
     def _drain(self) -> None:
-        """Everything the child wrote is in the pipes by now; a descendant that keeps them open is not waited for long."""
+        """Read what the child left in the pipes, and listen for LINGER to whoever else holds them."""
         if self.pidfd is not None:
             self.poll.unregister(self.pidfd)
-        owed = self.intake.bytes + sum(_waiting(fd) for fd in self.streams)
+        self.deadline = None  # it has ended in time
+        owed = self.intake.bytes + sum(map(_waiting, self.streams))
         until = time.monotonic() + LINGER
         while self.streams:
-            spoke = self._step(IDLE)
-            if self.kill_at is not None:
-                continue  # the group was asked to end and has until then
-            if not spoke or (time.monotonic() >= until and self.intake.bytes >= owed):
+            if self.kill_at is not None:  # a group that was asked to end has its time for it
+                until = self.kill_at + LINGER
+            if time.monotonic() >= until and self.intake.bytes >= owed:
                 break
+            self._step(self._patience(until))
         if self.ending:
-            self.kill()
+            kill(self.child, self.grace)
 
     def _end_group(self) -> None:
-        """Ask first; the clock for the harder way starts now."""
+        """Ask the group to end; the clock for killing it starts now."""
         self.ending = True
         signal_group(self.child.pid, signal.SIGTERM)
         signal_group(self.child.pid, signal.SIGCONT)  # a stopped process would never hear it
         self.kill_at = time.monotonic() + self.grace
 
-    def kill(self) -> None:
-        signal_group(self.child.pid, signal.SIGKILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.child.wait(self.grace)
-
     def close(self) -> None:
+        if self.streams and self.child.returncode is not None:
+            read_on([*self.streams])
         for stream in (self.child.stdin, self.child.stdout, self.child.stderr):
             if stream is not None:
-                stream.close()
+                with contextlib.suppress(OSError):  # to flush what nobody reads
+                    stream.close()
         if self.pidfd is not None:
             os.close(self.pidfd)
 
 
-def _waiting(fd: int) -> int:
-    """How many bytes stand in a pipe."""
-    import fcntl  # only after a command has ended
-    import termios
+def kill(child: subprocess.Popen[bytes], grace: float) -> None:
+    """End the child and its group, now."""
+    signal_group(child.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(grace)
 
-    return int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+def _waiting(fd: int) -> int:
+    """Return how many bytes wait in a pipe."""
+    try:
+        import fcntl  # only after a command has ended
+        import termios
+
+        return int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder)
+    except (OSError, ImportError):  # no descriptor is left to load them with; what comes within LINGER is taken anyway
+        return 0
 
 
 def _pidfd(pid: int) -> int | None:
-    """A descriptor that can be read once the child has ended; None where there is no such thing."""
+    """Return a descriptor that can be read once the child has ended; None where there is no such thing."""
     if not hasattr(os, "pidfd_open"):
         return None
     try:

@@ -55,12 +55,12 @@ class Meter:
         self.tally(view, indexing=hashing)
 
     def hash(self, view: memoryview) -> None:
-        """The slower half of measuring; it may run in a thread beside the other."""
+        """Hash the bytes: the slower half of measuring, which may run in a thread beside the other."""
         self._hash.update(view)
         self.hashed += len(view)
 
     def tally(self, view: memoryview, *, indexing: bool = True) -> None:
-        """The quicker half: sizes and lines."""
+        """Count sizes and lines: the quicker half."""
         if not view:
             return
         self.chars += stringzilla.utf8_count(view)

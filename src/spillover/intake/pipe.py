@@ -15,10 +15,10 @@ _F_SETPIPE_SZ = 1031
 
 
 def widen(fd: int) -> None:
-    """Ask for a larger pipe; that it is refused, or no pipe at all, does not matter."""
-    import fcntl  # only commands and filters need it
+    """Ask for a larger pipe; it does not matter if that is refused, or if it is not a pipe."""
+    with suppress(OSError, ImportError):  # where no descriptor is left, nothing can be loaded either
+        import fcntl  # only commands and filters need it
 
-    with suppress(OSError):
         fcntl.fcntl(fd, _F_SETPIPE_SZ, PIPE)
 
 
@@ -38,19 +38,19 @@ _SPLICE = hasattr(os, "splice")
 
 
 def _splice(fd: int, intake: Intake, stream: str, count: int) -> int | None:
-    """Without a copy through our memory; None where the kernel cannot, so that reading is tried instead."""
-    import errno
-
+    """Move bytes without copying them through our memory; return None if the kernel cannot."""
     assert intake.sink is not None
-    target = intake.sink.fileno()
-    assert target is not None
+    try:
+        target = intake.sink.fileno()
+    except StoreError:
+        return None  # the next write says why
+    if target is None:
+        return None
     try:
         moved = os.splice(fd, target, count)
     except BlockingIOError:
         raise
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # EINVAL: not a pipe, or a file system that does not splice
-            intake.failed(StoreError(error.strerror or str(error)))
+    except OSError:  # not a pipe, a file system that cannot, a full disk: writing says what is wrong, if anything is
         return None
     if moved:
         intake.passed(stream, moved)

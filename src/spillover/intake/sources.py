@@ -21,7 +21,7 @@ WHAT_IS_TAKEN = "str, bytes, a file, a Path, or an iterable of str or bytes"
 
 
 def as_bytes(chunk: Chunk) -> bytes | bytearray | memoryview:
-    """The bytes of a chunk. A lone surrogate has no UTF-8; it is kept as the three bytes it would have had."""
+    """Return the bytes of a chunk. A lone surrogate has no UTF-8; it is kept as the three bytes it would have had."""
     if isinstance(chunk, str):
         try:
             return chunk.encode()
@@ -35,7 +35,7 @@ def as_bytes(chunk: Chunk) -> bytes | bytearray | memoryview:
 
 
 def chunks(source: Source) -> Iterator[bytes | bytearray | memoryview]:
-    """The source, piece by piece; what is wrong with it is said before the first piece."""
+    """Return the source, piece by piece; what is wrong with it is said before the first piece."""
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         return iter((as_bytes(source),))
     if isinstance(source, os.PathLike):
@@ -50,7 +50,7 @@ def chunks(source: Source) -> Iterator[bytes | bytearray | memoryview]:
 
 
 def file_name(source: object) -> str:
-    """What a file is called, whose ending says what is in it; "" where the source is none."""
+    """Return what a file is called, whose ending says what is in it; "" where the source is none."""
     path = source if isinstance(source, os.PathLike) else getattr(source, "name", "")
     try:
         return os.path.basename(os.fsdecode(path)) if isinstance(path, (str, bytes, os.PathLike)) else ""
@@ -59,7 +59,7 @@ def file_name(source: object) -> str:
 
 
 async def achunks(source: AsyncSource) -> AsyncIterator[bytes | bytearray | memoryview]:
-    """The same for a source that may be asynchronous."""
+    """Yield the same for a source that may be asynchronous."""
     if hasattr(source, "__aiter__"):
         async for chunk in source:
             yield as_bytes(chunk)

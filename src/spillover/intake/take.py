@@ -1,10 +1,12 @@
 """Taking an output in: held in memory while it may fit, streamed into the store from byte 0 once it cannot.
 
 Storing can fail or reach its cap at any byte. Then counting goes on, and the two ends are kept in memory, so that
-there is something to show.
+there is something to show. How much of them depends on the bytes alone, never on the pieces they came in.
 """
 
 from __future__ import annotations
+
+from contextlib import suppress
 
 from spillover.data import dataclass
 from spillover.errors import StoreError
@@ -27,18 +29,23 @@ CAP = 2 << 30
 SIDE = 1 << 18
 #: Past so many switches between streams, the rest is one segment named "mixed": memory stays bounded.
 SEGMENTS = 16_384
+#: How much of an output is told when it overflows.
+BEGINNING = 64
 #: From this size on, hashing runs beside writing.
 BESIDE = 1 << 20
 
 
 class Sink(Protocol):
-    """Where an output goes once it overflows: the part of a store's writer that intake needs."""
+    """Where an output goes once it overflows: the part of a store's writer that intake needs, see intake.guard."""
 
     def write(self, data: bytes | bytearray | memoryview) -> None: ...
     def fileno(self) -> int | None: ...
     def blob(self) -> Blob: ...
+    def ends(self, stored: int, side: int) -> tuple[bytes, bytes]: ...
     def publish(self, record: Any) -> Any: ...  # the pipeline's business: records come below
     def abandon(self) -> None: ...
+    @property
+    def most_bytes(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +59,42 @@ class Gone:
 class Intake:
     """One output on its way in. `write` whatever comes, then `finish`, then look."""
 
-    def __init__(self, window: int, begin: Callable[[], Sink], *, cap: int = CAP, side: int = SIDE) -> None:
+    def __init__(
+        self,
+        window: int,
+        begin: Callable[[], Any],
+        *,
+        cap: int = CAP,
+        side: int = SIDE,
+        on_overflow: Callable[[Intake, bytes], None] | None = None,
+    ) -> None:
         self.window = window
         self.side = max(side, window)
         self.cap = cap
         self.bytes = 0
         self.sink: Sink | None = None
         self.gone: Gone | None = None
+        self.finished = False
         self.segments: list[tuple[str, int]] = []
         self._begin = begin
+        self._on_overflow = on_overflow  # told when it overflows while more is to come, and how it begins
         self._held = bytearray()
         self._tail = bytearray()
         self._meter: Meter | None = None
         self._follower: Follower | None = None
         self._hashing: Thread | None = None
         self._opened: list[Blob] = []
+        self._cover: Callable[[], Any] | None = None
+        self._streams: dict[str, Any] = {}
+
+    def cover_with(self, cover: Callable[[], Any]) -> None:
+        """Cover secrets before anything is measured, held or stored: with one of these (`redact.Stream`) for each stream."""
+        self._cover = cover
+
+    @property
+    def redacted(self) -> int | None:
+        """How many secrets were covered; None where none is looked for."""
+        return None if self._cover is None else sum(each.count for each in self._streams.values())
 
     @property
     def held(self) -> bytes:
@@ -89,6 +117,15 @@ class Intake:
 
     def write(self, chunk: bytes | bytearray | memoryview, stream: str = "stdout") -> None:
         """Take the next bytes."""
+        if self._cover is not None and chunk:
+            if stream not in self._streams:
+                self._streams[stream] = self._cover()
+            for piece in self._streams[stream].pieces(chunk):
+                self._write(piece, stream)
+            return
+        self._write(chunk, stream)
+
+    def _write(self, chunk: bytes | bytearray | memoryview, stream: str) -> None:
         if not chunk:
             return
         self.note(stream, len(chunk))
@@ -98,6 +135,8 @@ class Intake:
         elif len(self._held) + len(chunk) <= self.window:
             self._held += chunk
         else:
+            if self._on_overflow:
+                self._on_overflow(self, bytes(self._held[:BEGINNING] or chunk[:BEGINNING]))
             self.spill()
             self._store(chunk, before)
 
@@ -113,22 +152,27 @@ class Intake:
 
     def spill(self) -> None:
         """Turn to the store with what is held; from here on everything goes there."""
+        from spillover.intake.guard import GuardedWriter  # most outputs fit
+
         held, self._held = self._held, bytearray()
         try:
-            self.sink = self._begin()
+            self.sink = GuardedWriter(self._begin)
         except StoreError as error:
             self._lose(error, held, 0)
             return
         self._store(held, 0)
 
     def finish(self) -> None:
-        """Nothing more will come; after this the numbers are final."""
+        """Finish: nothing more will come, and the numbers are final."""
+        for stream, covered in self._streams.items():
+            self._write(covered.finish(), stream)
+        self.finished = True
         if not self._follower:
             return
         try:
             self._follower.finish()
         except StoreError as error:
-            self._lose(error)
+            self._lose(error, before=self.bytes)
         self._follower = None
 
     def abandon(self) -> None:
@@ -143,7 +187,7 @@ class Intake:
             self.sink.abandon()
 
     def blob(self) -> Blob:
-        """What is here of it, for random access until it is abandoned."""
+        """Return what is kept of it, for random access until it is abandoned."""
         from spillover.intake.blob import Ends, Held
 
         if self.sink is None:
@@ -151,35 +195,47 @@ class Intake:
         else:
             head = self.sink.blob()
             self._opened.append(head)
-        return Ends(head, bytes(self._tail), self.meter.bytes) if self.gone else head
+        return Ends(head, bytes(self._tail[-self.side :]), self.meter.bytes) if self.gone else head
 
     def last(self, count: int) -> bytes:
-        """The last bytes that came in, for those who watch."""
+        """Return the last bytes that came in, to show progress."""
         if not self.spilled:
             return bytes(self._held[-count:])
         if self.gone:
             return bytes((self._tail if self._tail or self.sink else self._held)[-count:])
         assert self.sink is not None
-        blob = self.sink.blob()
         try:
-            return blob.read(max(0, self.bytes - count), self.bytes)
-        finally:
-            blob.close()
+            blob = self.sink.blob()
+            try:
+                return blob.read(max(0, self.bytes - count), self.bytes)
+            finally:
+                blob.close()
+        except StoreError:  # what a person watches is not worth the command; the end says what went wrong
+            return b""
 
     def room(self) -> int:
-        """How many bytes may still go straight into the descriptor of the store; 0 when none may."""
-        if self.gone or self.sink is None or self.sink.fileno() is None:
+        """Return how many bytes may still go straight into the descriptor of the store; 0 when none may."""
+        if self.gone or self.sink is None or self._cover is not None:
             return 0
-        return self.cap - self.bytes
+        try:
+            if self.sink.fileno() is None:
+                return 0
+        except StoreError:
+            return 0  # the next write says why
+        most = self.sink.most_bytes
+        return (self.cap if most is None else min(self.cap, most)) - self.bytes
 
     def passed(self, stream: str, count: int) -> None:
-        """Bytes have gone straight into the descriptor of the store."""
+        """Count bytes that have gone straight into the descriptor of the store."""
         self.note(stream, count)
-        self._follow(self.bytes)
+        try:
+            self._follow(self.bytes)
+        except StoreError as error:
+            self._lose(error, before=self.bytes)
 
     def failed(self, error: StoreError) -> None:
-        """Going straight into the store did not work out; keep what can be kept and go on counting."""
-        self._lose(error)
+        """Give up on writing straight into the store; keep what can be kept and go on counting."""
+        self._lose(error, before=self.bytes)
 
     def _store(self, chunk: bytes | bytearray | memoryview, before: int) -> None:
         """Pass on what stands behind the first `before` bytes, as far as the cap and the store allow."""
@@ -217,8 +273,12 @@ class Intake:
         from threading import Thread
 
         assert self.sink is not None
-        self._hashing = Thread(target=self.meter.hash, args=(view,), name="spillover-hash", daemon=True)
-        self._hashing.start()
+        hashing = Thread(target=self.meter.hash, args=(view,), name="spillover-hash", daemon=True)
+        try:
+            hashing.start()
+            self._hashing = hashing
+        except RuntimeError:  # no more threads here: one after the other, then
+            self.meter.hash(view)
         try:
             for at in range(0, len(view), BESIDE):
                 part = view[at : at + BESIDE]
@@ -235,7 +295,7 @@ class Intake:
             self._hashing = None
 
     def sha256(self) -> str:
-        """The hash of what is stored."""
+        """Return the hash of what is stored."""
         self._hashed()
         return self.meter.sha256
 
@@ -261,27 +321,28 @@ class Intake:
         try:
             self._settle()
         except StoreError as error:
-            self._lose(error)
+            self._lose(error, before=self.cap)
             return
         self.gone = Gone("the cap on one output was reached", self.meter.bytes)
 
     def _lose(self, error: StoreError, chunk: bytes | bytearray | memoryview = b"", before: int = 0) -> None:
         """Storing failed inside `chunk`: read both ends back from what was written, then go on without a store."""
-        head, tail = b"", b""
         if self.sink:
-            try:
+            with suppress(StoreError):  # then the numbers are of what could be read back
                 self._settle()
-                blob = self.sink.blob()
-                self._opened.append(blob)
-                head = blob.read(0, min(self.side, self.meter.bytes))
-                tail = blob.read(max(len(head), self.meter.bytes - self.side), self.meter.bytes)
-            except (StoreError, OSError):
-                pass  # it cannot be read back either; what comes from now on is all there is to show
+            stored = self.gone.stored if self.gone else self.meter.bytes
+            follows = len(self._tail) == self.meter.bytes - stored  # nothing is missing between the store and the tail
+            self._held = bytearray()
+            with suppress(StoreError):  # it cannot be read back either; what is in memory is all there is to show
+                head, tail = self.sink.ends(stored, self.side)
+                self._held = bytearray(head)
+                self._tail = bytearray(tail) + self._tail if follows else self._tail
             self.sink.abandon()
             self.sink = None
         self.gone = Gone(str(error), 0)
-        self._held = bytearray(head)
-        self._tail = bytearray(tail)
+        if self.meter.bytes < before:  # of what cannot be read back no more than its size is known
+            self.meter.bytes = before
+            self._tail = bytearray()
         self._count(memoryview(chunk)[self.meter.bytes - before :])
 
     def _count(self, chunk: bytes | bytearray | memoryview) -> None:

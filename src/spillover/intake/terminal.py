@@ -43,7 +43,7 @@ class Signals:
             signal.signal(signum, handler)
 
     def go_to(self, group: int) -> None:
-        """There is a group now; it gets what came while it was started."""
+        """Pass signals to this group from now on, and those that came while it was starting."""
         self._group = group
         for signum in self._early:
             self._pass_on(signum, None)
@@ -128,7 +128,7 @@ class Terminal:
 
 
 def stop(signum: int = signal.SIGTSTP, *, whole_job: bool = False) -> None:
-    """Stop as whoever has no handler for it does, so that the shell notices; returns at its `fg` or `bg`."""
+    """Stop like a process without a handler, so that the shell notices; return at its `fg` or `bg`."""
     handler = signal.signal(signum, signal.SIG_DFL)
     if whole_job:
         os.killpg(0, signum)
@@ -144,7 +144,7 @@ def signal_group(group: int, signum: int) -> None:
 
 
 def _controlling() -> int | None:
-    """The terminal we are attached to, wherever stdin comes from: a password is asked for there."""
+    """Return the terminal we are attached to, wherever stdin comes from: a password is asked for there."""
     try:
         return os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:

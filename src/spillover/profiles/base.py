@@ -1,4 +1,4 @@
-"""What all profiles are made with: a Clipper that speaks through a form, and a store that gives files that system's names."""
+"""What all profiles are made with: a Clipper with the words of a form, and a store with that system's file names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 from spillover.clipper import Clipper
 from spillover.data import replace
-from spillover.form import Told, lost_words
+from spillover.form import Missing, Told, lost_words
 from spillover.store.directory import DirStore
 from spillover.store.named import NamedStore
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from spillover.store.retention import Retention
 
 
-def made(defaults: dict[str, Any], given: dict[str, Any]) -> Clipper:
-    """The Clipper of a profile; what is given is stronger than what the profile says. Words outside, as it came."""
+def make(defaults: dict[str, Any], given: dict[str, Any]) -> Clipper:
+    """Make the Clipper of a profile: its words outside the limits, outputs shown as they came, what is `given` first."""
     return Clipper(**{"notice": "outside", "raw": True, **defaults, **given})
 
 
@@ -34,7 +34,7 @@ def store_for(
     profile: str,
     retention: Retention | None = None,
 ) -> Store:
-    """Where a profile keeps outputs: its own folder, or, in a DirStore that is given, a folder of its name."""
+    """Return where a profile keeps outputs: its own folder, or, in a DirStore that is given, a folder of its name."""
     if given is None:
         return NamedStore(folder, names, shape, age_seconds, retention=retention)
     if isinstance(given, DirStore):
@@ -44,8 +44,27 @@ def store_for(
     return given
 
 
-def lost_words_without_path(told: Told) -> str:
-    """Why there is no file, or not all of one, without a path that a reader might try to open."""
-    import re  # seldom needed
+def mark_gap(missing: Missing) -> str:
+    """Mark where something is missing between two parts, for systems that say once how much is missing in all."""
+    return "...\n" if missing.at_line_start else "\n...\n"
 
-    return lost_words(replace(told, reason=re.sub(r"/\S+", "its folder", told.reason or "")))
+
+def mark_edge(told: Told) -> str:
+    """Mark that what is shown does not begin where the output does, if that is not what was asked for."""
+    return "...\n" if told.parts and told.before.bytes and told.keep != "tail" else ""
+
+
+def lost_words_without_path(told: Told) -> str:
+    """Say why there is no file, or not all of one, without a path that a reader might try to open."""
+    return lost_words(replace(told, reason=_without_path(told.reason or "")))
+
+
+def _without_path(reason: str) -> str:
+    """Return a reason with "its folder" for the path in it, which may have blanks: up to the end of its last name."""
+    start = f" {reason}".find(" /")
+    if start < 0:
+        return reason
+    end = reason.rindex("/")
+    while end < len(reason) and reason[end] not in " ;,:":
+        end += 1
+    return f"{reason[:start]}its folder{reason[end:]}"

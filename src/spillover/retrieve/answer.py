@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.fit import beginning
+from spillover.fit import trim
 from spillover.limits import Size
 from spillover.result import Clip
 
@@ -23,14 +23,15 @@ def answer(
     size: int,
     whole: bool,
 ) -> Clip:
-    """The answer: "whole" when it is all that was asked for, otherwise there is more of it in the store."""
-    text = beginning(text, choices)
+    """Return an answer that fits: "whole" if it is all that was asked for, "stored" if there is more in the store."""
+    text = trim(text, choices)
+    choices.spend(text)
     lines = sum(last - first + 1 for first, last in ranges)
     return Clip(
         text,
         "whole" if whole else "stored",
         ref=record.ref,
-        path=choices.store.where(record.ref),
+        path=choices.store.where(record.ref.partition("#")[0]),  # a value in it has no file of its own
         _total=Size(document.lines, document.size),
         _shown=Size(lines, size, len(text), choices.count(text)),
         _ranges=ranges,
@@ -38,6 +39,11 @@ def answer(
     )
 
 
+def numbered(number: str, text: str) -> str:
+    """Put the number before a line; if it is shown as several rows, before each."""
+    return number + text.replace("\n", f"\n{number}")
+
+
 def fill(text: str, choices: Choices) -> float:
-    """How full the limits are with an answer."""
+    """Return how full the limits are with an answer."""
     return choices.limits.fill(text, choices.count, byte_bound=choices.byte_bound)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
-from spillover.data import dataclass
+from spillover.data import dataclass, field
 from spillover.errors import UsageError
 from spillover.notice import lines_of, one_line, search_call
 from spillover.result import Clip
-from spillover.retrieve.answer import answer, fill
+from spillover.retrieve.answer import answer, fill, numbered
 from spillover.retrieve.pattern import Pattern
 from spillover.retrieve.ranges import parse
-from spillover.retrieve.search import SIZES, Hit, count, scan
+from spillover.retrieve.search import HITS, SIZES, Count, Hit, count, occurrences, scan
 from spillover.select.ends import most
 from spillover.store.base import Record
-from spillover.view.clean import clean
+from spillover.view.clean import clean, exact
 from spillover.view.document import Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from spillover.choices import Choices
     from spillover.notice import Hint
@@ -29,13 +30,42 @@ LONG = 2_000
 AROUND = 200
 #: Lines around a match are read at once up to this many bytes.
 NEAR = 1 << 18
-#: No answer shows more hits, or more lines around each.
-HITS = 5_000
+#: No answer shows more lines around a match.
 CONTEXT = 1_000
+#: An answer so many times larger than the limits can ever hold is not read to its end.
+FAR = 8
 #: Where nothing matches, so much of the pattern is said again.
 PATTERN_CHARS = 80
 
 _START = re.compile(r"([\d_,]+)(?::([\d_,]+))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What is shown of the matches, as the options of grep say it."""
+
+    before: int = 0  # lines before each match
+    after: int = 0
+    invert: bool = False  # the lines that do not match
+    only: bool = False  # the matches alone, without the rest of their lines
+    most: int | None = None  # no more matches than this
+    count: bool = False  # how many there are, and nothing else
+
+    def __post_init__(self) -> None:
+        for name, value in (("before", self.before), ("after", self.after)):
+            if not 0 <= value <= CONTEXT:
+                raise UsageError(f"{name}={value} is not between 0 and {CONTEXT:,} lines.")
+        if self.most is not None and self.most < 1:
+            raise UsageError("-m 0 would show nothing; use 1 or more, or -c to count.")
+        if self.invert and self.only:
+            raise UsageError("-v shows lines without a match, of which -o has nothing to show; use one of them.")
+
+    @property
+    def options(self) -> str:
+        """The options that a search goes on with."""
+        around = f" -B {self.before}" * bool(self.before) + f" -A {self.after}" * bool(self.after)
+        around = f" -C {self.before}" * bool(self.before) if self.before == self.after else around
+        return around + " -v" * self.invert + " -o" * self.only + (f" -m {self.most}" if self.most else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +76,86 @@ class Search:
     record: Record
     choices: Choices
     pattern: Pattern
-    context: int
+    shape: Shape = Shape()
+    _starts: dict[int, int] = field(default_factory=dict, repr=False, compare=False)
 
     def answer(self, start: str | int) -> Clip:
-        """The hits from `start` on ("LINE" or "LINE:COLUMN"), as many as fit."""
+        """Return the hits from `start` on ("LINE" or "LINE:COLUMN"), as many as fit."""
         offset, line = self._place(start)
+        if self.shape.count:
+            return self._tell_count(self._count(offset, line))
         hits: list[Hit] = []
-        later = 0
-        for hit in scan(self.document.blob, self.pattern, start=offset, first_line=line, index=self.record.index):
+        others: list[Count] = []  # of hits that are not among these
+        for hit in self._scan(offset, line):
             if len(hits) == self._enough:
-                later = count(self.document.blob, self.pattern, start=hit.start if _is_giant(hit) else hit.line_start)
+                others.append(self._count(hit.start if _is_giant(hit) else hit.line_start, hit.line))
                 break
             hits.append(hit)
-        total = len(hits) + later
         if offset:
-            total += count(self.document.blob, self.pattern) - count(self.document.blob, self.pattern, start=offset)
-        shown = most(len(hits), lambda number: fill(self._text(hits[:number], hits, total), self.choices))
+            every, behind = self._count(0, 1), self._count(offset, line)
+            others.append(Count(every.hits - behind.hits, exact=every.exact))
+        total = Count(len(hits) + sum(each.hits for each in others), exact=all(each.exact for each in others))
+        shown = most(len(hits), lambda number: self._fill(hits[:number], hits, total))
         if shown == 0 and hits:
-            return self._clip(self._narrow(hits, total), hits[:1], whole=total == 1)
-        text = self._text(hits[:shown], hits, total)
-        return self._clip(text, hits[:shown], whole=shown == total)
+            return self._clip(self._narrow(hits, total), hits[:1], whole=total == Count(1))
+        rows = [row for rows in self._rows(hits[:shown]) for row in rows]
+        text = self._text(rows, hits[:shown], hits, total)
+        return self._clip(text, hits[:shown], whole=total == Count(shown))
 
-    def _narrow(self, hits: list[Hit], total: int) -> str:
-        """Not even one hit fits as it is: less of its line and nothing around it, so that going on gets somewhere."""
+    def _scan(self, offset: int, line: int) -> Iterator[Hit]:
+        """Yield the hits from a place on: matches, or with `invert` the lines without one."""
+        found = scan(self.document.blob, self.pattern, start=offset, first_line=line, index=self.record.index)
+        return self._invert(found, line) if self.shape.invert else found
+
+    def _invert(self, found: Iterator[Hit], line: int) -> Iterator[Hit]:
+        for hit in found:
+            yield from self._lines(line, hit.line)
+            line = max(line, hit.line + 1)
+        yield from self._lines(line, self.document.lines + 1)
+
+    def _lines(self, first: int, upto: int) -> Iterator[Hit]:
+        for number in range(first, upto):
+            start, end = self._start(number), self._start(number + 1)
+            end -= end > start and self.document.blob.read(end - 1, end) == b"\n"
+            yield Hit(number, start, start, end, end)
+
+    def _count(self, offset: int, line: int) -> Count:
+        """Count the hits from a place on."""
+        if not self.shape.invert:
+            return count(self.document.blob, self.pattern, start=offset)
+        matching, last = 0, 0
+        for hit in scan(self.document.blob, self.pattern, start=offset, first_line=line, index=self.record.index):
+            matching, last = matching + (hit.line != last), hit.line
+        return Count(max(0, self.document.lines - line + 1) - matching)
+
+    def _tell_count(self, total: Count) -> Clip:
+        """Answer with the number alone, as grep does; what else there is to say stands below it."""
+        text = f"{total.hits}\n"
+        if not total.exact:
+            text += f"[At least {total.hits:,}: matches in very long lines are not all counted.]\n"
+        if self.record.partial:
+            text += f"[{self._in_part().strip()}]\n"
+        ranges = ((1, self.document.lines),) if total.hits and self.document.lines else ()
+        return answer(text, self.choices, self.record, self.document, ranges=ranges, size=len(text), whole=True)
+
+    def _fill(self, shown: list[Hit], hits: list[Hit], total: Count) -> float:
+        """Return how full the limits are with these hits. Far above them, that is told by the first of the hits."""
+        rows: list[str] = []
+        size = 0
+        for few, more in enumerate(self._rows(shown), 1):
+            rows += more
+            size += sum(map(len, more))
+            if size > FAR * self.choices.limits.window and few < len(shown):
+                return max(2.0, fill(self._text(rows, shown[:few], hits, total), self.choices) * len(shown) / few)
+        return fill(self._text(rows, shown, hits, total), self.choices)
+
+    def _narrow(self, hits: list[Hit], total: Count) -> str:
+        """Show less of a hit's line and nothing around it, because not even one hit fits; so a search always gets further."""
 
         def text(around: int, ways: Sequence[Hint]) -> str:
             rest = f" {self._next(hits[1], ways)}" if len(hits) > 1 else ""
-            return f"{hits[0].line}: {self._line(hits[0], around)}\n[{_said(1, total)}{rest}{self._in_part()}]"
+            row = numbered(f"{hits[0].line}: ", self._line(hits[0], around))
+            return f"{row}\n[{_said(1, total)}{rest}{self._in_part()}]"
 
         ways = (
             self.choices.ways if fill(text(0, self.choices.ways), self.choices) <= 1 else ()
@@ -83,26 +166,27 @@ class Search:
     def _enough(self) -> int:
         """More hits than this cannot fit: each takes a line of some bytes."""
         limits = self.choices.limits
-        return min(HITS, limits.lines or HITS, limits.window // 4)
+        return min(HITS, limits.lines or HITS, limits.window // 4, self.shape.most or HITS)
 
     def _place(self, start: str | int) -> tuple[int, int]:
         found = _START.fullmatch(str(start).strip())
         if not found:
-            raise UsageError(f"{start!r} is no place to search from; write a line, or LINE:COLUMN.")
+            raise UsageError(f"{start!r} is not a place to search from; write a line number, or LINE:COLUMN.")
         line = parse(found[1], max(1, self.document.lines))[0]
         column = parse(found[2], 1 << 62, "columns")[0] if found[2] else 1
         return min(self.document.start(line) + column - 1, self.document.size), line
 
-    def _text(self, shown: list[Hit], hits: list[Hit], total: int) -> str:
-        body = "".join(f"{row}\n" for row in self._rows(shown))
-        if total == 0:
+    def _text(self, rows: list[str], shown: list[Hit], hits: list[Hit], total: Count) -> str:
+        body = "".join(f"{row}\n" for row in rows)
+        if not total.hits:
             where = lines_of(self.document.lines)
             sought = one_line(self.pattern.source, PATTERN_CHARS)
-            return f"[No match of {sought} in {where} of {self.record.ref}.{self._in_part()}]"
+            none = f"Every line matches {sought}" if self.shape.invert else f"No match for {sought}"
+            return f"[{none} in {where} of {self.record.ref}.{self._in_part()}]"
         rest = ""
         if len(shown) < len(hits):
             rest = " " + self._next(hits[len(shown)], self.choices.ways)
-        elif hits and len(hits) == self._enough and total > len(hits):
+        elif hits and len(hits) == self._enough and total.hits > len(hits):
             rest = " " + self._next(hits[-1], self.choices.ways, behind=True)
         return f"{body}[{_said(len(shown), total)}{rest}{self._in_part()}]"
 
@@ -120,61 +204,85 @@ class Search:
             self.record.ref,
             self.pattern.source,
             place,
-            context=self.context,
+            context=self.shape.before if self.shape.before == self.shape.after else 0,
+            extra=self.shape.options,
             ignore_case=self.pattern.ignore_case,
             fixed=self.pattern.fixed,
         )
 
-    def _rows(self, hits: list[Hit]) -> list[str]:
-        """Numbered lines, `N: ` for a match and `N- ` for a line around one; `--` where lines are left out."""
-        rows: list[str] = []
-        matched = {hit.line for hit in hits}
-        last = 0
-        for hit in hits:
-            first = max(last + 1, hit.line - self.context)
-            if rows and self.context and first > last + 1:
+    def _rows(self, hits: list[Hit]) -> Iterator[list[str]]:
+        """Yield numbered lines for each hit, `N: ` for a match and `N- ` for a line around one; `--` where lines are left out."""
+        before, after = self.shape.before, self.shape.after
+        last, following = 0, sorted({hit.line for hit in hits})
+        for place, hit in enumerate(hits):
+            if self.shape.only:
+                yield [numbered(f"{hit.line}: ", text) for text in self._occurrences(hit)]
+                continue
+            rows: list[str] = []
+            first = max(last + 1, hit.line - before)
+            if place and (before or after) and first > last + 1:
                 rows.append("--")
-            if self.context:
-                rows += [
-                    f"{number}- {line}" for number, line in self._around(first, hit.line - 1) if number not in matched
-                ]
+            if before:
+                rows += [numbered(f"{number}- ", line) for number, line in self._around(first, hit.line - 1)]
             if hit.line > last or _is_long(hit):
-                rows.append(f"{hit.line}: {self._line(hit)}")
+                rows.append(numbered(f"{hit.line}: ", self._line(hit)))
             last = max(last, hit.line)
-            if self.context:
-                after = self._around(last + 1, hit.line + self.context)
-                upto = next((number for number, _ in after if number in matched), hit.line + self.context + 1)
-                rows += [f"{number}- {line}" for number, line in after if number < upto]
-                last = max(last, min(upto - 1, self.document.lines))
-        return rows
+            if after:
+                upto = hit.line + after
+                behind = bisect_right(following, hit.line)
+                if behind < len(following):  # the next line that matches speaks for itself
+                    upto = min(upto, following[behind] - 1)
+                rows += [numbered(f"{number}- ", line) for number, line in self._around(last + 1, upto)]
+                last = max(last, min(upto, self.document.lines))
+            yield rows
+
+    def _occurrences(self, hit: Hit) -> list[str]:
+        """Return every match in the line of a hit; in a giant line, which has a hit for each, this one."""
+        blob = self.document.blob
+        if _is_giant(hit) or hit.line_end is None:
+            return [clean(blob.read(hit.start, min(hit.end, hit.start + LONG)))]
+        found = occurrences(self.pattern, blob.read(hit.line_start, hit.line_end))
+        return found or [clean(blob.read(hit.start, hit.end))]
 
     def _around(self, first: int, last: int) -> list[tuple[int, str]]:
-        """Lines as they are shown around a match: numbered, cleaned, and no more than LONG of each."""
+        """Return lines as they are shown around a match: numbered, cleaned, and no more than LONG of each."""
         first, last = max(1, first), min(last, self.document.lines)
         if last < first:
             return []
-        start, end = self.document.start(first), self.document.start(last + 1)
+        start, end = self._start(first), self._start(last + 1)
         if end - start <= NEAR:
             lines = self.document.blob.read(start, end).removesuffix(b"\n").split(b"\n")
         else:  # giants among them
-            starts = [self.document.start(number) for number in range(first, last + 1)]
+            starts = [self._start(number) for number in range(first, last + 1)]
             lines = [self.document.blob.read(at, at + LONG + 1).split(b"\n", 1)[0] for at in starts]
         shown = (clean(line[:LONG]) + "…" * (len(line) > LONG) for line in lines)
         return list(enumerate(shown, first))
 
+    def _start(self, line: int) -> int:
+        """Return where a line begins; the same ones are asked for again and again."""
+        if line not in self._starts:
+            self._starts[line] = self.document.start(line)
+        return self._starts[line]
+
     def _line(self, hit: Hit, around: int | None = None) -> str:
-        """The line of a hit, or what stands around the match: in a long line, and where so little is asked for."""
+        """Return the line of a hit, or what stands around the match: in a long line, and where so little is asked for."""
         blob = self.document.blob
         if around is None and not _is_long(hit):
             assert hit.line_end is not None
-            return clean(blob.read(hit.line_start, hit.line_end)).rstrip("\n")
+            text = clean(blob.read(hit.line_start, hit.line_end)).rstrip("\n")
+            if _is_seen(blob.read(hit.start, hit.end), text):
+                return text
         match, around = (LONG, AROUND) if around is None else (around, around)
         start = max(hit.line_start, hit.start - around)
         end = min(hit.end, hit.start + match) + around
         data = blob.read(start, end if hit.line_end is None else min(end, hit.line_end))
         data = data.split(b"\n", 1)[0] if b"\n" not in data[: hit.start - start] else data
+        start, data = _row(start, data, hit)
         before = "…" if start > hit.line_start else ""
-        text = clean(data).strip("\ufffd")  # half a character at an edge is nobody's business
+        text = clean(data)
+        if not _is_seen(blob.read(hit.start, min(hit.end, start + len(data))), text):
+            text = exact(data)
+        text = text.strip("\ufffd")  # half a character at an edge is nobody's business
         columns = f"columns {hit.start - hit.line_start + 1:,}-{hit.end - hit.line_start:,}"
         return f"{before}{text}… ({columns})"
 
@@ -184,14 +292,29 @@ class Search:
         return answer(text, self.choices, self.record, self.document, ranges=ranges, size=size, whole=whole)
 
 
+def _row(start: int, data: bytes, hit: Hit) -> tuple[int, bytes]:
+    """Return the row that a match is in: in a line that was overwritten, the match may be in a frame."""
+    begin, end = hit.start - start, min(len(data), hit.end - start)
+    first = data.rfind(b"\r", 0, begin) + 1
+    last = data.find(b"\r", end)
+    return start + first, data[first : last if last >= 0 else len(data)]
+
+
+def _is_seen(match: bytes, text: str) -> bool:
+    """Return whether a match stands in what is shown: it may be a frame, erased by backspaces, or inside an escape code."""
+    return match.decode("utf-8", "replace") in text or clean(match) in text
+
+
 def _is_long(hit: Hit) -> bool:
     return hit.line_end is None or hit.line_end - hit.line_start > LONG
 
 
 def _is_giant(hit: Hit) -> bool:
-    """Whether a hit is one of several that its line may have."""
+    """Return whether a hit is one of several that its line may have."""
     return hit.line_end is None or hit.line_end - hit.line_start > SIZES.giant
 
 
-def _said(shown: int, total: int) -> str:
-    return f"{shown:,} of {total:,} matches shown." if total != 1 else f"{shown} of 1 match shown."
+def _said(shown: int, total: Count) -> str:
+    if not total.exact:
+        return f"{shown:,} of at least {total.hits:,} matches shown."
+    return f"{shown:,} of {total.hits:,} matches shown." if total.hits != 1 else f"{shown} of 1 match shown."

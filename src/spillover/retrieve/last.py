@@ -1,39 +1,83 @@
-"""Naming an output by when and how it came to be: `last`, or `last:cargo test` for the newest of that command or tool.
+"""Naming an output by when and how it came to be: `last`, or `last:cargo test` for the newest run of that command or tool.
 
-Words only choose among the records that are there; no part of them ever touches a path.
+`last` is the newest run, whatever became of its output: an output that fitted is stored now, so that it can be read like
+any other, and one that could not be kept is said to be gone instead of being passed over for an older one.
+Words only choose among the runs and records that are there; no part of them ever touches a path.
 """
 
 from __future__ import annotations
 
-from spillover.errors import RefError
-from spillover.notice import one_line
+import time
+
+from spillover.data import dataclass, replace
+from spillover.errors import RefError, StoreError, UsageError
+from spillover.notice import lines_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.store.base import Record, Store
+    from collections.abc import Iterator
+
+    from spillover.store.base import Record
+    from spillover.store.runs import RunRecord
+    from spillover.store.scoped import Scoped
 
 LAST = "last"
 #: Where nothing is found, so many of the newest are named, and so much is said of each and of the query.
 NAMED = 3
 WORDS_CHARS = 30
+#: So much of a command is said where an answer tells which run it is from.
+COMMAND_CHARS = 60
+#: Younger than this is "just now": an answer that is asked for twice stays the same for a while.
+JUST_NOW_SECONDS = 60
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
-def named(store: Store, ref: str) -> str:
-    """The ref that these words mean; what is no `last…` is a ref already, for the store to judge."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The ref that was meant, and for `last`, which run that is and how old."""
+
+    ref: str
+    said: str = ""
+
+
+def find(store: Scoped, ref: str, now: float | None = None) -> Found:
+    """Return the ref that these words mean; what is not `last…` is a ref already, or a path of ours."""
     if not isinstance(ref, str):
-        return ref
-    head, colon, query = ref.partition(":")
+        return Found(ref)
+    if is_uri(ref):
+        from spillover.retrieve.uri import parse  # few name an output like this
+
+        named = parse(ref)
+        if named != replace(named, lines=None, bytes=None, pointer=None):
+            raise UsageError(
+                f"{ref[:80]} names a part of an output; that is for reading. Leave out what is behind the #."
+            )
+        return Found(named.ref)
+    head, _, query = ref.partition(":")
     if head.strip() != LAST:
-        return ref
-    newest = list(store.list())
-    found = next((record for record in newest if matches(record, query)), None)
-    if found is None:
-        raise _nothing(query if colon else "", newest)
-    return found.ref
+        return Found((store.ref_of(ref) or ref) if "/" in ref or ref.endswith(".txt") else ref)
+    moment = time.time() if now is None else now
+    newest = store.newest(NAMED)[0]
+    record = next((record for record in newest if matches(record, query)), None)
+    if record is None and newest:
+        record = next((record for record in store.recent() if matches(record, query)), None)
+    run = next((run for run in _runs(store) if matches(run, query)), None)
+    if record is None and run is None:
+        raise _nothing(query, newest)
+    if run is None or (record is not None and record.created > run.created):
+        assert record is not None
+        return Found(record.ref, _tell(ref, record.ref, record, moment))
+    kept = _keep(store, run, record, moment)
+    return Found(kept, _tell(ref, kept, run, moment))
 
 
-def matches(record: Record, query: str) -> bool:
-    """Whether an output is of this command (its words, in order, capitals or not) or of the tool of this name."""
+def is_uri(ref: object) -> bool:
+    """Return whether this is `spill://…`."""
+    return isinstance(ref, str) and ref[:8].lower() == "spill://"
+
+
+def matches(record: Record | RunRecord, query: str) -> bool:
+    """Return whether an output is of this command (its words, in order, in any case) or of the tool of this name."""
     words = query.casefold().split()
     if " ".join(words) == record.tool.casefold():
         return True
@@ -46,13 +90,100 @@ def matches(record: Record, query: str) -> bool:
     return True
 
 
+def tell_age(seconds: float) -> str:
+    """Say how long ago something was, in one unit."""
+    if seconds < JUST_NOW_SECONDS:
+        return "just now"
+    for size, unit in _UNITS:
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count:,} {unit}{'s' * (count != 1)} ago"
+    return "just now"
+
+
+def _runs(store: Scoped) -> Iterator[RunRecord]:
+    try:
+        yield from store.runs()
+    except StoreError:  # whoever lists the outputs, or opens one, says what is wrong
+        return
+
+
+def _keep(store: Scoped, run: RunRecord, record: Record | None, now: float) -> str:
+    """Return the ref of a run's output, stored now if it fitted then; RefError says what became of it otherwise."""
+    if run.ref is not None:
+        try:
+            return store.get(run.ref).ref
+        except RefError:
+            raise _gone(run, "its output has been removed since", record, now) from None
+    if run.data is None:
+        raise _gone(run, f"its output was not kept: {run.reason or 'it could not be stored'}", record, now)
+    from spillover.intake.meter import Meter
+    from spillover.store.base import Record, mint
+
+    meter = Meter()
+    meter.feed(run.data)
+    try:
+        writer = store.writer()
+        try:
+            writer.write(run.data)
+            published = writer.publish(
+                Record(
+                    ref=mint(run.tool, meter.sha256),
+                    tool=run.tool,
+                    sha256=meter.sha256,
+                    bytes=meter.bytes,
+                    lines=meter.lines,
+                    created=run.created,
+                    call_id=run.call_id,
+                    command=run.command,
+                    index=meter.index,
+                    shown=((1, meter.lines),) if meter.lines else (),
+                )
+            )
+        finally:
+            writer.abandon()
+    except StoreError as error:
+        raise _gone(run, f"its output cannot be stored to be read: {error}", record, now) from error
+    return published.ref
+
+
+def _tell(asked: str, ref: str, run: Record | RunRecord, now: float) -> str:
+    """Say which run an answer is from, and how old that is."""
+    return f"[{one_line(asked, WORDS_CHARS)} is {ref}: {_describe(run, now)}.]"
+
+
+def _describe(run: Record | RunRecord, now: float) -> str:
+    exit_code = getattr(run, "exit_code", None)
+    parts = [
+        one_line(run.command, COMMAND_CHARS) if run.command else "",
+        "" if exit_code is None else f"exit code {exit_code}",
+        tell_age(now - run.created),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _gone(run: RunRecord, why: str, record: Record | None, now: float) -> RefError:
+    older = ""
+    if record is not None:
+        older = f" The newest that is kept: {record.ref} ({tell_age(now - record.created)})."
+    return RefError(
+        f"The newest run ({_describe(run, now)}; {lines_of(run.lines)}) cannot be read: {why.rstrip('.')}.{older}"
+    )
+
+
 def _nothing(query: str, newest: list[Record]) -> RefError:
     if not newest:
-        return RefError("Nothing is stored yet: only what does not fit is. Run the tool, and read what it says.")
-    some = ", ".join(_said(record) for record in newest[:NAMED])
+        return RefError(
+            "Nothing has been run yet in this project. For outputs of another folder, add --all-scopes. "
+            "Otherwise run the tool, e.g. `spill run -- make`."
+        )
+    some = ", ".join(_name(record) for record in newest[:NAMED])
     sought = one_line(query, WORDS_CHARS)
-    return RefError(f"No stored output is of {sought!r}; `spill list` shows all. The newest: {some}.")
+    return RefError(
+        f"No run of {sought!r} is known; `spill list` shows the outputs of this project, `spill list --all-scopes` all of them. "
+        f"The newest: {some}."
+    )
 
 
-def _said(record: Record) -> str:
+def _name(record: Record) -> str:
     return f"{record.ref} ({one_line(record.command, WORDS_CHARS)})" if record.command else record.ref

@@ -2,43 +2,151 @@
 
 from __future__ import annotations
 
-from spillover.errors import UsageError
+import sys
+import time
+
+from spillover.data import replace
+from spillover.errors import StoreError, UsageError
 from spillover.notice import one_line
-from spillover.retrieve.last import matches, named
+from spillover.retrieve.last import find, is_uri, matches
 from spillover.select.ends import most
 from spillover.view.document import Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
     from spillover.choices import Choices
+    from spillover.intake.blob import Blob
     from spillover.result import Clip
+    from spillover.retrieve.part import Part
     from spillover.store.base import Record
 
 
 def opened(choices: Choices, ref: str) -> tuple[Record, Document]:
-    """The record and the bytes of a ref, or of `last…`; RefError and StoreError say what to do."""
-    record = choices.store.get(named(choices.store, ref))
-    blob = choices.store.open(record.ref)
+    """The record and the bytes of a ref; RefError and StoreError say what to do."""
+    record, blob = choices.outputs.opened(ref)
+    try:
+        return record, _document(choices, record, blob)
+    except BaseException:
+        blob.close()
+        raise
+
+
+def _answer(
+    choices: Choices,
+    ref: str,
+    make: Callable[[Choices, Record, Document], Clip],
+    kind: str,
+    pointer: str | None = None,
+) -> Clip:
+    """Answer as below, and tell whoever traces."""
+    begun = time.monotonic()
+    clip = _answered(choices, ref, make, pointer)
+    if "opentelemetry" in sys.modules:
+        from spillover.telemetry import tell_retrieval  # most programs do not trace
+
+        tell_retrieval(kind, clip.ref or ref, choices.count(clip.text), time.monotonic() - begun)
+    return clip
+
+
+def _answered(
+    choices: Choices, ref: str, make: Callable[[Choices, Record, Document], Clip], pointer: str | None
+) -> Clip:
+    """Answer for a ref, a path of ours or `last…`; for the last of these, which run it is stands above the answer."""
+    choices = choices.within_budget()
+    found = find(choices.outputs, ref)
+
+    def answer(choices: Choices) -> Clip:
+        record, document = opened(choices, found.ref)
+        try:
+            if pointer is None:
+                return make(choices, record, document)
+            from spillover.retrieve.part import open_value
+
+            return make(choices, *open_value(document, record, pointer))
+        finally:
+            document.blob.close()
+
+    if not found.said:
+        return answer(choices)
+    line = found.said + "\n"
+    rest = choices.limits.without(line, choices.count)
+    if rest is None:  # no room for more than the answer itself
+        return answer(choices)
+    clip = answer(replace(choices, limits=rest))
+    choices.spend(line)
+    return replace(clip, text=line + clip.text)
+
+
+def _document(choices: Choices, record: Record, blob: Blob) -> Document:
+    """The bytes with their lines, if those are the ones that the record tells of."""
+    blob = choices.without_secrets(blob)
+    if not record.index.before or record.index.block < 1:
+        raise StoreError(f"The record of {record.ref} is damaged: it has no line index.")
+    known = getattr(blob, "newlines", None)  # a store that checks what it gives out, and where every read is a request
+    if known is not None and blob.size == record.bytes:
+        return Document(blob, record.index, record.lines, known, guard=choices.guard())
     newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
-    return record, Document(blob, record.index, record.lines, newlines)
+    document = Document(blob, record.index, record.lines, newlines, guard=choices.guard())
+    if blob.size != record.bytes or (blob.size and document.number(blob.size - 1) != record.lines):
+        raise StoreError(
+            f"The bytes of {record.ref} and its record do not match: they have changed, or are not "
+            f"all there. `spill verify {record.ref}` says more."
+        )
+    return document
 
 
 def read(
-    choices: Choices, ref: str, *, lines: str | int | None = None, bytes_: str | None = None, columns: str | None = None
+    choices: Choices,
+    ref: str,
+    *,
+    lines: str | int | None = None,
+    bytes_: str | None = None,
+    columns: str | None = None,
+    pointer: str | None = None,
 ) -> Clip:
-    """A part of a stored output."""
+    """A part of a stored output; with a pointer, of one value in it."""
     from spillover.retrieve.read import Reader  # searching does not need it
 
+    if is_uri(ref):
+        from spillover.retrieve.uri import parse
+
+        named = parse(ref)
+        if (named.lines or named.bytes) and not (lines is bytes_ is columns is None):
+            raise UsageError("the URI names a part already; leave out the other range, or what is behind the #.")
+        ref, lines, bytes_, pointer = (
+            named.ref,
+            lines or named.lines,
+            bytes_ or named.bytes,
+            pointer or named.pointer or None,
+        )
+    ref, part = _split(ref, pointer)
+    if lines is None and bytes_ is None and columns is None:
+        lines, bytes_ = part.lines, part.bytes
     if bytes_ is not None and (lines is not None or columns is not None):
-        raise UsageError("bytes stand alone; lines and columns go together.")
-    record, document = opened(choices, ref)
-    try:
+        raise UsageError("use bytes alone, or lines and columns together.")
+
+    def answer(choices: Choices, record: Record, document: Document) -> Clip:
         reader = Reader(document, record, choices)
         if bytes_ is not None:
             return reader.byte_range(bytes_)
         return reader.lines(lines) if columns is None else reader.columns(columns, lines)
-    finally:
-        document.blob.close()
+
+    return _answer(choices, ref, answer, "read", part.pointer)
+
+
+def _split(ref: str, pointer: str | None = None) -> tuple[str, Part]:
+    """Return a ref, and the part of it that is meant: behind its `#`, or given by itself."""
+    from spillover.retrieve.part import Part, split_ref
+
+    base, part = split_ref(ref)
+    if pointer is None:
+        return base, part
+    if not isinstance(pointer, str) or not pointer.startswith("/"):
+        raise UsageError(f"pointer={pointer!r} is not a JSON pointer; write e.g. /stdout or /rows/0/log.")
+    return base, Part(pointer=pointer)
 
 
 def grep(
@@ -50,35 +158,39 @@ def grep(
     ignore_case: bool = False,
     fixed: bool = False,
     start: str | int = 1,
+    shape: Mapping[str, Any] | None = None,
 ) -> Clip:
-    """Where a pattern stands in a stored output."""
-    from spillover.retrieve.grep import CONTEXT, Search  # the engine costs milliseconds
+    """Where a pattern stands in a stored output; `shape` is how that is shown (`retrieve.grep.Shape`), instead of `context`."""
+    from spillover.retrieve.grep import CONTEXT, Search, Shape  # the engine costs milliseconds
     from spillover.retrieve.pattern import compile_pattern
 
     if not 0 <= context <= CONTEXT:
         raise UsageError(f"context={context} is not between 0 and {CONTEXT:,} lines.")
+    shown = Shape(before=context, after=context) if shape is None else Shape(**shape)
     compiled = compile_pattern(pattern, fixed=fixed, ignore_case=ignore_case)
-    record, document = opened(choices, ref)
-    try:
-        return Search(document, record, choices, compiled, context).answer(start)
-    finally:
-        document.blob.close()
+
+    def answer(choices: Choices, record: Record, document: Document) -> Clip:
+        return Search(document, record, choices, compiled, shown).answer(start)
+
+    ref, part = _split(ref)
+    return _answer(choices, ref, answer, "grep", part.pointer)
 
 
 def outline(choices: Choices, ref: str) -> Clip:
     """A map of a stored output."""
     from spillover.retrieve.outline import Outline  # it knows all kinds of output
 
-    record, document = opened(choices, ref)
-    try:
+    def answer(choices: Choices, record: Record, document: Document) -> Clip:
         return Outline(document, record, choices).answer()
-    finally:
-        document.blob.close()
+
+    ref, part = _split(ref)
+    return _answer(choices, ref, answer, "outline", part.pointer)
 
 
 def listing(choices: Choices, *, tool: str | None = None, query: str = "") -> str:
     """What is stored, newest first, a line each; as many as fit, and how many there are."""
-    rows = [_row(record) for record in choices.store.list() if tool in (None, record.tool) and matches(record, query)]
+    choices = choices.within_budget()
+    rows = [_row(record) for record in choices.outputs.list() if tool in (None, record.tool) and matches(record, query)]
 
     def text(count: int) -> str:
         return "".join(rows[:count]) + f"[{count:,} of {len(rows):,} stored outputs.]"
@@ -86,7 +198,9 @@ def listing(choices: Choices, *, tool: str | None = None, query: str = "") -> st
     def fill(count: int) -> float:
         return choices.limits.fill(text(count), choices.count, byte_bound=choices.byte_bound)
 
-    return text(most(len(rows), fill))
+    listed = text(most(len(rows), fill))
+    choices.spend(listed)
+    return listed
 
 
 def _row(record: Record) -> str:

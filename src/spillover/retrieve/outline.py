@@ -10,10 +10,11 @@ from spillover.result import Clip
 from spillover.retrieve.answer import answer, fill
 from spillover.retrieve.outline_scan import scan
 from spillover.select.ends import most
+from spillover.select.families import MOST
 from spillover.select.kind import describe
 from spillover.store.base import Record
-from spillover.tokens import scaled
-from spillover.view.clean import clean
+from spillover.tokens import scale
+from spillover.view.clean import clean, flat
 from spillover.view.document import Document
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ ROWS = {
     "Items": 3,
     "Table": 2,
     "Sections": 30,
-    "Failures": 20,
+    "Failures": MOST,
     "Warnings": 8,
     "Most frequent": 12,
 }
@@ -91,7 +92,7 @@ class Outline:
     choices: Choices
 
     def answer(self) -> Clip:
-        """As much of the map as fits."""
+        """Return as much of the map as fits."""
         kind = describe(self.document, self.record.command or self.record.tool)
         seen = scan(self.document.blob) if kind != "blob" else None
         lists = list(self._lists(kind, seen)) if seen else []
@@ -131,7 +132,7 @@ class Outline:
         head = self.document.blob.read(0, min(COUNTED, size))
         tail = self.document.blob.read(max(len(head), size - COUNTED), size)
         counted = self.choices.count(clean(head)) + self.choices.count(clean(tail))
-        return scaled(counted, len(head) + len(tail), size)
+        return scale(counted, len(head) + len(tail), size)
 
     def _lists(self, kind: str, seen: Seen) -> Iterator[_List]:
         if any(stream != "stdout" for stream, _ in self.record.segments):
@@ -155,7 +156,7 @@ class Outline:
         yield _List("Most frequent", _rows(alike[: ROWS["Most frequent"]], in_all=in_all), part)
 
     def _streams(self) -> _List:
-        """Each stream with its bytes, and the lines where it stands."""
+        """Return each stream with its bytes, and the lines where it stands."""
         places: dict[str, list[tuple[int, int]]] = {}
         sizes: dict[str, int] = {}
         at = 0
@@ -202,7 +203,7 @@ class Outline:
         return _List("Sections", rows, f"{total:,}", total)
 
     def _next(self, kind: str, seen: Seen | None) -> str:
-        """Where to read: around the first failure, or how it ended; of what is no log, how it begins."""
+        """Return where to read: around the first failure, or how it ended; of what is no log, how it begins."""
         total, ways, ref = self.document.lines, self.choices.ways, self.record.ref
         if not total:
             return "There is nothing to read."
@@ -220,7 +221,7 @@ class Outline:
 
 
 def _sections(kind: str, seen: Seen) -> Parts | None:
-    """What this kind of output is divided by, if by anything."""
+    """Return what this kind of output is divided by, if by anything."""
     parts = seen.parts
     if kind == "diff":
         return parts["files"] if parts["files"].titled else parts["names"]
@@ -236,7 +237,7 @@ def _section_row(part: Part) -> _Row:
     failures = "" if not part.failures else " (1 failure)" if part.failures == 1 else f" ({part.failures:,} failures)"
     if not part.line:
         return _Row(f"{_where(part.first, part.last)}: before the first{failures}", 0, part.first)
-    title = _RULE.sub(r"\1\1\1", clean(part.line))
+    title = _RULE.sub(r"\1\1\1", flat(part.line))
     return _Row(f"{_where(part.first, part.last)}: {_cut(title)}{failures}", part.first, part.first)
 
 
@@ -258,7 +259,7 @@ def _rows(groups: Sequence[Group], *, in_all: bool = True) -> list[_Row]:
 
 
 def _by_weight(lists: Sequence[_List]) -> list[tuple[int, int]]:
-    """All rows, by list and place in it, in the order in which they get room: every list has its turn, some more than one."""
+    """Return all rows, by list and place in it, in the order in which they get room: every list has its turn, some more than one."""
     turns = [
         ((at + 1) / WEIGHTS.get(each.name, 1), nth, at)
         for nth, each in enumerate(lists)
@@ -280,10 +281,10 @@ def _range(first: int, last: int) -> str:
 
 
 def _shown(line: bytes) -> str:
-    return _cut(clean(line))
+    return _cut(flat(line))
 
 
 def _cut(text: str) -> str:
-    """A line as it stands, but for the space around it, and no more than LINE of it."""
+    """Return a line as it stands, but for the space around it, and no more than LINE of it."""
     text = " ".join(text.split())
     return text if len(text) <= LINE else text[: LINE - 1] + "…"

@@ -9,7 +9,7 @@ from spillover.data import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.select.json_scan import Marks
+    from spillover.select.json.scan import Marks
 
 #: A larger value would have to be held in memory.
 LARGEST = 16 << 20
@@ -39,10 +39,10 @@ class Member:
 
 
 def members(data: bytes) -> tuple[int, list[Member]]:
-    """How many there are at the top of a value that opens with a bracket, and the first of them."""
+    """Return how many there are at the top of a value that opens with a bracket, and the first of them."""
     import msgspec
 
-    from spillover.select.json_scan import marks
+    from spillover.select.json.scan import marks
 
     try:
         msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=msgspec.Raw)
@@ -71,7 +71,7 @@ def members(data: bytes) -> tuple[int, list[Member]]:
 
 
 def _inside(data: bytes, found: Marks, start: int, end: int) -> int:
-    """How many members a value has itself; 0 for one that is no container."""
+    """Return how many members a value has itself; 0 for one that is no container."""
     within = found.inside(2, start, end) if data[start : start + 1] in (b"{", b"[") else None
     if within is None or len(within) < 2:
         return 0

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 
 from spillover.data import dataclass
-from spillover.retrieve.outline_tables import KEY, Groups, Parts
+from spillover.retrieve.outline_tables import Groups, Parts
 from spillover.select.classes import CLASSES, DISMISSED, EVIDENCE
 from spillover.select.engine import Engine
-from spillover.view.clean import clean, is_plain
+from spillover.select.families import KEY, WEAK, templates
+from spillover.view.clean import flat, is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,33 +48,25 @@ HEADS: dict[str, tuple[str, ...]] = {
         r"^Step \d+/\d+ : |^#\d+ \[",  # docker build
         r"^(?:TASK|PLAY|RUNNING HANDLER) (?:\[|RECAP)",
         r"^\[INFO\] (?:-{3} \S|-+< )",  # Maven
-        CLASSES["title"][1],
+        CLASSES["title"].pattern,
     ),
     "headings": (r"^#{1,4} [A-Z0-9`*\[]",),
     "files": (r"^diff -|^Index: ",),
     "names": (r"^--- \S",),
 }
-#: Said by a line that went well, these do not mean what they say.
-WEAK = "crash"
+#: Said by a line that went well, a weak sign does not mean what it says.
 TAKE_BACK = ("passed", "progress", "advice")
 
 _SIGNS = (*EVIDENCE, "warning")
 _HEADS = [(name, pattern) for name, patterns in HEADS.items() for pattern in patterns]
 _FOUND = Engine(
-    [*(CLASSES[name][1].encode() for name in _SIGNS), *(pattern.encode() for _, pattern in _HEADS)],
-    caseless=[*(CLASSES[name][0] == "i" for name in _SIGNS), *(False for _ in _HEADS)],
+    [*(CLASSES[name].pattern.encode() for name in _SIGNS), *(pattern.encode() for _, pattern in _HEADS)],
+    caseless=[*(CLASSES[name].any_case for name in _SIGNS), *(False for _ in _HEADS)],
 )
 _DOUBTS = (*DISMISSED, *TAKE_BACK)
 _DOUBTED = Engine(
-    [CLASSES[name][1].encode() for name in _DOUBTS], caseless=[CLASSES[name][0] == "i" for name in _DOUBTS]
+    [CLASSES[name].pattern.encode() for name in _DOUBTS], caseless=[CLASSES[name].any_case for name in _DOUBTS]
 )
-
-#: Names, places and numbers are written with these; one with a digit or a slash in it, or behind a quote, tells lines
-#: apart that are alike. It is replaced by a byte that no view has.
-_NAME = bytes(c < 0x80 and (chr(c).isalnum() or chr(c) in "_/.:@+~-\\%") for c in range(256))
-_TELLING = bytes(c < 0x80 and (chr(c).isdigit() or chr(c) in "/\\") for c in range(256))
-_QUOTES = (0x27, 0x60, 0x98)  # the last one ends an opening quote in UTF-8
-_ANY = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +110,7 @@ def scan(blob: Blob) -> Seen:
 
 
 def _any(rows: Array) -> Array:
-    """Which lines are in at least one of the rows."""
+    """Return which lines are in at least one of the rows."""
     import numpy as np
 
     lines: Array = np.logical_or.reduce(rows, axis=0)
@@ -164,7 +157,7 @@ class _Block:
 
         self.number = number
         self.raw = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10)
-        self.view = data if is_plain(data) else clean(data).encode("utf-8", "replace")
+        self.view = data if is_plain(data) else flat(data).encode("utf-8", "replace")
         self.lines = self.view.split(b"\n")
         self.lines.pop()  # behind the last line end
 
@@ -172,7 +165,7 @@ class _Block:
         return self.lines[number - self.number]
 
     def longest(self, giant: int) -> tuple[int, int]:
-        """The longest line and its bytes; `giant`: those of the last one, where it is cut."""
+        """Return the longest line and its bytes; `giant`: those of the last one, where it is cut."""
         import numpy as np
 
         sizes = np.diff(self.raw, prepend=-1) - 1
@@ -196,7 +189,7 @@ class _Block:
         return found
 
     def failures(self, found: dict[str, Array]) -> tuple[Array, Array]:
-        """Which lines say that something failed, and which of them may mean something else."""
+        """Return which lines say that something failed, and which of them may mean something else."""
         import numpy as np
 
         surely = _any(np.array([found[name] for name in EVIDENCE if name != WEAK]))
@@ -205,7 +198,7 @@ class _Block:
         return (said & surely) | weak, weak
 
     def undoubted(self, which: Array, doubts: Sequence[str] = DISMISSED) -> Array:
-        """Those lines that nothing in them takes back."""
+        """Return the lines that nothing in them contradicts."""
         if not which.any():
             return which
         taken = _any(_table(_DOUBTED, self._text(which))[[_DOUBTS.index(name) for name in doubts]])
@@ -214,7 +207,7 @@ class _Block:
         return left
 
     def groups(self, which: Array | None = None) -> tuple[list[bytes], Sequence[int], Callable[[int], bytes]]:
-        """All lines or these: what each has in common with others, its number; and how to have one by its number."""
+        """Return all lines or these: what each has in common with others, its number; and how to have one by its number."""
         keys = [key[:KEY] for key in templates(self.view if which is None else self._text(which))]
         if which is None:
             return keys, range(self.number, self.number + len(keys)), self.numbered
@@ -229,34 +222,10 @@ class _Block:
 
 
 def _clock_width(lines: Sequence[bytes]) -> int:
-    """How many bytes of most lines are a clock; 0 where they begin with something else."""
+    """Return how many bytes of most lines are a clock; 0 where they begin with something else."""
     widths = [found.end() for line in lines if (found := CLOCK.match(line))]
     width = max(widths, key=widths.count, default=0)
     return width if width >= CLOCK_WIDTH and 2 * widths.count(width) > len(lines) else 0
-
-
-def templates(view: bytes) -> list[bytes]:
-    """Each line without what tells it from lines that are alike."""
-    import numpy as np
-
-    if not view:
-        return []
-    data = np.frombuffer(view, dtype=np.uint8)
-    edges = np.flatnonzero(np.diff(np.frombuffer(view.translate(_NAME), dtype=np.int8), prepend=0, append=0))
-    begin, end = edges[::2], edges[1::2]
-    telling = np.frombuffer(view.translate(_TELLING), dtype=np.uint8)
-    upto = np.concatenate((np.zeros(1, dtype=np.int32), np.cumsum(telling, dtype=np.int32)))
-    left_out = (upto[end] > upto[begin]) | np.isin(data[np.maximum(begin, 1) - 1], _QUOTES)
-    begin, end = begin[left_out], end[left_out]
-    change = np.zeros(len(data) + 1, dtype=np.int8)
-    change[begin + 1] += 1
-    change[end] -= 1
-    gone = np.cumsum(change[:-1], dtype=np.int8).view(bool)
-    gone |= data == 32  # columns are padded
-    out = data.copy()
-    out[begin] = _ANY
-    text: bytes = out[~gone].tobytes()
-    return text.removesuffix(b"\n").split(b"\n")
 
 
 def _table(engine: Engine, view: bytes, clock: int = 0) -> Array:

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-#: So many are remembered after each block, and told apart by so much of what they have in common.
+#: So many are remembered after each block.
 MOST = 4_096
-KEY = 200
 #: So much of a line is kept to be shown.
 HELD = 400
 
@@ -76,7 +75,7 @@ class Groups:
             self._groups = dict(kept[:MOST])
 
     def ranked(self, least: int = 1) -> list[Group]:
-        """Those of so many lines at least: what is sure first, then the largest, then the earliest."""
+        """Return those of so many lines at least: what is sure first, then the largest, then the earliest."""
         found = (group for group in self._groups.values() if group.count >= least)
         return sorted(found, key=lambda group: (group.weak, -group.count, group.first))
 
@@ -133,7 +132,7 @@ class Parts:
             self._closed = _ranked(self._closed)[:MOST]
 
     def ranked(self) -> list[Part]:
-        """Those with failures first, then the longest, then the earliest."""
+        """Return those with failures first, then the longest, then the earliest."""
         return _ranked([*self._closed, self._open] if self._open.lines else self._closed)
 
     def _close(self, part: Part) -> None:

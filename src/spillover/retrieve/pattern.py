@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass, field
 from re import _constants, _parser  # type: ignore[attr-defined]  # the stdlib's parser, unknown to typeshed
 
-import re2
-
 from spillover.errors import PatternError
+from spillover.linear import PatternSyntaxError, compile_given
 
 TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
 PATTERN_CHARS = 4_000
 NEEDLES = 8  # each is a pass over the bytes, and about twelve passes take as long as re2
+WIDE = 1_000  # a match of more characters than this may have any number of them
 NEEDLE_CHARS = 2  # a single character is everywhere
 
 
@@ -29,6 +29,7 @@ class Pattern:
     needles: tuple[bytes, ...] = field(repr=False, compare=False)
     regex: Any = field(repr=False, compare=False)
     line_regex: Any = field(repr=False, compare=False)  # the same and the rest of the line: every match is a line
+    wide: bool = field(default=False, repr=False, compare=False)  # how far the engine looks ahead has no bound
 
 
 _LINEAR = "this engine runs in linear time and has no"
@@ -59,7 +60,7 @@ _NEIGHBOURS = (b"", b" ", b"aa  a")
 
 
 def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False) -> Pattern:
-    """The pattern, or a PatternError that says what to write instead. The syntax is re2's."""
+    """Return the pattern, or a PatternError that says what to write instead. The syntax is re2's."""
     shown = repr(text if len(text) <= 80 else text[:80] + "…")
     if not text:
         raise PatternError("An empty pattern would match everywhere; say what to look for.")
@@ -74,34 +75,39 @@ def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False
     for name in refused:
         if why := _REFUSED.get(re.sub(r"\\[1-9]", r"\\1", name or "")):
             raise PatternError(f"{shown}: {why}.")
-    options = re2.Options()
-    options.log_errors = False
-    options.never_nl = options.never_capture = True
-    options.case_sensitive = not ignore_case
-    source = re2.escape(text) if fixed else text
     try:
-        re2.compile(source, options)  # alone first: in parentheses, a)(b would do
-        regex = re2.compile(f"(?m){source}", options)
-        line_regex = re2.compile(f"(?m)(?:{source})[^\\n]*", options)
-    except re2.error as error:
-        why = error.args[0].decode(errors="replace")
-        too_large = "repetition size" in why or "too large" in why
-        remedy = "repeat less" if too_large else "correct it, or ask for a fixed search"
-        raise PatternError(f"{shown} cannot be searched for ({why}); {remedy}.") from error
+        regex, line_regex = compile_given(text, fixed=fixed, ignore_case=ignore_case)
+    except PatternSyntaxError as error:
+        why = str(error)
+        too_large = any(said in why for said in ("repetition size", "too large", "Resource limit"))
+        remedy = "repeat less" if too_large else "correct it, or search for it as plain text: -F, or fixed=true"
+        raise PatternError(f"{shown} is not a valid pattern ({why}); {remedy}.") from error
     if any(regex.fullmatch(near, at, at) for near in _NEIGHBOURS for at in range(len(near) + 1)):
-        raise PatternError(f"{shown} would match everywhere, even no characters; use + for *, or say what to look for.")
+        raise PatternError(
+            f"{shown} would match everywhere, even an empty string; use + instead of *, or say what to look for."
+        )
     complete: bool = False
     needles: tuple[str, ...] = ()
     if fixed and not ignore_case:
         complete, needles = True, (text,)
-    elif not ignore_case and not any(_UNLIKE.search(token[0]) for token in tokens):
+    alike = not any(_UNLIKE.search(token[0]) for token in tokens)
+    if not fixed and not ignore_case and alike:
         complete, needles = _needles(text)
+    wide = not fixed and (not alike or _is_wide(text))
     encoded = tuple(needle.encode() for needle in needles)
-    return Pattern(text, fixed, ignore_case, encoded, None if complete else regex, line_regex)
+    return Pattern(text, fixed, ignore_case, encoded, None if complete else regex, line_regex, wide)
+
+
+def _is_wide(text: str) -> bool:
+    """Return whether a match may have any length."""
+    try:
+        return bool(_parser.parse(text).getwidth()[1] > WIDE)
+    except (re.error, RecursionError, OverflowError):
+        return True
 
 
 def _needles(text: str) -> tuple[bool, tuple[str, ...]]:
-    """Texts of which every match holds one, and whether a match is nothing but one of them."""
+    """Return texts of which every match holds one, and whether a match is nothing but one of them."""
     try:
         parsed = _parser.parse(text)
         complete, needles = _needles_in(parsed)
@@ -137,5 +143,5 @@ def _needles_in(nodes: Any) -> tuple[bool, tuple[str, ...]]:
 
 
 def _worth(needles: tuple[str, ...]) -> tuple[int, int]:
-    """The longer the rarer; then, the fewer the better."""
+    """Return the longer the rarer; then, the fewer the better."""
     return min(map(len, needles)) if len(needles) <= NEEDLES else 0, -len(needles)

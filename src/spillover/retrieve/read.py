@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from spillover.data import dataclass
 from spillover.errors import UsageError
-from spillover.notice import lines_of, next_call
+from spillover.notice import frames_call, lines_of, next_call
 from spillover.result import Clip
-from spillover.retrieve.answer import answer, fill
+from spillover.retrieve.answer import answer, fill, numbered
 from spillover.retrieve.ranges import parse
 from spillover.select.ends import most
 from spillover.store.base import Record
-from spillover.view.clean import clean, exact
+from spillover.view.clean import exact, look
 from spillover.view.document import Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spillover.choices import Choices
+
+    Row = tuple[int, str, int]  # a line: its number, what is seen of it, how many frames are left out of that
 
 #: So many lines, or bytes, are proposed next when the reader did not say how many it wants.
 PAGE = 2_000
@@ -30,7 +32,7 @@ class Reader:
     choices: Choices
 
     def lines(self, wanted: str | int | None) -> Clip:
-        """Lines with their numbers, cleaned as the model saw them."""
+        """Return lines with their numbers, cleaned as the model saw them."""
         total = self.document.lines
         first, last = parse(wanted, total) if wanted is not None else (1, min(total, PAGE))
         if last < first:
@@ -46,7 +48,7 @@ class Reader:
         return self._answer(rows[:count], (first, last), text(count))
 
     def columns(self, wanted: str, line: int | str | None) -> Clip:
-        """A part of one line; columns count bytes, so that any place in a line of a gigabyte is one step away."""
+        """Return a part of one line; columns count bytes, so that any place in a line of a gigabyte is one step away."""
         first, last = parse(line if line is not None else 1, self.document.lines)
         if last < first:
             return self._answer([], (first, last), self._nothing("line", first, self.document.lines))
@@ -59,7 +61,7 @@ class Reader:
         return self._columns(first, left, right)
 
     def byte_range(self, wanted: str) -> Clip:
-        """Bytes as they are, control characters made visible."""
+        """Return bytes as they are, control characters made visible."""
         size = self.document.size
         first, last = parse(wanted, size, "bytes")
         if last < first:
@@ -70,28 +72,41 @@ class Reader:
             upto = start + len(_whole_chars(data, count))
             lines = f"lines {self.document.number(start):,}-{self.document.number(max(start, upto - 1)):,}"
             where = f"Bytes {start + 1:,}-{upto:,} of {size:,}, {lines}."
-            return f"{exact(_whole_chars(data, count))}\n[{where} {self._next_bytes(start, upto, last)}]"
+            return f"{self._seen(exact(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
 
         count = most(len(data), lambda count: fill(text(count), self.choices))
         upto = start + len(_whole_chars(data, count))
         numbers = (self.document.number(start), self.document.number(max(start, upto - 1)))
         return self._clip(text(count), numbers, upto - start, whole=upto >= last)
 
-    def _rows(self, first: int, last: int) -> list[tuple[int, str]]:
-        """Numbered, cleaned lines from `first` on: as many as could fit, and the one behind them."""
+    def _seen(self, text: str) -> str:
+        """Return text of the output, with what reads like ours marked; where a number stands before every line, nothing does."""
+        return text if self.document.guard is None else self.document.guard(text)
+
+    def _rows(self, first: int, last: int) -> list[Row]:
+        """Return numbered, cleaned lines from `first` on: as many as could fit, and the one behind them."""
         start = self.document.start(first)
         end = self.document.start(last + 1)
         data = self.document.blob.read(start, min(end, start + self.choices.reach))
         raw = data.removesuffix(b"\n").split(b"\n")
         if len(data) < end - start:
             raw.pop()  # it is not all there, and what is left of an overwritten line would look like another one
-        return [(first + number, clean(line)) for number, line in enumerate(raw)]
+        return [(first + number, *look(line)) for number, line in enumerate(raw)]
 
-    def _page(self, rows: list[tuple[int, str]], first: int, last: int) -> str:
-        body = "".join(f"{number}: {line}\n" for number, line in rows)
+    def _page(self, rows: list[Row], first: int, last: int) -> str:
+        body = "".join(f"{numbered(f'{number}: ', text)}\n" for number, text, _ in rows)
         upto = first + len(rows) - 1
-        where = f"Lines {first:,}-{upto:,} of {self.document.lines:,}."
+        which = f"Line {first:,}" if first == upto else f"Lines {first:,}-{upto:,}"
+        where = f"{which} of {self.document.lines:,}.{self._folded(rows)}"
         return f"{body}[{where} {self._next_lines(first, upto, last)}]"
+
+    def _folded(self, rows: list[Row]) -> str:
+        """Return what is said of frames that are left out: how many, and how the first of them can be seen."""
+        frames = sum(left_out for _, _, left_out in rows)
+        if not frames:
+            return ""
+        line = next(number for number, _, left_out in rows if left_out)
+        return " " + frames_call(self.choices.ways, self.record.ref, frames, line, PAGE)
 
     def _columns(self, line: int, left: int, right: int | None) -> Clip:
         start, end = self._line(line)
@@ -109,12 +124,12 @@ class Reader:
         return self._clip(text(count), (line, line), size, whole=begin + size >= last and right is not None)
 
     def _line(self, line: int) -> tuple[int, int]:
-        """Where a line begins and ends, without its line end."""
+        """Return where a line begins and ends, without its line end."""
         start, end = self.document.start(line), self.document.start(line + 1)
         return start, end - (end > start and self.document.blob.read(end - 1, end) == b"\n")
 
     def _raw(self, start: int, end: int) -> tuple[int, bytes]:
-        """Bytes from `start` on, as many as could fit, and all of the characters that `start` and `end` stand inside."""
+        """Return bytes from `start` on, as many as could fit, and all of the characters that `start` and `end` stand inside."""
         low, end = max(0, start - 3), min(end, start + self.choices.reach)
         data = self.document.blob.read(low, end + 3)
         begin, _ = _character(data, start - low)
@@ -145,20 +160,22 @@ class Reader:
     def _the_end(self) -> str:
         if self.record.partial:
             produced = self.record.produced_bytes or self.record.bytes
-            return (
-                f"The stored part ends here: first {self.record.bytes:,} of {produced:,} bytes; {self.record.partial}."
-            )
+            return f"The stored part ends here: the first {self.record.bytes:,} of {produced:,} bytes; {self.record.partial}."
         return "The end."
 
     def _nothing(self, unit: str, first: int, total: int) -> str:
         counted = lines_of(total) if unit == "line" else f"{total:,} {unit}s"
-        return f"[No {unit} {first:,}: {self.record.ref} has {counted}. {self._next_lines(1, 0, PAGE) if total else self._the_end()}]"
+        stored = f" {self._the_end()}" if self.record.partial else ""
+        rest = self._next_lines(1, 0, PAGE) if total else "" if stored else self._the_end()
+        where = f"No {unit} {first:,}: {self.record.ref} has {counted}{' stored' if stored else ''}."
+        return f"[{' '.join(filter(None, (where + stored, rest)))}]"
 
-    def _answer(self, rows: list[tuple[int, str]], wanted: tuple[int, int], text: str) -> Clip:
+    def _answer(self, rows: list[Row], wanted: tuple[int, int], text: str) -> Clip:
         first = wanted[0]
         upto = first + len(rows) - 1
         size = self.document.start(upto + 1) - self.document.start(first) if rows else 0
-        return self._clip(text, (first, upto), size, whole=upto >= wanted[1])
+        left_out = any(left_out for _, _, left_out in rows)
+        return self._clip(text, (first, upto), size, whole=upto >= wanted[1] and not left_out)
 
     def _clip(self, text: str, numbers: tuple[int, int], size: int, *, whole: bool) -> Clip:
         ranges = (numbers,) if numbers[1] >= numbers[0] else ()
@@ -166,7 +183,7 @@ class Reader:
 
 
 def _character(data: bytes, at: int) -> tuple[int, int]:
-    """From where to where the character goes that `at` stands inside; nowhere when it stands between two, or in junk."""
+    """Return the start and end of the character that `at` is inside of; the same twice if it is between two, or in junk."""
     for start in range(at - 1, max(-1, at - 4), -1):
         if data[start] >= 0xC0:
             end = start + 2 + (data[start] >= 0xE0) + (data[start] >= 0xF0)
@@ -178,7 +195,7 @@ def _character(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _whole_chars(data: bytes, count: int) -> bytes:
-    """The first `count` bytes, without a character cut in two at their end."""
+    """Return the first `count` bytes, without a character cut in two at their end."""
     for back in range(min(4, count)):
         if count - back >= len(data) or not 0x80 <= data[count - back] < 0xC0:
             return data[: count - back] if count - back > 0 else data[:count]

@@ -2,7 +2,8 @@
 
 A hit is a line, at its first match; in a giant line, where naming the line helps nobody, a hit is an occurrence. What
 is searched is what the reader saw (escape codes and overwritten frames gone) and the raw bytes. No match crosses a
-line end; in a line longer than a chunk, a match longer than the overlap may be cut short or missed.
+line end; in a line longer than a chunk, a match longer than the overlap may be cut short or missed. Of occurrences in
+giant lines no more than MANY are counted: each is a call of the engine, which may look far ahead.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import islice
 
 from stringzilla import count as count_in
 from stringzilla import find, find_first_of, rfind
@@ -29,6 +31,12 @@ if TYPE_CHECKING:
 
 REGION = 1 << 13  # what re2 gets to see around a needle; a call takes as long as 4 KiB of searching
 NOWHERE = 1 << 62
+#: Of occurrences in giant lines, so many are counted; with more of them, a count is "at least". Where how far the engine
+#: looks ahead has no bound (x.*y|x looks to the end of the line for each x), far fewer.
+MANY = 50_000
+MANY_WIDE = 2_000
+#: No answer shows more hits.
+HITS = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +63,7 @@ class Hit:
 
 
 _BEYOND_ASCII_TEXT = CONTROLS + bytes(range(128, 256))
-_CODE_AND_TEXT = re.compile(rb"\x1b[^\x1b]*|[^\x1b]+")
+_CODE_AND_TEXT = re.compile(rb"\x1b[^\x1b\r]*|\r+|[^\x1b\r]+")
 
 
 def scan(
@@ -67,7 +75,7 @@ def scan(
     index: LineIndex | None = None,
     sizes: Sizes = SIZES,
 ) -> Iterator[Hit]:
-    """The hits from `start` on, which stands in line `first_line`. An index spares counting the lines between hits."""
+    """Yield the hits from `start` on, which stands in line `first_line`. An index spares counting the lines between hits."""
     line, counted = first_line, start
     for piece in _pieces(blob, start, sizes):
         for line_start, begin, end, line_end in _finds(piece, pattern):
@@ -83,9 +91,24 @@ def scan(
             yield Hit(line, line_start, begin, end, line_end)
 
 
-def count(blob: Blob, pattern: Pattern, *, start: int = 0, sizes: Sizes = SIZES) -> int:
-    """How many hits there are from `start` on."""
-    return sum(_count(piece, pattern) for piece in _pieces(blob, start, sizes))
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many hits there are, or at least are."""
+
+    hits: int
+    exact: bool = True
+
+
+def count(blob: Blob, pattern: Pattern, *, start: int = 0, sizes: Sizes = SIZES) -> Count:
+    """Return how many hits there are from `start` on."""
+    hits = occurrences = 0
+    many = MANY_WIDE if pattern.wide else MANY
+    for piece in _pieces(blob, start, sizes):
+        if piece.limit is None:
+            hits += _count(piece, pattern)
+        elif occurrences <= many:
+            occurrences += sum(1 for _ in islice(_finds(piece, pattern), many + 1 - occurrences))
+    return Count(hits + min(occurrences, many), exact=occurrences <= many)
 
 
 @dataclass(slots=True)
@@ -140,7 +163,7 @@ def _line_start(blob: Blob, offset: int, sizes: Sizes) -> int:
 
 
 def _ordinary_end(data: bytes, at: int, line_start: int, sizes: Sizes, *, last: bool) -> int:
-    """How far the lines are whole and none is giant."""
+    """Return how far the lines are whole and none is giant."""
     while (newline := int(rfind(data, "\n", at, max(at, line_start + sizes.giant + 1)))) >= 0:
         at = line_start = newline + 1
     return len(data) if last and len(data) - line_start <= sizes.giant else at
@@ -148,7 +171,7 @@ def _ordinary_end(data: bytes, at: int, line_start: int, sizes: Sizes, *, last: 
 
 def _count(piece: _Piece, pattern: Pattern) -> int:
     data, at, stop = piece.data, piece.at, piece.stop
-    if piece.limit is not None or not _is_searchable(data, at, stop, pattern):
+    if not _is_searchable(data, at, stop, pattern):
         return sum(1 for _ in _finds(piece, pattern))
     if pattern.regex is None:
         return sum(1 for _ in _matches(pattern, data, at, stop, by_line=True))
@@ -165,7 +188,7 @@ def _finds(piece: _Piece, pattern: Pattern) -> Iterator[Find]:
 
 
 def _is_searchable(data: bytes, at: int, stop: int, pattern: Pattern) -> bool:
-    """Whether the bytes can be searched as they are. A regex wants UTF-8 that is not broken, or its dots stop there."""
+    """Return whether the bytes can be searched as they are. A regex wants UTF-8 that is not broken, or its dots stop there."""
     if find_first_of(data, _BEYOND_ASCII_TEXT) < 0:
         return True
     return is_plain(data) and (pattern.regex is None or "\ufffd" not in data[at:stop].decode(errors="replace"))
@@ -181,17 +204,17 @@ def _in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Find]:
 
 
 def _in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Find]:
-    """Lines that match as they were shown or as they are. Cleaning keeps every newline, so the nth line is the nth."""
+    """Yield lines that match as they were shown or as they are. Cleaning keeps every newline, and rows know their line."""
     before, data = piece.data[max(0, piece.at - 1) : piece.at], piece.data[piece.at : piece.stop]
     raw = data.replace(b"\r\n", b"\n")
     found: dict[int, tuple[int, bytes]] = {}  # by line: the column and the bytes of the match
     plain = _is_searchable(raw, 0, len(raw), pattern)  # but for CRLF
-    for view in (raw,) if plain else (clean(raw).encode(), raw):
+    for view, of_line in ((raw, None),) if plain else (_rows(raw), (raw, None)):
         text, nth, since = before + view, 0, len(before)
         for begin, end, _ in _matches(pattern, text, since, len(text), by_line=True):
             nth, since = nth + text.count(b"\n", since, begin), begin
             column = begin - max(text.rfind(b"\n", 0, begin) + 1, len(before))
-            found.setdefault(nth, (column, text[begin:end]))
+            found.setdefault(nth if of_line is None else of_line[nth], (column, text[begin:end]))
     base, at, nth = piece.base + piece.at, 0, 0
     for wanted in sorted(found):
         while nth < wanted:
@@ -204,14 +227,25 @@ def _in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Find]:
         yield base + at if at else piece.line_start, base + begin, base + end, base + at + len(line)
 
 
+def _rows(raw: bytes) -> tuple[bytes, list[int] | None]:
+    """Return the lines as they are shown; where some are shown as several rows, also which line each row is of."""
+    view = clean(raw)
+    if view.count("\n") == raw.count(b"\n"):
+        return view.encode(), None
+    lines = [clean(line) for line in raw.split(b"\n")]
+    of_line = [nth for nth, line in enumerate(lines) for _ in range(line.count("\n") + 1)]
+    return "\n".join(lines).encode(), of_line
+
+
 def _in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Find]:
-    """Every occurrence in a window of a giant line."""
+    """Yield every occurrence in a window of a giant line."""
     at = min(piece.at, 1)  # a byte of context
     base = piece.base + piece.at - at
     text = piece.data[piece.at - at : piece.stop]
     spans: Iterator[tuple[int, int]] = (match[:2] for match in _matches(pattern, text, at, len(text), by_line=False))
     if not is_plain(text):
-        spans = iter(sorted({*spans, *_between_codes(pattern, text, at)}))
+        many = HITS + (MANY_WIDE if pattern.wide else MANY)
+        spans = iter(sorted({*islice(spans, many), *islice(_between_codes(pattern, text, at), many)}))
     for begin, end in spans:
         if base + begin >= piece.base + limit:
             return
@@ -221,7 +255,7 @@ def _in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Find]:
 
 
 def _between_codes(pattern: Pattern, text: bytes, at: int) -> Iterator[tuple[int, int]]:
-    """Matches in what is left without escape codes, led back to where they stand among them."""
+    """Yield matches in what is left without escape codes, led back to where they stand among them."""
     shown, shown_starts, raw_starts = bytearray(text[:at]), [], []
     for part in _CODE_AND_TEXT.finditer(text, at):
         seen = clean(part[0]).encode()
@@ -237,8 +271,15 @@ def _between_codes(pattern: Pattern, text: bytes, at: int) -> Iterator[tuple[int
         yield place(begin), place(end - 1) + 1
 
 
+def occurrences(pattern: Pattern, line: bytes) -> list[str]:
+    """Return every match in one line, as it was shown; in order, and none of them overlaps another."""
+    text = clean(line).encode()
+    spans = _matches(pattern, text, 0, len(text), by_line=False)
+    return [text[begin:end].decode(errors="replace") for begin, end, _ in spans]
+
+
 def _matches(pattern: Pattern, text: bytes, pos: int, stop: int, *, by_line: bool) -> Iterator[Match]:
-    """Every match; by line, only the first of each, since the search goes on behind the line's end."""
+    """Yield every match; by line, only the first of each, since the search goes on behind the line's end."""
     if pattern.regex is None:
         next_needle = _needle_finder(pattern, text, stop)
         while (begin := next_needle(pos)) < stop:
@@ -257,7 +298,7 @@ def _matches(pattern: Pattern, text: bytes, pos: int, stop: int, *, by_line: boo
 
 
 def _regions(pattern: Pattern, text: bytes, pos: int, stop: int) -> Iterator[tuple[int, int]]:
-    """The lines where a match may be. Where needles stand close together, that is one region of all the lines."""
+    """Yield the lines where a match may be. Where needles stand close together, that is one region of all the lines."""
     if not pattern.needles:
         yield pos, stop
         return
@@ -269,7 +310,7 @@ def _regions(pattern: Pattern, text: bytes, pos: int, stop: int) -> Iterator[tup
 
 
 def _needle_finder(pattern: Pattern, text: bytes, stop: int) -> Callable[[int], int]:
-    """Gives the place of the next needle from a place on."""
+    """Return a function that finds the next needle from a given place on."""
     needles = tuple(enumerate(pattern.needles))
     ahead = [-1] * len(needles)
 

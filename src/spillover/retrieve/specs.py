@@ -1,4 +1,4 @@
-"""The tools for going back as JSON schemas, and called by name: for people with a loop of their own."""
+"""The tools for going back as JSON schemas, and calls of them by name: for people with a loop of their own."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import inspect
 import json
 import re
 
+from spillover.data import dataclass
 from spillover.errors import SpilloverError, UsageError
-from spillover.fit import beginning
+from spillover.fit import trim
 from spillover.notice import one_line
-from spillover.retrieve.tools import ERROR_CHARS
+from spillover.retrieve.tools import ERROR_CHARS, tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,26 @@ if TYPE_CHECKING:
 
     Tool = Callable[..., str]
 
-#: The types our tools have, as JSON has them. None is what is not given.
-TYPES = {"str": "string", "str | None": "string", "int": "integer", "bool": "boolean"}
+#: The types our tools have, as JSON has them. None is what is not given. A range may come as a list too, which is not advertised.
+RANGE = "str | int | list[int] | None"
+TYPES = {
+    "str": "string",
+    "str | None": "string",
+    "str | int": "string",
+    "str | list[str]": "string",
+    RANGE: "string",
+    "int": "integer",
+    "bool": "boolean",
+}
+#: Arguments that are ranges.
+RANGES = ("lines", "columns", "bytes")
+#: A call of each tool, for a refusal.
+EXAMPLES = {
+    "read_output": '(ref="last", lines="120:180")',
+    "grep_output": '(ref="last", pattern="ERROR|FAILED", context=2)',
+    "outline_output": '(ref="last")',
+    "list_outputs": '(tool="bash")',
+}
 
 #: Name, description and schema of a tool, as an API wants to have them.
 STYLES: dict[str, Callable[[str, str, dict[str, Any]], dict[str, Any]]] = {
@@ -40,20 +59,20 @@ STYLES: dict[str, Callable[[str, str, dict[str, Any]], dict[str, Any]]] = {
 }
 
 
-def tool_specs(tools: Sequence[Tool], style: str) -> list[dict[str, Any]]:
-    """The tools as a request to a model lists them."""
+def tool_specs(offered: Sequence[Tool], style: str) -> list[dict[str, Any]]:
+    """Return the tools as a request to a model lists them."""
     if style not in STYLES:
-        raise UsageError(f"style={style!r} is no way to list tools; use {', '.join(STYLES)}.")
-    return [STYLES[style](tool.__name__, about(tool), schema(tool)) for tool in tools]
+        raise UsageError(f"style={style!r} is unknown; use {', '.join(STYLES)}.")
+    return [STYLES[style](tool.__name__, about(tool), schema(tool)) for tool in offered]
 
 
 def about(tool: Tool) -> str:
-    """What a tool says of itself, without its arguments."""
+    """Return what a tool says about itself, without its arguments."""
     return (inspect.getdoc(tool) or "").partition("\n\nArgs:\n")[0]
 
 
 def schema(tool: Tool) -> dict[str, Any]:
-    """The arguments of a tool, from its signature and its docs."""
+    """Return the arguments of a tool, from its signature and its docs, as a JSON schema."""
     said = dict(re.findall(r"^ +(\w+): (.+)$", (inspect.getdoc(tool) or "").partition("\n\nArgs:\n")[2], re.MULTILINE))
     parameters = inspect.signature(tool).parameters.values()
     return {
@@ -64,57 +83,88 @@ def schema(tool: Tool) -> dict[str, Any]:
     }
 
 
-def dispatch(tools: Sequence[Tool], name: str, arguments: Mapping[str, Any] | str | None, choices: Choices) -> str:
-    """The answer of the tool of this name. What is wrong with the call is answered, too, in words that fit."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a model's call: the `text` to send back, and whether it says that something is wrong with the call."""
+
+    text: str
+    is_error: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Refused(Exception):  # noqa: N818  it carries an answer
+    """A call that could not be answered, in words for the model that fit."""
+
+
+def dispatch(choices: Choices, name: str, arguments: Mapping[str, Any] | str | None) -> Answer:
+    """Answer a model's call of one of the tools by its name. What is wrong with the call is answered, too, in words that fit."""
+
+    def refuse(words: str) -> str:
+        raise Refused(words)
+
     try:
-        tool = _named(tools, name)
-        return tool(**checked(schema(tool), _read(arguments)))
+        tool = _find(tools(choices, failed=refuse), name)
+        return Answer(tool(**check_arguments(schema(tool), _read(arguments), name)))
+    except Refused as refused:
+        return Answer(str(refused), is_error=True)
     except SpilloverError as error:
         said = str(error)
     except Exception as error:  # noqa: BLE001  a loop must not end because its model asked for something odd
         said = f"{name} failed: {type(error).__name__}: {error}"
-    return beginning(f"[{one_line(said, ERROR_CHARS)}]", choices)
+    return Answer(trim(f"[{one_line(said, ERROR_CHARS)}]", choices), is_error=True)
 
 
-def _named(tools: Sequence[Tool], name: str) -> Tool:
-    for tool in tools:
+def _find(offered: Sequence[Tool], name: str) -> Tool:
+    for tool in offered:
         if tool.__name__ == name:
             return tool
-    raise UsageError(f"there is no tool {_quoted(name)}; there are {', '.join(tool.__name__ for tool in tools)}.")
+    raise UsageError(f"unknown tool {_quote(name)}; use {', '.join(tool.__name__ for tool in offered)}.")
 
 
 def _read(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:
-    """As models give them: an object, the JSON of one, or nothing."""
+    """Return arguments as models send them, an object, the JSON of one, or nothing, as an object."""
     if isinstance(arguments, (str, bytes)):
         try:
             arguments = json.loads(arguments or "{}")
         except ValueError as error:
-            raise UsageError(f"the arguments are no JSON: {error}.") from error
+            raise UsageError(
+                f'the arguments are not JSON ({error}); send an object such as {{"ref": "last"}}.'
+            ) from error
     if arguments is None:
         return {}
     if not isinstance(arguments, dict) and not hasattr(arguments, "keys"):
-        raise UsageError("the arguments are no object.")
+        raise UsageError('the arguments are not an object; send one such as {"ref": "last"}.')
     return arguments  # type: ignore[return-value]
 
 
-def checked(schema: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments in the types they should have; null is what is not given."""
+def check_arguments(schema: dict[str, Any], given: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the arguments in the types they should have; null is what is not given. A refusal has an example in it."""
     known = schema["properties"]
-    for name in given:
-        if name not in known:
-            raise UsageError(f"there is no argument {_quoted(name)}; there are {', '.join(known)}.")
-    for name in schema["required"]:
-        if given.get(name) is None:
-            raise UsageError(f"the argument {name} is missing.")
-    return {name: _typed(name, value, known[name]["type"]) for name, value in given.items() if value is not None}
+    example = f"for example {name}{EXAMPLES.get(_plain_name(name), '(...)')}"
+    for key in given:
+        if key not in known:
+            raise UsageError(f"unknown argument {_quote(key)}; {name} takes {', '.join(known)}; {example}.")
+    for key in schema["required"]:
+        if given.get(key) is None:
+            raise UsageError(f"the argument {key} is missing; {example}.")
+    return {key: _convert(key, value, known[key]["type"], example) for key, value in given.items() if value is not None}
 
 
-def _typed(name: str, value: Any, kind: str) -> Any:
-    """A number where a text should be, and the other way round, is what was meant."""
+def _plain_name(name: str) -> str:
+    """Return our name of a tool that may have a prefix."""
+    return next((known for known in EXAMPLES if name.endswith(known)), name)
+
+
+def _convert(name: str, value: Any, kind: str, example: str) -> Any:
+    """Return a value in the type it should have: a number where a text should be, and the other way round, is what was meant."""
+    if kind == "string" and (name in RANGES or (name == "ref" and isinstance(value, list))):
+        return value  # the tool reads lists as well
     if kind == "string" and isinstance(value, (str, int)) and not isinstance(value, bool):
         return str(value)
-    if kind == "boolean" and isinstance(value, bool):
-        return value
+    if kind == "boolean" and str(value).lower() in ("true", "false"):
+        return str(value).lower() == "true"
     if kind == "integer" and isinstance(value, (str, int, float)) and not isinstance(value, bool):
         try:
             number = int(value)
@@ -122,8 +172,9 @@ def _typed(name: str, value: Any, kind: str) -> Any:
             number = None
         if number is not None and (isinstance(value, str) or number == value):
             return number
-    raise UsageError(f"the argument {name} is no {kind}.")
+    article = "an" if kind == "integer" else "a"
+    raise UsageError(f"the argument {name} is not {article} {kind}; {example}.")
 
 
-def _quoted(name: object) -> str:
+def _quote(name: object) -> str:
     return repr(one_line(str(name), 40))

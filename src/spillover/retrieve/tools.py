@@ -1,75 +1,114 @@
-"""Going back, as plain typed functions for a model to call. They answer in words, also when something is wrong."""
+"""Going back, as plain typed functions for a model to call. They answer in words, even when something is wrong."""
 
 from __future__ import annotations
 
 from spillover.data import replace
 from spillover.errors import SpilloverError
-from spillover.fit import beginning
+from spillover.fit import trim
 from spillover.notice import TOOLS, Hint, one_line
 from spillover.retrieve import look
+from spillover.retrieve.asked import read_range, read_ref, word_for_models
+from spillover.retrieve.last import find
+from spillover.retrieve.several import each, rank, refs_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from spillover.choices import Choices
 
 #: An error is told in no more than this, or in less where limits are smaller.
-ERROR_CHARS = 180
+ERROR_CHARS = 400
+
+
+def _one(ref: Any) -> Any:
+    """Return the one ref of a list of one."""
+    return ref[0] if isinstance(ref, list) and len(ref) == 1 else ref
 
 
 def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = str) -> list[Callable[..., str]]:
-    """The functions, bound to these choices; an answer that goes on names these very functions.
+    """Return the functions, bound to these choices; an answer that goes on names these very functions.
 
     `hint` says what they are called, where they have other names; `failed` gets the words for what is wrong.
     """
     choices = replace(choices, hints=hint)
+    prefix = (hint.search or "").partition("grep_output")[0]
 
-    def said(answer: Callable[[], str]) -> str:
+    def answer(ask: Callable[[], str]) -> str:
         try:
-            return answer()
+            return ask()
         except SpilloverError as error:
-            return failed(beginning(f"[{one_line(str(error), ERROR_CHARS)}]", choices))
+            return failed(trim(f"[{one_line(word_for_models(error, prefix), ERROR_CHARS)}]", choices))
 
-    def read_output(ref: str, lines: str | None = None, columns: str | None = None, bytes: str | None = None) -> str:  # noqa: A002
+    def read_output(
+        ref: str | list[str],
+        lines: str | int | list[int] | None = None,
+        columns: str | int | list[int] | None = None,
+        bytes: str | int | list[int] | None = None,  # noqa: A002
+    ) -> str:
         """Read part of a stored tool output.
 
         Args:
-            ref: The name in the notice, e.g. bash-7f3a9c2e41d0; or "last", or "last:cargo test" for the last run of that.
-            lines: A range: "120:180", "120:+50" (50 from 120 on), "-50:" (the last 50). Without it: from the start.
+            ref: The name in the notice, e.g. bash-7f3a9c2e41d05b86; or "last", "last:cargo test"; REF#/stdout for a value in JSON. Several: "last:3", a tool's name, "all", a list.
+            lines: A range: "120:180", "120:+50" (50 from 120 on), "-50:" (the last 50). Default: from the start.
             columns: A part of one line, e.g. lines="7", columns="4001:8000".
             bytes: A range of bytes instead of lines, control characters made visible.
         """
-        return said(lambda: look.read(choices, ref, lines=lines, bytes_=bytes, columns=columns).text)
+
+        def ask() -> str:
+            ranges = {"lines": lines, "bytes_": bytes, "columns": columns}
+            read = {name: read_range(value, name.rstrip("_")) for name, value in ranges.items()}
+            asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
+            refs = refs_of(choices, asked)
+            if refs is None:
+                return look.read(choices, _one(asked), **read).text
+            return each(choices, refs, lambda choices, ref: look.read(choices, ref, **read)).text
+
+        return answer(ask)
 
     def grep_output(
-        ref: str, pattern: str, context: int = 0, ignore_case: bool = False, fixed: bool = False, start: str = "1"
+        ref: str | list[str],
+        pattern: str,
+        context: int = 0,
+        ignore_case: bool = False,
+        fixed: bool = False,
+        start: str | int = "1",
+        ranked: bool = False,
     ) -> str:
-        """Search a stored tool output, line by line.
+        """Search stored tool outputs, line by line.
 
         Args:
-            ref: The name in the notice, e.g. bash-7f3a9c2e41d0; or "last", or "last:cargo test" for the last run of that.
+            ref: As for read_output; one or several.
             pattern: A regular expression (RE2: no look-around, no backreferences).
             context: Lines to show around each match.
-            ignore_case: Whether capitals make no difference.
+            ignore_case: Match capitals and small letters alike.
             fixed: Take the pattern as plain text.
             start: The line to search from, to go on where an answer ended.
+            ranked: Take the pattern as words; lines that say most about them come first.
         """
-        return said(
-            lambda: (
-                look.grep(
-                    choices, ref, pattern, context=context, ignore_case=ignore_case, fixed=fixed, start=start
+        options: dict[str, Any] = {"context": context, "ignore_case": ignore_case, "fixed": fixed, "start": start}
+
+        def ask() -> str:
+            asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
+            refs = refs_of(choices, asked)
+            if ranked:
+                return rank(
+                    choices, refs if refs is not None else [find(choices.outputs, _one(asked)).ref], pattern
                 ).text
-            )
-        )
+            if refs is None:
+                return look.grep(choices, _one(asked), pattern, **options).text
+            return each(choices, refs, lambda choices, ref: look.grep(choices, ref, pattern, **options)).text
+
+        return answer(ask)
 
     def outline_output(ref: str) -> str:
         """Get a map of a stored tool output: its sections, where failures cluster, what repeats, and where to read next.
 
         Args:
-            ref: The name in the notice, e.g. bash-7f3a9c2e41d0; or "last", or "last:cargo test" for the last run of that.
+            ref: As for read_output.
         """
-        return said(lambda: look.outline(choices, ref).text)
+        return answer(lambda: look.outline(choices, read_ref(ref)).text)
 
     def list_outputs(tool: str | None = None, query: str | None = None) -> str:
         """List the stored tool outputs, newest first.
@@ -78,6 +117,6 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             tool: Only those of this tool.
             query: Only those whose command has these words, in this order, e.g. "cargo test".
         """
-        return said(lambda: look.listing(choices, tool=tool, query=query or ""))
+        return answer(lambda: look.listing(choices, tool=tool, query=query or ""))
 
     return [read_output, grep_output, outline_output, list_outputs]

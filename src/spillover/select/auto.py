@@ -4,33 +4,53 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from spillover.select.kind import guess
+from spillover.select.json import literal
+from spillover.select.json.texts import refine
+from spillover.select.kind import guesses
+from spillover.select.told import kind_told
+from spillover.select.wanted import NOTHING
+from spillover.select.worth import thrifty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spillover.select.span import Fill, Span
+    from spillover.select.wanted import Wanted
     from spillover.view.document import Document
 
-#: The module whose `select` knows a kind. It gives None where the output is something else after all.
+#: The module whose `select` handles a kind. It returns None if the output turns out to be something else.
 MODULES = {
-    "json": "json_tree",
-    "ndjson": "ndjson",
+    "json": "json.value",
+    "ndjson": "json.ndjson",
+    "repr": "json.near",
     "csv": "table",
     "tsv": "table",
     "diff": "diff",
     "html": "markup",
     "xml": "markup",
+    "page": "page",
+    "prose": "prose",
     "blob": "blob",
+    "search": "search",
+    "source": "source",
     "log": "signal",
 }
 
 
-def auto(document: Document, fill: Fill, name: str = "") -> tuple[str, Sequence[Span]]:
-    """What the output turned out to be, and what is shown of it. `name`: a file, a tool or a command, where known."""
-    for kind in guess(document, name):
-        spans = import_module(f"spillover.select.{MODULES[kind]}").select(document, fill)
-        if spans:
-            return kind, spans
+def auto(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> tuple[str, Sequence[Span]]:
+    """Return what the output turned out to be, and what is shown of it."""
+    for kind in guesses(document, wanted.name, kind_told(wanted)):
+        if kind == "log" and (found := literal.select(document, fill, wanted)):
+            return "repr", refine(*found, fill, auto, wanted)
+        # A blob in a string of JSON is cut there, and the JSON stays JSON.
+        for each in ("json", "blob") if kind == "blob" else (kind,):
+            # A log tells by itself what it is worth; of anything else no line is known to be needed more than others.
+            measure = fill if each == "log" else thrifty(document, fill, wanted.worth)
+            spans = import_module(f"spillover.select.{MODULES[each]}").select(document, measure, wanted)
+            whole = literal.respell(document) if each == "repr" else document
+            if spans and each in ("json", "ndjson", "repr") and whole is not None:
+                spans = refine(whole, spans, measure, auto, wanted)
+            if spans:
+                return each, spans
     return "log", []

@@ -8,13 +8,16 @@ from __future__ import annotations
 import re
 
 from spillover.select.ends import most
-from spillover.select.span import Hidden, Span, joined
+from spillover.select.span import Hidden, Span, join
+from spillover.select.wanted import NOTHING
+from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.select.span import Fill
+    from spillover.select.wanted import Wanted
     from spillover.view.document import Document
 
     Run = tuple[int, int, str]  # from, to, what it is
@@ -24,17 +27,19 @@ BLOCK = 1 << 20
 OVERLAP = 1 << 13
 #: Shorter ones on one line are left as they are: a token, a hash, a signature.
 LEAST = 512
-#: A run that is broken into lines has so many of them, all so long or longer.
+#: A run that is broken into lines has at least LINES of them, each at least this long.
 LINES = 8
 WIDTH = 60
 RUNS = 200
-#: So much of the beginning of a run, and as much of its middle, tells what it is.
+#: The bytes at the beginning of a run, and in its middle, that tell what it is.
 PART = 1 << 12
 #: How much of a run is still shown.
 TASTE = 48
+#: The name of a run is looked for in this many bytes before it.
+BEFORE = 160
 #: And of minified code.
 CODE_TASTE = 240
-#: An output is a blob when so much of it is.
+#: An output is a blob if this share of it is.
 MOSTLY = 0.5
 
 MAGIC = (
@@ -46,22 +51,26 @@ MAGIC = (
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #: Every character of base64, in either alphabet, made an x, so that a long run is found as one.
 _FLAT = bytes(0x78 if byte in _BASE64 + b"-_=" else byte if byte in b"\r\n" else 0x20 for byte in range(256))
-_LONG = re.compile(rb"x{%d,}|x{%d,}\r?\n(?:x{%d,}\r?\n){%d,}x*" % (LEAST, WIDTH, WIDTH, LINES - 2))
-_WORD = re.compile(rb"x+")
-_DUMP_LINE = rb"[0-9a-fA-F]{6,10}:?[ \t]+(?:[0-9a-fA-F]{2,8}[ \t]+){4,}[^\n]*(?:\n|\Z)"
-_DUMP = re.compile(rb"(?:%b){%d,}" % (_DUMP_LINE, LINES))
+# No quantifier gives anything back: each is possessive, or is followed by a byte that it cannot match. A run that is too
+# short is tried again from its next line, so that a byte is looked at LINES times at most.
+_LONG = re.compile(rb"x{%d,}+|x{%d,}+\r?\n(?:x{%d,}+\r?\n){%d,}+x*+" % (LEAST, WIDTH, WIDTH, LINES - 2))
+_WORD = re.compile(rb"x++")
+#: An address and four groups of hex digits; what follows on the line may be anything.
+_DUMP_LINE = rb"[0-9a-fA-F]{6,10}+:?[ \t]++(?:[0-9a-fA-F]{2,8}+[ \t]++){4}[^\n]*+(?:\n|\Z)"
+_DUMP = re.compile(rb"(?:%b){%d,}+" % (_DUMP_LINE, LINES))
 #: A pattern that begins with one byte is looked for at memory speed.
 _DUMP_BEGINS = re.compile(rb"\n(?=%b)" % _DUMP_LINE)
 _CLASSES = (b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"0123456789")
 #: Control characters that no text holds.
 _CONTROLS = bytes([*range(8), 11, *range(14, 27), *range(28, 32), 127])
 _LINE_END = re.compile(rb"\r?\n|\Z")
-_DATA = re.compile(rb"data:([\w.+-]+/[\w.+-]+)[^,\s]{0,80};base64,\Z")
-_PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n\Z")
+#: Both are looked for in the last BEFORE bytes only.
+_DATA = re.compile(rb"data:([\w.+-]++/[\w.+-]++)[^,\s]{0,80};base64,\Z")
+_PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]++)-----\r?\n\Z")
 
 
 def runs(data: bytes) -> list[Run]:
-    """The blobs in a piece of output: from, to, what it is."""
+    """Return the blobs in a piece of output: from, to, what it is."""
     return sorted([*_dumps(data), *_long(data)])
 
 
@@ -92,7 +101,7 @@ def _long(data: bytes) -> Iterator[Run]:
 
 
 def _of_equal_lines(data: bytes, start: int, end: int) -> Iterator[Run]:
-    """The runs of lines of equal length, with a shorter last one, among lines of such characters."""
+    """Yield the runs of lines of equal length, with a shorter last one, among lines of such characters."""
     at, since, width, count = start, start, -1, 0
     for line in [*data[start:end].splitlines(keepends=True), b""]:
         short = line.rstrip()
@@ -108,19 +117,19 @@ def _of_equal_lines(data: bytes, start: int, end: int) -> Iterator[Run]:
 
 
 def _named(data: bytes, start: int, end: int) -> Iterator[Run]:
-    """What a run is, if it is a blob."""
+    """Yield what a run is, if it is a blob."""
     middle = (start + end) // 2
     alphabet = _alphabet(
         data[start : min(end, start + PART)] + data[max(middle, start + PART) : min(end, middle + PART)]
     )
-    before = data[max(0, start - 160) : start]
+    before = data[max(0, start - BEFORE) : start]
     uri, pem = _DATA.search(before), _PEM.search(before)
     if alphabet:
         yield start, end, f"{uri[1].decode()} as base64" if uri else f"PEM {pem[1].decode()}" if pem else alphabet
 
 
 def _alphabet(text: bytes) -> str:
-    """Base64 or hex by how often which characters come; "" for paths, names, rules of dashes and words run together."""
+    """Tell base64 from hex by how often each character occurs; "" for paths, names, rules of dashes and words run together."""
     text = text.translate(None, b"\r\n")
     body = text.rstrip(b"=")
     size = len(body) or 1
@@ -134,11 +143,11 @@ def _alphabet(text: bytes) -> str:
     if upper < 0.2 or not 0.05 <= lower <= 0.6 or digit < 0.02 or upper + lower + digit < 0.85:
         return ""
     # Words run together, paths and mangled names have many small letters in a row; here they come as they come.
-    return "base64" if lower * size <= 3 * len(re.findall(rb"[a-z]+", body)) else ""
+    return "base64" if lower * size <= 3 * len(re.findall(rb"[a-z]++", body)) else ""
 
 
 def nature(samples: Sequence[bytes], size: int) -> str:
-    """What an output is that is one blob as a whole, by its head and some more of it: binary, minified code; or ""."""
+    """Return what an output is that is one blob as a whole, by its head and some more of it: binary, minified code; or ""."""
     head = samples[0]
     magic = next((name for start, name in MAGIC if head.startswith(start)), "")
     binary = [_is_binary(sample) for sample in samples if sample]
@@ -162,8 +171,8 @@ def _is_minified(sample: bytes) -> bool:
     return long and sample.count(b" ") * 12 < size and marks * 8 > size
 
 
-def select(document: Document, fill: Fill) -> list[Span] | None:
-    """The beginning of each blob and what stands around them; None when it is not mostly blobs."""
+def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
+    """Return the beginning of each blob and what stands around them; None when it is not mostly blobs."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1] or not document.size:
         return None
     size = document.size
@@ -183,7 +192,7 @@ def select(document: Document, fill: Fill) -> list[Span] | None:
 
 
 def _around(document: Document, fill: Fill, found: Sequence[Run]) -> list[Span] | None:
-    """The beginning of each run, and as many lines of the text around them as fit, from both ends."""
+    """Return the beginning of each run, and as many lines of the text around them as fit, from both ends."""
     tastes = [_taste(document, run) for run in found]
     # The end of a line that ends in a blob is hidden with it.
     ends = [end + len(_ending(document.blob.read(end, end + 2))) for _, end, _ in found]
@@ -194,7 +203,8 @@ def _around(document: Document, fill: Fill, found: Sequence[Run]) -> list[Span] 
     pieces = [*tastes, *order]
 
     def spans(count: int) -> list[Span]:
-        return _true(joined(pieces[:count]), set(ends), document.size)
+        document.work.spend(OBJECT * count)
+        return _true(join(pieces[:count]), set(ends), document.size)
 
     count = most(len(pieces), lambda count: fill(spans(count)))
     return spans(count) if count else None
@@ -205,7 +215,7 @@ def _ending(data: bytes) -> bytes:
 
 
 def _true(spans: Sequence[Span], ends: set[int], size: int) -> list[Span]:
-    """Where more is hidden behind a blob than the blob, that is said."""
+    """Say so where more is hidden behind a blob than the blob itself."""
     out = []
     for span, after in zip(spans, [*(span.start for span in spans[1:]), size], strict=True):
         more = span.then is not None and after not in ends
@@ -215,7 +225,7 @@ def _true(spans: Sequence[Span], ends: set[int], size: int) -> list[Span]:
 
 
 def _lines(document: Document, texts: Sequence[tuple[int, int]]) -> list[Span]:
-    """The lines of the text around runs, as far as both ends are looked at."""
+    """Return the lines of the text around runs, as far as both ends are looked at."""
     out: dict[int, Span] = {}
     for chosen in (texts, texts[::-1]):
         room = document.reach
@@ -225,7 +235,8 @@ def _lines(document: Document, texts: Sequence[tuple[int, int]]) -> list[Span]:
             first = start if chosen is texts else max(start, end - room)
             data = document.blob.read(first, min(end, first + room))
             room -= len(data)
-            for match in re.finditer(rb"[^\n]*\n|[^\n]+\Z", data):
+            document.work.spend(3 * OBJECT * data.count(b"\n"))
+            for match in re.finditer(rb"[^\n]*+\n|[^\n]++\Z", data):
                 out.setdefault(first + match.start(), Span(first + match.start(), first + match.end()))
     return [out[start] for start in sorted(out)]
 
@@ -239,7 +250,7 @@ def _taste(document: Document, run: Run) -> Span:
 
 
 def _note(document: Document, start: int, end: int, kind: str) -> str:
-    """Kind, length and hash."""
+    """Return kind, length and hash of a blob."""
     import hashlib
 
     digest = hashlib.sha256()
@@ -249,7 +260,7 @@ def _note(document: Document, start: int, end: int, kind: str) -> str:
 
 
 def _scan(document: Document) -> list[Run]:
-    """All runs of an output; one that reaches over the end of a block is one all the same."""
+    """Return all runs of an output; one that reaches over the end of a block is one all the same."""
     out: list[Run] = []
     for base in range(0, document.size, BLOCK):
         data = document.blob.read(base, base + BLOCK + OVERLAP)
@@ -267,7 +278,7 @@ def _scan(document: Document) -> list[Run]:
 
 
 def _char(data: bytes, at: int) -> int:
-    """The last place up to `at` where no character is cut in two."""
+    """Return the last place up to `at` where no character is cut in two."""
     while 0 < at < len(data) and 0x80 <= data[at] < 0xC0:
         at -= 1
     return at

@@ -1,9 +1,11 @@
-"""Which lines to show in so much room: the strongest ones, what grows around them, and how it ended. Pure arrays."""
+"""Which lines to show in a given room: the strongest, what is around them, and how it ended. Pure arrays."""
 
 from __future__ import annotations
 
 from spillover.data import dataclass
-from spillover.select.classes import DISMISSED, EVIDENCE, NAMES
+from spillover.select.arrays import among, group
+from spillover.select.classes import EVIDENCE
+from spillover.select.families import MOST, SURE
 from spillover.select.fold import runs
 
 TYPE_CHECKING = False
@@ -18,32 +20,45 @@ if TYPE_CHECKING:
 #: What a gap marker costs, in tokens. A hole that costs less is filled.
 MARKER = 9
 HOLE = 12
-#: How much of the room goes to how it ended, and to the strongest lines before anything grows around them.
+#: The share of the room for the end, and for the strongest lines before anything around them is added.
 TAIL = 0.10
 PEAKS = 0.25
-#: With little evidence, and where much is code (full of words for what might go wrong) or much can be shown anyway, most of
+#: If there is little evidence, and much is code (full of words for what might go wrong) or much can be shown anyway, most of
 #: the room goes to the end.
 TAIL_OF_LITTLE, LITTLE, MUCH_CODE, MUCH_SHOWN = 0.6, 4, 0.1, 0.25
-#: Of a kind of evidence, so few lines are few, among so many times as many.
+#: A kind of evidence is rare if at most FEW lines have it, among MANY_LINES times as many.
 FEW, MANY_LINES = 4, 20
-#: How strong a line is: so much by itself, the rest in its context.
+#: How much of a line's strength is its own points; the rest is its points in context.
 OWN = 0.5
-#: And to what is rare.
+#: The share of the room for rare evidence.
 RARE = 0.2
-#: Behind each of them, so many lines.
+#: The number of lines shown behind each rare line.
 FOLLOWING = 3
-#: And to the errors that name their place: each of them is heard before anything is shown at length.
+#: The share of the room for errors that name their place: each is shown before anything is shown at length.
 HEADINGS = 0.3
-#: With so many verdicts, each is worth more than the surroundings of one.
+#: The share of the room for families of failures that are not named yet, one line of each, those with the most members
+#: first; the same for those that may mean something else.
+FAMILIES, UNSURE = 0.2, 0.05
+#: And for what is around the first member of a large family, so many lines above it and below it.
+LARGE, WHOLE, ABOVE, BELOW = 8, 0.15, 6, 3
+#: With this many verdicts, naming each is worth more than showing what is around one.
 MANY = 8
 PEAKS_OF_MANY = 0.85
-#: What growing costs: per token downwards and upwards, and for each point a line is below nothing; at a room of USUAL.
+#: What distance costs: per token downwards and upwards, and for each point a line is below 0; in a room of USUAL.
 DOWN, UP, DULL, USUAL = 0.003, 0.002, 0.15, 2_000
-#: A run of like lines is folded when it would take more than this share of the room.
+#: Of lines that differ in numbers only, if they are very many, so many are shown before anything else has had its turn.
+LIKE, VERY_MANY = 4, 40
+#: But for so many lines beside a failure; of very many failures, beside the first of them.
+BESIDE, NEIGHBOURS = 2, 200
+#: A run of similar lines is folded if it would take more than this share of the room.
 FOLDED = 0.15
-#: A line takes at most this share of the room; more of it is cut off.
+#: A line takes at most this share of the room; the rest of it is cut off.
 WIDEST = 0.25
 NARROWEST = 60
+#: Of many lines, so many of the strongest are sorted first.
+SORTED = 512
+#: More than sums of costs can be off by, in tokens.
+ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +68,21 @@ class Candidates:
     lines: Lines
     points: Array  # in context
     own: Array  # by itself
-    able: Array  # False for what is said before, word for word
-    run: Array  # what the run of like lines costs of which each is a middle one; 0 for all others
-    pinned: Array  # places in the arrays: how it ended, which stands first
-    rare: Array  # evidence of a kind that few have, and lines like no others where the others are all alike
-    headings: Array  # errors that name their place, as compilers do; the places right above; the first that says what cannot be
+    able: Array  # False for what was said before, word for word
+    run: Array  # for a line in the middle of a run of similar lines, what that run costs; 0 for all others
+    again: Array  # how many lines before it differ from it in numbers only, where very many do
+    pinned: Array  # indices: the last line that says how it ended
+    rare: Array  # evidence of a kind that few lines have, and lines unlike all others
+    headings: Array  # errors that name their place, as compilers do; the places right above; the first error that says what did not work
+    families: Array  # the first line of each family of failures, in the order in which outline names them
+    members: Array  # how many each family has
     evidence: int  # how many lines say that something failed
     code: float  # the share of lines that look like code
+
+    @property
+    def new(self) -> Array:
+        """Which lines say what was not said before, but for numbers."""
+        return self.able & (self.again < LIKE)
 
     @property
     def cost(self) -> float:
@@ -67,19 +90,18 @@ class Candidates:
 
 
 def evidence(lines: Lines) -> Array:
-    """A column per kind of evidence that something failed: the lines that have it, and do not take it back."""
-    dismissed = lines.classes[:, [NAMES.index(name) for name in DISMISSED]].any(axis=1)
-    return lines.classes[:, [NAMES.index(name) for name in EVIDENCE]] & ~dismissed[:, None]
+    """Return a column per kind of evidence that something failed: the lines that have it, and do not take it back."""
+    return lines.of_classes(EVIDENCE) & ~lines.dismissed[:, None]
 
 
 def _tail(those: Candidates, room: float) -> float:
-    """How much of the room goes to the end."""
+    """Return how much of the room goes to the end."""
     much = those.code > MUCH_CODE or room > MUCH_SHOWN * those.cost
     return TAIL_OF_LITTLE if much and those.evidence < LITTLE else TAIL
 
 
 def _alone(lines: Lines, able: Array) -> Array:
-    """Evidence of a kind that few lines have: one error among a thousand warnings."""
+    """Return evidence of a kind that few lines have: one error among a thousand warnings."""
     import numpy as np
 
     seen = evidence(lines) & able[:, None]
@@ -88,28 +110,68 @@ def _alone(lines: Lines, able: Array) -> Array:
 
 
 def candidates(lines: Lines, own: Array, points: Array, rare: Sequence[int] = ()) -> Candidates:
-    """Lines to choose from; `rare`: where those begin that begin like no others of the whole output."""
+    """Return the lines to choose from; `rare`: where lines begin that begin like no others of the whole output."""
     import numpy as np
 
     able = np.zeros(len(lines), dtype=bool)
-    able[np.unique(lines.exact, return_index=True)[1]] = True
+    order, starts, _ = group(lines.exact)
+    able[order[starts]] = True
     able &= lines.width > 0
-    exits = np.flatnonzero(lines.classes[:, NAMES.index("exit")])
-    odd = np.flatnonzero(np.isin(lines.first, np.array(rare, dtype=np.int64)) & able)
+    exits = np.flatnonzero(lines.of_class("exit"))
+    odd = np.flatnonzero(among(lines.first, rare) & able)
     first = np.concatenate((_best(_alone(lines, able), points), _best(odd, points)))
-    seen, code = int(evidence(lines).any(axis=1).sum()), float(lines.classes[:, NAMES.index("code")].mean())
-    return Candidates(lines, points, own, able, runs(lines), exits[-1:], first, _headings(lines), seen, code)
+    seen, code = int(evidence(lines).any(axis=1).sum()), float(lines.of_class("code").mean())
+    families, members = _families(lines)
+    return Candidates(
+        lines,
+        points,
+        own,
+        able,
+        runs(lines),
+        _again(lines),
+        exits[-1:],
+        first,
+        _headings(lines),
+        families,
+        members,
+        seen,
+        code,
+    )
+
+
+def _again(lines: Lines) -> Array:
+    """Return how many lines like it came before each, for those that differ in numbers only from very many."""
+    import numpy as np
+
+    order, starts, sizes = group(lines.template)
+    before = np.zeros(len(lines), dtype=np.int64)
+    before[order] = np.where(np.repeat(sizes >= VERY_MANY, sizes), np.arange(len(lines)) - np.repeat(starts, sizes), 0)
+    for row in np.flatnonzero((lines.family != 0) & (before < LIKE))[:NEIGHBOURS].tolist():
+        before[max(0, row - BESIDE) : row + BESIDE + 1] = 0  # what stands beside a failure says when it happened
+    return before
+
+
+def _families(lines: Lines) -> tuple[Array, Array]:
+    """Return the first line of each family of failures and how many it has: what is sure first, the largest, the earliest."""
+    import numpy as np
+
+    rows = np.flatnonzero(lines.family)
+    order, starts, counts = group(lines.family[rows])
+    first = rows[order[starts]]
+    weak = ~lines.of_classes(SURE)[first].any(axis=1)
+    order = np.lexsort((first, -counts, weak))[:MOST]
+    return first[order], counts[order]
 
 
 def _headings(lines: Lines) -> Array:
     import numpy as np
 
-    place, says, cannot = (lines.classes[:, NAMES.index(name)] for name in ("place first", "error says", "cannot"))
-    dismissed = lines.classes[:, [NAMES.index(name) for name in DISMISSED]].any(axis=1)
-    heads = place & says & ~dismissed
+    place, says, cannot = (lines.of_class(name) for name in ("place first", "error says", "cannot"))
+    heads = place & says & ~lines.dismissed
     above = np.append(heads[1:], False) & place  # the last line has none below it
-    reason = np.flatnonzero(says & cannot & ~dismissed)[:1]
-    return np.union1d(np.flatnonzero(heads | above), reason)
+    every = heads | above
+    every[np.flatnonzero(says & cannot & ~lines.dismissed)[:1]] = True
+    return np.flatnonzero(every)
 
 
 def _best(those: Array, points: Array) -> Array:
@@ -118,18 +180,18 @@ def _best(those: Array, points: Array) -> Array:
     return those[np.argsort(-points[those], kind="stable")]
 
 
-def chosen(those: Candidates, room: float) -> Array:
-    """Which lines to show in `room` tokens, markers included: a boolean each."""
+def choose(those: Candidates, room: float) -> Array:
+    """Return which lines to show in `room` tokens, markers included: a boolean each."""
     import numpy as np
 
     lines, points = those.lines, those.points
-    able = those.able & (those.run <= FOLDED * room)
+    able = those.new & (those.run <= FOLDED * room)
     cost = np.minimum(lines.tokens, widest(room))
     keep = np.zeros(len(lines), dtype=bool)
     keep[those.pinned] = True
     rare = those.rare[np.cumsum(cost[those.rare] + 2 * MARKER) <= RARE * room]
     keep[rare] = True
-    keep = _followed(keep, rare, cost, RARE * room)
+    keep = _follow(keep, rare, cost, RARE * room)
     headings = those.headings[able[those.headings]]
     keep[headings[np.cumsum(cost[headings] + 2 * MARKER) <= HEADINGS * room]] = True
     # How it ended.
@@ -138,21 +200,21 @@ def chosen(those: Candidates, room: float) -> Array:
     if _price(keep, cost) > room:
         keep[:] = False
     # The strongest lines by themselves.
-    verdicts = int((lines.classes[:, NAMES.index("verdict")] & able).sum())
+    verdicts = int((lines.of_class("verdict") & able).sum())
     share = PEAKS_OF_MANY if verdicts >= MANY else PEAKS
     alone = OWN * those.own + (1 - OWN) * points
-    order = np.argsort(np.where(able, -alone, np.inf), kind="stable")[: int(able.sum())]
-    keep = _taken(keep, order, cost, min(room, _price(keep, cost) + share * room))
-    # And what grows around them.
-    grown = np.where(able, _grown(points, cost, (USUAL / room) ** 0.5), -np.inf)
-    order = np.argsort(-grown, kind="stable")[: int(able.sum())]
-    keep = _taken(keep, order, cost, room)
-    # What is left goes to what was said before, from the end.
-    return _taken(keep, np.flatnonzero(~keep)[::-1], cost, room)
+    keep = _take(keep, *_strongest(alone, able, cost, room), cost, min(room, _price(keep, cost) + share * room))
+    keep = _tell_families(keep, those, cost, room)
+    # What is around them.
+    grown = _grow(points, cost, (USUAL / room) ** 0.5)
+    keep = _take(keep, *_strongest(grown, able, cost, room), cost, room)
+    # Any room that is left goes to repeated lines, from the end.
+    rest = (~keep).nonzero()[0][::-1]
+    return _take(keep, rest, len(rest), cost, room)
 
 
-def _followed(keep: Array, those: Array, cost: Array, room: float) -> Array:
-    """With some lines behind each, as far as there is room: what is wrong is explained there."""
+def _follow(keep: Array, those: Array, cost: Array, room: float) -> Array:
+    """Add some lines behind each, as far as there is room: that is where an error is explained."""
     for line in those.tolist():
         more = keep.copy()
         more[line + 1 : line + 1 + FOLLOWING] = True
@@ -162,13 +224,33 @@ def _followed(keep: Array, those: Array, cost: Array, room: float) -> Array:
     return keep
 
 
+def _tell_families(keep: Array, those: Candidates, cost: Array, room: float) -> Array:
+    """Add a line of each family of failures, and of large ones what is around the first member."""
+    import numpy as np
+
+    family = those.lines.family
+    missing = those.families[~np.isin(family[those.families], family[keep])]
+    sure = those.lines.of_classes(SURE)[missing].any(axis=1)
+    for rows, share in ((missing[sure], FAMILIES), (missing[~sure], UNSURE)):
+        more = keep.copy()
+        more[rows[np.cumsum(cost[rows] + 2 * MARKER) <= share * room]] = True
+        keep = more if _price(more, cost) <= room else keep
+    most = min(room, _price(keep, cost) + WHOLE * room)
+    for row in those.families[those.members >= LARGE].tolist():
+        more = keep.copy()
+        more[max(0, row - ABOVE) : row + 1 + BELOW] = True
+        if _price(more, cost) <= most:
+            keep = more
+    return keep
+
+
 def widest(room: float) -> float:
-    """How many tokens of one line are shown at most."""
+    """Return how many tokens of one line are shown at most."""
     return max(NARROWEST, WIDEST * room)
 
 
-def _grown(points: Array, cost: Array, scale: float) -> Array:
-    """Each line's points, or those of a better one nearby less what lies between them; the larger."""
+def _grow(points: Array, cost: Array, scale: float) -> Array:
+    """Return each line's points, or those of a better one nearby less what lies between them; the larger."""
     import numpy as np
 
     dull = DULL * np.maximum(0.0, -points)
@@ -179,14 +261,23 @@ def _grown(points: Array, cost: Array, scale: float) -> Array:
     return np.maximum(below, above)
 
 
-def _taken(base: Array, order: Array, cost: Array, room: float) -> Array:
-    """What is chosen already, and the most of `order` from its beginning that fits with it."""
-    low, high, best = 0, len(order), base
+def _take(base: Array, order: Array, count: int, cost: Array, room: float) -> Array:
+    """Add lines to those already chosen: as many from the beginning of `order` as fit. `count`: how many it has in all."""
+    import numpy as np
+
+    low, high, best = 0, count, base
+    upto = np.concatenate(([0.0], cost.cumsum()))
+    # Without markers, the lines up to each place in the order cost so much, and every line behind it only adds to that.
+    least = float(cost[base].sum()) + np.where(base[order], 0.0, cost[order]).cumsum()
+    far = int(least.searchsorted(room + ROUNDING))
     while low < high:
         middle = (low + high + 1) // 2
+        if middle > far:
+            high = middle - 1
+            continue
         keep = base.copy()
         keep[order[:middle]] = True
-        keep = _filled(keep, cost)
+        keep = _fill(keep, upto)
         if _price(keep, cost) <= room:
             low, best = middle, keep
         else:
@@ -194,21 +285,38 @@ def _taken(base: Array, order: Array, cost: Array, room: float) -> Array:
     return best
 
 
-def _filled(keep: Array, cost: Array) -> Array:
-    """Holes that cost less than saying so are filled."""
+def _strongest(strength: Array, able: Array, cost: Array, room: float) -> tuple[Array, int]:
+    """Return the able lines, the strongest first, as far as there can be room for them; and how many are able."""
     import numpy as np
 
-    kept = np.flatnonzero(keep)
-    upto = np.concatenate(([0.0], np.cumsum(cost)))
+    count = int(able.sum())
+    worth = np.where(able, -strength, np.inf)
+    if count > 2 * SORTED:  # only a few hundred are ever shown, so not all of them need to be sorted
+        some = np.flatnonzero(worth <= np.partition(worth, SORTED)[SORTED])
+        some = some[worth[some].argsort(kind="stable")]
+        if float(cost[some].sum()) > 2 * room + ROUNDING and len(some) < count:
+            return some, count
+    return worth.argsort(kind="stable")[:count], count
+
+
+def _fill(keep: Array, upto: Array) -> Array:
+    """Fill the holes that cost less than a marker for them; `upto`: what all lines before each cost."""
+    import numpy as np
+
+    kept = keep.nonzero()[0]
     before, after = np.concatenate(([-1], kept)), np.concatenate((kept, [len(keep)]))
     small = (after - before > 1) & (upto[after] - upto[before + 1] <= HOLE)
-    edges = np.zeros(len(keep) + 1, dtype=np.int64)
-    np.add.at(edges, before[small] + 1, 1)
-    np.add.at(edges, after[small], -1)
-    return keep | (np.cumsum(edges[:-1]) > 0)
+    first, sizes = before[small] + 1, (after - before)[small] - 1
+    ends = sizes.cumsum()
+    keep[(first - ends + sizes).repeat(sizes) + np.arange(ends[-1] if len(ends) else 0)] = True
+    return keep
 
 
 def _price(keep: Array, cost: Array) -> float:
-    """What these lines cost, with a marker for each gap."""
-    gaps = int((keep[:-1] & ~keep[1:]).sum()) + int(not keep[0])
-    return float(cost[keep].sum()) + MARKER * gaps if len(keep) else 0.0
+    """Return what these lines cost, with a marker for each gap."""
+    import numpy as np
+
+    if not len(keep):
+        return 0.0
+    gaps = int(np.count_nonzero(keep[:-1] > keep[1:])) + int(not keep[0])
+    return float(cost[keep.nonzero()[0]].sum()) + MARKER * gaps

@@ -1,229 +1,180 @@
-"""Unified diffs (also git show and git log -p): every file and every hunk is named before the body of any is shown.
+"""Unified diffs (also git show and git log -p): what changed in every file in a line of ours, then changed lines.
 
-Bounded: MARKS headers of hunks are known, the first of them; of a body only WINDOW bytes of either end are looked at.
+The most telling hunk of each file gets room first, then the second of each, and so on. The name of a file and the header
+of a hunk are shown with changed lines of it, never without.
 """
 
 from __future__ import annotations
 
-import re
-
 from spillover.data import dataclass
+from spillover.notice import changes
+from spillover.select.diff_parts import CHANGED, LINE, WINDOW, lines, name_line, parts
 from spillover.select.ends import most
-from spillover.select.span import Span, joined
+from spillover.select.span import Span, join
+from spillover.select.wanted import NOTHING
+from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
+    from spillover.select.diff_parts import Hunk, Parts
     from spillover.select.span import Fill
+    from spillover.select.wanted import Wanted
     from spillover.view.document import Document
 
-BLOCK = 1 << 20
-MARKS = 20_000
-WINDOW = 1 << 14
-#: Lines above the first hunk of a file that are shown: names, modes, similarity; the message of a commit may be longer.
-PREAMBLE = 12
-#: More headers than these never fit, and are not tried.
-HEADERS = 600
+__all__ = ["LINE", "select"]
 
-#: Colours may stand before anything.
-_COLOUR = rb"(?:\x1b\[[0-9;]*m)*"
-#: A removed line may look like "--- name", and an added one like "+++ name", but no hunk begins below them.
-_MARK = re.compile(
-    rb"\n%b(?:@@ -|diff -|(?:commit|From) [0-9a-f]{7,}|Index: |--- [^\n]*\n%b\+\+\+ (?=[^\n]*\n%b@@ -))"
-    % (_COLOUR, _COLOUR, _COLOUR)
-)
-_HUNK = re.compile(rb"%b@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@" % _COLOUR)
-_BEGINS = re.compile(rb"%b(?:diff -|(commit |From )|Index: )" % _COLOUR)
-_CHANGED = re.compile(rb"%b[-+]" % _COLOUR)
-_NAME = re.compile(rb"(?:diff --git a/.* b/|\+\+\+ (?:b/)?|Index: )([^\t\n\x1b\r]+)")
-#: What the lines of a diff begin with.
-LINE = re.compile(rb"%b(?:[-+ \\]|@@ |diff |index |\w+ mode |(?:new|deleted|rename|copy|similarity|dissimilarity) |"
-                  rb"Binary files |GIT binary|Index: |=+$|commit |Author|Commit|Date:|Merge: |From |Subject: |$)"
-                  % _COLOUR)  # fmt: skip
+#: More hunks than these never fit, and are not tried.
+MOST = 600
+#: So many lines of a hunk are shown before the next hunk has its turn.
+FIRST = (12, 4, 1)
+#: The summary takes at most this share of the room; commits that are named by themselves, too.
+SUMMARY = 0.25
+ROWS = 200
+#: A hole of so few bytes costs less than a marker for it.
+HOLE = 36
+#: Of a hunk, so many bytes tell whether it says what others say; one that does waits so many turns at most.
+SIGHT, AGAIN = 1_000, 4
+#: How little a change says by the file it is in: what a tool wrote, what is somebody else's, what only speaks of the code.
+WRITTEN = (".lock", "lock.json", "lock.yaml", "go.sum", ".min.js", ".min.css", ".map", ".snap", ".svg", ".po", ".pot")
+FOREIGN = ("vendor", "node_modules", "dist", "third_party", "build", "generated", "__snapshots__", "fixtures")
+ABOUT = (".md", ".rst", ".txt", "changelog")
+TESTS = ("test", "spec")
 
 
 @dataclass(frozen=True, slots=True)
-class Hunk:
-    """One hunk: where it begins, where its body does, where it ends; which file it is of."""
+class _Turn:
+    """A hunk, when it gets room, and its lines: changed ones first."""
 
-    start: int
-    body: int
-    end: int
-    file: int
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of the output."""
-
-    start: int
-    end: int
-    text: bytes
+    hunk: Hunk
+    number: int
+    lines: Sequence[Span]
+    changed: int
 
 
-@dataclass(frozen=True, slots=True)
-class File:
-    """What stands above the hunks of one file, a commit's message included where there is one."""
-
-    start: int
-    end: int
-    name: str
-
-
-def select(document: Document, fill: Fill) -> list[Span] | None:
-    """Headers of files and hunks first, then bodies, the longest shortened; None when this is no diff."""
+def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
+    """Return a summary of all changes, and the most telling of them; None if this is not a diff."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
-    files, hunks = _parts(document)
-    if not files or not hunks:
+    found = parts(document)
+    if not found.files or not found.hunks:
         return None
-    above = [_above(document, file) for file in files]
-    named = [Span(hunk.start, hunk.body, _why(files, hunks, number)) for number, hunk in enumerate(hunks)]
-    headers = [*(span for spans in above for span in spans), *named]
-    if len(headers) <= HEADERS and fill(joined(headers)) <= 1:
-        return _bodies(document, fill, headers, hunks)
-    return _headers(document, fill, files, above, hunks, named)
+    turns = _turns(document, found)
+    if not turns:
+        return None
+    names = {turn.hunk.file: name_line(document, found.files[turn.hunk.file]) for turn in turns}
+    heads = [Span(commit.start, commit.end, f"commit {commit.sha}") for commit in found.commits]
+    heads = heads if len(heads) <= MOST and fill(join(heads)) <= SUMMARY else []
+    lead = _summary(found, fill, heads, turns)
+
+    def spans(count: int, upto: int, *, lead: str = lead, whole: bool = False) -> list[Span]:
+        out = list(heads)
+        for turn in turns[:count]:
+            file = found.files[turn.hunk.file]
+            if file.commit >= 0 and not heads:
+                commit = found.commits[file.commit]
+                out.append(Span(commit.start, commit.end, f"commit {commit.sha}"))
+            out.append(Span(*names[turn.hunk.file], f"names {file.name}"))
+            why = f"hunk {turn.number + 1:,} of {len(found.hunks):,}, in {file.name}"
+            out += [Span(turn.hunk.start, turn.hunk.body, why), *turn.lines[:upto][: None if whole else turn.changed]]
+        document.work.spend(OBJECT * len(out))
+        out = _bridge(join(out))
+        return [Span(out[0].start, out[0].end, out[0].why, None, lead), *out[1:]] if out and lead else out
+
+    for upto in FIRST:
+        count = most(len(turns), lambda count, upto=upto: fill(spans(count, upto)))  # type: ignore[misc]
+        if count:
+            break
+    else:
+        return spans(1, 1, lead="") if fill(spans(1, 1, lead="")) <= 1 else None
+    if count < len(turns):
+        return spans(count, upto)
+    longest = max(len(turn.lines) for turn in turns)
+    wide = most(longest, lambda upto: fill(spans(count, upto, whole=True)))
+    return spans(count, max(wide, upto), whole=wide > upto)
 
 
-def _bodies(document: Document, fill: Fill, headers: Sequence[Span], hunks: Sequence[Hunk]) -> list[Span]:
-    """All headers, and as many lines of each body as fit: short hunks are whole before long ones get more."""
-    orders = [_ordered(document, hunk) for hunk in hunks]
-
-    def spans(lines: int, more: int = 0) -> list[Span]:
-        bodies = [line for number, order in enumerate(orders) for line in order[: lines + (number < more)]]
-        return joined([*headers, *bodies])
-
-    lines = most(max(map(len, orders)), lambda lines: fill(spans(lines)))
-    return spans(lines, most(len(orders), lambda more: fill(spans(lines, more))))
-
-
-def _headers(
-    document: Document,
-    fill: Fill,
-    files: Sequence[File],
-    above: Sequence[Sequence[Span]],
-    hunks: Sequence[Hunk],
-    named: Sequence[Span],
-) -> list[Span] | None:
-    """What fits of the headers: files first, then the first hunk of each, the second of each, and so on."""
-    turns: dict[int, int] = {}
-    order = []
-    for hunk, span in zip(hunks, named, strict=True):
-        turns[hunk.file] = turns.get(hunk.file, 0) + 1
-        order.append((turns[hunk.file], span.start, span))
-    rest = [span for *_, span in sorted(order, key=lambda each: each[:2])]
-    shortest = [_shortest(document, file, spans) for file, spans in zip(files, above, strict=True)]
-    for heads in (above, shortest):
-        flat = [span for spans in heads for span in spans]
-        if len(flat) <= HEADERS and fill(joined(flat)) <= 1:
-            count = most(min(len(rest), HEADERS), lambda count: fill(joined([*flat, *rest[:count]])))  # noqa: B023  used at once
-            headers = [*flat, *rest[:count]]
-            return joined(headers) if count < len(rest) else _bodies(document, fill, headers, hunks)
-    # Not even their names: the first and the last of them, so that both ends are known.
-    names = [spans[-1] for spans in shortest]
-    ends = [names[-1 - place // 2] if place % 2 else names[place // 2] for place in range(len(names))]
-    count = most(min(len(ends), HEADERS), lambda count: fill(joined(ends[:count])))
-    return joined(ends[:count]) if count >= 2 else None
+def _bridge(spans: Sequence[Span]) -> list[Span]:
+    """Return the spans without holes that cost less than their markers."""
+    return join(
+        [
+            Span(
+                span.start, after.start if after.start - span.end <= HOLE else span.end, span.why, span.then, span.lead
+            )
+            for span, after in zip(spans, [*spans[1:], Span(1 << 62, 1 << 62)], strict=True)
+        ]
+    )
 
 
-def _why(files: Sequence[File], hunks: Sequence[Hunk], number: int) -> str:
-    return f"hunk {number + 1:,} of {len(hunks):,}, in {files[hunks[number].file].name}"
+def _summary(found: Parts, fill: Fill, heads: Sequence[Span], turns: Sequence[_Turn]) -> str:
+    """Return what changed in each file, as far as it fits: the files with the most telling changes, in order."""
+    sums: dict[str, list[int]] = {file.name: [0, 0] for file in found.files}
+    for hunk in found.hunks:
+        each = sums[found.files[hunk.file].name]
+        each[0], each[1] = each[0] + hunk.added, each[1] + hunk.removed
+    telling = list(dict.fromkeys([*(found.files[turn.hunk.file].name for turn in turns), *sums]))
+    named = [f"{commit.sha} {commit.subject}" for commit in found.commits] if not heads else []
+    at = Span(found.hunks[0].start, found.hunks[0].body)
+
+    def words(count: int) -> str:
+        # Commits and files share the room: of both, the first half of the turns each.
+        some = set(telling[: count - min(count // 2, len(named))])
+        rows = [(name, both[0], both[1]) for name, both in sums.items() if name in some]
+        return changes(named[: count // 2], rows, list(sums.values()), len(found.commits))
+
+    def full(count: int) -> float:
+        return (fill([Span(at.start, at.end, lead=words(count))]) - bare) / SUMMARY
+
+    bare = fill([at])
+    total = min(len(telling), ROWS) + min(len(named), ROWS)
+    return words(most(total, full))
 
 
-def _parts(document: Document) -> tuple[list[File], list[Hunk]]:
-    """The files and hunks of a diff, in order."""
-    starts = list(_marks(document))
-    edges = [*(at for at, _ in starts), document.size]
-    files: list[File] = []
-    hunks: list[Hunk] = []
-    opened = None  # where the file that has no hunk yet begins
-    named = False  # whether it has a name yet, or is a commit's message still
-    for (at, is_hunk), end in zip(starts, edges[1:], strict=True):
-        if is_hunk:
-            if opened is not None:
-                files.append(_file(document, opened, at))
-                opened = None
-            line = document.blob.read(at, min(end, at + WINDOW)).find(b"\n") + 1
-            if files:
-                hunks.append(Hunk(at, at + line if line else end, end, len(files) - 1))
-            continue
-        begins = _BEGINS.match(document.blob.read(at, at + 64))
-        if opened is not None and named and begins:
-            files.append(_file(document, opened, at))
-            opened = None
-        if opened is None:
-            opened, named = at, False
-        named = named or not (begins and begins[1])
-    if opened is not None:
-        files.append(_file(document, opened, document.size))
-    return files, hunks
+def _turns(document: Document, found: Parts) -> list[_Turn]:
+    """Return the hunks in the order in which they get room."""
+    by_file: dict[str, list[tuple[float, int]]] = {}
+    said: dict[bytes, int] = {}
+    for number, hunk in enumerate(found.hunks[: 8 * MOST]):
+        what = _what(document, hunk)
+        said[what] = said.get(what, 0) + 1
+        dull = _dullness(hunk) + min(said[what] - 1, AGAIN)  # the same change in many places is one change
+        by_file.setdefault(found.files[hunk.file].name, []).append((dull, number))
+    order = [
+        (turn + _weight(name) + max(0.0, dull - 1), number)
+        for name, hunks in by_file.items()
+        for turn, (dull, number) in enumerate(sorted(hunks))
+    ]
+    out = []
+    for _, number in sorted(order)[:MOST]:
+        hunk = found.hunks[number]
+        body = lines(document, hunk.body, min(hunk.end, hunk.body + WINDOW))
+        body = body[:-1] if hunk.end - hunk.body > WINDOW and len(body) > 1 else body  # it may be cut off
+        changed = [Span(line.start, line.end) for line in body if CHANGED.match(line.text)]
+        context = [Span(line.start, line.end) for line in body if not CHANGED.match(line.text)]
+        if changed:
+            out.append(_Turn(hunk, number, [*changed, *context], len(changed)))
+    return out
 
 
-def _file(document: Document, start: int, end: int) -> File:
-    data = document.blob.read(start, min(end, start + WINDOW))
-    names = [name for name in _NAME.findall(data) if name != b"/dev/null"]
-    return File(start, end, names[-1].decode("utf-8", "replace") if names else "a file")
+def _what(document: Document, hunk: Hunk) -> bytes:
+    """Return what a hunk changes, but for its numbers: some of its first lines."""
+    body = document.blob.read(hunk.body, min(hunk.end, hunk.body + SIGHT))
+    changed = [line for line in body.split(b"\n") if CHANGED.match(line)]
+    return b"\n".join(changed).translate(None, b"0123456789 \t")
 
 
-def _marks(document: Document) -> Iterator[tuple[int, bool]]:
-    """Where a header begins, and whether it is a hunk's. Lines of a body begin with a space, + or -, and are none."""
-    count = 0
-    at, tail = 0, b"\n"  # the output begins a line
-    while at < document.size and count < MARKS:
-        data = document.blob.read(at, at + BLOCK)
-        piece, base, at = tail + data, at - len(tail), at + len(data)
-        upto = len(piece)
-        for _ in range(3 if at < document.size and len(tail) < WINDOW else 0):
-            upto = max(piece.rfind(b"\n", 0, upto), 0)  # a header is known by the lines below it
-        for match in _MARK.finditer(piece):
-            if match.start() >= upto or count >= MARKS:
-                break
-            is_hunk = _HUNK.match(piece, match.start() + 1) is not None
-            if is_hunk or b"@@ -" not in match[0]:
-                count += 1
-                yield base + match.start() + 1, is_hunk
-        tail = piece[upto:]
+def _dullness(hunk: Hunk) -> float:
+    """Return less for what says more: lines that are replaced, then new ones, then those only removed."""
+    return 0.0 if hunk.added and hunk.removed else 1.0 if hunk.added else 2.0
 
 
-def _above(document: Document, file: File) -> list[Span]:
-    """The lines above the hunks of a file, or the first and last of very many."""
-    data = document.blob.read(file.start, min(file.end, file.start + WINDOW))
-    ends = [match.end() for match in re.finditer(rb"\n", data)]
-    if file.end - file.start <= len(data) and len(ends) <= PREAMBLE:
-        return [Span(file.start, file.end, f"names {file.name}")]
-    back = document.blob.read(max(file.start, file.end - WINDOW), file.end)
-    starts = [match.start() + 1 for match in re.finditer(rb"\n", back[:-1])][-4:]
-    first = ends[min(PREAMBLE - 4, len(ends)) - 1] if ends else min(len(data), 200)
-    since = file.end - len(back) + starts[0] if starts else file.end
-    return [Span(file.start, file.start + first, f"names {file.name}"), Span(max(since, file.start + first), file.end)]
-
-
-def _shortest(document: Document, file: File, spans: Sequence[Span]) -> list[Span]:
-    """The line that names a file, and the one that names its commit."""
-    lines = [line for span in spans for line in _lines(document, span.start, span.end)]
-    commit = [line for line in lines[:1] if (begins := _BEGINS.match(line.text)) and begins[1]]
-    names = [line for line in lines if _NAME.search(line.text)]
-    return [Span(line.start, line.end, f"names {file.name}") for line in [*commit, *(names or lines)[:1]]]
-
-
-def _ordered(document: Document, hunk: Hunk) -> list[Span]:
-    """The lines of a body: changed ones before context, from both ends inwards."""
-    lines = _lines(document, hunk.body, min(hunk.end, hunk.body + WINDOW))
-    if hunk.end - hunk.body > WINDOW:
-        # The line at the end of either window may be cut off.
-        lines = [*lines[:-1], *_lines(document, max(hunk.body + WINDOW, hunk.end - WINDOW), hunk.end)[1:]]
-    changed = [line for line in lines if _CHANGED.match(line.text)]
-    context = [line for line in lines if not _CHANGED.match(line.text)]
-    return [Span(line.start, line.end) for group in (changed, context) for line in _inwards(group)]
-
-
-def _lines(document: Document, start: int, end: int) -> list[Line]:
-    data = document.blob.read(start, end)
-    found = re.finditer(rb"[^\n]*\n|[^\n]+\Z", data)
-    return [Line(start + match.start(), start + match.end(), match[0]) for match in found]
-
-
-def _inwards(lines: Sequence[Line]) -> Iterator[Line]:
-    for place in range(len(lines)):
-        yield lines[-1 - place // 2] if place % 2 else lines[place // 2]
+def _weight(name: str) -> int:
+    """Return how many turns a file waits."""
+    path = name.lower()
+    folders = path.split("/")
+    if path.endswith(WRITTEN) or any(folder in FOREIGN for folder in folders):
+        return 6
+    if path.endswith(ABOUT) or "changelog" in path:
+        return 2
+    return 1 if any(word in folder for folder in folders for word in TESTS) else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.select.span import Span, joined
+from spillover.select.span import Span, join
 from spillover.view.document import Document, Section
 
 TYPE_CHECKING = False
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: The room is found down to this part of it, or until the limits are so full.
 FINENESS = 128
 ENOUGH = 0.995
+#: Of many pieces, so many are tried first.
+FIRST_FEW = 128
 #: When so many sections in a row could not use what is left, the others are not asked: there may be thousands.
 TRIES = 3
 #: A part of a line that stands for a whole block is worth its marker from so many bytes on.
@@ -23,7 +25,7 @@ LEAST = 64
 
 
 def keeping(share: float) -> Selector:
-    """A selector that gives `share` of the room to the beginning and the rest to the end."""
+    """Return a selector that gives `share` of the room to the beginning and the rest to the end."""
 
     def select(document: Document, fill: Fill) -> Sequence[Span]:
         return _select(document, fill, share)
@@ -38,7 +40,7 @@ def _select(document: Document, fill: Fill, share: float) -> Sequence[Span]:
     weights = [side.section.weight for side in sides]
 
     def spans(rooms: Rooms) -> list[Span]:
-        return joined([span for side, room in zip(sides, rooms, strict=True) for span in side.spans(*room)])
+        return join([span for side, room in zip(sides, rooms, strict=True) for span in side.spans(*room)])
 
     def split(room: int) -> Rooms:
         parts = fair(room, sizes, weights)
@@ -67,7 +69,7 @@ def _select(document: Document, fill: Fill, share: float) -> Sequence[Span]:
 
 
 def _widened(rooms: Rooms, number: int, end: int, upto: int, fill: Callable[[Rooms], float]) -> Rooms:
-    """More room for one end of one section, as far as all of it still fits."""
+    """Return more room for one end of one section, as far as all of it still fits."""
 
     def wider(extra: int) -> Rooms:
         head, tail = rooms[number]
@@ -78,7 +80,7 @@ def _widened(rooms: Rooms, number: int, end: int, upto: int, fill: Callable[[Roo
 
 
 def most(high: int, fill: Callable[[int], float], bottom: float = 0.0) -> int:
-    """The largest number up to `high` with which the limits are not above full, near enough; 0 fits, and fills `bottom`.
+    """Return the largest number up to `high` with which the limits are not above full, near enough; 0 fits, and fills `bottom`.
 
     What is shown grows about evenly with the room, so a straight line between two measurements mostly hits; every
     third step halves, in case it does not.
@@ -101,8 +103,16 @@ def most(high: int, fill: Callable[[int], float], bottom: float = 0.0) -> int:
     return low
 
 
+def most_of_many(high: int, fill: Callable[[int], float]) -> int:
+    """Return the same where far fewer than `high` fit, as a rule: few are tried first, as measuring takes time for each."""
+    some = min(high, FIRST_FEW)
+    while some < high and fill(some) <= 1:
+        some = min(high, 4 * some)
+    return most(some, fill)
+
+
 def fair(room: int, sizes: Sequence[int], weights: Sequence[int]) -> list[int]:
-    """Max-min fairness: who needs less than their share gets what they need, the others share the rest by weight."""
+    """Divide the room with max-min fairness: who needs less than their share gets what they need, the rest goes by weight."""
     given = [0] * len(sizes)
     left = [number for number, size in enumerate(sizes) if size > 0]
     while left and room > 0:
@@ -131,8 +141,8 @@ class _Giants:
         self._fill = fill
         self._known: dict[tuple[int, int], bool] = {}
 
-    def __call__(self, start: int, end: int) -> bool:
-        if end - start < 64:  # any limits hold so much
+    def __call__(self, start: int, end: int, line: bytes) -> bool:
+        if end - start < 64 and line.isascii() and b"\r" not in line:  # any limits hold so much that is shown as it is
             return False
         key = (start, end)
         if key not in self._known:
@@ -166,7 +176,7 @@ class _Sides:
                 self._tail = document.blob.read(self._tail_at, end)
 
     def spans(self, head: int, tail: int) -> list[Span]:
-        """What is shown when so many bytes are granted to either end."""
+        """Return what is shown when so many bytes are granted to either end."""
         start, end = self.section.start, self.section.end
         if self._whole and head + tail >= self.section.size:
             return [Span(start, end)]
@@ -181,13 +191,13 @@ class _Sides:
         return [Span(start, start + upto), Span(self._tail_at + since, end)]
 
     def empty(self, head: int, tail: int) -> list[int]:
-        """The end of which nothing is shown, where of the other one something is."""
+        """Return the end of which nothing is shown, where of the other one something is."""
         parts = self.spans(head, tail)
         bare = [end for end, part in enumerate(parts) if part.start == part.end]
         return bare if len(bare) == 1 and len(parts) == 2 else []
 
     def line(self, end: int) -> int:
-        """How long the first line is, or the last one."""
+        """Return how long the first line is, or the last one."""
         data = self._tail if end else self._head
         return len(data) - data.rfind(b"\n", 0, len(data) - 1) - 1 if end else data.find(b"\n") + 1 or len(data)
 
@@ -199,8 +209,9 @@ class _Sides:
         if line == at:
             return at
         end = data.find(b"\n", at)
+        beyond = end < 0 and not self._whole  # it ends where we do not look: it can only be shown in part
         end = len(data) if end < 0 else end + 1
-        if self._giants(self._head_at + line, self._head_at + end):
+        if beyond or self._giants(self._head_at + line, self._head_at + end, data[line : min(end, line + 64)]):
             return char_before(data, at, line)
         return line
 
@@ -213,13 +224,14 @@ class _Sides:
             return at
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end + 1
-        if self._giants(self._tail_at + line, self._tail_at + end):
+        beyond = line == 0 and self._tail_at > self.section.start  # it begins where we do not look
+        if beyond or self._giants(self._tail_at + line, self._tail_at + end, data[line : min(end, line + 64)]):
             return char_after(data, at, end)
         return end
 
 
 def char_before(data: bytes, at: int, line: int) -> int:
-    """The last place up to `at` where neither a character nor an escape code is cut in two."""
+    """Return the last place up to `at` where neither a character nor an escape code is cut in two."""
     escape = data.rfind(b"\x1b", max(line, at - 32), at)
     if escape >= 0 and not _ended(data[escape:at]):
         at = escape
@@ -230,7 +242,7 @@ def char_before(data: bytes, at: int, line: int) -> int:
 
 
 def char_after(data: bytes, at: int, end: int) -> int:
-    """The first place from `at` on where neither a character nor an escape code is cut in two."""
+    """Return the first place from `at` on where neither a character nor an escape code is cut in two."""
     escape = data.rfind(b"\x1b", max(0, at - 32), at)
     if escape >= 0 and not _ended(data[escape:at]):
         while at < end and not _ended(data[escape:at]) and at - escape < 64:
@@ -242,7 +254,7 @@ def char_after(data: bytes, at: int, end: int) -> int:
 
 
 def _ended(code: bytes) -> bool:
-    """Whether an escape code that begins here is complete."""
+    """Return whether an escape code that begins here is complete."""
     if len(code) < 2:
         return False
     if code[1:2] == b"[":

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from spillover.select.span import Fill, Selector
     from spillover.view.document import Document
 
-#: Of a character, UTF-8 has at most so many bytes.
+#: A character has at most this many bytes in UTF-8.
 WIDEST = 4
 
 
 def first_lines(limits: Limits) -> Selector:
-    """The first lines, as many as fit; without the newline behind the last one. Of a longer line its beginning."""
+    """Return a selector of the first lines, as many as fit, without the newline behind the last; of a longer line its beginning."""
     lines, size = limits.lines, limits.bytes
 
     def cut(document: Document) -> list[Span]:
@@ -29,13 +29,16 @@ def first_lines(limits: Limits) -> Selector:
         if len(data) == document.size and (lines is None or len(ends) < lines):
             ends.append(len(data))
         fitting = [end for end in ends if size is None or end <= size]
-        return [Span(0, fitting[-1] if fitting else char_before(data, len(data) if size is None else size, 0))]
+        upto = fitting[-1] if fitting else 0
+        if not data[:upto].strip(b"\n") and (lines is None or len(fitting) < lines):
+            upto = char_before(data, len(data) if size is None else size, 0)
+        return [Span(0, upto)]
 
-    return _checked(cut, 1.0)
+    return _or_ours(cut, 1.0)
 
 
 def last_lines(limits: Limits) -> Selector:
-    """The last lines, as many as fit. What stands behind the last newline is one more, if only an empty one."""
+    """Return a selector of the last lines, as many as fit; what follows the last newline is one more, even if it is empty."""
     lines, size = limits.lines, limits.bytes
 
     def cut(document: Document) -> list[Span]:
@@ -49,26 +52,26 @@ def last_lines(limits: Limits) -> Selector:
         if at == 0 and (lines is None or len(starts) < lines):
             starts.append(0)
         fitting = [start for start in starts if size is None or whole - start <= size]
-        if fitting and fitting[-1] < whole:
+        if fitting and fitting[-1] < whole and (len(fitting) == lines or data[fitting[-1] - at :].strip(b"\n")):
             return [Span(fitting[-1], whole)]
         since = max(0, len(data) - size) if size is not None else 0
         return [Span(at + char_after(data, since, len(data)), whole)]
 
-    return _checked(cut, 0.0)
+    return _or_ours(cut, 0.0)
 
 
 def first_chars(limits: Limits) -> Selector:
-    """The first characters, as many as fit."""
+    """Return a selector of the first characters, as many as fit."""
     return _chars(limits, 1.0)
 
 
 def last_chars(limits: Limits) -> Selector:
-    """The last characters, as many as fit."""
+    """Return a selector of the last characters, as many as fit."""
     return _chars(limits, 0.0)
 
 
 def both_ends(limits: Limits) -> Selector:
-    """As many characters from the beginning as from the end; of an odd number, one more from the beginning."""
+    """Return a selector of equally many characters from both ends; of an odd number, one more from the beginning."""
     return _chars(limits, 0.5)
 
 
@@ -78,17 +81,17 @@ def _chars(limits: Limits, share: float) -> Selector:
 
 
 def ends(head: int, tail: int) -> Selector:
-    """So many characters from the beginning, and so many from the end."""
+    """Return a selector of so many characters from the beginning, and so many from the end."""
 
     def cut(document: Document) -> list[Span]:
         upto, since = _upto(document, head), _since(document, tail)
         return [Span(0, document.size)] if upto >= since else [Span(0, upto), Span(since, document.size)]
 
-    return _checked(cut, head / ((head + tail) or 1))
+    return _or_ours(cut, head / ((head + tail) or 1))
 
 
-def _checked(cut: Callable[[Document], list[Span]], share: float) -> Selector:
-    """To the letter for one output that can be read; where bytes show as more than they are, or it is several, as ours."""
+def _or_ours(cut: Callable[[Document], list[Span]], share: float) -> Selector:
+    """Cut to the letter if there is one output and it shows as it is; otherwise fall back to a cut of ours that fits."""
 
     def select(document: Document, fill: Fill) -> Sequence[Span]:
         if len(document.sections) > 1:
@@ -100,13 +103,13 @@ def _checked(cut: Callable[[Document], list[Span]], share: float) -> Selector:
 
 
 def _within(document: Document, size: int | None) -> int:
-    """How far a cut looks: one byte more than it may show."""
+    """Return how far a cut looks: one byte more than it may show."""
     most = document.reach if size is None else size + 1
     return min(document.size, most)
 
 
 def _newlines(data: bytes, most: int | None) -> list[int]:
-    """Where the first newlines stand."""
+    """Return where the first newlines stand."""
     found = -1
     out: list[int] = []
     while (most is None or len(out) < most) and (found := data.find(b"\n", found + 1)) >= 0:
@@ -115,7 +118,7 @@ def _newlines(data: bytes, most: int | None) -> list[int]:
 
 
 def _upto(document: Document, chars: int) -> int:
-    """Where the first characters end."""
+    """Return where the first characters end."""
     data = document.blob.read(0, min(document.size, WIDEST * chars))
     text = data.decode("utf-8", "replace")[:chars]
     if "\ufffd" not in text:
@@ -128,7 +131,7 @@ def _upto(document: Document, chars: int) -> int:
 
 
 def _since(document: Document, chars: int) -> int:
-    """Where the last characters begin."""
+    """Return where the last characters begin."""
     whole = document.size
     data = document.blob.read(max(0, whole - WIDEST * chars), whole)
     text = data.decode("utf-8", "replace")

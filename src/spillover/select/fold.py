@@ -10,22 +10,26 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-#: A run has at least so many lines, or blocks; blocks of up to so many lines are looked for.
+#: A run has at least LEAST lines or blocks; blocks have at most LONGEST_BLOCK lines.
 LEAST = 4
-LONGEST_BLOCK = 8
+LONGEST_BLOCK = 16
 
 
-def runs(lines: Lines) -> Array:
-    """For each line in the middle of a run, what the middle costs in tokens; 0 for all others, the first and the last too."""
+def runs(lines: Lines, alike: Array = None) -> Array:
+    """Return for each line in the middle of a run what the middle costs in tokens; 0 for all others, the first and the last too.
+
+    `alike` says which lines are the same; without it, those that differ in numbers only.
+    """
     import numpy as np
 
+    alike = lines.template if alike is None else alike
     cost = np.zeros(len(lines))
     upto = np.concatenate(([0.0], np.cumsum(lines.tokens)))
     for period in range(1, LONGEST_BLOCK + 1):
         if len(lines) <= LEAST * period:
             break
         again = np.zeros(len(lines), dtype=bool)
-        again[period:] = lines.template[period:] == lines.template[:-period]
+        again[period:] = alike[period:] == alike[:-period]
         edges = np.flatnonzero(np.diff(np.concatenate(([False], again, [False])).astype(np.int8)))
         starts, ends = edges[::2], edges[1::2]  # the first block stands before, the last one stays too
         long = ends - starts >= (LEAST - 1) * period

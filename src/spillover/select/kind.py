@@ -1,4 +1,4 @@
-"""What an output is: a table, a diff, markup, JSON, a blob; told by a few samples of it, and by its name where there is one.
+"""What an output is: a table, a diff, markup, JSON, a blob, a search, a file; told by samples of it, its name and its call.
 
 What is not surely something else is a log. A name makes up for little evidence, never for evidence of the contrary.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from spillover.data import dataclass
-from spillover.select import blob, diff, table
+from spillover.select import blob, found, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ TAIL = 1 << 14
 #: Samples of the middle, and how long each is.
 MIDDLE = 3
 SAMPLE = 1 << 13
-#: So many lines of one kind there are, or it is a log.
+#: With fewer lines of one kind than this, it is a log.
 SURE = 0.97
-#: Fewer rows than this are no table without a name that says so.
+#: Fewer rows than this are not a table, unless the name says so.
 ROWS = 8
-#: So much of the head tells whether these are rows.
+#: The bytes of the head that tell whether these are rows.
 ROWS_IN = 1 << 14
 
 #: What the end of a name, or a command, says.
@@ -37,49 +37,78 @@ NAMES = {
 
 _FAMILY = {"html": "xml", "tsv": "csv"}
 
-_SPACE = re.compile(rb"[ \t\r\n]*")
-_VALUE = re.compile(
-    rb'"(?:[^"\\\x00-\x1f]|\\.)*+"|-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][-+]?\d++)?(?![\w.])|(?:true|false|null)(?!\w)'
-)
+# All of these are linear: a quantifier is possessive, or what follows it is nothing that it matches.
 _HTML = re.compile(rb"(?i)<(?:!doctype html|html|head|body|div|span|p|table|ul|h[1-6])[\s>]")
-_FIRST_TAG = re.compile(rb"<([A-Za-z_][\w:.-]*)(?=[\s/>])")
+_FIRST_TAG = re.compile(rb"<([A-Za-z_][\w:.-]*+)(?=[\s/>])")
+#: What may stand behind a tag on its line: a comment, or nothing.
+_BEHIND = re.compile(rb"[^\S\n]*+(<!--|\n|\Z)")
+_COMMENT = (b"<!--", b"-->")
+#: One of these is in the lines of any page.
+_PAGE = (b"[ref=", b"uid=", b"] link ", b"] button ", b"StaticText ")
 _TYPED = re.compile(
-    rb'"?(?:[-+]?[$]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?%?|\d{4}-\d\d-\d\d(?:[T ][\d:.+-]+Z?)?|(?i:true|false|yes|no|null|nan|n/a))?"?'
+    rb'"?(?:[-+]?[$]?\d[\d,]*+(?:\.\d*+)?(?:[eE][-+]?\d++)?%?|\d{4}-\d\d-\d\d(?:[T ][\d:.+-]++Z?)?|(?i:true|false|yes|no|null|nan|n/a))?"?'
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What is known of an output: some of it, how large it is, and whether its name says what is asked."""
+    """Some of an output, how large it is, and whether its name says what is asked."""
 
     samples: Sequence[bytes]
     size: int
     hinted: bool
 
 
-def guess(document: Document, name: str = "") -> tuple[str, ...]:
-    """The kinds worth trying, best first; the last one is always "log"."""
-    if not document.size or len(document.sections) > 1:
-        return ("log",)
-    samples = _samples(document)
-    hinted = _hinted(name)
-    family = _FAMILY.get(hinted, hinted)
-    kinds = [kind for kind, test in _TESTS.items() if test(_Seen(samples, document.size, kind == family))]
-    if "csv" in kinds:
-        shape = _shape(samples, document.size)
-        kinds[kinds.index("csv")] = "tsv" if shape is not None and shape.separator == b"\t" else "csv"
-    if "xml" in kinds and (_HTML.search(samples[0]) or hinted == "html"):
-        kinds[kinds.index("xml")] = "html"
-    return (*sorted(kinds, key=lambda kind: kind != hinted), "log")
+def guess(document: Document, name: str = "", told: str = "") -> tuple[str, ...]:
+    """Return the kinds worth trying, best first; the last one is always "log". `told`: what the call says of itself."""
+    return tuple(guesses(document, name, told))
+
+
+def guesses(document: Document, name: str = "", told: str = "") -> Iterator[str]:
+    """Yield the same, each when it is asked for: the first is almost always right, and then no other test is made."""
+    if document.size and len(document.sections) <= 1:
+        samples = _samples(document)
+        hinted = _hinted(name) or told
+        family = _FAMILY.get(hinted, hinted)
+
+        def test(kind: str) -> str:
+            good = _TESTS[kind](_Seen(samples, document.size, kind == family))
+            return _name_kind(kind, hinted, samples, document.size) if good else ""
+
+        named = {family: test(family)} if family in _TESTS else {}
+        first = named.get(family) == hinted != ""
+        if first:
+            yield hinted
+        others = [kind for kind in _TESTS if not (first and kind == family)]
+        known = first
+        for kind in others:
+            called = named[kind] if kind in named else test(kind)
+            if called:
+                known = True
+                yield called
+        if not known:  # lines that a tool took from files
+            kinds = found.kinds_of(list(_lines(samples, document.size)), hinted)
+            yield from sorted(kinds, key=lambda kind: kind != hinted)
+    yield "log"
+
+
+def _name_kind(kind: str, hinted: str, samples: Sequence[bytes], size: int) -> str:
+    """Return what a kind is called: tables and markup come in two sorts."""
+    if kind == "csv":
+        shape = _shape(samples, size)
+        return "tsv" if shape is not None and shape.separator == b"\t" else "csv"
+    if kind == "xml" and (_HTML.search(samples[0]) or hinted == "html"):
+        return "html"
+    return kind
 
 
 def describe(document: Document, name: str = "") -> str:
-    """What an output is."""
-    return guess(document, name)[0]
+    """Return what an output is."""
+    return next(guesses(document, name))
 
 
 def _hinted(name: str) -> str:
-    """The kind a name speaks of: "x.csv", "git diff HEAD~1"; "" for most."""
+    """Return the kind a name speaks of: "x.csv", "git diff HEAD~1"; "" for most."""
     words = " ".join(name.lower().split())
     for kind, said in NAMES.items():
         if any(words.endswith(f".{word}") or words == word or words.startswith(f"{word} ") for word in said):
@@ -88,7 +117,7 @@ def _hinted(name: str) -> str:
 
 
 def _samples(document: Document) -> list[bytes]:
-    """The head, some of the middle, the tail: whole lines where there are lines."""
+    """Return the head, some of the middle, the tail: whole lines where there are lines."""
     size = document.size
     if size <= HEAD:
         return [document.blob.read(0, size)]
@@ -99,7 +128,7 @@ def _samples(document: Document) -> list[bytes]:
 
 
 def _lines(samples: Sequence[bytes], size: int) -> Iterator[bytes]:
-    """The whole lines of all samples, without their ends."""
+    """Yield the whole lines of all samples, without their ends."""
     for number, sample in enumerate(samples):
         lines = sample.split(b"\n")
         first = 1 if number else 0  # where a sample begins and ends there are pieces of lines
@@ -108,61 +137,23 @@ def _lines(samples: Sequence[bytes], size: int) -> Iterator[bytes]:
 
 
 def _whole_lines(sample: bytes) -> bytes:
-    """A sample of the middle or the end without the pieces of lines at its edges."""
+    """Return a sample of the middle or the end without the pieces of lines at its edges."""
     return sample[sample.find(b"\n") + 1 : sample.rfind(b"\n") + 1]
 
 
 def _is_json(seen: _Seen) -> bool:
-    """One value, whose beginning is without a fault and whose end closes it."""
+    """Return whether this is one value: its beginning is valid, and its end closes it."""
     head, tail = seen.samples[0].removeprefix(b"\xef\xbb\xbf").strip(), seen.samples[-1].rstrip()
     closing = {b"{": b"}", b"[": b"]"}.get(head[:1])
-    return closing is not None and tail.endswith(closing) and _goes_on(head, whole=seen.size <= HEAD)
+    if closing is None or not tail.endswith(closing):
+        return False
+    from spillover.select.json.begin import goes_on  # most outputs do not begin like this
 
-
-def _goes_on(data: bytes, *, whole: bool) -> bool:
-    """Whether this is JSON as far as it goes; the last token may be cut off, and it closes only when it is whole."""
-    at, wants = 0, "value"
-    depth: list[bytes] = []
-    while True:
-        space = _SPACE.match(data, at)
-        at = space.end() if space else at
-        if at >= len(data):
-            return not depth if whole else bool(depth)
-        char = data[at : at + 1]
-        if not depth and at:
-            return False
-        if wants in ("value", "first") and char in b"{[":
-            depth.append(char)
-            wants = "first key" if char == b"{" else "first"
-            at += 1
-            continue
-        if char in b"}]":
-            opens = wants == "comma" or (wants == "first" and char == b"]") or (wants == "first key" and char == b"}")
-            if not opens or not depth or depth.pop() != (b"{" if char == b"}" else b"["):
-                return False
-            wants, at = "comma", at + 1
-            continue
-        if wants in ("comma", "colon"):
-            if char != (b"," if wants == "comma" else b":"):
-                return False
-            wants = "value" if wants == "colon" or depth[-1] == b"[" else "key"
-            at += 1
-            continue
-        match = _VALUE.match(data, at)
-        if match is None:
-            cut = data.find(b"\n", at) < 0 and len(data) - at < HEAD
-            return not whole and cut and char in b'"-0123456789tfn'
-        if wants in ("key", "first key"):
-            if char != b'"':
-                return False
-            wants = "colon"
-        else:
-            wants = "comma"
-        at = match.end()
+    return goes_on(head, whole=seen.size <= HEAD)
 
 
 def _is_ndjson(seen: _Seen) -> bool:
-    """Lines that are objects or arrays, each of them."""
+    """Return whether each line is an object or an array."""
     import json
 
     count = good = 0
@@ -185,14 +176,14 @@ def _shape(samples: Sequence[bytes], size: int) -> table.Shape | None:
 
 
 def _is_table(seen: _Seen) -> bool:
-    """Rows of as many cells, with a header or columns of numbers: the commas of prose are none."""
+    """Return whether rows have equally many cells, with a header or columns of numbers; commas in prose do not count."""
     shape = _shape(seen.samples, seen.size)
     if shape is None or shape.steady < (0.9 if seen.hinted else 0.95):
         return False
     head = seen.samples[0]
     if len(table.rows(head[:ROWS_IN], shape.separator)) > ROWS:
         head = head[:ROWS_IN]
-    if not seen.hinted and re.search(rb"\n[ \t]*\n[ \t]*\S", head[:SAMPLE]):
+    if not seen.hinted and re.search(rb"\n[ \t]*+\n[ \t]*+\S", head[:SAMPLE]):
         return False
     whole = [head[slice(*row)] for row in table.rows(head, shape.separator)]
     header, *rows = [[line[slice(*cell)] for cell in table.cells(line, shape.separator)] for line in whole]
@@ -204,7 +195,7 @@ def _is_table(seen: _Seen) -> bool:
         return False
     if seen.hinted:
         return named or not prose
-    quoted = sum(any(re.fullmatch(rb'"[^"].*"', cell, re.DOTALL) for cell in row) for row in rows) * 10 >= len(rows)
+    quoted = sum(any(map(_is_quoted, row)) for row in rows) * 10 >= len(rows)
     if prose or len(rows) < (2 if named and quoted and seen.size > HEAD else ROWS):
         return False
     columns = list(zip(*rows, strict=True))
@@ -218,46 +209,108 @@ def _is_table(seen: _Seen) -> bool:
 
 
 def _is_diff(seen: _Seen) -> bool:
-    """It begins as a diff, has a hunk, and has nothing else in it."""
-    lines = list(_lines(seen.samples, seen.size))
-    first = lines[0] if lines else b""
-    if not re.match(rb"(?:\x1b\[[0-9;]*m)*(?:diff -|--- \S|commit [0-9a-f]{7,}|Index: |From [0-9a-f]{40} )", first):
+    """Return whether it begins as a diff, has a hunk, and has nothing else in it."""
+    first = next(_lines(seen.samples, seen.size), b"")
+    if not re.match(rb"(?:\x1b\[[0-9;]*+m)*+(?:diff -|--- \S|commit [0-9a-f]{7}|Index: |From [0-9a-f]{40} )", first):
         return False
-    if not re.search(rb"(?m)^(?:\x1b\[[0-9;]*m)*@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", seen.samples[0]):
+    if not re.search(rb"(?m)^(?:\x1b\[[0-9;]*+m)*+@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@", seen.samples[0]):
         return False
-    good = [diff.LINE.match(line) is not None for line in lines]
+    from spillover.select.diff import LINE  # few outputs get as far as this
+
+    good = [LINE.match(line) is not None for line in _lines(seen.samples, seen.size)]
     return sum(good) >= SURE * len(good) and good[-1]
 
 
 def _is_markup(seen: _Seen) -> bool:
-    """It begins with a tag, ends with one, and the first element is closed, or is one of HTML."""
+    """Return whether it begins and ends with a tag, and the first element is closed or is one of HTML."""
     head, tail = seen.samples[0].removeprefix(b"\xef\xbb\xbf").lstrip(), seen.samples[-1].rstrip()
     first = _FIRST_TAG.search(head)
     if not head.startswith(b"<") or not tail.endswith(b">") or first is None:
         return False
     if not re.match(rb"<[?!]", head) and first.start() != 0:
         return False
-    closing = re.search(rb"(?i)</(%b)\s*>(?:\s*<!--.*?-->)*\Z" % re.escape(first[1]), tail)
+    closing = _is_closed(tail, first[1])
     declared = re.match(rb"(?i)<\?xml|<!doctype", head) is not None
     tags = sum(sample.count(b"<") for sample in seen.samples) * 1_000 >= sum(map(len, seen.samples))
     return tags and bool(
-        closing or ((declared or seen.hinted or _HTML.match(head)) and re.search(rb"</\w[^<>]*>\Z", tail))
+        closing or ((declared or seen.hinted or _HTML.match(head)) and re.search(rb"</\w[^<>]*+>\Z", tail))
     )
 
 
+def _is_closed(tail: bytes, name: bytes) -> bool:
+    """Return whether an element is closed, with nothing behind it but comments that each end on their line."""
+    lines = tail.split(b"\n")
+    good = 0  # so many of the last lines are comments, or empty
+    while good < len(lines) and _is_comment(lines[-1 - good].strip()):
+        good += 1
+    # Where the last line ends that is something else.
+    since = len(tail) - sum(map(len, lines[len(lines) - good :])) - good
+    for match in re.finditer(rb"(?i)</%b\s*+>" % re.escape(name), tail):
+        if tail.find(b"\n", match.end(), max(0, since)) >= 0:
+            continue
+        behind = _BEHIND.match(tail, match.end())
+        if behind and (behind[1] != _COMMENT[0] or _ends_line(tail, behind.end())):
+            return True
+    return False
+
+
+def _is_comment(line: bytes) -> bool:
+    opens, closes = _COMMENT
+    return not line or (line.startswith(opens) and line.endswith(closes, len(opens)))
+
+
+def _ends_line(tail: bytes, at: int) -> bool:
+    """Return whether a comment that is open here is closed at the end of its line."""
+    end = tail.find(b"\n", at)
+    return tail[at : end if end >= 0 else len(tail)].rstrip().endswith(_COMMENT[1])
+
+
+def _is_quoted(cell: bytes) -> bool:
+    return len(cell) > 2 and cell[:1] == b'"' != cell[1:2] and cell.endswith(b'"')
+
+
 def _is_blob(seen: _Seen) -> bool:
-    """Binary, minified code, or nearly nothing but base64 or hex."""
+    """Return whether it is binary, minified code, or nearly nothing but base64 or hex."""
     if blob.nature(seen.samples, seen.size):
         return True
     covered = sum(end - start for sample in seen.samples for start, end, _ in blob.runs(sample))
     return covered >= 0.8 * sum(map(len, seen.samples))
 
 
+def _is_near_json(seen: _Seen) -> bool:
+    """Return whether it is a Python repr, or one JSON value with a few words around it."""
+    from spillover.select.json.almost import is_almost
+
+    return not _is_json(seen) and is_almost(seen.samples[0], seen.samples[-1], whole=seen.size <= HEAD)
+
+
+def _is_page(seen: _Seen) -> bool:
+    """Return whether its lines are elements of a browser page, each with a ref."""
+    if not any(mark in seen.samples[0] for mark in _PAGE):
+        return False
+    from spillover.select.page import is_page  # few outputs get as far as this
+
+    return is_page(list(_lines(seen.samples, seen.size)))
+
+
+def _is_prose(seen: _Seen) -> bool:
+    """Return whether it is markdown, or running text. What has colours was printed by something that ran."""
+    head = seen.samples[0]
+    if not (head.count(b"\n##") + head.count(b"\n**") > 1 or head.count(b". ") * 400 > len(head)) or b"\x1b" in head:
+        return False
+    from spillover.select.prose import is_prose  # few outputs get as far as this
+
+    return is_prose(list(_lines(seen.samples, seen.size)))
+
+
 _TESTS = {
     "blob": _is_blob,
     "json": _is_json,
     "ndjson": _is_ndjson,
+    "repr": _is_near_json,
     "diff": _is_diff,
     "xml": _is_markup,
     "csv": _is_table,
+    "page": _is_page,
+    "prose": _is_prose,
 }

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from spillover.data import dataclass
-from spillover.select.classes import classes
-from spillover.tokens import PER_BIT, PER_BYTE, tables
-from spillover.view.clean import clean
+from spillover.select.arrays import group, load
+from spillover.select.classes import DISMISSED, EVIDENCE, NAMES, classify
+from spillover.select.families import KEY, templates
+from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
+from spillover.view.clean import flat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,17 +27,19 @@ STAMP = re.compile(
     re.MULTILINE,
 )
 _STAMPED = re.compile(rb"\d\d:\d\d:\d\d|INFO|DEBUG|TRACE|info|debug")
-#: A line is looked at up to here; what decides stands before that.
-WIDTH = 2_000
+#: A line that begins with none of these has nothing of the kind.
+_STAMPS = frozenset(b"%c" % char for char in b" \t[0123456789IDTid")
+#: So many bytes at a time are summed up.
+STRETCH = 1 << 16
 _WORD = bytes(c in b"_" or chr(c).isalnum() or c >= 0x80 for c in range(256))
 _DIGIT = bytes(48 <= c < 58 for c in range(256))
 _SPACE = bytes(c in b" \t" for c in range(256))
-#: Any numbers will do, the same every time: bytes are told apart by them.
+#: Any odd numbers would do, as long as they are always the same: hashes are made with them.
 _SALT, _MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
 PREFIX = 12
-#: One line in so many is few.
+#: Few means one line in FEW.
 FEW = 100
-#: A word of so many letters is likely a name.
+#: A word of this many letters is likely a name.
 LONG_WORD = 6
 
 
@@ -54,13 +58,28 @@ class Lines:
     indent: Array
     width: Array
     number: Array  # which line of the output it is, from 1
+    family: Array  # the same for failures that are alike, see families.py; 0 for lines that are none
 
     def __len__(self) -> int:
         return len(self.first)
 
+    def of_class(self, name: str) -> Array:
+        """Return which lines are in a class: a boolean each."""
+        return self.classes[:, NAMES.index(name)]
+
+    def of_classes(self, names: Sequence[str]) -> Array:
+        """Return a column for each of these classes."""
+        return self.classes[:, [NAMES.index(name) for name in names]]
+
+    @property
+    def dismissed(self) -> Array:
+        """The lines on which words for failure mean nothing."""
+        return self.of_classes(DISMISSED).any(axis=1)
+
 
 def lines_of(document: Document, pieces: Sequence[tuple[int, int]]) -> Lines:
-    """The lines of some pieces of an output, which begin and end at line ends."""
+    """Return the lines of some pieces of an output, which begin and end at line ends."""
+    load()
     import numpy as np
 
     raw = [document.blob.read(start, end) for start, end in pieces]
@@ -72,77 +91,110 @@ def lines_of(document: Document, pieces: Sequence[tuple[int, int]]) -> Lines:
         lasts.append(start + ends)
         firsts.append(start + np.concatenate(([0], ends[:-1])))
         numbers.append(document.number(start) + np.arange(len(ends)))
-    view = b"".join(_viewed(data) for data in raw)
-    return _measured(view, np.concatenate(firsts), np.concatenate(lasts), np.concatenate(numbers))
+    view = b"".join(_view(data) for data in raw)
+    return _measure(view, np.concatenate(firsts), np.concatenate(lasts), np.concatenate(numbers))
 
 
 def rare_of(lines: Lines) -> list[int]:
-    """Where lines begin that begin like no others, if the others are alike: few of many."""
+    """Return where lines begin that begin like no others, if the others are alike: few of many."""
     import numpy as np
 
-    _, first, counts = np.unique(lines.prefix, return_index=True, return_counts=True)
-    rare = np.sort(first[counts == 1])
+    order, starts, sizes = group(lines.prefix)
+    rare = np.sort(order[starts[sizes == 1]])
     inner = rare[(rare > 0) & (rare < len(lines) - 1)]  # at an edge, a line may be the rest of one
     rare = inner[(lines.first[inner] == lines.last[inner - 1]) & (lines.last[inner] == lines.first[inner + 1])]
     few = 0 < len(rare) <= len(lines) // FEW
     return lines.first[rare].tolist() if few else []
 
 
-def _viewed(data: bytes) -> bytes:
-    view = clean(data).encode("utf-8", "replace")
+def _view(data: bytes) -> bytes:
+    view = flat(data).encode("utf-8", "replace")
     return view if data.endswith(b"\n") or not data else view + b"\n"
 
 
-def _measured(view: bytes, first: Array, last: Array, number: Array) -> Lines:
+def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
     import numpy as np
 
     tokens = _costs(view)
+    messages = view.split(b"\n")
     if _STAMPED.search(view[: 1 << 14]):
-        view = STAMP.sub(b"", view)
+        match = STAMP.match
+        messages = [line[match(line).end() :] if line[:1] in _STAMPS else line for line in messages]  # type: ignore[union-attr]
+        view = b"\n".join(messages)
     data = np.frombuffer(view, dtype=np.uint8)
     ends = np.flatnonzero(data == 10)
     starts = np.concatenate(([0], ends[:-1] + 1))
-    template, subject, indent = _shapes(view, data, starts, ends)
+    template, subject, indent = _shapes_of_all(view, starts, ends)
+    classes = classify(view, starts)
     return Lines(
         first=first,
         last=last,
         tokens=tokens,
-        classes=classes(view, starts),
+        classes=classes,
         template=template,
         prefix=_prefixes(data, starts, ends),
-        exact=np.array([hash(line) for line in view.split(b"\n")[:-1]], dtype=np.int64),  # only ever compared
+        exact=np.fromiter(map(hash, messages), np.int64, len(ends)),  # only ever compared
         subject=subject,
         indent=indent,
         width=ends - starts,
         number=number,
+        family=_families(view, starts, ends, classes),
     )
 
 
-def _costs(view: bytes) -> Array:
-    """Tokens of each line, as the estimate has it."""
+def _families(view: bytes, starts: Array, ends: Array, classes: Array) -> Array:
+    """Return for each line that says that something failed what it has in common with others that say the same."""
     import numpy as np
 
-    left_open, asked = tables()
-    opens = np.frombuffer(view.translate(left_open), dtype=np.uint8)
-    asks = np.frombuffer(view.translate(asked), dtype=np.uint8)
+    family = np.zeros(len(starts), dtype=np.int64)
+    said = classes[:, [NAMES.index(name) for name in EVIDENCE]].any(axis=1)
+    said &= ~classes[:, [NAMES.index(name) for name in DISMISSED]].any(axis=1)
+    rows = np.flatnonzero(said & (ends > starts))
+    text = b"".join(
+        [view[start:end] + b"\n" for start, end in zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)]
+    )
+    family[rows] = [hash(key[:KEY].strip()) or 1 for key in templates(text)]  # only ever compared
+    return family
+
+
+def _costs(view: bytes) -> Array:
+    """Return tokens of each line, as the estimate has it."""
+    import numpy as np
+
+    opens = np.frombuffer(view.translate(LEFT_OPEN), dtype=np.uint8)
+    asks = np.frombuffer(view.translate(ASKED), dtype=np.uint8)
     bits = np.empty(len(view), dtype=np.uint8)
     bits[0] = 0
     np.bitwise_count(opens[:-1] & asks[1:], out=bits[1:])
     ends = np.flatnonzero(np.frombuffer(view, dtype=np.uint8) == 10) + 1
-    upto = np.concatenate(([0], np.cumsum(bits, dtype=np.int64)[ends - 1]))
-    sizes = np.diff(np.concatenate(([0], ends)))
-    return np.maximum(1.0, PER_BIT * np.diff(upto) + PER_BYTE * sizes)
+    starts = np.concatenate(([0], ends[:-1]))
+    return np.maximum(1.0, PER_BIT * np.add.reduceat(bits, starts, dtype=np.int32) + PER_BYTE * (ends - starts))
 
 
-def _shapes(view: bytes, data: Array, starts: Array, ends: Array) -> tuple[Array, Array, Array]:
-    """Sums over the bytes of each line: without the words that hold digits, and of long words only; and its indentation."""
+def _shapes_of_all(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]:
+    """Return the shapes of all lines, some at a time: what is in hand then stays in the processor's cache."""
     import numpy as np
 
     salt = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
     salt ^= salt >> np.uint64(29)
     salt *= np.uint64(_MIX)
     salt[[9, 32]] = 0  # columns are padded
-    upto = _upto(salt[data])
+    cuts = np.searchsorted(ends, np.arange(STRETCH, len(view), STRETCH), side="right")
+    parts, before = [], 0
+    for upto in (*cuts.tolist(), len(starts)):
+        if upto > before:
+            at = int(starts[before])
+            part = view[at : int(ends[upto - 1]) + 1]
+            parts.append(_shapes(part, starts[before:upto] - at, ends[before:upto] - at, salt))
+            before = upto
+    return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+
+def _shapes(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array, Array, Array]:
+    """Return sums over the bytes of each line: without the words that hold digits, and of long words only; and its indentation."""
+    import numpy as np
+
+    upto = _upto(salt[np.frombuffer(view, dtype=np.uint8)])
     word = np.frombuffer(view.translate(_WORD), dtype=np.int8)
     edges = np.flatnonzero(
         np.diff(word, prepend=np.int8(0))
@@ -163,7 +215,7 @@ def _shapes(view: bytes, data: Array, starts: Array, ends: Array) -> tuple[Array
 
 
 def _upto(values: Array, kind: Any = None) -> Array:
-    """Sums of all before each place, and of all."""
+    """Return sums of all before each place, and of all."""
     import numpy as np
 
     out = np.empty(len(values) + 1, dtype=kind or values.dtype)
@@ -173,7 +225,7 @@ def _upto(values: Array, kind: Any = None) -> Array:
 
 
 def _prefixes(data: Array, starts: Array, ends: Array) -> Array:
-    """How each message begins: some bytes of it, digits aside."""
+    """Return how each message begins: some bytes of it, digits aside."""
     import numpy as np
 
     padded = np.concatenate((data, np.full(PREFIX, 10, dtype=np.uint8)))

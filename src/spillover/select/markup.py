@@ -1,4 +1,4 @@
-"""HTML and XML: whole tags, headings, text and what failed; scripts and the many siblings alike are left out first.
+"""HTML and XML: whole tags, headings, what can be filled or pressed, text and what failed; scripts and the many siblings alike are left out first.
 
 Bounded: an output above WHOLE is looked into at both ends and around at most HITS places where something failed.
 """
@@ -10,49 +10,67 @@ import re
 import stringzilla
 
 from spillover.select.ends import most
-from spillover.select.span import Span, joined
+from spillover.select.span import Span, join
+from spillover.select.wanted import NOTHING
+from spillover.work import OBJECT, TAG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.select.span import Fill
+    from spillover.select.wanted import Wanted
     from spillover.view.document import Document
+    from spillover.work import Work
 
 WHOLE = 1 << 22
 BLOCK = 1 << 20
 HITS = 32
 AROUND = 1 << 15
-#: So many comments and CDATA sections are remembered, to know what does not begin inside of one.
+#: The number of comments and CDATA sections that are remembered, to know what begins inside of one.
 RECENT = 64
 #: An element up to this size is shown whole or not at all; longer text is cut into pieces of it.
 SMALL = 600
-#: So many siblings of one name are too many: the first two and the last one stand for them.
+#: More siblings of one name than this are too many: the first two and the last one stand for them.
 MANY = 6
-#: A closing tag closes one of so many open elements.
+#: The work for tags is counted for this many at a time.
+BATCH = 256
+#: A closing tag closes one of this many open elements at most.
 DEEP = 64
 #: More pieces than these never fit: of each rank that is spread all over the output, and of all.
 SPREAD = 300
 UNITS = 20_000
 
-#: One tag, comment, CDATA section or declaration, which is never cut.
-TOKEN = re.compile(
-    rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<!DOCTYPE[^<>\[]*+\[.*?\]\s*>"
-    rb"""|<[!/]?([A-Za-z_][^\s<>"'/]*)[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+>""",
+# One tag, comment, CDATA section or declaration, which is never cut. Linear: what is not closed reaches to the end, and so
+# is looked at once; all else is possessive. A tag that fails has been followed to the next < outside of quotes; of two tags
+# that begin inside of each other's quotes, the third that does stands where one of them ended, so a byte is looked at
+# three times at most.
+_TAG = rb"""<[!/]?([A-Za-z_][^\s<>"'/]*+)[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+>"""
+_CLOSED = re.compile(_TAG)
+_TOKEN = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|(<!DOCTYPE[^<>\[]*+\[)|" + _TAG,
     re.DOTALL,
 )
+#: How a declaration ends that holds others.
+_DECLARED = re.compile(rb"\]\s*+>")
 _VOID = frozenset(b"area base br col embed hr img input link meta source track wbr".split())
 _UNCLOSED = frozenset(b"li p tr td th dt dd option thead tbody".split())
 _RAW = frozenset((b"script", b"style"))
 _DROPPED = frozenset((b"script", b"style", b"svg", b"noscript", b"template"))
 _HEADINGS = frozenset((b"title", b"h1", b"h2", b"h3", b"h4", b"h5", b"h6", b"caption"))
+#: What can be filled or pressed; links are too many to be each worth a heading.
+_CONTROLS = frozenset((b"form", b"input", b"button", b"select", b"textarea"))
 _FAILED = frozenset((b"failure", b"error", b"failed", b"fail", b"fault", b"faultstring", b"exception"))
 _FAILED_TAG = re.compile(
-    rb"""(?i)\b(?:status|result|outcome|state|severity|level|class)\s*=\s*["'](?:fail|err|fatal|broken)"""
+    rb"""(?i)\b(?:status|result|outcome|state|severity|level|class)\s*+=\s*+["'](?:fail|err|fatal|broken)"""
 )
+# A word is looked at twice from its beginning: \b holds nowhere inside of it.
 _FAILED_TEXT = re.compile(
     rb"\b(?:FAIL(?:ED|URE)?|[Ff]ailed|[Ff]ailure|ERROR|[Ee]rror:|\w*Error\b|\w*Exception\b|FATAL|panic)\b"
 )
+#: Without one of these, neither of the two can match.
+_FAILED_WORDS = (b"FAIL", b"ailed", b"ailure", b"ERROR", b"rror", b"Exception", b"FATAL", b"panic")
+_FAILED_VALUES = tuple(quote + word for quote in (b'"', b"'") for word in (b"fail", b"err", b"fatal", b"broken"))
 #: What leads to a failure in an output too long to be read as a whole.
 _NEEDLES = (b"<failure", b"<error", b'="fail', b'="FAIL', b'="error', b'="ERROR')
 _SUITE = b"<testsuite "
@@ -60,6 +78,35 @@ _OPAQUE = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
 _MARKS = (*_NEEDLES, *_OPAQUE, *_OPAQUE.values(), _SUITE)
 
 FRAME, NAMED, FAILED, HEADING, PLAIN, REPEATED, LAST = range(7)
+
+
+class _Declared:
+    """Where declarations that hold others end, in some bytes that are looked through from their beginning on."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._ends = True  # False where none can end any more
+
+    def end(self, match: re.Match[bytes]) -> tuple[int, bytes] | None:
+        """Return where the one ends that opens here, or the tag that it is instead, and its name; None where it is neither."""
+        ends = _DECLARED.search(self._data, match.end()) if self._ends else None
+        if ends:
+            return ends.end(), b""
+        self._ends = False
+        tag = _CLOSED.match(self._data, match.start())  # the bracket may be a character like any other
+        return (tag.end(), tag[1]) if tag else None
+
+
+def _tokens(data: bytes, at: int) -> Iterator[tuple[int, int]]:
+    """Yield from where to where each tag, comment and the like reaches."""
+    declared = _Declared(data)
+    for match in _TOKEN.finditer(data, at):
+        if match.start() < at:  # inside of a declaration
+            continue
+        end = match.end() if match[1] is None else (declared.end(match) or (0, b""))[0]
+        if end:
+            yield match.start(), end
+            at = end
 
 
 class _Element:
@@ -75,8 +122,9 @@ class _Element:
         self.nth = 0
         self.rank = PLAIN
         if parent is not None:
-            self.nth = parent.children.get(name, 0)
-            parent.children[name] = self.nth + 1
+            siblings = parent.children
+            self.nth = siblings.get(name, 0)
+            siblings[name] = self.nth + 1
 
     def weigh(self) -> None:
         """Settle its rank: by its name, its place among its siblings, and what it stands in, which comes first."""
@@ -88,7 +136,7 @@ class _Element:
             self.rank = LAST
         elif around == REPEATED or (count >= MANY and 2 <= self.nth < count - 1):
             self.rank = REPEATED
-        elif self.name in _HEADINGS:
+        elif self.name in _HEADINGS or self.name in _CONTROLS:
             self.rank = HEADING
 
     @property
@@ -102,8 +150,8 @@ if TYPE_CHECKING:
     Unit = tuple[int, int, int, str]  # rank, from, to, why
 
 
-def select(document: Document, fill: Fill) -> list[Span] | None:
-    """Text and structure; None when this is no markup, or there is no room for it."""
+def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
+    """Return text and structure; None if this is not markup, or there is no room for it."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
     units: list[Unit] = []
@@ -112,9 +160,10 @@ def select(document: Document, fill: Fill) -> list[Span] | None:
     windows, suites = _windows(document)
     for start, end in windows:
         data = document.blob.read(start, end)
-        units += [(rank, start + one, start + two, why) for rank, one, two, why in _units(data, inside=start > 0)]
+        found = _units(data, document.work, inside=start > 0)
+        units += [(rank, start + one, start + two, why) for rank, one, two, why in found]
     for start in suites:
-        if match := TOKEN.match(document.blob.read(start, start + SMALL)):
+        if match := _CLOSED.match(document.blob.read(start, start + SMALL)):
             units.append((NAMED, start, start + match.end(), "encloses what failed"))
     if len(units) < 3:
         return None
@@ -124,13 +173,18 @@ def select(document: Document, fill: Fill) -> list[Span] | None:
     order = [Span(*unit[1:]) for unit in chosen[:UNITS]]
     # What could not be shown even if it were nearly alone must not keep out all that comes after it.
     order = [span for span in order if span.end - span.start <= 2 * SMALL or fill([span]) <= 0.7]
-    count = most(len(order), lambda count: fill(joined(order[:count])))
-    return joined(order[:count]) if count >= min(3, len(order)) else None
+
+    def spans(count: int) -> list[Span]:
+        document.work.spend(OBJECT * count)
+        return join(order[:count])
+
+    count = most(len(order), lambda count: fill(spans(count)))
+    return spans(count) if count >= min(3, len(order)) else None
 
 
-def _units(data: bytes, *, inside: bool) -> list[Unit]:
-    """The pieces of a window, each of them shown whole or not at all; it begins and ends outside of any tag."""
-    tokens, elements = _tree(data, _Element(b"", 0, 0, None) if inside else None)
+def _units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
+    """Return the pieces of a window, each of them shown whole or not at all; it begins and ends outside of any tag."""
+    tokens, elements = _tree(data, work, _Element(b"", 0, 0, None) if inside else None)
     _mark(data, elements)
     units: list[Unit] = []
     at = 0
@@ -154,11 +208,11 @@ def _units(data: bytes, *, inside: bool) -> list[Unit]:
         at = end
     if data[at:].strip():
         units += _pieces(data, (at, at, len(data), len(data)), PLAIN, "")
-    return _spaced(data, units) if tokens else []
+    return _add_space(data, units) if tokens else []
 
 
 def _is_one(data: bytes, element: _Element) -> bool:
-    """Whether an element is a piece of its own: it is short, or there is nothing but text in it."""
+    """Return whether an element is a piece of its own: it is short, or there is nothing but text in it."""
     if element.end == element.opened and not data.endswith(b"/>", element.start, element.end):
         return element.name in _VOID
     long = element.end - element.start > SMALL
@@ -167,30 +221,35 @@ def _is_one(data: bytes, element: _Element) -> bool:
     )
 
 
-def _tree(data: bytes, root: _Element | None) -> tuple[list[Token], list[_Element]]:
-    """Tags, comments and the like in order, and the elements they make; what is never closed ends where it opens."""
+def _tree(data: bytes, work: Work, root: _Element | None) -> tuple[list[Token], list[_Element]]:
+    """Return tags, comments and the like in order, and the elements they make; what is never closed ends where it opens."""
     tokens: list[Token] = []
     elements: list[_Element] = []
     stack: list[_Element] = []
     open_ended: set[bytes] = set()
     at = 0
-    while match := TOKEN.search(data, at):
+    declared = _Declared(data)
+    while match := _TOKEN.search(data, at):
         start, at = match.span()
+        if not len(tokens) % BATCH:
+            work.spend(TAG * BATCH)
         owner = stack[-1] if stack else root
-        if match[1] is None or data[start + 1] == 0x21:
+        name = match[2]
+        if match.lastindex == 1:
+            end = declared.end(match)
+            if end is None:
+                continue
+            at, name = end
+        if not name or data[start + 1] == 0x21:
             tokens.append((start, at, None, owner))
             continue
-        name = match[1].lower()
+        name = name.lower()
         if data[start + 1] == 0x2F:
-            place = next(
-                (
-                    place
-                    for place in reversed(range(max(0, len(stack) - DEEP), len(stack)))
-                    if stack[place].name == name
-                ),
-                None,
-            )
-            if place is not None:
+            place = len(stack) - 1  # almost always the last one that was opened
+            least = max(0, len(stack) - DEEP)
+            while place >= least and stack[place].name != name:
+                place -= 1
+            if place >= least:
                 stack[place].inner, stack[place].end = start, at
                 owner = stack[place]
                 del stack[place:]
@@ -204,7 +263,7 @@ def _tree(data: bytes, root: _Element | None) -> tuple[list[Token], list[_Elemen
         elements.append(element)
         tokens.append((start, at, element, owner))
         if name in _RAW:
-            closing = None if name in open_ended else re.compile(rb"(?i)</%b\s*>" % name).search(data, at)
+            closing = None if name in open_ended else re.compile(rb"(?i)</%b\s*+>" % name).search(data, at)
             if closing is None:
                 open_ended.add(name)  # nor is there one behind any later
             else:
@@ -218,9 +277,15 @@ def _tree(data: bytes, root: _Element | None) -> tuple[list[Token], list[_Elemen
 def _mark(data: bytes, elements: Sequence[_Element]) -> None:
     """Mark the elements that failed, and those around them. Words in a text count only where few texts have them."""
     leaves = [element for element in elements if not element.children and element.inner > element.opened]
-    worded = [leaf for leaf in leaves if _FAILED_TEXT.search(data, leaf.opened, leaf.inner)]
+    worded: list[_Element] = []
+    if any(word in data for word in _FAILED_WORDS):  # most pages have none of them, and are told at memory speed
+        worded = [leaf for leaf in leaves if _FAILED_TEXT.search(data, leaf.opened, leaf.inner)]
     failed = worded if len(worded) <= max(5, len(leaves) // 20) else []
-    failed += [one for one in elements if one.name in _FAILED or _FAILED_TAG.search(data, one.start, one.opened)]
+    lower = data.lower()
+    tagged = any(word in lower for word in _FAILED_VALUES)
+    failed += [
+        one for one in elements if one.name in _FAILED or (tagged and _FAILED_TAG.search(data, one.start, one.opened))
+    ]
     for element in failed:
         element.failed = True
         at = element.parent
@@ -234,7 +299,7 @@ def _mark(data: bytes, elements: Sequence[_Element]) -> None:
 
 
 def _pieces(data: bytes, edges: tuple[int, int, int, int], rank: int, why: str) -> Iterator[Unit]:
-    """Text with the tags around it, in pieces if it is long: the first and the last are worth more than the others."""
+    """Yield text with the tags around it, in pieces if it is long: the first and the last are worth more than the others."""
     start, opened, inner, end = edges
     at, cuts = start, []
     while end - at > SMALL + SMALL // 2:
@@ -248,7 +313,7 @@ def _pieces(data: bytes, edges: tuple[int, int, int, int], rank: int, why: str) 
 
 
 def _cut(data: bytes, low: int, high: int) -> int:
-    """The best place to cut text: behind a line, a word, or at least a character."""
+    """Return the best place to cut text: behind a line, a word, or at least a character."""
     for mark in (b"\n", b" "):
         cut = data.rfind(mark, low + (high - low) // 2, high) + 1
         if cut:
@@ -258,8 +323,8 @@ def _cut(data: bytes, low: int, high: int) -> int:
     return high
 
 
-def _spaced(data: bytes, units: Sequence[Unit]) -> list[Unit]:
-    """The same with the space between them: a line's end goes to what stands before, an indent to what follows."""
+def _add_space(data: bytes, units: Sequence[Unit]) -> list[Unit]:
+    """Add the space between units: a line's end goes to what stands before, an indent to what follows."""
     out: list[Unit] = []
     at = 0
     for (rank, _, end, why), after in zip(units, [unit[1] for unit in units[1:]] + [len(data)], strict=True):
@@ -270,7 +335,7 @@ def _spaced(data: bytes, units: Sequence[Unit]) -> list[Unit]:
 
 
 def _windows(document: Document) -> tuple[list[tuple[int, int]], list[int]]:
-    """All of an output, or of a long one both ends and what is around failures; each begins outside of any tag."""
+    """Return all of an output, or of a long one both ends and what is around failures; each begins outside of any tag."""
     size = document.size
     if size <= WHOLE:
         return [(0, size)], []
@@ -280,7 +345,7 @@ def _windows(document: Document) -> tuple[list[tuple[int, int]], list[int]]:
         low = max(start, out[-1][1] if out else 0)
         data = document.blob.read(low, end)
         first = max(data.find(b"<"), 0) if low else 0
-        closed = (match.end() for match in TOKEN.finditer(data, first) if _is_closed(match[0]))
+        closed = (upto for since, upto in _tokens(data, first) if _is_closed(data[since:upto]))
         last = len(data) if end >= size else max(closed, default=first)  # what is cut off at the end stays out
         if first < last:
             out.append((low + first, low + last))
@@ -292,7 +357,7 @@ def _is_closed(token: bytes) -> bool:
 
 
 def _wanted(document: Document) -> tuple[list[tuple[int, int]], list[int]]:
-    """Both ends and where something failed, none begun in a comment or CDATA; and where the suites around it begin."""
+    """Return both ends and where something failed, none begun in a comment or CDATA; and where the suites around it begin."""
     out = [(0, BLOCK)]
     suites: dict[int, None] = {}
     recent: list[tuple[int, int]] = []  # comments and CDATA sections
@@ -305,7 +370,9 @@ def _wanted(document: Document) -> tuple[list[tuple[int, int]], list[int]]:
 
     for base in range(0, document.size, BLOCK):
         data = document.blob.read(base, base + BLOCK + 16)
-        for at, needle in sorted((base + at, each) for each in _MARKS for at in _all(data, each) if at < BLOCK):
+        marks = sorted((base + at, each) for each in _MARKS for at in _all(data, each) if at < BLOCK)
+        document.work.spend(OBJECT * len(marks))
+        for at, needle in marks:
             if inside:
                 if needle == _OPAQUE[inside]:
                     recent = [*recent, (since, at + len(needle))][-RECENT:]

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import stringzilla
 
+from spillover.select.arrays import group, load
+from spillover.work import ARRAYS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from spillover.view.document import Document
+    from spillover.work import Work
 
     Row = tuple[int, int]  # from, to, with its newline
 
@@ -74,6 +78,7 @@ class Scan:
 
     def run(self, document: Document) -> bool:
         """Look at every row; False when they are no rows."""
+        load()
         import numpy as np
 
         self._last = np.empty((0, 2), np.int64)
@@ -82,16 +87,17 @@ class Scan:
         self._words = {word: (0, []) for word in FAILURES if word not in header}
         at, carry = self._header, b""
         while at < document.size:
-            data = carry + document.blob.read(at, at + (BLOCK if self.rows else FIRST_BLOCK))
+            more = max(BLOCK if self.rows else FIRST_BLOCK, len(carry))  # a long row is not looked at again and again
+            data = carry + document.blob.read(at, at + more)
             base, at = at - len(carry), at - len(carry) + len(data)
-            used = self._block(data, base, last=at == document.size)
+            used = self._block(data, base, document.work, last=at == document.size)
             carry = data[used:]
             if used < 0 or len(carry) > LONGEST_ROW:
                 return False
         return not carry and self._raggeds * 4 <= self.rows
 
     def standing_out(self, value: Callable[[Row, int], str], names: list[str]) -> list[tuple[Row, str]]:
-        """The rows that stand out and why, the rarest first, one of each reason before the second of any."""
+        """Return the rows that stand out and why, the rarest first, one of each reason before the second of any."""
         groups = [[(row, f"{count} cells, not {self._width}") for row, count in self._ragged]]
         rare = []
         for number, column in enumerate(self._columns):
@@ -108,7 +114,7 @@ class Scan:
         whys = [group[turn] for turn in range(turns) for group in groups if turn < len(group)]
         return list(dict(reversed(whys)).items())[::-1][:STAND_OUT]
 
-    def _block(self, data: bytes, base: int, *, last: bool) -> int:
+    def _block(self, data: bytes, base: int, work: Work, *, last: bool) -> int:
         """Look at the complete rows of a block; how many bytes they take, or -1 when there is no telling."""
         import numpy as np
 
@@ -118,7 +124,7 @@ class Scan:
         quotes = marks[kinds == 34]
         if quotes.size:
             turning = kinds == 34
-            some = _quoting(array, quotes, self._separator)
+            some = _quoting(array, quotes, self._separator, work)
             if some is None or (last and some.size % 2):
                 return -1
             if some.size < quotes.size:
@@ -156,6 +162,7 @@ class Scan:
         for number, column in enumerate(self._columns):
             if not starts.size or column.done(numbers):
                 continue
+            work.spend(ARRAYS)
             opens = starts if number == 0 else separators[opened + (number - 1)] + 1
             closes = ends if number == self._width - 1 else separators[opened + number]
             column.look(padded, rows, opens, closes, numbers)
@@ -167,11 +174,11 @@ class Scan:
         import numpy as np
 
         bound = max((self.rows + len(rows)) // FEW, 20)
-        view = memoryview(data)
+        view, starts = memoryview(data), np.ascontiguousarray(rows[:, 0])  # or each search would copy them first
         for word, (count, where) in list(self._words.items()):
             at = int(stringzilla.find(view, word))
             while at >= 0 and count <= bound:
-                number = int(np.searchsorted(rows[:, 0], base + at, side="right")) - 1
+                number = int(np.searchsorted(starts, base + at, side="right")) - 1
                 row = int(rows[number, 0]), int(rows[number, 1])
                 count += 1  # noqa: PLW2901  kept below
                 if len(where) < EXTREMES:
@@ -193,7 +200,7 @@ class _Column:
         self._ends: list[tuple[float, Row]] = []
 
     def done(self, numbers: bool) -> bool:
-        """Whether nothing in it can stand out: many values, and no numbers that are asked for."""
+        """Return whether nothing in it can stand out: many values, and no numbers that are asked for."""
         return self.values is None and (self._numeric is False or not numbers)
 
     def look(self, padded: Any, rows: Any, opens: Any, closes: Any, numbers: bool) -> None:
@@ -230,7 +237,8 @@ class _Column:
             found = [(key, count) for key, count in zip(known.tolist(), again.tolist(), strict=True) if count]
             new = keys[~same]
         if new.size:
-            others, counts = np.unique(new, return_counts=True)
+            order, starts, counts = group(new)
+            others = new[order[starts]]
             found += zip(others.tolist(), counts.tolist(), strict=True)
             if others.size + known.size > MANY:
                 self.values = None
@@ -243,7 +251,7 @@ class _Column:
             self.values[key] = count + more, where
 
     def _measure(self, padded: Any, rows: Any, opens: Any, closes: Any, order: Any) -> None:
-        """Hold on to the largest and smallest numbers; `order` sorts as they do."""
+        """Keep the largest and smallest numbers; `order` sorts as they do."""
         import numpy as np
 
         def numbers(places: list[int]) -> list[tuple[float, int]]:
@@ -267,12 +275,12 @@ class _Column:
         self._ends = ends if len(ends) <= 2 * EXTREMES else [*ends[:EXTREMES], *ends[-EXTREMES:]]
 
     def rare(self, rows: int) -> list[tuple[int, list[Row]]]:
-        """Values that come much less often than the others: how often, and where first."""
+        """Return values that occur much less often than the others: how often, and where first."""
         bound = rows / len(self.values) / RARE if self.values else 0
         return [about for about in (self.values or {}).values() if about[0] <= bound]
 
     def far(self) -> list[tuple[float, Row]]:
-        """Numbers far outside of where most are, the farthest first."""
+        """Return numbers far outside of where most are, the farthest first."""
         if not self._numeric or len(self._sample) < 20:
             return []
         half, passed = sum(weight for _, weight in self._sample) / 2, 0.0
@@ -286,8 +294,8 @@ class _Column:
         return sorted((-far, row) for value, row in self._ends if (far := max(low - value, value - high) / wide) > FAR)
 
 
-def _quoting(array: Any, quotes: Any, separator: int) -> Any:
-    """The quotes that open or close a cell: one opens only at the very beginning of it. None: there is no telling."""
+def _quoting(array: Any, quotes: Any, separator: int, work: Work) -> Any:
+    """Return the quotes that open or close a cell: one opens only at the very beginning of it. None: there is no telling."""
     import numpy as np
 
     before = np.where(quotes == 0, 10, array[np.maximum(quotes - 1, 0)])
@@ -295,6 +303,7 @@ def _quoting(array: Any, quotes: Any, separator: int) -> Any:
     if not begins.any():
         return quotes[:0]
     for _ in range(STRAY_QUOTES):
+        work.spend(int(quotes.size))
         good = begins[::2].copy()
         pairs = min(good.size - 1, quotes[1::2].size)
         good[1 : pairs + 1] |= quotes[2::2][:pairs] - 1 == quotes[1::2][:pairs]  # two of them are one in a quoted cell
@@ -306,7 +315,7 @@ def _quoting(array: Any, quotes: Any, separator: int) -> Any:
 
 
 def _order(opening: Any, length: Any) -> Any:
-    """Whole numbers that sort as the numbers do which cells begin with, as far as eight digits tell."""
+    """Return integers that sort like the numbers that cells begin with, to eight digits."""
     import numpy as np
 
     negative = (opening & np.uint64(0xFF)) == 0x2D

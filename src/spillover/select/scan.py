@@ -1,8 +1,8 @@
 """Where to look closely in a large output: one pass over all of it for rare words and rare beginnings of lines.
 
-Small cells of the output are told apart by what occurs in them; what occurs everywhere tells nothing, so a word counts
-for as much as it is rare: a thousand times "0 errors" is no news, one "error:" among them is. What is kept is a few
-numbers per cell and per beginning, whatever the output prints.
+Small cells of the output are compared by the words in them. A word that occurs everywhere says nothing, so the rarer a
+word, the more it counts: a thousand times "0 errors" is no news, one "error:" among them is. Memory is a few numbers
+per cell and per beginning, whatever the output prints.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import log2
 
 from spillover.data import dataclass
+from spillover.select.arrays import load
 from spillover.select.engine import Engine
 
 TYPE_CHECKING = False
@@ -21,27 +22,27 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-#: An output up to this size is looked at closely as a whole; of a larger one, so much of it.
+#: An output up to this size is looked at closely as a whole; of a larger one, this many bytes.
 CLOSE = 1 << 19
-#: And of lines, however short, so many.
+#: And at most this many lines, however short.
 MOST_LINES = 1 << 14
 CELL = 1 << 14
 GROUP = 8 * CELL
 BLOCK = 1 << 20
 BATCH = 16
-#: The ends are always looked at: so many bytes of the beginning and of the end.
+#: The ends are always looked at: this many bytes of the beginning and of the end.
 HEAD, TAIL = CELL, 4 * CELL
 #: How far from a cell's edge its lines may begin and end.
 EDGE = 1 << 12
-#: Beginnings of lines are told apart by two words of eight bytes, hashed into so many places.
+#: Beginnings of lines are compared by two words of eight bytes, hashed into this many places.
 PLACES = 1 << 16
-#: Of a block, so many lines are looked at.
+#: The number of lines of a block that are looked at.
 MOST_BEGINNINGS = 1 << 15
-#: A beginning is rare when so few lines have it; with more rare ones than these, being rare means nothing.
+#: A beginning is rare if at most RARE lines have it; with more than MANY_RARE rare ones, it means nothing.
 RARE, MANY_RARE = 2, 256
-#: A word is rare that one cell in so many has, and no more than RARE of them.
+#: A word is rare if at most one cell in FEW_CELLS has it, and at most RARE cells.
 FEW_CELLS = 24
-#: Of what is looked at closely, so much may go to rare lines that no word points to.
+#: The share of what is looked at closely that may go to rare lines that no word points to.
 RARE_SHARE = 0.25
 
 WORDS = (
@@ -74,7 +75,7 @@ class Look:
 
 
 def look(document: Document, start: int, end: int) -> Look:
-    """Where to look closely in these bytes."""
+    """Return where to look closely in these bytes."""
     if end - start <= CLOSE and _lines(document, start, end) <= MOST_LINES:
         return Look([(start, end)])
     seen = scan(document, start, end)
@@ -93,8 +94,8 @@ def look(document: Document, start: int, end: int) -> Look:
             lines += _lines(document, *_cell(cell, start, end))
             chosen.add(cell)
     edges = [_cell(cell, start, end) for cell in sorted(chosen)]
-    whole = _merged([(_line_start(document, a, start), _line_end(document, b, end)) for a, b in edges])
-    return Look(_thinned(document, whole), rare)
+    whole = _merge([(_line_start(document, a, start), _line_end(document, b, end)) for a, b in edges])
+    return Look(_thin(document, whole), rare)
 
 
 def _cell(number: int, start: int, end: int) -> tuple[int, int]:
@@ -107,7 +108,7 @@ def _lines(document: Document, start: int, end: int) -> int:
 
 
 def _rare_words(document: Document, words: Array, start: int, end: int) -> list[int]:
-    """Where lines begin that hold a word which few cells have."""
+    """Return where lines begin that hold a word which few cells have."""
     having = words.sum(axis=0)
     found = set()
     for number in ((having > 0) & (having * FEW_CELLS <= len(words)) & (having <= RARE)).nonzero()[0].tolist():
@@ -119,10 +120,11 @@ def _rare_words(document: Document, words: Array, start: int, end: int) -> list[
 
 
 def scan(document: Document, start: int, end: int) -> Scan:
-    """Every block of the bytes once; blocks are independent, so that they may be looked at side by side."""
+    """Look at every block of the bytes once. Blocks are independent, so threads can share them."""
     import os
     from concurrent.futures import ThreadPoolExecutor
 
+    load()
     import numpy as np
 
     blocks = [(at, min(at + BLOCK, end)) for at in range(start, end, BLOCK)]
@@ -134,7 +136,7 @@ def scan(document: Document, start: int, end: int) -> Scan:
         for batch in range(0, len(blocks), BATCH):  # no more results wait than these
             some = blocks[batch : batch + BATCH]
             looks = map if len(some) == 1 else pool.map
-            for bits, (places, offsets) in looks(lambda block: _looked_at(document, block[0], block[1], skip), some):
+            for bits, (places, offsets) in looks(lambda block: _look_at(document, block[0], block[1], skip), some):
                 words.append(bits)
                 lines += len(places)
                 new = counts[places] == 0
@@ -145,13 +147,13 @@ def scan(document: Document, start: int, end: int) -> Scan:
     return Scan(np.concatenate(words), few, lines)
 
 
-def _looked_at(document: Document, start: int, end: int, skip: int) -> tuple[Array, tuple[Array, Array]]:
+def _look_at(document: Document, start: int, end: int, skip: int) -> tuple[Array, tuple[Array, Array]]:
     data = document.blob.read(start, end)
     return _words(data), _beginnings(data, start, skip)
 
 
 def _words(data: bytes) -> Array:
-    """Which words occur in each cell."""
+    """Return which words occur in each cell."""
     import numpy as np
 
     table = np.zeros((-(-len(data) // CELL), len(WORDS)), dtype=bool)
@@ -177,7 +179,7 @@ def _words(data: bytes) -> Array:
 
 
 def _points(words: Array) -> list[float]:
-    """How much the words of each cell tell, by how rare they are."""
+    """Return how much the words of each cell tell, by how rare they are."""
     import numpy as np
 
     cells = len(words)
@@ -188,7 +190,7 @@ def _points(words: Array) -> list[float]:
 
 
 def _beginnings(data: bytes, start: int, skip: int) -> tuple[Array, Array]:
-    """How each line of a block begins, hashed, with digits made equal; and where it begins."""
+    """Return how each line of a block begins, hashed, with digits made equal; and where it begins."""
     import numpy as np
 
     whole = len(data) - 16 - skip
@@ -205,7 +207,7 @@ def _beginnings(data: bytes, start: int, skip: int) -> tuple[Array, Array]:
 
 
 def _without_digits(word: Array) -> Array:
-    """Eight bytes at a time: those from 0x30 to 0x3f become 0x30."""
+    """Replace bytes from 0x30 to 0x3f by 0x30, eight bytes at a time."""
     import numpy as np
 
     high = (word ^ np.uint64(0x3030303030303030)) & np.uint64(0xF0F0F0F0F0F0F0F0)
@@ -217,7 +219,7 @@ def _without_digits(word: Array) -> Array:
 
 
 def _stamp_width(document: Document, start: int, end: int) -> int:
-    """How many bytes of every line are a clock, so that the message behind it is compared."""
+    """Return how many bytes of every line are a clock, so that the message behind it is compared."""
     from spillover.select.lines import STAMP
 
     middle = (start + end) // 2
@@ -226,8 +228,8 @@ def _stamp_width(document: Document, start: int, end: int) -> int:
     return min(max(set(widths), key=widths.count), 40) if widths else 0
 
 
-def _thinned(document: Document, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same, or both ends of each piece where together they have too many lines."""
+def _thin(document: Document, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Reduce pieces to both ends of each if together they have too many lines."""
     import numpy as np
 
     ends = [np.flatnonzero(np.frombuffer(document.blob.read(a, b), dtype=np.uint8) == 10) + 1 + a for a, b in pieces]
@@ -238,7 +240,7 @@ def _thinned(document: Document, pieces: Sequence[tuple[int, int]]) -> list[tupl
     for (a, b), lines in zip(pieces, ends, strict=True):
         half = len(lines) * MOST_LINES // total // 2
         thin += [(a, int(lines[half])), (int(lines[-1 - half]), b)] if half else [(a, b)]
-    return _merged(thin)
+    return _merge(thin)
 
 
 def _line_start(document: Document, at: int, least: int) -> int:
@@ -252,7 +254,7 @@ def _line_end(document: Document, at: int, most: int) -> int:
     return at + found if found >= 0 else min(most, at + EDGE) if at + EDGE >= most else at
 
 
-def _merged(edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge(edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     out: list[tuple[int, int]] = []
     for a, b in edges:
         if out and a <= out[-1][1]:

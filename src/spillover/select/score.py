@@ -1,57 +1,61 @@
 """How much a line is worth showing: points from two tables of small decision trees, first by itself, then in context.
 
-The tables are data, `weights.json`; where they come from and how far they hold is in docs/decisions/010-signal.md.
+The tables are data: `scripts/fit` writes `weights.json`, and docs/decisions/010-signal.md says how far they hold.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
-from spillover.select.features import CONTEXT, OWN, near, own, place
+from spillover.select.features import in_context, own
+from spillover.select.trees import Forest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+    from spillover.select.features import Columns
     from spillover.select.lines import Lines
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-WEIGHTS = Path(__file__).with_name("weights.json")
-_tables: dict[str, list[Any]] = {}
+WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.json")
+_tables: dict[str, Forest] = {}
+_calibration: list[Sequence[float]] = []  # points, and the probability that a line with so many is needed
 
 
 def score(lines: Lines) -> tuple[Array, Array]:
-    """The points of each line: by itself, and in its context."""
+    """Return the points of each line: by itself, and in its context."""
     import numpy as np
 
     if not len(lines):
         return np.zeros(0), np.zeros(0)
     alone = own(lines)
-    first = _points("own", OWN, alone)
-    context = np.concatenate((alone, place(lines), near(lines, first)), axis=1)
-    return first, _points("context", CONTEXT, context)
+    first = _forest("own").add_up(alone)
+    return first, _forest("context").add_up(in_context(lines, alone, first))
 
 
-def _points(table: str, names: tuple[str, ...], rows: Array) -> Array:
+def likely(points: Array) -> Array:
+    """Return how likely a line with these points in context is needed, as calibrated on logs that were left out of the fit."""
     import numpy as np
 
-    if not _tables:
+    _forest("own")  # loaded with the trees
+    at, share = _calibration
+    return np.interp(points, at, share)
+
+
+def add_up(trees: Sequence[Any], columns: Columns) -> Array:
+    """Return the sum of what the trees say of each line."""
+    return Forest(trees).add_up(columns)
+
+
+def _forest(table: str) -> Forest:
+    if table not in _tables:
         import json
 
-        _tables.update(json.loads(WEIGHTS.read_text()))
-    columns = {name: np.ascontiguousarray(rows[:, number]) for number, name in enumerate(names)}
-    total = np.zeros(len(rows))
-    for tree in _tables[table]:
-        total += _branch(tree, columns)
-    return total
-
-
-def _branch(node: Any, columns: dict[str, Array]) -> Any:
-    """A tree is a number, or [feature, threshold, tree up to it, tree above it]."""
-    import numpy as np
-
-    if isinstance(node, float):
-        return node
-    feature, threshold, below, above = node
-    return np.where(columns[feature] <= threshold, _branch(below, columns), _branch(above, columns))
+        with open(WEIGHTS, "rb") as file:
+            trees = json.loads(file.read())
+        _calibration[:] = zip(*trees["calibration"], strict=True)
+        _tables.update({name: Forest(trees[name]) for name in ("own", "context")})
+    return _tables[table]

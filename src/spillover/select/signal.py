@@ -1,118 +1,120 @@
-"""The lines that matter: scored, grown into blocks, folded where they repeat; the same for the same bytes, and each with its reason.
+"""The lines that matter: scored, extended to blocks, folded where they repeat; the same for the same bytes, each with its reason.
 
-How it goes: `scan` says where to look closely, `lines` turns that into arrays, `score` gives points, `choose` takes the lines
+The steps: `scan` says where to look closely, `lines` turns that into arrays, `score` gives points, `choose` takes the lines
 that fit, and here they become spans.
 """
 
 from __future__ import annotations
 
-from spillover.data import dataclass
-from spillover.select.choose import Candidates, candidates, chosen, evidence, widest
-from spillover.select.classes import DISMISSED, NAMES
+from spillover.data import replace
+from spillover.notice import more_like
+from spillover.select.choose import Candidates, candidates, choose, evidence, widest
+from spillover.select.classes import BAD, REASONS
 from spillover.select.ends import fair, keeping
 from spillover.select.lines import Lines, lines_of, rare_of
+from spillover.select.plain import Sight, asked_for, nothing_ran, plain
+from spillover.select.query import Query
+from spillover.select.rows import find_room, spans_of
 from spillover.select.scan import look
-from spillover.select.score import score
-from spillover.select.span import Hidden, Span
+from spillover.select.score import likely, score
+from spillover.select.span import Span
+from spillover.select.wanted import NOTHING
+from spillover.select.worth import FLOOR, share_out, thrifty, worth_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from spillover.select.span import Fill
+    from spillover.select.span import Fill, Hidden
+    from spillover.select.wanted import Wanted
     from spillover.view.document import Document, Section
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-#: The room is tried here first, in tokens, and then where a straight line between two measurements leads.
-FIRST_TRY = 1_000
-TRIES = 10
-ENOUGH = 0.98
-#: What a person calls the classes that are reasons, the strongest first.
-REASONS = {
-    "exit": "exit code",
-    "verdict": "verdict",
-    "exception head": "exception head",
-    "error says": "error message",
-    "crash": "crash",
-    "in capitals": "failure in capitals",
-    "exception name": "names an exception",
-    "fail": "says it failed",
-    "error": "says error",
-    "cannot": "says what could not be",
-    "expected": "expected and actual",
-    "mark": "marked",
-    "title": "title",
-    "summary": "summary",
-    "caret": "points at the place",
-    "frame": "stack frame",
-    "place": "place in a file",
-    "diff": "difference",
-    "warning": "warning",
-    "command": "command",
-}
-
-
-#: How much of the room the beginning gets where nothing speaks of failure: a listing, a file, a log of a good run.
-PLAIN_SHARE = 0.2
-#: Source code is full of words for what might go wrong: with so much of it, no verdict and no error at a place, nothing has.
+#: Within NEAR lines of a line that says something failed, a line is near it; within AWAY, with nothing hidden between, in its block.
+NEAR, AWAY = 5, 40
+#: Source code is full of words for what might go wrong: with this share of it, no verdict and no error at a place, nothing has.
 MUCH_CODE, VERDICTS = 0.15, ("exit", "verdict", "caret")
-#: And so many lines like no others, of so many bytes, while they take no more than half of it.
-MOST_ODD, SHORT, HALF = 16, 400, 0.5
+#: A line that holds every word that was asked for has so many points more.
+ASKED = 1.5
+#: Of a family of failures it is said how many more there are, if they are this many, once for this much room, in tokens.
+MANY_LIKE, ROOM_OF_LEAD, MOST_LEADS = 6, 500, 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Sight:
-    """What is seen of a section: lines, and where those begin that are like no others."""
-
-    lines: Lines
-    rare: Sequence[int]
-    weight: int
-
-    def odd(self) -> list[Span]:
-        """The lines like no others, as far as they are short and few."""
-        import numpy as np
-
-        at = np.flatnonzero(np.isin(self.lines.first, np.array(self.rare, dtype=np.int64)))[:MOST_ODD]
-        rows = [(int(self.lines.first[row]), int(self.lines.last[row])) for row in at]
-        return [Span(start, end, "like no other line") for start, end in rows if end - start <= SHORT]
-
-
-def select(document: Document, fill: Fill) -> Sequence[Span]:
-    """The lines that matter most, as many as fit."""
-    sights = [sight for section in document.shares if section.size for sight in _sights(document, section)]
+def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence[Span]:
+    """Return the lines that matter most, as many as fit."""
+    sights = _see_all(document)
     if not any(_speaks_of_failure(sight.lines) for sight in sights):
-        odd = [span for sight in sights for span in sight.odd()]
-        odd = odd if fill(odd) <= HALF else []
-        return [*odd, *keeping(PLAIN_SHARE)(document, lambda spans: fill([*odd, *spans]))]
-    parts = [candidates(sight.lines, *score(sight.lines), sight.rare) for sight in sights]
+        return plain(document, thrifty(document, fill, wanted.worth), sights, wanted)
+    parts = [candidates(sight.lines, *_points(document, sight.lines, Query.of(wanted)), sight.rare) for sight in sights]
     costs = [int(part.cost) + 1 for part in parts]  # never less than it takes: a short stderr is shown whole
     weights = [sight.weight for sight in sights]
+    known: list[dict[tuple[int, int], Hidden | None]] = [{} for _ in parts]
+    chosen: list[dict[int, Array]] = [{} for _ in parts]
+
+    def deal(room: int) -> list[tuple[Candidates, int]]:
+        return list(zip(parts, [max(1, part) for part in fair(room, costs, weights)], strict=True))
 
     def spans(room: int, *, why: bool = False) -> list[Span]:
-        rooms = [max(1, part) for part in fair(room, costs, weights)]
         return [
             span
-            for part, part_room in zip(parts, rooms, strict=True)
-            for span in _spans(part, chosen(part, part_room), widest(part_room), why=why)
+            for (part, part_room), hidden, tried in zip(deal(room), known, chosen, strict=True)
+            for span in _show(part, _choose_once(part, part_room, tried), part_room, why=why, known=hidden)
         ]
 
-    room = _room(sum(costs), lambda room: fill(spans(room)), fill([]))
+    def look(room: int) -> list[tuple[Array, Array, Array]]:
+        return [
+            (_choose_once(part, here, tried), part.lines.tokens, needed)
+            for (part, here), needed, tried in zip(deal(room), worths, chosen, strict=True)
+        ]
+
+    most = sum(costs)
+    worths = share_out([likely(part.points) * part.new for part in parts], [part.lines.tokens for part in parts])
+    if wanted.worth and not nothing_ran(wanted) and most > FLOOR and fill(spans(FLOOR)) <= 1:
+        most = worth_room(wanted.worth, most, look)
+    room = find_room(most, lambda room: fill(spans(room)), fill([]))
     return spans(room, why=True) if room else keeping(0.5)(document, fill)
 
 
+def _choose_once(those: Candidates, room: int, tried: dict[int, Array]) -> Array:
+    """Return which lines to show in this room, which comes up again when the reasons are wanted."""
+    if room not in tried:
+        tried[room] = choose(those, room)
+    return tried[room]
+
+
+def _points(document: Document, lines: Lines, asked: Query) -> tuple[Array, Array]:
+    """Return the points of each line, by itself and in its context; more for what answers the query."""
+    own, points = score(lines)
+    if not asked:
+        return own, points
+    answers = ASKED * asked_for(document, lines, asked)
+    return own + answers, points + answers
+
+
+def see(document: Document) -> list[Lines]:
+    """Return the lines that are looked at, for each part of an output."""
+    return [sight.lines for sight in _see_all(document)]
+
+
+def is_source(lines: Lines) -> bool:
+    """Return whether this is the source of a program, and not a log that quotes some."""
+    code, place, says, *verdicts = map(lines.of_class, ("code", "place", "error says", *VERDICTS))
+    return code.mean() > MUCH_CODE and not any(each.any() for each in (place & says, *verdicts))
+
+
 def _speaks_of_failure(lines: Lines) -> bool:
-    """Whether what was looked at says that something failed, and is not the source of a program that might say so."""
-    code, place, says, *verdicts = (
-        lines.classes[:, NAMES.index(name)] for name in ("code", "place", "error says", *VERDICTS)
-    )
-    listing = code.mean() > MUCH_CODE and not any(each.any() for each in (place & says, *verdicts))
-    return not listing and bool(evidence(lines).any())
+    """Return whether what was looked at says that something failed, and is not the source of a program that might say so."""
+    return not is_source(lines) and bool(evidence(lines).any())
 
 
-def _sights(document: Document, section: Section) -> list[_Sight]:
-    """What of a section can be looked at: both sides of what was not kept, where something was not."""
+def _see_all(document: Document) -> list[Sight]:
+    return [sight for section in document.shares if section.size for sight in _sights(document, section)]
+
+
+def _sights(document: Document, section: Section) -> list[Sight]:
+    """Return what of a section can be looked at: both sides of what was not kept, where something was not."""
     opens, closes = document.gap
     sides = [(section.start, section.end)]
     if opens < closes:
@@ -121,96 +123,73 @@ def _sights(document: Document, section: Section) -> list[_Sight]:
     if not looks:
         return []
     lines = lines_of(document, [piece for each in looks for piece in each.pieces])
-    return [_Sight(lines, [at for each in looks for at in each.rare] or rare_of(lines), section.weight)]
+    return [Sight(lines, [at for each in looks for at in each.rare] or rare_of(lines), section.weight)]
 
 
-def _room(most: int, fill: Any, bare: float) -> int:
-    """The largest room with which the limits are not above full, near enough, in few tries; 0 where none is."""
-    low, low_fill, high, high_fill = 0, bare, 0, 0.0
-    room = FIRST_TRY
-    for _ in range(TRIES):
-        room = min(room, most)
-        here = fill(room)
-        if here <= 1:
-            low, low_fill = room, here
-            if here >= ENOUGH or room >= most:
-                break
-        else:
-            high, high_fill = room, here
-        if high:
-            straight = low + (high - low) * (0.99 - low_fill) / max(high_fill - low_fill, 1e-9)
-            room = int(min(max(straight, low + 1), high - 1))
-        else:
-            room = int(max(low * 1.25, low * (0.99 - bare) / max(low_fill - bare, 1e-3)))
-        if high and high - low <= max(2, low // 100):
-            break
-    return low
-
-
-def _spans(those: Candidates, keep: Array, width: float, *, why: bool) -> list[Span]:
-    """Runs of kept lines, and what is known of the gaps between them."""
+def _show(
+    those: Candidates, keep: Array, room: float, *, why: bool, known: dict[tuple[int, int], Hidden | None]
+) -> list[Span]:
+    """Return the spans of the lines that were chosen, with reasons where those are wanted."""
     import numpy as np
 
-    lines = those.lines
     kept = np.flatnonzero(keep)
-    reasons = _reasons(those, kept) if why else [""] * len(kept)
-    out = []
-    for here, number in enumerate(kept.tolist()):
-        start, end = int(lines.first[number]), int(lines.last[number])
-        cost = float(lines.tokens[number])
-        if cost > width:  # both ends of it; the middle is a gap like any other
-            half = max(1, int((end - start) * width / cost / 2))
-            out += [Span(start, start + half, reasons[here]), Span(end - half, end, reasons[here])]
-            continue
-        following = int(kept[here + 1]) if here + 1 < len(kept) else len(lines)
-        then = None
-        if following > number + 1 and int(lines.last[following - 1]) >= end:
-            then = _hidden(lines, number, following)
-        out.append(Span(start, end, reasons[here], then))
-    return out
+    spans = spans_of(those.lines, kept, widest(room), _reasons(those, kept) if why else None, known)
+    leads = _leads(those, keep, int(min(MOST_LEADS, room // ROOM_OF_LEAD)))
+    return [replace(span, lead=leads.pop(span.start, "")) if span.start in leads else span for span in spans]
 
 
-def _hidden(lines: Lines, shown: int, following: int) -> Hidden | None:
-    """What is hidden between two shown lines, where all of it repeats what is shown before."""
+def _leads(those: Candidates, keep: Array, most: int) -> dict[int, str]:
+    """Return what stands above a failure that many others are like, by where its line begins."""
     import numpy as np
 
-    hidden = slice(shown + 1, following)
-    if (lines.first[hidden] != lines.last[shown : following - 1]).any():  # not all of it was looked at
-        return None
-    if following == len(lines) or lines.first[following] != lines.last[following - 1]:
-        return None
-    count = following - shown - 1
-    if (lines.exact[hidden] == lines.exact[shown]).all():
-        return Hidden("same", count)
-    if (lines.template[hidden] == lines.template[shown]).all():
-        return Hidden("like", count)
-    for period in range(2, min(9, shown + 2, count + 1)):
-        block = lines.template[shown + 1 - period : following]
-        if count % period == 0 and np.array_equal(block[period:], block[:-period]):
-            return Hidden("block", count // period, str(period))
-    return None
+    lines, leads = those.lines, dict[int, str]()
+    for row, members in zip(those.families.tolist(), those.members.tolist(), strict=True):
+        if members < MANY_LIKE or len(leads) >= most:
+            break  # the largest come first; what is not sure comes last, and needs no words
+        alike = lines.family == lines.family[row]
+        shown, hidden = np.flatnonzero(alike & keep), lines.number[alike & ~keep]
+        together = len(hidden) and hidden[-1] - hidden[0] + 1 == len(hidden)  # the marker of that gap says so
+        if len(shown) and len(hidden) >= MANY_LIKE and not together:
+            leads[int(lines.first[shown[0]])] = more_like(len(hidden), int(hidden[0]), int(hidden[-1]))
+    return leads
 
 
 def _reasons(those: Candidates, kept: Array) -> list[str]:
-    """Why each kept line is shown: what it is, or what it stands beside."""
+    """Return why each kept line is shown: what it is, what it stands beside, or what else brought it in."""
     import numpy as np
 
     lines = those.lines
-    table = lines.classes[kept][:, [NAMES.index(name) for name in REASONS]]
-    bad = list(REASONS).index("expected") + 1
-    dismissed = lines.classes[kept][:, [NAMES.index(name) for name in DISMISSED]].any(axis=1)
-    table[dismissed, :bad] = False
+    bad = sum(name in BAD for name in REASONS)  # these come first
+    table = lines.of_classes(tuple(REASONS))[kept]
+    table[lines.dismissed[kept], :bad] = False
     strongest = np.where(table.any(axis=1), table.argmax(axis=1), -1)
     strong = kept[(strongest >= 0) & (strongest < bad)]
-    ending = kept == np.arange(len(lines) - len(kept), len(lines))  # nothing is hidden from there on
+    numbers = lines.number[kept]
+    block = np.cumsum(np.diff(numbers, prepend=numbers[:1]) > 1)  # the same for lines between which nothing is hidden
+    block_of = dict(zip(kept.tolist(), block.tolist(), strict=True))
+    beginning = kept == np.arange(len(kept))
+    ending = kept == np.arange(len(lines) - len(kept), len(lines))
     words, out = list(REASONS.values()), []
-    for line, reason, last in zip(kept.tolist(), strongest.tolist(), ending.tolist(), strict=True):
+    for here, (line, reason) in enumerate(zip(kept.tolist(), strongest.tolist(), strict=True)):
         own = [words[reason]] if reason >= 0 else []
-        if last and not 0 <= reason < bad:
-            own.append("at the end")
-        elif len(strong) and not 0 <= reason < bad:
-            at = int(np.searchsorted(strong, line))
-            near = min(strong[max(0, at - 1) : at + 1].tolist(), key=lambda other: abs(other - line))
-            own.append(f"grown from line {int(lines.number[near]):,}")
-        out.append("; ".join(own) or "stands out")
+        if not 0 <= reason < bad:
+            near = _nearest(strong, line)
+            away = abs(int(lines.number[near] - lines.number[line])) if near is not None else AWAY + 1
+            if near is not None and away <= NEAR:
+                own.append(f"near line {int(lines.number[near]):,}")
+            elif ending[here]:
+                own.append("at the end")
+            elif near is not None and away <= AWAY and block_of[near] == block_of[line]:
+                own.append(f"in the block around line {int(lines.number[near]):,}")
+            elif beginning[here]:
+                own.append("at the beginning")
+        out.append("; ".join(own) or ("stands out" if those.points[line] > 0 else "there was room for it"))
     return out
+
+
+def _nearest(strong: Array, line: int) -> int | None:
+    """Return the strong line nearest to another."""
+    import numpy as np
+
+    at = int(np.searchsorted(strong, line))
+    return min(strong[max(0, at - 1) : at + 1].tolist(), key=lambda other: abs(other - line), default=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from _operator import attrgetter  # `operator` would load more, and not know more
+
 from spillover.data import dataclass
 
 TYPE_CHECKING = False
@@ -15,8 +17,25 @@ if TYPE_CHECKING:
     #: A selector: an output and the measure of what fits in, spans out.
     Selector = Callable[[Document, Fill], Sequence["Span"]]
 
-#: Markers that stand inside a line, as part of it, so that what was JSON is JSON still.
+_place = attrgetter("start", "end")
+
+#: Markers that stand inside a line, as part of it, so that JSON stays JSON.
 INLINE = ("items", "keys", "chars")
+#: Markers that quote the output, which is made harmless in rendering.
+QUOTING = ("found",)
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """A place in a string of JSON, counted in the string itself: lines `first` to `last`, bytes `start` to `end`, from 1."""
+
+    pointer: str | None  # of the string, e.g. /stdout; None where it has none worth naming
+    first: int
+    last: int
+    start: int
+    end: int
+    whole_lines: bool
+    open_ended: bool = False  # nothing follows in the string
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,32 +45,51 @@ class Hidden:
     kind: str
     count: int = 0
     note: str = ""
+    inside: Inside | None = None  # where it is, in a string of JSON
 
     @property
     def inline(self) -> bool:
-        return self.kind in INLINE
+        return self.kind in INLINE or self.inside is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Bytes `start` to `end` of an output; why they are shown; what is hidden behind them, up to the next span."""
+    """Bytes `start` to `end` of an output; why they are shown; what is hidden behind them, up to the next span; a lead.
+
+    `skip` bytes at its beginning repeat what is shown above (the name of a file, the number of a line) and are left out.
+    """
 
     start: int
     end: int
     why: str = ""
     then: Hidden | None = None
+    lead: str = (
+        ""  # words of ours above it, e.g. a summary; what they quote of the output is made harmless in rendering
+    )
+    skip: int = 0
 
 
-def joined(spans: Sequence[Span]) -> list[Span]:
-    """In order, without empty ones, and with those that touch made one."""
+def join(spans: Sequence[Span]) -> list[Span]:
+    """Sort spans, drop empty ones, and merge those that touch."""
     out: list[Span] = []
-    for span in sorted(spans, key=lambda span: (span.start, span.end)):
+    end, then, lead, merged = (
+        -1,
+        None,
+        "",
+        False,
+    )  # of the last one, which is made anew once all that touch it are known
+    for span in sorted(spans, key=_place):
         if span.start >= span.end:
             continue
-        if out and span.start <= out[-1].end:
-            last = out[-1]
-            end, then = (span.end, span.then) if span.end >= last.end else (last.end, last.then)
-            out[-1] = Span(last.start, end, last.why, then)
-        else:
-            out.append(span)
+        if out and span.start <= end and not ((span.lead or span.skip) and span.start == end):
+            if span.end >= end:
+                end, then = span.end, span.then
+            lead, merged = lead or span.lead, True
+            continue
+        if merged:
+            out[-1] = Span(out[-1].start, end, out[-1].why, then, lead, out[-1].skip)
+        end, then, lead, merged = span.end, span.then, span.lead, False
+        out.append(span)
+    if merged:
+        out[-1] = Span(out[-1].start, end, out[-1].why, then, lead, out[-1].skip)
     return out

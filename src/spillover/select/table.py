@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import accumulate
 
 from spillover.data import dataclass
 from spillover.select.ends import most
-from spillover.select.outliers import WITHIN, Scan
-from spillover.select.span import Hidden, Span, joined
+from spillover.select.outliers import COLUMNS, WITHIN, Scan
+from spillover.select.span import Hidden, Span, join
+from spillover.select.wanted import NOTHING
+from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,11 +19,12 @@ if TYPE_CHECKING:
 
     from spillover.select.outliers import Row
     from spillover.select.span import Fill
+    from spillover.select.wanted import Wanted
     from spillover.view.document import Document
 
 SEPARATORS = b",\t;|"
 SAMPLE = 1 << 16
-#: So many of the rows have as many cells as the first, or it is no table.
+#: The share of rows that must have as many cells as the first, or it is not a table.
 STEADY = 0.8
 #: How much of a cell is left when whole rows are too long.
 CELLS = (0, 240, 80, 24)
@@ -40,13 +44,13 @@ class Shape:
     steady: float  # the part of the rows that have as many cells as the first
 
     def holds(self, lines: bytes) -> bool:
-        """Whether these lines, from anywhere in the output, are such rows; with quotes there is no telling."""
+        """Return whether these lines, from anywhere in the output, are such rows; with quotes there is no telling."""
         counts = [width(line, self.separator) for line in lines.splitlines() if line]
         return b'"' in lines or sum(count == self.columns for count in counts) >= STEADY * len(counts)
 
 
 def shape_of(head: bytes, *, whole: bool) -> Shape | None:
-    """How the table that begins like this is written; None when it is none. `whole`: that is all of it."""
+    """Return how the table that begins like this is written; None when it is none. `whole`: that is all of it."""
     best = None
     for byte in SEPARATORS:
         separator = bytes([byte])
@@ -65,17 +69,17 @@ def shape_of(head: bytes, *, whole: bool) -> Shape | None:
 
 
 def width(row: bytes, separator: bytes) -> int:
-    """How many cells a row has."""
+    """Return how many cells a row has."""
     return row.count(separator) + 1 if b'"' not in row else len(cells(row, separator))
 
 
-def cells(row: bytes, separator: bytes) -> list[Row]:
-    """From where to where each cell of a row reaches; the line end is part of none."""
+def cells(row: bytes, separator: bytes, most: int | None = None) -> list[Row]:
+    """Return from where to where each cell of a row reaches, or the first `most` of them; the line end is part of none."""
     body = row.removesuffix(b"\n").removesuffix(b"\r")
     pattern = _patterns(separator)[0]
     out: list[Row] = []
     at = 0
-    while at <= len(body):
+    while at <= len(body) and len(out) != most:
         match = pattern.match(body, at)
         assert match is not None  # nothing at all is a cell
         out.append(match.span())
@@ -84,20 +88,24 @@ def cells(row: bytes, separator: bytes) -> list[Row]:
 
 
 def rows(data: bytes, separator: bytes) -> list[Row]:
-    """The rows of a piece that begins with one; empty lines are none."""
+    """Return the rows of a piece that begins with one; empty lines are none."""
+    if b'"' not in data:  # then each line is one
+        lines = data.split(b"\n")
+        ends = [*accumulate([len(line) + 1 for line in lines[:-1]]), len(data)]
+        return [(start, end) for line, start, end in zip(lines, [0, *ends], ends, strict=False) if line.strip(b"\r")]
     return [match.span() for match in _patterns(separator)[1].finditer(data) if match[0].strip(b"\r\n")]
 
 
 @cache
 def _patterns(separator: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """A cell and a row. Only a quote at the very beginning quotes, and what is quoted may hold separators and newlines."""
+    """Return a cell and a row. Only a quote at the very beginning quotes, and what is quoted may hold separators and newlines."""
     between = re.escape(separator)
     cell = rb'(?:"[^"]*+(?:""[^"]*+)*+(?:"|\Z))?[^%b\n]*+' % between
     return re.compile(cell), re.compile(rb"%b(?:%b%b)*+(?:\n|\Z)" % (cell, between, cell))
 
 
-def select(document: Document, fill: Fill) -> list[Span] | None:
-    """Header, first, last and outlying rows; None when this is no table, or there is no room for one."""
+def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
+    """Return header, first, last and outlying rows; None if this is not a table, or there is no room for one."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
     head = document.blob.read(0, max(document.reach, SAMPLE))
@@ -116,6 +124,7 @@ def select(document: Document, fill: Fill) -> list[Span] | None:
     least, good = min(3, len(order)), min(len(order), 5 + min(8, len(whys)))
 
     def shown(some: Sequence[Row], cell: int) -> list[list[Span]]:
+        document.work.spend(OBJECT * len(some))
         return [_shown(document, shape, row, whys.get(row, ""), cell) for row in some]
 
     cell = next((cell for cell in CELLS if fill(_flat(shown(order[:good], cell))) <= 1), CELLS[-1])
@@ -131,30 +140,31 @@ def _alternating(first: Sequence[Row], last: Sequence[Row]) -> list[Row]:
 
 
 def _flat(pieces: Sequence[Sequence[Span]]) -> list[Span]:
-    return joined([span for piece in pieces for span in piece])
+    return join([span for piece in pieces for span in piece])
 
 
 def _whys(document: Document, shape: Shape, scan: Scan) -> dict[Row, str]:
-    """The rows that stand out, and why."""
+    """Return the rows that stand out, and why."""
 
     def said(row: Row, number: int) -> str:
         data = document.blob.read(row[0], min(row[1], row[0] + SAMPLE))
-        found = cells(data, shape.separator)
+        found = cells(data, shape.separator, number + 1)
         cell = data[slice(*found[number])] if number < len(found) else b""
         text = " ".join(cell.decode("utf-8", "replace").strip('" ').split())
         return text if len(text) <= SAID else text[: SAID - 1] + "…"
 
-    named = [said((0, shape.header), number) for number in range(shape.columns)]
+    named = [said((0, shape.header), number) for number in range(min(shape.columns, COLUMNS))]
     names = [name if name and not name[0].isdigit() else f"column {at}" for at, name in enumerate(named, 1)]
     return dict(scan.standing_out(said, names))
 
 
 def _shown(document: Document, shape: Shape, row: Row, why: str, most_of_cell: int) -> list[Span]:
-    """A row whole, or with so many bytes of each longer cell: column N is still column N."""
+    """Return a row whole, or with so many bytes of each longer cell: column N is still column N."""
     start, end = row
     if not most_of_cell or end - start <= most_of_cell + WORTH:
         return [Span(start, end, why)]
     data = document.blob.read(start, end)
+    document.work.spend(OBJECT * data.count(shape.separator))
     spans, at = [], 0
     for opens, closes in cells(data, shape.separator):
         quoted = data[opens : opens + 1] == b'"'

@@ -11,47 +11,54 @@ from spillover.intake.meter import LineIndex, Meter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Protocol, Self
 else:
     Protocol = object
 
-REF_DIGITS = 12
-#: How many digits a ref may have: more of them only where an output with another hash has the shorter name.
-REF_LENGTHS = (REF_DIGITS, 16, 24, 32, 64)
+#: So many that nobody finds two outputs with the same ones; a store refuses the second (12 took minutes to find).
+REF_DIGITS = 16
+HASH_DIGITS = 64
 TOOL_CHARS = 32
-#: The shape we mint; anything else never touches a path.
+#: A record remembers so many of the notices that were given for its output.
+NOTICES = 16
+#: The shape we mint, or have minted: earlier versions gave 12 digits, and more where 12 collided. Anything else never touches a path.
 REF_SHAPE = re.compile(r"[a-z0-9_.]{1,32}-[0-9a-f]{12,64}", re.ASCII)
 #: What a person may type for it: a ref, the start of one, or the start of its digits.
 REF_TYPED = re.compile(r"(?:[a-z0-9_.]{1,32}-)?[0-9a-f]{1,64}|[a-z0-9_.]{1,32}-?", re.ASCII)
 
 
 def mint(tool: str, sha256: str, digits: int = REF_DIGITS) -> str:
-    """The name of an output: what made it, and the start of its own hash, so that no output can carry its own ref."""
+    """Return the name of an output: what made it, and the start of its own hash, so that no output can carry its own ref."""
     name = re.sub(r"[^a-z0-9_.]+", "_", tool.lower())[:TOOL_CHARS].strip("_.") or "tool"
     return f"{name}-{sha256[:digits]}"
 
 
-def names_for(tool: str, sha256: str) -> Iterator[str]:
-    """The refs an output may get, shortest first; a hash that is none never becomes part of a path."""
-    for digits in REF_LENGTHS:
-        ref = mint(tool, sha256, digits)
-        if not REF_SHAPE.fullmatch(ref) or len(sha256) != REF_LENGTHS[-1]:
-            raise UsageError(f"sha256={sha256[:80]!r} is not a SHA-256 in 64 lower-case hexadecimal digits.")
-        yield ref
+def name_for(tool: str, sha256: str) -> str:
+    """Return the ref of an output; a hash that is none never becomes part of a path."""
+    if not is_hash(sha256):
+        raise UsageError(f"sha256={sha256[:80]!r} is not a SHA-256 in 64 lower-case hexadecimal digits.")
+    return mint(tool, sha256)
 
 
-def checked(ref: str) -> str:
-    """The ref, if it has the shape we mint or the start of one; a hostile one stops here."""
+def is_hash(text: str) -> bool:
+    """Return whether this is a SHA-256 in hexadecimal digits."""
+    return len(text) == HASH_DIGITS and REF_SHAPE.fullmatch(f"x-{text}") is not None
+
+
+def check_ref(ref: str) -> str:
+    """Return the ref, if it has the shape we mint or the start of one; a hostile one stops here."""
     if not isinstance(ref, str) or not REF_TYPED.fullmatch(ref):
-        shown = repr(ref)[:80]
-        raise RefError(f"{shown} is not a ref; refs look like bash-7f3a9c2e41d0. `spill list` shows what is stored.")
+        shown = repr(ref)[:76]
+        raise RefError(
+            f"{shown} is not a ref; refs look like bash-7f3a9c2e41d05b86. `spill list` shows what is stored."
+        )
     return ref
 
 
-def resolve(ref: str, known: Iterator[str]) -> str:
-    """The one stored ref that `ref` names, whole or by a start that only one has."""
-    checked(ref)
+def resolve(ref: str, known: Iterator[str], missing: Callable[[str], RefError] | None = None) -> str:
+    """Return the one stored ref that `ref` names, whole or by a unique prefix; `missing` makes the error for none."""
+    check_ref(ref)
     matches = []
     for name in known:
         if name == ref:
@@ -63,17 +70,27 @@ def resolve(ref: str, known: Iterator[str]) -> str:
     if matches:
         some = ", ".join(sorted(matches)[:4])
         raise RefError(
-            f"{ref} may be any of {len(matches):,} outputs ({some}{', …' if len(matches) > 4 else ''}); write more of it."
+            f"{ref} is ambiguous: {len(matches):,} outputs begin with it ({some}{', …' if len(matches) > 4 else ''}); write more of it."
         )
-    raise unknown(ref)
+    raise (missing or unknown)(ref)
 
 
 def unknown(ref: str) -> RefError:
-    """What to raise where nothing is stored under a ref."""
+    """Return what to raise where nothing is stored under a ref."""
     return RefError(
-        f"No output is stored under {ref}: it was never here, or has ended by age, size or count. "
+        f"No output is stored under {ref}: it never existed, or it has been removed. "
         "`spill list` shows what is stored; if it is gone, run the tool again."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A scope that has an output, and its newest call."""
+
+    scope: str
+    created: float
+    call_id: str | None = None
+    command: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +113,22 @@ class Record:
     shown: tuple[tuple[int, int], ...] = ()  # the line ranges the model saw
     kind: str = ""  # what the output was taken for
     why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
+    notices: tuple[str, ...] = ()  # what was said of it, as `view.forged.remember` writes it; the newest last
     pinned: bool = False
+    scope: str | None = None  # whose it is; None: nobody's, and shown only to a person who asks for all
+    others: tuple[Owner, ...] = ()  # the scopes that have these very bytes too
+    redacted: int | None = None  # how many secrets were covered before it was stored; None: none was looked for
     path: str | None = field(default=None, compare=False)  # a file of its own name, where this call got one; not kept
+    here: str | None = field(default=None, compare=False)  # why it is on this machine only, where it is; not kept
 
     @property
     def facts(self) -> tuple[object, ...]:
         """What it says of its bytes; two records with the same facts are of the same output."""
         return self.sha256, self.bytes, self.partial, self.produced_bytes, self.produced_lines, self.segments
+
+    def beside(self, held: Record) -> Self:
+        """Return the same, with the notices that were given before for the same output."""
+        return replace(self, notices=tuple(dict.fromkeys((*held.notices, *self.notices)))[-NOTICES:])
 
     def renamed(self, ref: str) -> Self:
         return replace(self, ref=ref)
@@ -118,10 +144,10 @@ class Writer(Protocol):
         """Append all of it, or raise StoreError and append nothing."""
 
     def fileno(self) -> int | None:
-        """A descriptor that may be written (and spliced) into directly, where there is one."""
+        """Return a descriptor that may be written (and spliced) into directly, where there is one."""
 
     def blob(self) -> Blob:
-        """What was written so far, to select from before it is published."""
+        """Return what was written so far, to select from before it is published."""
 
     def publish(self, record: Record) -> Record:
         """Make it visible, all at once; the record comes back with the ref it got. Raises StoreError."""
@@ -137,26 +163,31 @@ class Store(Protocol):
         """Begin an output; raises StoreError when the store cannot take any."""
 
     def get(self, ref: str) -> Record:
-        """The record of a ref or of a unique start of one; raises RefError."""
+        """Return the record of a ref or of a unique prefix; raises RefError."""
 
     def open(self, ref: str) -> Blob:
-        """The bytes of a ref; raises RefError, or StoreError when they cannot be read."""
+        """Return the bytes of a ref; raises RefError, or StoreError when they cannot be read."""
 
     def list(self) -> Iterator[Record]:
-        """Every stored output, newest first."""
+        """Return every stored output, newest first."""
 
     def delete(self, ref: str) -> None:
         """Remove one output; raises RefError when there is none."""
 
     def pin(self, ref: str, pinned: bool = True) -> None:
-        """Keep an output from retention, or no longer."""
+        """Pin or unpin an output."""
 
     def where(self, ref: str) -> str | None:
-        """A path that other tools can open, where there is one; a whole ref has it also before it is published."""
+        """Return a path that other tools can open, where there is one; a whole ref has it also before it is published."""
+
+
+def already_taken(ref: str) -> StoreError:
+    """Return what to raise where another output has this ref, or had it."""
+    return StoreError(f"another output is, or was, stored as {ref}; one ref never names two")
 
 
 def verify(store: Store, ref: str) -> str | None:
-    """What is wrong with a stored output, read again from its first byte to its last; None when nothing is."""
+    """Return what is wrong with a stored output, read again from its first byte to its last; None when nothing is."""
     try:
         record = store.get(ref)
         blob = store.open(record.ref)

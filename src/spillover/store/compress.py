@@ -35,7 +35,7 @@ _SKIPPED, _SEEKABLE = 0x184D2A5E, 0x8F92EAB1
 
 
 def zstd() -> ModuleType:
-    """The library: Python's own from 3.14 on, before that the extra."""
+    """Return the library: Python's own from 3.14 on, before that the extra."""
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd as library
@@ -47,7 +47,7 @@ def zstd() -> ModuleType:
 
 
 def packed(source: Blob) -> Iterator[bytes]:
-    """An output in this form, piece by piece."""
+    """Yield an output in this form, piece by piece."""
     library = zstd()
     options = {
         library.CompressionParameter.compression_level: LEVEL,
@@ -105,7 +105,7 @@ class PackedBlob:
             return frame
 
     def _unpacked(self, number: int) -> bytes:
-        """A frame as it was: all of it, no more than the table says, and with the right checksum."""
+        """Return a frame as it was: all of it, no more than the table says, and with the right checksum."""
         start, end = self._starts[number : number + 2]
         first = number * self._step
         size = min(self._step, self.size - first)
@@ -122,7 +122,7 @@ class PackedBlob:
         return data
 
     def _table(self) -> list[tuple[int, int]]:
-        """What each frame takes in the file and holds of the output, if that can be and fills the file."""
+        """Return what each frame takes in the file and holds of the output, if that can be and fills the file."""
         source, whole = self._source, self._source.size
         footer = source.read(whole - _FOOTER.size, whole)
         count, options, form = _FOOTER.unpack(footer) if len(footer) == _FOOTER.size else (0, 0, 0)

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from spillover.data import replace
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.intake.meter import Meter
-from spillover.store.base import Record, Store, mint, verify
+from spillover.store.base import Owner, Record, Store, mint, verify
+from spillover.store.owners import owners
+from spillover.store.scope import default_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 
 #: Refs that must never reach a path, an address or a pattern.
 HOSTILE_REFS = (
-    "../x", "a/b", "", ".", "..", "/etc/passwd", "\0", "bash-7f3a9c2e41d0\0", "bash-7f3a9c2e41d0/..", "bash-…",
-    "bash-\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669\u0660\u0661\u0662", "bash-7f3a9c2e41d0\n", "*", "x" * 5_000, "bash-" + "0" * 5_000,
+    "../x", "a/b", "", ".", "..", "/etc/passwd", "\0", "bash-7f3a9c2e41d05b86\0", "bash-7f3a9c2e41d05b86/..", "bash-…",
+    "bash-\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669\u0660\u0661\u0662", "bash-7f3a9c2e41d05b86\n", "*", "x" * 5_000, "bash-" + "0" * 5_000,
     "bash-7F3A9C2E41D0", "~", "-", "--help", "\ud800",
 )  # fmt: skip
 
@@ -26,12 +28,12 @@ _SAMPLES = (b"", b"\n", b"one", b"one\ntwo\r\nthree\n", bytes(range(256)) * 5, b
 
 
 def byte_by_byte(data: bytes) -> Iterator[bytes]:
-    """The same bytes in the smallest pieces."""
+    """Return the same bytes in the smallest pieces."""
     return (data[at : at + 1] for at in range(len(data)))
 
 
 def chunked(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
-    """The same bytes in pieces of these sizes, then the rest in one."""
+    """Yield the same bytes in pieces of these sizes, then the rest in one."""
     at = 0
     for size in sizes:
         yield data[at : at + size]
@@ -41,7 +43,8 @@ def chunked(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
 
 
 def put(store: Store, data: bytes | Iterable[bytes], tool: str = "bash", **facts: Any) -> Record:
-    """Store an output as `clip` would; `facts` are further fields of its record."""
+    """Store an output as `clip` would, for this project; `facts` are further fields of its record."""
+    facts.setdefault("scope", default_scope())
     writer, meter = store.writer(), Meter()
     try:
         for chunk in (data,) if isinstance(data, bytes) else data:
@@ -53,7 +56,7 @@ def put(store: Store, data: bytes | Iterable[bytes], tool: str = "bash", **facts
 
 
 def record_of(measured: Meter | bytes, tool: str = "bash", **facts: Any) -> Record:
-    """The record of an output that was measured, before a store gave it a ref."""
+    """Return the record of an output that was measured, before a store gave it a ref."""
     if isinstance(measured, bytes):
         meter = Meter()
         meter.feed(measured)
@@ -63,7 +66,7 @@ def record_of(measured: Meter | bytes, tool: str = "bash", **facts: Any) -> Reco
 
 
 def content(store: Store, ref: str) -> bytes:
-    """All bytes of a stored output."""
+    """Return all bytes of a stored output."""
     blob = store.open(ref)
     try:
         return blob.read(0, blob.size)
@@ -73,7 +76,7 @@ def content(store: Store, ref: str) -> bytes:
 
 @contextmanager
 def _raises(kind: type[Exception], about: object = "") -> Iterator[None]:
-    """As in pytest, which need not be there to import this module."""
+    """Expect an exception, as pytest.raises does; this module can be imported without pytest."""
     try:
         yield
     except kind:
@@ -156,6 +159,7 @@ class StoreContract:
         facts = {
             "created": 1_700_000_000.25, "call_id": "call_1 \ud800 é", "command": "make\n-j8", "partial": "the disk was full",
             "produced_bytes": 10**12, "produced_lines": 10**9, "segments": (("stdout", 3), ("stderr", 1)), "shown": ((1, 2), (9, 9)), "kind": "log", "why": ((1, 2, "verdict"),),
+            "scope": "acme/web",
         }  # fmt: skip
         published = put(store, b"a\nb\n", "My Tool/é", **facts)
         assert published == replace(record_of(b"a\nb\n", "My Tool/é", **facts), ref=published.ref)
@@ -179,6 +183,35 @@ class StoreContract:
         put(store, b"same", created=2.5, command="late to come")
         assert store.get(first.ref).command == "make again"
 
+    def test_the_same_output_of_two_scopes_belongs_to_both_each_with_its_own_call(self, store: Store) -> None:
+        put(store, b"same", scope="/home/a", created=1.0, command="make a", call_id="1")
+        put(store, b"same", scope="acme/b", created=3.0, command="make b")
+        late = put(store, b"same", scope="acme/c", created=2.0, command="make c")
+        put(store, b"same", scope="/home/a", created=2.5, command="make a again", call_id="2")
+        (record,) = store.list()
+        assert store.get(late.ref) == record
+        assert owners(record) == (
+            Owner("acme/b", 3.0, None, "make b"),
+            Owner("/home/a", 2.5, "2", "make a again"),
+            Owner("acme/c", 2.0, None, "make c"),
+        )
+
+    def test_an_output_that_nobody_had_belongs_to_who_stores_it(self, store: Store) -> None:
+        assert put(store, b"same", scope=None, created=1.0).scope is None
+        assert put(store, b"same", scope="acme", created=2.0).scope == "acme"
+        put(store, b"same", scope=None, created=3.0)
+        (record,) = store.list()
+        assert [owner.scope for owner in owners(record)] == ["acme"], "and what nobody has takes it from nobody"
+
+    def test_scopes_that_store_the_same_output_at_once_all_have_it(self, store: Store) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        scopes = [f"tenant/{number}" for number in range(24)]
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda scope: put(store, b"at once", scope=scope), scopes))
+        (record,) = store.list()
+        assert sorted(owner.scope for owner in owners(record)) == sorted(scopes)
+
     def test_the_same_bytes_as_a_part_and_as_a_whole_say_what_they_are_now(self, store: Store) -> None:
         part = put(store, b"same", partial="the disk was full", produced_bytes=9)
         store.pin(part.ref)
@@ -186,14 +219,24 @@ class StoreContract:
         assert (whole.ref, whole.partial, store.get(part.ref).partial) == (part.ref, None, None)
         assert store.get(part.ref).pinned, "a pin stays"
 
-    def test_outputs_whose_short_names_collide_all_stay(self, store: Store) -> None:
+    def test_a_second_output_with_the_same_ref_is_refused(self, store: Store) -> None:
         first = put(store, b"first")
-        hashes = [first.sha256[:20] + digit * 44 for digit in "01"]  # made up: a store does not hash again
-        second, third = (put(store, data, sha256=sha256) for data, sha256 in zip((b"2", b"3"), hashes, strict=True))
-        assert second.ref == mint("bash", hashes[0], 16)
-        assert third.ref == mint("bash", hashes[1], 24)
-        assert [content(store, record.ref) for record in (first, second, third)] == [b"first", b"2", b"3"]
+        other = first.sha256[:20] + "0" * 44  # made up: a store does not hash again
+        with _raises(StoreError, other):
+            put(store, b"2", sha256=other)
+        assert content(store, first.ref) == b"first"
         assert put(store, b"first").ref == first.ref
+        assert [record.ref for record in store.list()] == [first.ref]
+        assert put(store, b"2", "another", sha256=other).ref == mint("another", other), "the ref is what counts"
+
+    def test_a_ref_never_names_another_output_also_when_its_own_is_gone(self, store: Store) -> None:
+        first = put(store, b"first")
+        store.delete(first.ref)
+        with _raises(StoreError):
+            put(store, b"2", sha256=first.sha256[:20] + "0" * 44)
+        assert list(store.list()) == []
+        assert put(store, b"first").ref == first.ref, "but the same one comes back under it"
+        assert content(store, first.ref) == b"first"
 
     def test_what_is_no_hash_never_becomes_a_name(self, store: Store) -> None:
         for sha256 in ("", "../../x", "A" * 64, "0" * 63, "0" * 65):
@@ -214,7 +257,7 @@ class StoreContract:
     def test_a_ref_that_is_not_there_is_said_to_be_so(self, store: Store) -> None:
         for ask in (store.get, store.open, store.delete, store.pin):
             with _raises(RefError):
-                ask("bash-7f3a9c2e41d0")
+                ask("bash-7f3a9c2e41d05b86")
 
     def test_a_start_that_only_one_has_is_enough(self, store: Store) -> None:
         record, other = put(store, b"one", "grep"), put(store, b"two", "bash")

@@ -1,8 +1,8 @@
 """DirStore: one plain file per output that any tool can read, and one JSON record beside it.
 
 An output is visible once its record and its bytes are both there. The record comes first, by a link that never
-overwrites: it claims the name for one hash, so two outputs whose short names collide cannot be mixed up, whoever
-writes at the same time. The bytes follow by a rename. So kill -9 at any moment leaves an output whole or unseen.
+overwrites: it claims the name for one hash, and another output with the same name is refused, whoever writes at the
+same time. The bytes follow by a rename. So kill -9 at any moment leaves an output whole or unseen.
 
 Nothing is synced: a power failure can leave a file short or empty. `verify` notices, by size and SHA-256.
 """
@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 
 from spillover.data import dataclass, replace
 from spillover.errors import StoreError, UsageError
-from spillover.store.base import REF_SHAPE, Record, checked, names_for, resolve, unknown
-from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, told
-from spillover.store.reading import FileBlob, open_bytes, read_record
+from spillover.store.base import REF_SHAPE, Record, already_taken, check_ref, name_for, resolve, unknown
+from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
+from spillover.store.reading import FileBlob, note_read, open_bytes, read_record
 from spillover.store.record import to_json
 from spillover.store.retention import Retention, Swept, sweep, sweep_if_due
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from spillover.intake.blob import Blob
     from spillover.store.packing import Compressed
+    from spillover.store.runs import RunRecord
 
 #: How often a name is tried for that others give back at the very moment we look.
 TRIES = 100
@@ -58,27 +59,34 @@ class DirStore:
 
     def writer(self) -> DirWriter:
         """Begin an output. Once an hour, this also sweeps."""
-        with told(self._path), Folder(self._path, make=True) as folder:
+        with explain_errors(self._path), Folder(self._path, make=True) as folder:
             if self.retention is not None:
                 with suppress(OSError):  # an output is at stake here, and only tidiness there
                     sweep_if_due(folder, self.retention, time.time())
             name, fd = folder.make_temp()
-            return DirWriter(self._path, name, os.fdopen(fd, "r+b", buffering=0))
+            try:
+                with shut_on_error(fd):
+                    return DirWriter(self._path, name, os.fdopen(fd, "r+b", buffering=0), self.retention)
+            except BaseException:
+                folder.drop_temp(name)
+                raise
 
     def get(self, ref: str) -> Record:
-        """The record of a ref or of a unique start of one; StoreError when it is damaged."""
+        """Return the record of a ref or of a unique prefix; StoreError when it is damaged."""
         with self._reach(ref) as (folder, whole):
             return read_record(folder, whole)
 
     def open(self, ref: str) -> Blob:
-        """The bytes of a ref, read piece by piece."""
+        """Return the bytes of a ref, read piece by piece."""
         with self._reach(ref) as (folder, whole):
+            if self.retention is not None and self.retention.idle_seconds:
+                note_read(folder, whole)
             return open_bytes(folder, whole)
 
     def list(self) -> Iterator[Record]:
-        """Every output that can be read, newest first."""
+        """Return every output that can be read, newest first."""
         records = []
-        with told(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
+        with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
             for ref in filter(folder.holds, folder.refs()):
                 with suppress(OSError):  # damaged, not ours, or gone meanwhile: `get` says what is wrong
                     records.append(read_record(folder, ref))
@@ -86,11 +94,32 @@ class DirStore:
 
     def delete(self, ref: str) -> None:
         """Remove one output, pinned or not."""
+        from spillover.store.removal import remove
+        from spillover.store.runs import forget_bytes
+
         with self._reach(ref) as (folder, whole):
-            folder.remove(whole, folder.look(whole))
+            remove(folder, whole, folder.look(whole))
+            forget_bytes(folder, whole)
+
+    def ended(self, ref: str) -> str | None:
+        """Return the SHA-256 of an output that had this ref and is gone; None where none is remembered."""
+        from spillover.store.tombstones import buried  # hardly ever wanted
+
+        with suppress(OSError), Folder(self._path) as folder:
+            return buried(folder, check_ref(ref))
+        return None
+
+    def disown(self, ref: str, scope: str) -> None:
+        """Drop an output from a scope; it is removed when no other scope has it."""
+        from spillover.store.joining import disown  # hardly ever wanted
+        from spillover.store.runs import forget_bytes
+
+        with self._reach(ref) as (folder, whole):
+            disown(folder, whole, scope)
+            forget_bytes(folder, whole, scope)
 
     def pin(self, ref: str, pinned: bool = True) -> None:
-        """Keep an output from retention, or no longer."""
+        """Pin or unpin an output."""
         with self._reach(ref) as (folder, whole):
             if pinned:
                 _pin(folder, whole)
@@ -99,17 +128,33 @@ class DirStore:
                     os.unlink(whole + PIN, dir_fd=folder.fd)
 
     def where(self, ref: str) -> str | None:
-        """The path of the plain file; of a whole ref, also before it is published. None when it is compressed."""
+        """Return the path of the plain file; of a whole ref, also before it is published. None when it is compressed."""
         path = f"{self._path}/{ref}"
         if not REF_SHAPE.fullmatch(ref):
             with self._reach(ref) as (_, whole):
                 path = f"{self._path}/{whole}"
         return None if not os.path.lexists(path + DATA) and os.path.lexists(path + PACKED) else path + DATA
 
+    def note(self, run: RunRecord) -> None:
+        """Remember a run, unless `retention.runs` is 0."""
+        from spillover.store.runs import write_run
+
+        kept = self.retention or Retention(age_seconds=None)
+        if kept.runs:
+            with explain_errors(self._path), Folder(self._path, make=True) as folder:
+                write_run(folder, run, kept.runs, kept.age_seconds)
+
+    def runs(self) -> Iterator[RunRecord]:
+        """Yield every run that is remembered, newest first."""
+        from spillover.store.runs import read_runs
+
+        with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
+            yield from read_runs(folder)
+
     def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
         """Apply retention to all of it, now. With `dry_run`, only say what would go."""
         applied = retention or self.retention or Retention()
-        with told(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
+        with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
             return sweep(folder, applied, time.time() if now is None else now, dry_run=dry_run)
         return Swept()
 
@@ -119,7 +164,7 @@ class DirStore:
 
         ends = self.retention.age_seconds if self.retention else None
         moment = time.time() if now is None else now
-        with told(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
+        with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
             return compress(
                 folder, moment, older_than_seconds=older_than_seconds, ends_at_seconds=ends, dry_run=dry_run
             )
@@ -128,13 +173,15 @@ class DirStore:
     @contextmanager
     def _reach(self, ref: str) -> Iterator[tuple[Folder, str]]:
         """The folder, and the one output in it that `ref` names; if that is gone, even just now, a RefError."""
-        checked(ref)
-        with told(self._path):
+        check_ref(ref)
+        with explain_errors(self._path):
             try:
                 with Folder(self._path) as folder:
                     exact = REF_SHAPE.fullmatch(ref) and folder.holds(ref)
                     whole = ref if exact else resolve(ref, iter(folder.refs()))
                     if not exact and not folder.holds(whole):
+                        raise unknown(ref)
+                    if not exact and REF_SHAPE.fullmatch(ref) and _was_another(folder, ref, whole):
                         raise unknown(ref)
                     yield folder, whole
             except FileNotFoundError:
@@ -144,15 +191,24 @@ class DirStore:
 class DirWriter:
     """An output on its way into a folder: a temporary file, locked while its writer lives."""
 
-    __slots__ = ("_file", "_path", "_temp")
+    __slots__ = ("_file", "_path", "_retention", "_temp", "most_bytes")
 
-    def __init__(self, path: str, temp: str, file: FileIO) -> None:
-        self._path, self._temp, self._file = path, temp, file
+    def __init__(self, path: str, temp: str, file: FileIO, retention: Retention | None = None) -> None:
+        self._path, self._temp, self._file, self._retention = path, temp, file, retention
+        #: An output that is larger than all of the store may be is not even written.
+        self.most_bytes = retention.bytes if retention else None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Append all of it, or raise StoreError and append nothing."""
         fd = self.fileno()
         rest = memoryview(data).cast("B")
+        if self.most_bytes is not None:
+            with explain_errors():
+                size = os.lseek(fd, 0, os.SEEK_CUR) + len(rest)
+            if size > self.most_bytes:
+                raise StoreError(
+                    f"it is larger than all of the store may be ({self.most_bytes:,} bytes); raise retention.bytes"
+                )
         written = 0
         try:
             while written < len(rest):
@@ -164,48 +220,71 @@ class DirWriter:
 
     def fileno(self) -> int:
         if self._file.closed:
-            raise StoreError("This output was published or abandoned before.")
+            raise StoreError("This output has already been published or abandoned.")
         return self._file.fileno()
 
     def blob(self) -> FileBlob:
-        """What was written so far; it can be read when the writer is long done."""
-        with told():
+        """Return what was written so far; it can be read when the writer is long done."""
+        with explain_errors():
             return FileBlob(os.dup(self.fileno()))
 
     def publish(self, record: Record) -> Record:
         """Make it visible, all at once. The same output again is the one that is there already."""
         self.fileno()
         try:
-            with told(self._path), Folder(self._path) as folder:
+            with explain_errors(self._path), Folder(self._path) as folder:
                 return self._publish(folder, record.dated(time.time()))
         finally:
             self.abandon()
 
     def abandon(self) -> None:
         """Leave nothing behind."""
-        if self._file.closed:
-            return
-        self._file.close()
+        with suppress(OSError):
+            self._file.close()
         if self._temp:
             with suppress(OSError), Folder(self._path) as folder:
                 folder.drop_temp(self._temp)
+            self._temp = ""
 
     def _publish(self, folder: Folder, record: Record) -> Record:
-        temp, fd = folder.make_temp()
+        from spillover.store.quota import make_room  # most outputs fit, and are never published
+        from spillover.store.tally import Amount, amount_of, open_tally
+        from spillover.store.tombstones import refuse_another
+
+        ref = name_for(record.tool, record.sha256)
+        size = self._written(record)
+        temp, made = folder.write_temp(to_json(record))
         try:
-            with os.fdopen(fd, "wb") as file:
-                file.write(to_json(record))
-                file.flush()
-                made = os.fstat(fd)
-                held, new = _claim(folder, temp, record)
+            with open_tally(folder) as tally:
+                refuse_another(folder, ref, record)
+                before = amount_of(folder, ref)
+                # What is there already gets a record that says no more than both.
+                more = Amount(0, made.st_size) if before.outputs else Amount(1, size + made.st_size)
+                if self._retention is not None:
+                    make_room(folder, tally, self._retention, time.time(), ref, more)
+                with tally.follow(folder, ref, before, more):
+                    held, new = _claim(folder, temp, ref, record)
+                    return self._bring(folder, record, held, made if new else None)
         finally:
             folder.drop_temp(temp)
+
+    def _written(self, record: Record) -> int:
+        """Close the file, and see that everything is in it; its size."""
+        fd = self.fileno()
+        os.utime(fd)  # retention counts from here, however long the tool was silent
+        size = os.fstat(fd).st_size
+        self._file.close()  # a quota, or a file server, may say only here that nothing was written
+        if size != record.bytes:
+            raise StoreError(f"{record.bytes:,} bytes were to be stored, and {size:,} are there.")
+        return size
+
+    def _bring(self, folder: Folder, record: Record, held: Record, made: os.stat_result | None) -> Record:
+        """Put the bytes beside their record, which is taken away again if it was `made` for them and they cannot be brought."""
         packed = None
         try:
-            there = None if new else folder.facts(held.ref + DATA)
+            there = None if made else folder.facts(held.ref + DATA)
             if not (there and there.st_size == held.bytes and folder.touch(held.ref + DATA)):
                 packed = folder.facts(held.ref + PACKED)
-                os.utime(self._file.fileno())  # retention counts from here, however long the tool was silent
                 folder.move(self._temp, held.ref + DATA)
                 self._temp = ""
                 if packed:  # a plain file again, as it costs nothing now
@@ -214,7 +293,7 @@ class DirWriter:
             if record.pinned:
                 _pin(folder, held.ref)
         except BaseException:
-            if new:
+            if made:
                 folder.take(held.ref + RECORD, made)
             raise
         # `where` knew of no path a moment ago; now there is the one it always had.
@@ -222,36 +301,44 @@ class DirWriter:
         return replace(held, pinned=held.pinned or record.pinned, path=path)
 
 
-def _claim(folder: Folder, temp: str, record: Record) -> tuple[Record, bool]:
-    """Put the record under the shortest name it can have: what stands there then, and whether it is ours."""
-    for ref in names_for(record.tool, record.sha256):
-        for _ in range(TRIES):
-            try:
-                folder.claim(temp, ref + RECORD)
-            except FileExistsError:
-                if not folder.touch(ref + RECORD):
-                    continue  # removed just now
-            else:
-                return record.renamed(ref), True
+def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record, bool]:
+    """Put the record under its name: what stands there then, and whether it is ours. StoreError when another output has it."""
+    for tried in range(TRIES):
+        try:
+            folder.claim(temp, ref + RECORD)
+        except FileExistsError:
+            if not folder.touch(ref + RECORD):
+                continue  # removed just now
+        else:
+            return record.renamed(ref), True
+        from spillover.store.joining import join, joining  # only where an output is stored again
+
+        with joining(folder):
             try:
                 held = read_record(folder, ref)
             except FileNotFoundError:
                 continue
             except (StoreError, PermissionError):
-                held = None
-            if held is None:
+                # Where there are no hard links, an empty record is one that is being claimed.
+                if tried < TRIES // 2 and (found := folder.facts(ref + RECORD)) and not found.st_size:
+                    time.sleep(0.001)
+                    continue
                 folder.move(temp, ref + RECORD)
                 return record.renamed(ref), True
-            if held.sha256 == record.sha256:
-                # The newest call is the one that is asked for; and the last time it may have been only a part.
-                if held.facts != record.facts or held.created <= record.created:
-                    folder.move(temp, ref + RECORD)
-                    held = replace(record, ref=ref, pinned=held.pinned)
-                return held, False
-            break  # another output has this name; take a longer one
-        else:
-            raise StoreError(f"{folder.path}/{ref}{RECORD} comes and goes; nothing can be stored under that name.")
-    raise StoreError(f"Every name for {record.sha256} is taken.")
+            if held.sha256 != record.sha256:
+                raise already_taken(ref)
+            return join(folder, held, record), False
+    raise StoreError(
+        f"{folder.path}/{ref}{RECORD} keeps appearing and disappearing; nothing can be stored under that name."
+    )
+
+
+def _was_another(folder: Folder, ref: str, whole: str) -> bool:
+    """Return whether `ref` was the whole ref of an output that is gone, and not of the one whose ref begins with it."""
+    from spillover.store.tombstones import buried
+
+    before = buried(folder, ref)
+    return before is not None and before != read_record(folder, whole).sha256
 
 
 def _pin(folder: Folder, ref: str) -> None:

@@ -3,11 +3,13 @@
     <ref>.txt  <ref>.json  <ref>.pin     an output, its record, and an empty file when it is pinned
     <ref>.txt.zst                        the output instead of <ref>.txt, once it is compressed
     .tmp/                                what is on its way in, or on its way out
-    .spillover  .sweep                   says what the folder is; when it was last swept
+    .gone/                               the refs of what was removed (store.tombstones)
+    .spillover  .sweep  .tally  .join    says what the folder is; when it was last swept; how much it holds (store.tally);
+                                         who changes a record (store.joining)
 
 Everything goes through the descriptor of a root that was checked after it was opened. A process may be killed
-between any two lines here, and others may write, sweep and delete at the same time: there is no lock to wait for.
-Instead, whoever wants to keep a file touches it, and whoever wants it gone takes it aside first, looks whether it
+between any two lines here, and others may write, sweep and delete at the same time, also where there are no locks.
+So whoever wants to keep a file touches it, and whoever wants it gone takes it aside first, looks whether it
 was touched meanwhile, and if so puts it back. An output may be compressed, or stored anew, while somebody looks for
 it: so the plain file is looked for first, then the compressed one, and then the plain one again.
 """
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
-DATA, PACKED, RECORD, PIN = ".txt", ".txt.zst", ".json", ".pin"
+ENDINGS = DATA, PACKED, RECORD, PIN = ".txt", ".txt.zst", ".json", ".pin"
 #: Where bytes are looked for, in this order: whoever puts one there takes the other away only afterwards.
 BYTES = (DATA, PACKED, DATA)
 MARKER, TEMP, SWEEP = ".spillover", ".tmp", ".sweep"
@@ -44,8 +46,8 @@ MAKE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 @contextmanager
-def told(path: str | None = None) -> Iterator[None]:
-    """What the system complains about in here is said in a person's words; with the path, where that helps."""
+def explain_errors(path: str | None = None) -> Iterator[None]:
+    """Turn an OSError inside the block into a StoreError with a readable message; with the path, where that helps."""
     try:
         yield
     except StoreError:
@@ -55,17 +57,47 @@ def told(path: str | None = None) -> Iterator[None]:
         raise StoreError(why if path is None else f"{why}: {path}") from error
 
 
-def ours(found: os.stat_result) -> bool:
-    """Whether this is a plain file that belongs to us."""
+def is_ours(found: os.stat_result) -> bool:
+    """Return whether this is a plain file that belongs to us."""
     return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
 
 
-def parsed(name: str) -> tuple[str, str] | None:
-    """The ref and the ending of a file's name, if it is a name we give."""
+def refuse_writable(path: str, mode: int) -> None:
+    """Refuse a folder in which others can replace files. One that they can only look into stays as its owner made it."""
+    if mode & 0o022 and not mode & stat.S_ISVTX:
+        raise StoreError(f"other users can write to {path}; run `chmod go-w` on it, or use another folder.")
+
+
+def parse_name(name: str) -> tuple[str, str] | None:
+    """Return the ref and the ending of a file's name, if it is a name we give."""
     for ending in (DATA, RECORD, PACKED, PIN):
         if name.endswith(ending) and REF_SHAPE.fullmatch(ref := name.removesuffix(ending)):
             return ref, ending
     return None
+
+
+def shut(fd: int) -> None:
+    """Close a descriptor through which nothing important was written; a negative one is none."""
+    if fd >= 0:
+        with suppress(OSError):
+            os.close(fd)
+
+
+@contextmanager
+def shut_on_error(fd: int) -> Iterator[None]:
+    """Close the descriptor if the block raises."""
+    try:
+        yield
+    except BaseException:
+        shut(fd)
+        raise
+
+
+def write_all(fd: int, data: bytes | memoryview) -> None:
+    """Write every byte, or raise OSError."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
 
 
 class Folder:
@@ -77,13 +109,13 @@ class Folder:
         self.path = path
         self._temp = -1
         try:
-            self.fd = _open_folder(path)
+            self.fd = open_folder(path)
         except FileNotFoundError:
             if not make:
                 raise
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            _make_folder(path)
-            self.fd = _open_folder(path)
+            make_folder(path)
+            self.fd = open_folder(path)
         try:
             self._check(make=make)
         except BaseException:
@@ -97,9 +129,8 @@ class Folder:
         self.close()
 
     def close(self) -> None:
-        for fd in (self.fd, self._temp):
-            if fd >= 0:
-                os.close(fd)
+        shut(self.fd)
+        shut(self._temp)
         self.fd = self._temp = -1
 
     def _check(self, *, make: bool) -> None:
@@ -115,9 +146,7 @@ class Folder:
                     f"(or, if it is a store, put back the empty file {MARKER})."
                 )
         if make:
-            mode = os.fstat(self.fd).st_mode
-            if mode & 0o077:
-                os.fchmod(self.fd, mode & 0o700)
+            refuse_writable(self.path, os.fstat(self.fd).st_mode)
             if not marked:
                 with suppress(FileExistsError):
                     self.make(MARKER, MARKER_TEXT)
@@ -127,36 +156,49 @@ class Folder:
         """The folder for what is on its way."""
         if self._temp < 0:
             try:
-                self._temp = _open_folder(f"{self.path}/{TEMP}", TEMP, self.fd)
+                self._temp = open_folder(f"{self.path}/{TEMP}", TEMP, self.fd)
             except FileNotFoundError:
-                _make_folder(TEMP, self.fd)
-                self._temp = _open_folder(f"{self.path}/{TEMP}", TEMP, self.fd)
+                make_folder(TEMP, self.fd)
+                self._temp = open_folder(f"{self.path}/{TEMP}", TEMP, self.fd)
         return self._temp
 
     def make(self, name: str, data: bytes = b"") -> None:
-        """A new file; FileExistsError when there is one."""
-        fd = _make_file(name, self.fd)
+        """Create a new file; raise FileExistsError if it exists."""
+        fd = make_file(name, self.fd)
         try:
             os.write(fd, data)
         finally:
-            os.close(fd)
+            shut(fd)
 
     def make_temp(self) -> tuple[str, int]:
-        """A new file on its way in: its name, and a descriptor that holds a lock on it while its writer lives."""
+        """Return a new file on its way in: its name, and a descriptor that holds a lock on it while its writer lives."""
         import fcntl  # wanted only once something has overflowed
 
         name = _temp_name()
-        fd = _make_file(name, self.temp)
+        fd = make_file(name, self.temp)
         with suppress(OSError):  # no locks on this filesystem: then age alone tells what was left behind
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return name, fd
 
+    def write_temp(self, data: bytes) -> tuple[str, os.stat_result]:
+        """Return a new file on its way in, written and closed: its name, and what it is."""
+        name, fd = self.make_temp()
+        try:
+            with shut_on_error(fd):
+                write_all(fd, data)
+                made = os.fstat(fd)
+            os.close(fd)  # a quota, or a file server, may say only here that nothing was written
+        except BaseException:
+            self.drop_temp(name)
+            raise
+        return name, made
+
     def drop_temp(self, name: str) -> None:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # gone already; or a later sweep finds it
             os.unlink(name, dir_fd=self.temp)
 
     def claim(self, temp: str, name: str) -> None:
-        """Give a file on its way in a name that nobody has; FileExistsError when somebody has it."""
+        """Give a temporary file a name that is not taken; raise FileExistsError if it is."""
         try:
             os.link(temp, name, src_dir_fd=self.temp, dst_dir_fd=self.fd, follow_symlinks=False)
         except FileExistsError:
@@ -171,32 +213,32 @@ class Folder:
                 os.unlink(name, dir_fd=self.fd)
                 raise
         else:
-            os.unlink(temp, dir_fd=self.temp)
+            self.drop_temp(temp)
 
     def move(self, temp: str, name: str) -> None:
-        """Give a file on its way in this name, in the place of whatever has it."""
+        """Give a temporary file this name, replacing whatever has it."""
         os.replace(temp, name, src_dir_fd=self.temp, dst_dir_fd=self.fd)
 
     def open(self, name: str) -> int:
-        """A descriptor to read from; FileNotFoundError when there is none."""
+        """Return a descriptor to read from; FileNotFoundError when there is none."""
         try:
             fd = os.open(name, READ, dir_fd=self.fd)
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise StoreError(f"{self.path}/{name} is a symlink, and none is followed here.") from error
             raise
-        if not ours(os.fstat(fd)):
-            os.close(fd)
-            raise StoreError(f"{self.path}/{name} is not a plain file of ours.")
+        with shut_on_error(fd):
+            if not is_ours(os.fstat(fd)):
+                raise StoreError(f"{self.path}/{name} is not a plain file of ours.")
         return fd
 
     def facts(self, name: str) -> os.stat_result | None:
-        """Size and times of a plain file of ours; None when there is none."""
+        """Return size and times of a plain file of ours; None when there is none."""
         try:
             found = os.stat(name, dir_fd=self.fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
-        return found if ours(found) else None
+        return found if is_ours(found) else None
 
     def touch(self, name: str) -> bool:
         """Keep a file from whoever looked at it before and wants to remove it; false when it is gone already."""
@@ -231,7 +273,7 @@ class Folder:
         return gone
 
     def tidy(self, ref: str) -> None:
-        """Bytes that have lost their record to a deleter, while their writer was bringing them, go too."""
+        """Remove bytes whose record was deleted while their writer was publishing them."""
         if RECORD in (left := self.look(ref)) or not (DATA in left or PACKED in left):
             return
         time.sleep(0.02)  # `take` may have a record aside for a moment, and put it back
@@ -241,19 +283,19 @@ class Folder:
                     self.take(ref + ending, left[ending])
 
     def look(self, ref: str) -> dict[str, os.stat_result]:
-        """What there is of an output, by ending."""
+        """Return what there is of an output, by ending."""
         found = ((ending, self.facts(ref + ending)) for ending in (RECORD, *BYTES, PIN))
         return {ending: facts for ending, facts in found if facts}
 
     def holds(self, ref: str) -> bool:
-        """Whether an output is there, record and bytes."""
+        """Return whether an output is there, record and bytes."""
         return bool(self.facts(ref + RECORD) and any(self.facts(ref + ending) for ending in BYTES))
 
     def refs(self) -> set[str]:
-        """Every output that seems to be there, by names as far as they tell."""
+        """Return every output that seems to be there, by names as far as they tell."""
         with os.scandir(self.fd) as found:
             names = {entry.name for entry in found}
-        parts = (parsed(name) for name in names)
+        parts = (parse_name(name) for name in names)
         known = {part[0] for part in parts if part and part[1] == RECORD}
         # Compressed while we went through the names, it may seem to have neither.
         return {ref for ref in known if ref + DATA in names or ref + PACKED in names or self.holds(ref)}
@@ -267,7 +309,7 @@ def _temp_name() -> str:
     return os.urandom(16).hex()
 
 
-def _make_folder(name: str, within: int | None = None) -> None:
+def make_folder(name: str, within: int | None = None) -> None:
     try:
         os.mkdir(name, 0o700, dir_fd=within)
     except FileExistsError:
@@ -276,8 +318,8 @@ def _make_folder(name: str, within: int | None = None) -> None:
         os.chmod(name, 0o700, dir_fd=within)  # a umask took even our own right to enter
 
 
-def _open_folder(path: str, name: str | None = None, within: int | None = None) -> int:
-    """A descriptor of the folder at `path`, opened by its name within another where that is given."""
+def open_folder(path: str, name: str | None = None, within: int | None = None) -> int:
+    """Return a descriptor of the folder at `path`, opened by its name within another where that is given."""
     name = path if name is None else name
     try:
         fd = os.open(name, FOLDER, dir_fd=within)
@@ -287,10 +329,10 @@ def _open_folder(path: str, name: str | None = None, within: int | None = None) 
         if _is_link(name, within):
             raise StoreError(f"{path} is a symlink, and none is followed here; use a real folder.") from error
         raise StoreError(f"{error.strerror}: {path}") from error
-    owner = os.fstat(fd).st_uid
-    if owner != os.geteuid():
-        os.close(fd)
-        raise StoreError(f"{path} belongs to another user (uid {owner}); use a folder of your own.")
+    with shut_on_error(fd):
+        owner = os.fstat(fd).st_uid
+        if owner != os.geteuid():
+            raise StoreError(f"{path} belongs to another user (uid {owner}); use a folder of your own.")
     return fd
 
 
@@ -301,12 +343,13 @@ def _is_link(name: str, within: int | None) -> bool:
         return False
 
 
-def _make_file(name: str, within: int) -> int:
+def make_file(name: str, within: int) -> int:
     fd = os.open(name, MAKE, 0o600, dir_fd=within)
     try:
         os.fchmod(fd, 0o600)  # whatever the umask is
     except BaseException:
-        os.close(fd)
-        os.unlink(name, dir_fd=within)
+        shut(fd)
+        with suppress(OSError):
+            os.unlink(name, dir_fd=within)
         raise
     return fd

@@ -8,24 +8,34 @@ from _thread import allocate_lock  # `threading` costs a millisecond, and this i
 from spillover.data import replace
 from spillover.errors import StoreError, UsageError
 from spillover.intake.blob import Held
-from spillover.store.base import Record, names_for, resolve
+from spillover.store.base import REF_SHAPE, Record, already_taken, name_for, resolve, unknown
+from spillover.store.owners import merge, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spillover.store.runs import RunRecord
+
+#: So many refs of outputs that are gone are remembered, so that no other output gets one of them.
+GONE = 10_000
+#: So many runs are remembered.
+RUNS = 100
+
 
 class MemoryStore:
     """Outputs in memory; past `max_bytes`, the oldest that are not pinned make room."""
 
-    __slots__ = ("__weakref__", "_kept", "_lock", "max_bytes")
+    __slots__ = ("__weakref__", "_gone", "_kept", "_lock", "_runs", "max_bytes")
 
     def __init__(self, *, max_bytes: int | None = None) -> None:
         if max_bytes is not None and max_bytes < 1:
             raise UsageError(f"MemoryStore(max_bytes={max_bytes}) has room for nothing; use 1 or more, or None.")
         self.max_bytes = max_bytes
         self._kept: dict[str, tuple[Record, bytes]] = {}  # in order of arrival, the oldest first
+        self._gone: dict[str, str] = {}  # the hash of what had a ref before; as many of the newest as GONE
         self._lock = allocate_lock()
+        self._runs: list[RunRecord] = []  # the newest first
 
     def writer(self) -> MemoryWriter:
         return MemoryWriter(self)
@@ -41,34 +51,83 @@ class MemoryStore:
             records = [record for record, _ in self._kept.values()]
         return iter(sorted(records, key=lambda record: (-record.created, record.ref)))
 
+    def note(self, run: RunRecord) -> None:
+        """Remember a run; what fitted counts like any output, and is not kept where there is no room for it."""
+        with self._lock:
+            if self.max_bytes is not None and run.data:
+                run = replace(run, data=None, reason="the store has no room for it")
+            self._runs = [run, *self._runs[: RUNS - 1]]
+
+    def runs(self) -> Iterator[RunRecord]:
+        with self._lock:
+            return iter(self._runs)
+
     def delete(self, ref: str) -> None:
         with self._lock:
-            del self._kept[resolve(ref, iter(self._kept))]
+            whole = self._resolve(ref)
+            self._drop(whole)
+            self._forget(whole)
+
+    def ended(self, ref: str) -> str | None:
+        """Return the SHA-256 of an output that had this ref and is gone; None where none is remembered."""
+        return self._gone.get(ref)
+
+    def disown(self, ref: str, scope: str) -> None:
+        """Drop an output from a scope; it is removed when no other scope has it."""
+        with self._lock:
+            whole = self._resolve(ref)
+            record, data = self._kept[whole]
+            left = without(record, scope)
+            self._forget(whole, scope)
+            if left is None:
+                self._drop(whole)
+            else:
+                self._kept[whole] = left, data
 
     def pin(self, ref: str, pinned: bool = True) -> None:
         with self._lock:
-            whole = resolve(ref, iter(self._kept))
+            whole = self._resolve(ref)
             record, data = self._kept[whole]
             self._kept[whole] = replace(record, pinned=pinned), data
 
     def where(self, ref: str) -> None:
-        """Nowhere that another tool could look."""
+        """Return None: there is no file that another tool could open."""
+
+    def _forget(self, ref: str, scope: str | None = None) -> None:
+        """Drop the bytes of an output from the runs it fitted in."""
+        if self._runs:
+            from spillover.store.runs import is_of, without_bytes
+
+            self._runs = [without_bytes(run, ref) if is_of(run, ref, scope) else run for run in self._runs]
 
     def _find(self, ref: str) -> tuple[Record, bytes]:
         with self._lock:
-            return self._kept[resolve(ref, iter(self._kept))]
+            return self._kept[self._resolve(ref)]
+
+    def _resolve(self, ref: str) -> str:
+        whole = resolve(ref, iter(self._kept))
+        before = self._gone.get(ref) if whole != ref and REF_SHAPE.fullmatch(ref) else None
+        if before is not None and before != self._kept[whole][0].sha256:  # the ref of another output, which is gone
+            raise unknown(ref)
+        return whole
+
+    def _drop(self, ref: str) -> None:
+        record, _ = self._kept.pop(ref)
+        self._gone.pop(ref, None)
+        self._gone[ref] = record.sha256
+        if len(self._gone) > GONE:
+            del self._gone[next(iter(self._gone))]
 
     def _keep(self, record: Record, data: bytes) -> Record:
         with self._lock:
-            for ref in names_for(record.tool, record.sha256):
-                held = self._kept.get(ref)
-                if held is None or held[0].sha256 == record.sha256:
-                    break
+            ref = name_for(record.tool, record.sha256)
+            held = self._kept.get(ref)
+            if (held[0].sha256 if held else self._gone.get(ref, record.sha256)) != record.sha256:
+                raise already_taken(ref)
             if held is None:
                 self._make_room(len(data))
             else:
-                newest = held[0].facts != record.facts or held[0].created <= record.created
-                record = replace(record if newest else held[0], pinned=held[0].pinned or record.pinned)
+                record = merge(held[0], record)
             self._kept.pop(ref, None)  # so that it stands last, as the youngest
             self._kept[ref] = record.renamed(ref), data
             return self._kept[ref][0]
@@ -83,17 +142,18 @@ class MemoryStore:
         for ref, size in loose:
             if room >= wanted:
                 break
-            del self._kept[ref]
+            self._drop(ref)
             room += size
 
 
 class MemoryWriter:
     """An output on its way into memory."""
 
-    __slots__ = ("_data", "_store")
+    __slots__ = ("_data", "_store", "most_bytes")
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
+        self.most_bytes = store.max_bytes
         self._data: bytearray | None = bytearray()
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
@@ -104,7 +164,7 @@ class MemoryWriter:
         held += data
 
     def fileno(self) -> None:
-        """There is no descriptor."""
+        """Return None: there is no descriptor."""
 
     def blob(self) -> Held:
         return Held(bytes(self._open()))
@@ -119,5 +179,5 @@ class MemoryWriter:
 
     def _open(self) -> bytearray:
         if self._data is None:
-            raise StoreError("This output was published or abandoned before.")
+            raise StoreError("This output has already been published or abandoned.")
         return self._data

@@ -16,9 +16,9 @@ from contextlib import suppress
 
 from spillover.data import dataclass, field, replace
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.store.base import Record, checked
+from spillover.store.base import Record, check_ref
 from spillover.store.directory import DirStore
-from spillover.store.folder import told
+from spillover.store.folder import explain_errors, refuse_writable
 from spillover.store.retention import DAY, EVERY_SECONDS, Entry, Retention, plan
 
 TYPE_CHECKING = False
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from spillover.intake.blob import Blob
     from spillover.store.directory import DirWriter
+    from spillover.store.runs import RunRecord
 
 INNER = ".spillover"
 #: What a name may hold of somebody else's words, and how much of each.
@@ -36,7 +37,7 @@ _swept: dict[str, float] = {}  # folder → when, by the clock that only goes fo
 
 
 def name_part(words: str | None, otherwise: str) -> str:
-    """Somebody else's words as a part of a file's name: nothing that leads elsewhere, hides or grows."""
+    """Return somebody else's words as a part of a file name: short, visible, and inside the folder."""
     return _ODD.sub("_", words or "")[:PART_CHARS].lstrip(".-") or otherwise
 
 
@@ -63,7 +64,7 @@ class NamedStore:
         try:
             re.compile(self.shape)
         except re.error as error:
-            raise UsageError(f"shape={self.shape!r} is no pattern: {error}.") from error
+            raise UsageError(f"shape={self.shape!r} is not a pattern: {error}.") from error
 
     @property
     def _path(self) -> str:
@@ -108,7 +109,7 @@ class NamedStore:
         return gone
 
     def _due(self, moment: float) -> bool:
-        """Whether to sweep: for the first time in this process or, with a retention, after an hour."""
+        """Return whether to sweep: for the first time in this process or, with a retention, after an hour."""
         last = _swept.get(self._path)
         if last is not None and (self.retention is None or moment - last < EVERY_SECONDS):
             return False
@@ -127,6 +128,33 @@ class NamedStore:
     def pin(self, ref: str, pinned: bool = True) -> None:
         self._inner.pin(ref, pinned)
 
+    def ended(self, ref: str) -> str | None:
+        return self._inner.ended(ref)
+
+    def disown(self, ref: str, scope: str) -> None:
+        self._inner.disown(ref, scope)
+
+    def ref_of(self, path: str) -> str | None:
+        """Return the ref of the output that has this name in the folder; None where none has it."""
+        folder, name = os.path.split(os.path.abspath(path))
+        if folder != self._path or not re.fullmatch(self.shape, name):
+            return None
+        with suppress(OSError, StoreError):
+            here = os.lstat(os.path.join(folder, name))
+            for record in self._inner.list():
+                own = self._inner.where(record.ref)
+                if own is not None and os.path.samestat(os.lstat(own), here):
+                    return record.ref
+        return None
+
+    def note(self, run: RunRecord) -> None:
+        if self.inner is None:
+            self._make()
+        self._inner.note(run)
+
+    def runs(self) -> Iterator[RunRecord]:
+        return self._inner.runs()
+
     def delete(self, ref: str) -> None:
         """Remove one output, and every name it has."""
         record = self._inner.get(ref)
@@ -137,8 +165,8 @@ class NamedStore:
                 os.unlink(path)
 
     def where(self, ref: str) -> str | None:
-        """The newest of its names, or the plain file of the store."""
-        checked(ref)
+        """Return the newest of its names, or the plain file of the store."""
+        check_ref(ref)
         with suppress(OSError, RefError):
             return max(self._named(ref), default=None) or self._inner.where(ref)
         return self._inner.where(ref)
@@ -162,7 +190,7 @@ class NamedStore:
         return None
 
     def _make(self) -> None:
-        with told(self._path):
+        with explain_errors(self._path):
             os.makedirs(os.path.dirname(self._path), exist_ok=True)
             with suppress(FileExistsError):
                 os.mkdir(self._path, 0o700)
@@ -171,9 +199,7 @@ class NamedStore:
             raise StoreError(f"{self._path} is not a folder, and no symlink is followed here; use a real one.")
         if found.st_uid != os.geteuid():
             raise StoreError(f"{self._path} belongs to another user (uid {found.st_uid}); use a folder of your own.")
-        if found.st_mode & 0o077:
-            with told(self._path):
-                _make_private(self._path)
+        refuse_writable(self._path, found.st_mode)
 
     def _open(self) -> os._ScandirIterator[str]:
         return os.scandir(self._path)
@@ -182,7 +208,7 @@ class NamedStore:
         return bool(re.fullmatch(self.shape, entry.name)) and entry.is_file(follow_symlinks=False)
 
     def _named(self, ref: str) -> Iterator[str]:
-        """Every name in the folder of the very file that the store has."""
+        """Yield every name in the folder of the very file that the store has."""
         path = self._inner.where(ref)
         if path is None:  # compressed, which happens only to what has no other name
             return
@@ -196,10 +222,10 @@ class NamedStore:
 class NamedWriter:
     """An output on its way in; it gets its name when it is published."""
 
-    __slots__ = ("_inner", "_store", "abandon", "blob", "fileno", "write")
+    __slots__ = ("_inner", "_store", "abandon", "blob", "fileno", "most_bytes", "write")
 
     def __init__(self, store: NamedStore, inner: DirWriter) -> None:
-        self._store, self._inner = store, inner
+        self._store, self._inner, self.most_bytes = store, inner, inner.most_bytes
         self.write, self.fileno, self.blob, self.abandon = inner.write, inner.fileno, inner.blob, inner.abandon
 
     def publish(self, record: Record) -> Record:
@@ -209,17 +235,8 @@ class NamedWriter:
         return replace(published, path=self._store.name(published, dated))
 
 
-def _make_private(path: str) -> None:
-    """Nobody else looks into our folder, whoever made it for us."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        os.fchmod(fd, stat.S_IMODE(os.fstat(fd).st_mode) & 0o700)
-    finally:
-        os.close(fd)
-
-
 def _same_bytes(source: str, path: str) -> None:
-    """Another name for a file, or a copy of it where there are no hard links; OSError when the name is taken."""
+    """Give a file another name, or copy it where there are no hard links; raise OSError if the name is taken."""
     try:
         os.link(source, path, follow_symlinks=False)
     except FileExistsError:

@@ -69,7 +69,7 @@ class _DamagedError(Exception):
 
 
 def _old(folder: Folder, now: float, older_than: float, ends_at: float | None) -> Iterator[tuple[str, Seen]]:
-    """The plain outputs of that age, if they are large enough to gain by it."""
+    """Yield the plain outputs of that age, if they are large enough to gain by it."""
     for ref in sorted(folder.refs()):
         seen = folder.look(ref)
         if RECORD not in seen or DATA not in seen or seen[DATA].st_size <= BLOCK:
@@ -82,7 +82,7 @@ def _old(folder: Folder, now: float, older_than: float, ends_at: float | None) -
 
 
 def _packed(folder: Folder, ref: str, seen: Seen, now: float) -> int | None:
-    """The size of an output that is compressed now; None where it stays as it is."""
+    """Return the size of an output that is compressed now; None where it stays as it is."""
     left = seen.get(PACKED)  # by somebody who was killed, or is not done yet
     if left and (now - left.st_ctime <= STEP_SECONDS or not folder.take(ref + PACKED, left)):
         return None

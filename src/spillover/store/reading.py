@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
+from contextlib import suppress
 
 from spillover.errors import StoreError
-from spillover.store.folder import BYTES, DATA, PACKED, PIN, RECORD, Folder, told
+from spillover.store.folder import BYTES, DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
 from spillover.store.record import from_json
 
 TYPE_CHECKING = False
@@ -14,32 +16,42 @@ if TYPE_CHECKING:
     from spillover.store.base import Record
 
 
+#: A record that is larger is none of ours, and is not given the memory: that of a terabyte has a third of this.
+LARGEST = 1 << 29
+
+
 class FileBlob:
     """The bytes of an open file, read where they are wanted."""
 
     __slots__ = ("_file", "size")
 
     def __init__(self, fd: int) -> None:
-        self._file = os.fdopen(fd, "rb", buffering=0)
-        self.size = os.fstat(fd).st_size
+        with shut_on_error(fd):
+            self.size = os.fstat(fd).st_size
+            self._file = os.fdopen(fd, "rb", buffering=0)
 
     def read(self, start: int, end: int) -> bytes:
         if self._file.closed:
-            raise StoreError("These bytes were closed before.")
+            raise StoreError("These bytes have already been closed.")
         at, end = max(start, 0), min(end, self.size)
         parts = []
-        with told():
+        with explain_errors():
             while at < end and (part := os.pread(self._file.fileno(), end - at, at)):
                 parts.append(part)
                 at += len(part)
+        if at < end:  # whoever reads on from here would never come to the end
+            raise StoreError(
+                f"The file became shorter while it was being read: {self.size:,} bytes before, {at:,} now."
+            )
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
-        self._file.close()
+        with suppress(OSError):  # nothing was written by way of it
+            self._file.close()
 
 
 def open_bytes(folder: Folder, ref: str) -> Blob:
-    """The bytes of an output; FileNotFoundError when there are none."""
+    """Return the bytes of an output; FileNotFoundError when there are none."""
     for ending in BYTES:
         try:
             blob = FileBlob(folder.open(ref + ending))
@@ -53,10 +65,25 @@ def open_bytes(folder: Folder, ref: str) -> Blob:
     raise FileNotFoundError(ref)
 
 
+def note_read(folder: Folder, ref: str) -> None:
+    """Set the access time of the bytes, which retention looks at; filesystems may not do so by themselves."""
+    for ending in (DATA, PACKED):
+        facts = folder.facts(ref + ending)
+        if facts is not None:
+            with suppress(OSError):
+                times = (time.time_ns(), facts.st_mtime_ns)
+                os.utime(ref + ending, ns=times, dir_fd=folder.fd, follow_symlinks=False)
+
+
 def read_record(folder: Folder, ref: str) -> Record:
-    """The record of an output; FileNotFoundError when there is none, StoreError when it is damaged."""
-    with os.fdopen(folder.open(ref + RECORD), "rb", buffering=0) as file:
-        data = file.read()
+    """Return the record of an output; FileNotFoundError when there is none, StoreError when it is damaged."""
+    file = FileBlob(folder.open(ref + RECORD))
+    try:
+        if file.size > LARGEST:
+            raise StoreError(f"The record of {ref} is damaged: it has {file.size:,} bytes.")
+        data = file.read(0, file.size)
+    finally:
+        file.close()
     try:
         return from_json(data, ref=ref, pinned=folder.facts(ref + PIN) is not None)
     except ValueError as error:

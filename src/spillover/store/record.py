@@ -1,19 +1,31 @@
-"""A record as the JSON that stands beside the bytes, and back. Pure: bytes in, Record out."""
+"""A record as the JSON that stands beside the bytes, and back. Pure: bytes in, Record out.
+
+It ends with a hash of itself, so that a record that was changed is not believed. What earlier versions wrote has none;
+of any record it is checked that its numbers can be true.
+"""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+from spillover.errors import UsageError
 from spillover.intake.meter import LineIndex
-from spillover.store.base import Record
+from spillover.store.base import Owner, Record, is_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 FORMAT = 1
+#: No number of ours is larger: a size that is claims what cannot be.
+LARGEST = 1 << 62
+#: An index of larger blocks would have us read as much for one line.
+LARGEST_BLOCK = 1 << 24
+_CHECK, _DIGITS, _END = b', "check": "', 64, b'"}\n'
 
 
-def to_json(record: Record) -> bytes:
-    """All but the ref and the pin: those are names of files, so that they cannot say two things."""
+def to_json(record: Record, **more: Any) -> bytes:
+    """Return all but the ref and the pin: those are names of files, so that they cannot say two things. `more` stands below."""
     import json  # 2 ms, wanted only once something has overflowed
 
     facts = {
@@ -32,13 +44,24 @@ def to_json(record: Record) -> bytes:
         "shown": record.shown,
         "kind": record.kind,
         "why": record.why,
+        "notices": record.notices,
+        "scope": record.scope,
+        "others": [[owner.scope, owner.created, owner.call_id, owner.command] for owner in record.others],
+        **({} if record.redacted is None else {"redacted": record.redacted}),
         "index": {"block": record.index.block, "before": record.index.before},
+        **more,
     }
-    return json.dumps(facts, allow_nan=False).encode("ascii") + b"\n"
+    text = json.dumps(facts, allow_nan=False).encode("ascii")[:-1]
+    return text + _CHECK + _hash(text) + _END
 
 
 def from_json(data: bytes, *, ref: str, pinned: bool) -> Record:
-    """The record that was written for this ref; raises ValueError, with the reason, for anything else."""
+    """Return the record that was written for this ref; raises ValueError, with the reason, for anything else."""
+    return to_record(read_facts(data), ref=ref, pinned=pinned)
+
+
+def read_facts(data: bytes) -> dict[str, Any]:
+    """Return what a record says, if it is one and nobody has changed it; ValueError says what it is instead."""
     import json  # see to_json
 
     try:
@@ -47,6 +70,13 @@ def from_json(data: bytes, *, ref: str, pinned: bool) -> Record:
         raise ValueError("it is not JSON") from error
     if not isinstance(facts, dict) or facts.get("spillover") != FORMAT:
         raise ValueError("it is not a record of this version")
+    if "check" in facts and not _is_as_written(data):
+        raise ValueError("it was changed after it was written")
+    return facts
+
+
+def to_record(facts: dict[str, Any], *, ref: str, pinned: bool) -> Record:
+    """Return the record of this ref that says so; ValueError for what cannot be true of it."""
     try:
         record = Record(
             ref=ref,
@@ -64,21 +94,61 @@ def from_json(data: bytes, *, ref: str, pinned: bool) -> Record:
             shown=tuple((_count(first), _count(last)) for first, last in facts["shown"]),
             kind=_text(facts.get("kind", "")),  # records of the first version have neither
             why=tuple((_count(first), _count(last), _text(why)) for first, last, why in facts.get("why", ())),
+            notices=tuple(map(_text, facts.get("notices", ()))),
             index=LineIndex(_count(facts["index"]["block"]), tuple(map(_count, facts["index"]["before"]))),
             pinned=pinned,
+            redacted=_count_or_none(facts.get("redacted")),
+            scope=_scope_or_none(facts.get("scope")),  # a record without one is nobody's
+            others=tuple(map(_owner, facts.get("others", ()))),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"a value is missing or wrong ({error})") from error
-    if record.index.block == 0:
-        raise ValueError("its line index has blocks of no size")
-    if not record.sha256.startswith(ref.rpartition("-")[2]):
+    if not is_hash(record.sha256) or not record.sha256.startswith(ref.rpartition("-")[2]):
         raise ValueError("it belongs to another output")
+    if wrong := _contradiction(record):
+        raise ValueError(wrong)
     return record
+
+
+def _contradiction(record: Record) -> str:
+    """Return what cannot be true of its numbers; "" where nothing is known to be wrong."""
+    block, before = record.index.block, record.index.before
+    if not 0 < block <= LARGEST_BLOCK or len(before) != record.bytes // block + 1:
+        return "its line index does not have an entry for each block"
+    steps = [after - earlier for earlier, after in pairwise(before)]
+    if before[0] or any(not 0 <= step <= block for step in steps) or not 0 <= record.lines - before[-1] <= block:
+        return "its line index and its lines do not go together"
+    if record.lines > record.bytes or (record.bytes > 0) != (record.lines > 0):
+        return "it has more lines than bytes, or none"
+    produced = record.bytes if record.produced_bytes is None else record.produced_bytes
+    lines = record.lines if record.produced_lines is None else record.produced_lines
+    if produced < record.bytes or lines < record.lines:
+        return "less came than is stored"
+    if record.segments and sum(size for _, size in record.segments) not in (record.bytes, produced):
+        return "its segments do not add up to its bytes"
+    ranges = [(0, 0), *record.shown]
+    if any(not earlier[1] < after[0] <= after[1] <= lines for earlier, after in pairwise(ranges)):
+        return "the ranges that were shown are not in order"
+    if any(not 0 < first <= last <= lines for first, last, _ in record.why):
+        return "a reason is for lines that are not there"
+    return ""
+
+
+def _hash(text: bytes) -> bytes:
+    import hashlib  # wanted only once something has overflowed
+
+    return hashlib.sha256(text).hexdigest().encode()
+
+
+def _is_as_written(data: bytes) -> bool:
+    digits = len(data) - len(_END) - _DIGITS
+    text = data[: max(0, digits - len(_CHECK))]
+    return data == text + _CHECK + _hash(text) + _END
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} is no text")
+        raise TypeError(f"{value!r:.40} is not text")
     return value
 
 
@@ -86,9 +156,25 @@ def _text_or_none(value: Any) -> str | None:
     return None if value is None else _text(value)
 
 
+def _scope_or_none(value: Any) -> str | None:
+    if value is None:
+        return None
+    from spillover.store.scope import from_outside  # only for what is read back
+
+    try:
+        return from_outside(_text(value))
+    except UsageError as error:
+        raise ValueError(str(error)) from error
+
+
+def _owner(value: Any) -> Owner:
+    scope, created, call_id, command = value
+    return Owner(_scope_or_none(_text(scope)) or "", _moment(created), _text_or_none(call_id), _text_or_none(command))
+
+
 def _count(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError(f"{value!r:.40} is no count")
+    if type(value) is not int or not 0 <= value <= LARGEST:
+        raise TypeError(f"{value!r:.40} is not a count")
     return value
 
 
@@ -98,5 +184,5 @@ def _count_or_none(value: Any) -> int | None:
 
 def _moment(value: Any) -> float:
     if type(value) not in (int, float) or not abs(value) < 1e12:  # also false for NaN
-        raise TypeError(f"{value!r:.40} is no moment")
+        raise TypeError(f"{value!r:.40} is not a time")
     return float(value)

@@ -8,7 +8,20 @@ from itertools import islice
 
 from spillover.data import dataclass
 from spillover.errors import UsageError
-from spillover.store.folder import BYTES, MARKER, PIN, READ, RECORD, SWEEP, TEMP_SHAPE, Folder, ours, parsed
+from spillover.log import info
+from spillover.store.folder import (
+    BYTES,
+    MARKER,
+    PIN,
+    READ,
+    RECORD,
+    SWEEP,
+    TEMP_SHAPE,
+    Folder,
+    is_ours,
+    parse_name,
+    shut,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,22 +38,28 @@ STEP_SECONDS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long outputs are kept. What is pinned is kept for good and counts towards nothing; None sets no limit."""
+    """How long outputs are kept; None sets no limit.
+
+    What is pinned is kept for good, and makes nobody else go. But `bytes` and `count` are also what a store holds at
+    most, with all that is pinned or young: past that it takes no new output.
+    """
 
     age_seconds: int | float | None = 7 * DAY
     bytes: int | None = 5 << 30
     count: int | None = 10_000
     grace_seconds: int | float = 3_600  # what is younger stays, whatever the limits say
     compress_seconds: int | float | None = None  # what is older `spill gc` compresses; None: nothing
+    runs: int = 1_000  # how many runs are remembered, also of what fitted; 0: none
+    idle_seconds: int | float = 0  # what was read so recently stays; 0: reading changes nothing
 
     def __post_init__(self) -> None:
-        for name in ("age_seconds", "bytes", "count", "grace_seconds", "compress_seconds"):
+        for name in self.__slots__:
             value = getattr(self, name)
-            if value is None and name != "grace_seconds":
+            if value is None and name not in ("grace_seconds", "runs", "idle_seconds"):
                 continue
             kinds = (int, float) if name.endswith("_seconds") else (int,)
             if type(value) not in kinds or not 0 <= value < float("inf"):
-                raise UsageError(f"Retention({name}={value!r}) is no limit; use a number of 0 or more.")
+                raise UsageError(f"Retention({name}={value!r}) is not a limit; use a number of 0 or more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +70,7 @@ class Entry:
     bytes: int  # on disk
     mtime: float
     pinned: bool = False
+    read: float = 0.0  # when it was last read, as far as that is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +83,7 @@ class Swept:
 
 
 def plan(entries: Iterable[Entry], retention: Retention, now: float) -> list[str]:
-    """Which outputs have to go, the oldest first."""
+    """Return which outputs have to go, the oldest first."""
     loose = sorted((entry for entry in entries if not entry.pinned), key=lambda entry: (entry.mtime, entry.ref))
     size, count = sum(entry.bytes for entry in loose), len(loose)
     doomed = []
@@ -74,6 +94,8 @@ def plan(entries: Iterable[Entry], retention: Retention, now: float) -> list[str
         too_many = retention.count is not None and count > retention.count
         if age < retention.grace_seconds or not (expired or too_big or too_many):
             break  # all that follow are younger
+        if retention.idle_seconds and now - entry.read < retention.idle_seconds:
+            continue
         doomed.append(entry.ref)
         size, count = size - entry.bytes, count - 1
     return doomed
@@ -129,7 +151,7 @@ def alone(folder: Folder) -> Iterator[bool]:
         if free:
             with suppress(OSError):
                 fcntl.flock(fd, fcntl.LOCK_UN)  # closing alone would leave it to a child forked meanwhile
-        os.close(fd)
+        shut(fd)
 
 
 def _sweep(
@@ -141,34 +163,67 @@ def _sweep(
     drop: int | None = None,
     dry_run: bool = False,
 ) -> Swept:
-    found: dict[str, dict[str, os.stat_result]] = {}
-    for name, facts in _files(folder.fd, look):
-        if known := parsed(name):
-            found.setdefault(known[0], {})[known[1]] = facts
-    entries = {ref: _entry(ref, parts) for ref, parts in found.items() if RECORD in parts and parts.keys() & BYTES}
+    from spillover.store.removal import remove  # wanted once an hour
+    from spillover.store.runs import clear_runs
+    from spillover.store.tally import open_tally
+    from spillover.store.tombstones import clear
+
+    found = _found(folder, look)
+    entries = {ref: _entry(ref, parts) for ref, parts in found.items() if _whole(parts)}
     doomed = plan(entries.values(), retention, now)[:drop]
-    gone = [ref for ref in doomed if dry_run or folder.remove(ref, found[ref])]
+    gone = [ref for ref in doomed if dry_run or remove(folder, ref, found[ref])]
 
     # What is between two steps of being published or removed is not whole either; it gets time to become so.
     patience = max(retention.grace_seconds, STEP_SECONDS)
     halves = [ref for ref, parts in found.items() if ref not in entries and now - _touched(parts) > patience][:drop]
     # We may have looked at a part of the folder only, or while an output was compressed; it is whole all the same.
     halves = [ref for ref in halves if not folder.holds(ref)]
-    left = sum(len(found[ref]) for ref in halves if dry_run or folder.remove(ref, found[ref]))
+    left = sum(len(found[ref]) for ref in halves if dry_run or remove(folder, ref, found[ref]))
     for name in list(_leftovers(folder, look, now, patience))[:drop]:
         left += 1
         if not dry_run:
             folder.drop_temp(name)
-    return Swept(len(gone), sum(entries[ref].bytes for ref in gone), left)
+    if not dry_run:
+        clear(folder, now)
+        oldest = None if retention.age_seconds is None else now - retention.age_seconds
+        clear_runs(folder, retention.runs, oldest)
+        with suppress(OSError), open_tally(folder) as tally:
+            tally.write(None)  # the next who publishes counts, and so whatever made it wrong is put right
+    swept = Swept(len(gone), sum(entries[ref].bytes for ref in gone), left)
+    if (gone or left) and not dry_run:
+        info(
+            "Swept %s outputs of %s bytes, and %s leftover files.",
+            f"{swept.outputs:,}",
+            f"{swept.bytes:,}",
+            f"{left:,}",
+        )
+    return swept
+
+
+def look_around(folder: Folder) -> dict[str, tuple[Entry, dict[str, os.stat_result]]]:
+    """Return every output of a folder, as retention sees it, and its files."""
+    return {ref: (_entry(ref, parts), parts) for ref, parts in _found(folder).items() if _whole(parts)}
+
+
+def _found(folder: Folder, look: int | None = None) -> dict[str, dict[str, os.stat_result]]:
+    found: dict[str, dict[str, os.stat_result]] = {}
+    for name, facts in _files(folder.fd, look):
+        if known := parse_name(name):
+            found.setdefault(known[0], {})[known[1]] = facts
+    return found
+
+
+def _whole(parts: dict[str, os.stat_result]) -> bool:
+    return RECORD in parts and not parts.keys().isdisjoint(BYTES)
 
 
 def _files(fd: int, look: int | None) -> Iterator[tuple[str, os.stat_result]]:
-    """The plain files of ours in a folder; links, folders and what belongs to others is not looked at."""
+    """Yield the plain files of ours in a folder; links, folders and what belongs to others is not looked at."""
     with os.scandir(fd) as found:
         for entry in islice(found, look):
             with suppress(FileNotFoundError):
                 facts = entry.stat(follow_symlinks=False)
-                if ours(facts):
+                if is_ours(facts):
                     yield entry.name, facts
 
 
@@ -179,7 +234,8 @@ def _touched(parts: dict[str, os.stat_result]) -> float:
 def _entry(ref: str, parts: dict[str, os.stat_result]) -> Entry:
     size = sum(part.st_size for part in parts.values())
     touched = _touched({ending: part for ending, part in parts.items() if ending != PIN})
-    return Entry(ref, size, touched, pinned=PIN in parts)
+    read = max((parts[ending].st_atime for ending in BYTES if ending in parts), default=0.0)
+    return Entry(ref, size, touched, pinned=PIN in parts, read=read)
 
 
 def _leftovers(folder: Folder, look: int | None, now: float, patience: float) -> Iterator[str]:
@@ -202,5 +258,5 @@ def _leftovers(folder: Folder, look: int | None, now: float, patience: float) ->
             if age <= patience:
                 continue
         finally:
-            os.close(fd)
+            shut(fd)
         yield name

@@ -1,7 +1,7 @@
-"""What a person would see: escape codes, overwritten progress frames, control bytes and broken UTF-8 cleaned away.
+"""What a person would see: escape codes, control bytes and broken UTF-8 cleaned away, progress bars folded, rows apart.
 
-Everything here works inside one line: a newline in is a newline out, so line N of the view is line N of the output,
-and a cut at a line end never changes what the rest looks like.
+Everything here works inside one line, so a cut at a line end never changes what the rest looks like. A newline in is a
+newline out; only a line that carriage returns divide into rows is shown as several.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 import stringzilla
+
+from spillover.view.invisible import has_invisible, make_visible
 
 #: C0 control bytes and DEL, all but tab and newline.
 CONTROLS = bytes([*range(9), *range(11, 32), 127])
@@ -26,71 +28,63 @@ _SEPARATORS = str.maketrans({"\u2028": " ", "\u2029": " "})
 
 
 def is_plain(data: bytes | str) -> bool:
-    """Whether bytes, or a text that is ASCII, would be shown as they are (broken UTF-8 aside)."""
+    """Return whether bytes, or a text that is ASCII, would be shown as they are (broken UTF-8 aside)."""
     if stringzilla.find_first_of(data, _CONTROLS_TEXT if isinstance(data, str) else CONTROLS) >= 0:
         return False
     if data.isascii():
         return True
     raw = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
     # A pattern of both would look at every byte in turn, thirty times slower than looking for one thing after another.
-    rare = any(stringzilla.find(raw, separator) >= 0 for separator in (b"\xe2\x80\xa8", b"\xe2\x80\xa9"))
-    return not rare and (stringzilla.find(raw, b"\xc2") < 0 or not _C1_BYTES.search(raw))
+    if any(stringzilla.find(raw, separator) >= 0 for separator in (b"\xe2\x80\xa8", b"\xe2\x80\xa9")):
+        return False
+    return not has_invisible(raw) and (stringzilla.find(raw, b"\xc2") < 0 or not _C1_BYTES.search(raw))
 
 
 def chars_of(data: bytes) -> int:
-    """How many characters the bytes hold as they came, counted at memory speed."""
+    """Return how many characters the bytes hold as they came, counted at memory speed."""
     return int(stringzilla.utf8_count(data))
 
 
 def clean(data: bytes) -> str:
-    """The text a person would see."""
+    """Return the text a person would see."""
+    return look(data)[0]
+
+
+def flat(data: bytes) -> str:
+    """Return the same with every line as one line, for those who count lines: what stands there in the end, and bad news."""
+    return look(data, flat=True)[0]
+
+
+def look(data: bytes, *, flat: bool = False) -> tuple[str, int]:
+    """Return the text a person would see, and how many overwritten frames are left out of it."""
     if is_plain(data):
-        return data.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace"), 0
     if b"\x1b" in data:
         data = _ESCAPE.sub(b"", data)
-    if b"\r" in data:
-        data = _last_frames(data)
-    text = data.translate(None, _DROPPED).decode("utf-8", "replace")
-    if "\b" in text:
-        text = _rubbed_out(text)
+    data = data.replace(b"\r\n", b"\n").translate(None, _DROPPED)
+    text, frames, erased = data.decode("utf-8", "replace"), 0, 0
     if not text.isascii():
         text = _C1.sub("", text)
         if "\u2028" in text or "\u2029" in text:  # translating takes thirty times as long as looking
             text = text.translate(_SEPARATORS)
-    return text
+    if "\r" in text:
+        from spillover.view.frames import fold  # most outputs have none of these
+
+        text, frames = fold(text, flat=flat)
+    if "\b" in text:
+        from spillover.view.erased import write_over
+
+        text, erased = write_over(text)
+    if has_invisible(data):
+        text = make_visible(text, data)
+    return text, frames + erased
 
 
 def exact(data: bytes) -> str:
-    """The bytes with every control character made visible (␛ ␍ ␀), for those who ask for the raw thing."""
-    return data.decode("utf-8", "replace").translate(_PICTURES)
+    """Return the bytes with every control character made visible (␛ ␍ ␀), for those who ask for the raw thing."""
+    text = data.decode("utf-8", "replace").translate(_PICTURES)
+    return make_visible(text, data) if not data.isascii() and has_invisible(data) else text
 
 
 _PICTURES = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {127: 0x2421}
 _PICTURES |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD) | {0x2028: 0x20, 0x2029: 0x20}
-
-
-def _last_frames(data: bytes) -> bytes:
-    """Of every line that was overwritten by carriage returns, the last state."""
-    data = data.replace(b"\r\n", b"\n")
-    kept: list[bytes] = []
-    done = 0
-    while (at := data.find(b"\r", done)) >= 0:
-        start = data.rfind(b"\n", done, at) + 1 or done
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        line = data[start:end].rstrip(b"\r")
-        kept += (data[done:start], line[line.rfind(b"\r") + 1 :])
-        done = end
-    kept.append(data[done:])
-    return b"".join(kept)
-
-
-def _rubbed_out(text: str) -> str:
-    """Backspaces applied: each takes back the character before it (man pages write N, backspace, N for bold)."""
-    left: list[str] = []
-    for char in text:
-        if char != "\b":
-            left.append(char)
-        elif left and left[-1] != "\n":
-            left.pop()
-    return "".join(left)

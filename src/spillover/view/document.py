@@ -6,11 +6,16 @@ from bisect import bisect_left
 
 import stringzilla
 
-from spillover.data import dataclass
+from spillover.data import dataclass, replace
 from spillover.errors import StoreError
-from spillover.intake.blob import Blob, Ends
+from spillover.intake.blob import Blob, Counted
 from spillover.intake.meter import LineIndex
-from spillover.view.clean import clean
+from spillover.view.clean import look
+from spillover.work import ROW, UNBOUNDED, Work
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class Section:
         return self.end - self.start
 
 
-#: With more sections than these, nobody has a share worth having.
+#: With more sections than this, no share would be worth having.
 MANY = 32
 
 
@@ -43,6 +48,8 @@ class Document:
     reach: int = 1 << 18
     chars: int = 0
     raw: bool = False  # shown as it came, control codes and all
+    guard: Callable[[str], str] | None = None  # marks what reads like ours, see `view.forged`
+    work: Work = UNBOUNDED  # what looking into it may still cost
 
     @property
     def size(self) -> int:
@@ -58,15 +65,26 @@ class Document:
     @property
     def gap(self) -> tuple[int, int]:
         """Bytes that were not kept, and cannot be shown: from, to; the same twice when everything is there."""
-        return self.blob.gap if isinstance(self.blob, Ends) else (0, 0)
+        return getattr(self.blob, "gap", (0, 0))
+
+    def within(self, work: Work) -> Document:
+        """Return the same; whatever is read of it costs work."""
+        return replace(self, blob=Counted(self.blob, work), work=work)
 
     def text(self, start: int, end: int) -> str:
-        """What a person would see of these bytes."""
+        """Return what a person would see of these bytes."""
+        return self.look(start, end)[0]
+
+    def look(self, start: int, end: int) -> tuple[str, int]:
+        """Return the same, and how many overwritten frames are left out of it."""
         data = self.blob.read(start, end)
-        return data.decode("utf-8", "replace") if self.raw else clean(data)
+        if not self.raw and b"\r" in data:
+            self.work.spend(ROW * data.count(b"\r"))
+        text, frames = (data.decode("utf-8", "replace"), 0) if self.raw else look(data)
+        return (text if self.guard is None else self.guard(text)), frames
 
     def number(self, offset: int) -> int:
-        """The line that holds the byte at `offset`, from 1."""
+        """Return the line that holds the byte at `offset`, from 1."""
         opens, closes = self.gap
         if opens < closes and offset >= opens:  # counted from the end; what is not there has the line it ends with
             behind = _newlines(self.blob.read(max(offset, closes), self.size))
@@ -75,16 +93,34 @@ class Document:
         return self.index.before[block] + _newlines(self.blob.read(block * self.index.block, offset)) + 1
 
     def start(self, line: int) -> int:
-        """Where a line (from 1) begins; past the last line, the end of the output."""
+        """Return where a line (from 1) begins; past the last line, the end of the output."""
         if line <= 1:
             return 0
         if line > self.lines:
             return self.size
         newline = line - 1  # it begins behind this many newlines
-        block = bisect_left(self.index.before, newline) - 1
-        base = block * self.index.block
-        data = self.blob.read(base, base + self.index.block)
-        return base + _nth_newline(data, newline - self.index.before[block]) + 1
+        opens, closes = self.gap
+        upto = opens if opens < closes else self.size
+        block = max(0, bisect_left(self.index.before, newline) - 1)
+        base, nth = block * self.index.block, newline - self.index.before[block]
+        while base < upto:
+            data = self.blob.read(base, min(base + self.index.block, upto))
+            here = _newlines(data)
+            following = self.index.before[block + 1 : block + 2]
+            if following and len(data) == self.index.block and here != following[0] - self.index.before[block]:
+                break  # an index that is wrong here would name the wrong line
+            if here >= nth:
+                return base + _nth_newline(data, nth) + 1
+            if following or not data:
+                break  # it is in what is not there
+            # What was only counted, not stored, is not in the index: there is little of it, and it is looked through.
+            base, nth = base + len(data), nth - here
+        if opens == closes:
+            raise StoreError("the stored bytes no longer fit their record; `spill verify` says more")
+        data = self.blob.read(closes, self.size)
+        before = self.newlines - _newlines(data)
+        # A line that begins where nothing was kept is there from its first byte that was.
+        return closes if newline <= before else closes + _nth_newline(data, newline - before) + 1
 
 
 def _newlines(data: bytes) -> int:
@@ -92,7 +128,7 @@ def _newlines(data: bytes) -> int:
 
 
 def _nth_newline(data: bytes, nth: int) -> int:
-    """Where the nth newline (from 1) stands, by halving: counting runs at memory speed, splitting does not."""
+    """Return where the nth newline (from 1) stands, by halving: counting runs at memory speed, splitting does not."""
     low, high = 0, len(data)
     view = memoryview(data)
     while high - low > 64:

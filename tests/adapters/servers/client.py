@@ -1,4 +1,4 @@
-"""A client that starts `spill mcp`, has a server spawn a child, says who is running, and waits to be killed."""
+"""A client that starts `spill mcp`, makes a server spawn a child, prints the process ids, and waits to be killed."""
 
 import json
 import subprocess

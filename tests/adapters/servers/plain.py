@@ -1,4 +1,4 @@
-"""An MCP server of the standard library alone: it answers what it is told to, also what no server should."""
+"""An MCP server that uses only the standard library and answers as instructed, including answers no server should give."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def text(words):
 
 
 def call(name, given, id_):
-    """What a call gives; None where it gives nothing."""
+    """Return the result of a call; None if there is none."""
     if name == "say":
         return given["result"]
     if name == "flood":

@@ -1,4 +1,4 @@
-"""A server by the official SDK, over pipes or over HTTP: it floods, draws, asks back, tells how far it is, and gives data."""
+"""A server built with the official SDK, over pipes or HTTP: it floods, sends images, asks back, reports progress, sends data."""
 
 import asyncio
 import base64

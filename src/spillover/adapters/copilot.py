@@ -1,0 +1,69 @@
+"""Copilot CLI's hooks: `preToolUse` gives a shell line back inside `spill sh`, `postToolUse` a result within the limits."""
+
+from __future__ import annotations
+
+import json
+
+from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, words_of
+from spillover.adapters.rewrite import rewrite_line
+from spillover.config.host import COPILOT
+from spillover.log import info
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from spillover.clipper import Clipper
+
+#: What the model has here to go back with.
+HINTS = ("cli",)
+#: The tools that run a line of shell.
+SHELLS = frozenset({"bash", "shell"})
+#: How the model goes back, and what is there to be followed word for word.
+LEFT_ALONE = frozenset(
+    {"view", "edit", "create", "str_replace_editor", "apply_patch", "update_todo", "ask_user", "report_intent"}
+)
+TEXT = "textResultForLlm"
+
+
+def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
+    """Return what the hook answers; None where nothing changes."""
+    if not isinstance(event, dict):
+        return None
+    tool, arguments = words_of(event, "toolName") or "", _arguments(event.get("toolArgs"))
+    if "toolResult" not in event:
+        line = words_of(arguments, "command")
+        new = rewrite_line(line) if tool in SHELLS and line else None
+        return (
+            None if new is None or not isinstance(arguments, dict) else {"modifiedArgs": {**arguments, "command": new}}
+        )
+    result = event["toolResult"]
+    text = words_of(result, TEXT)
+    if text is None or tool in LEFT_ALONE:
+        info("The hook left the result of %s alone.", tool)
+        return None
+    limits = None
+    command = words_of(arguments, "command", COMMAND_CHARS)
+    try:
+        made = clipper()
+        if made.leaves_alone(tool):
+            return None
+        choices = bounded(made.for_command(command).for_tool(tool), **COPILOT.shown)
+        limits = choices.limits
+        new = Call(choices, words_of(event, "toolCallId"), command, words_of(event, "cwd")).text(text)
+    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
+        from spillover.adapters.hook_plain import Plain
+
+        new = Plain(error, limits).text(text)
+    return None if new is None else {"modifiedResult": {**result, TEXT: new}}
+
+
+def _arguments(said: object) -> Any:
+    """Return the arguments of a call, which come as JSON."""
+    if not isinstance(said, str):
+        return said
+    try:
+        return json.loads(said)
+    except (ValueError, RecursionError):
+        return None

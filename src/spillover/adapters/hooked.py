@@ -1,0 +1,166 @@
+"""One tool call that a host asks us about: its texts measured, marked, clipped; None where they stay as they are.
+
+No result is exempt, whatever its tool or its command is called: an answer of ours passes because it fits.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from spillover.data import dataclass, replace
+from spillover.limits import Limits, Size, count_lines
+from spillover.result import Clip
+from spillover.runs import note_run
+from spillover.view.clean import clean, is_plain
+from spillover.view.invisible import has_invisible, make_visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from io import FileIO
+    from typing import Any
+
+    from spillover.choices import Choices
+
+#: A record keeps no more of a command line.
+COMMAND_CHARS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """How to clip the result of one call, and what is known of it."""
+
+    choices: Choices
+    call_id: str | None = None
+    command: str | None = None
+    cwd: str | None = None
+
+    def fits(self, text: str) -> bool:
+        """Return whether a text is within the limits; most are, and nothing that cuts is loaded for them."""
+        choices = self.choices
+        bounds = (choices.limits,) if choices.trigger is None else (choices.trigger, choices.limits)
+        return any(each.hold(text, choices.count, byte_bound=choices.byte_bound) for each in bounds)
+
+    def marked(self, text: str) -> str:
+        """Return the text as it is, invisible characters spelled out; cleaned and marked where a line of it reads like a notice."""
+        text = self.choices.cover_text(text)
+        guard = self.choices.guard()
+        if guard is None or (is_plain(text) and not guard.suspects(text)):
+            return text
+        raw = text.encode("utf-8", "surrogatepass")
+        seen = clean(raw)
+        marked = guard(seen)
+        if marked != seen:
+            return marked
+        return make_visible(text, raw) if has_invisible(raw) else text
+
+    def text(self, text: str) -> str | None:
+        """Return the text within the limits; None where it stays as it is."""
+        if self.fits(text):
+            marked = self.marked(text)
+            if marked == text or self.fits(marked):
+                self._note_whole(text)
+                return None if marked == text else marked
+        from spillover import pipeline
+
+        clip = pipeline.clip(text, self.choices, call_id=self.call_id, command=self.command)
+        self._note(clip, _bytes(text))
+        return clip.text
+
+    def blocks(self, blocks: list[Any]) -> list[Any] | None:
+        """Return the blocks with texts within the limits; None where all stay as they are."""
+        from spillover.blocks import clip_blocks, texts_of
+
+        texts = texts_of(blocks)
+        together = "\n".join(texts)
+        if not texts:
+            return None
+        if self.fits(together) and all(self.marked(text) == text for text in texts):
+            self._note_whole(together)
+            return None
+        clipped = clip_blocks(blocks, self.choices, call_id=self.call_id)
+        self._note(clipped.clip, _bytes(together))
+        return None if list(clipped) == blocks else list(clipped)
+
+    def streams(self, *, stdout: str, stderr: str) -> dict[str, str] | None:
+        """Return what is shown of each stream; None where both stay as they are."""
+        if self.fits(_together(stdout, stderr)):
+            marked = {"stdout": self.marked(stdout), "stderr": self.marked(stderr)}
+            same = marked == {"stdout": stdout, "stderr": stderr}
+            if same or self.fits(_together(**marked)):
+                self._note_whole(_together(stdout, stderr))
+                return None if same else marked
+        texts, outcome = self.clipped(stdout=stdout, stderr=stderr)
+        if outcome != "whole":
+            return texts
+        # Cleaned, they fit, and need no label: each has its own place.
+        return {name: self.choices.seen(_bytes(text)) for name, text in (("stdout", stdout), ("stderr", stderr))}
+
+    def clipped(self, **streams: Any) -> tuple[dict[str, str], str]:
+        """Return streams clipped together, whatever they are given as; what is shown of each, and the outcome."""
+        from spillover.blocks import clip_streams_apart
+
+        texts, clip = clip_streams_apart(streams, self.choices, call_id=self.call_id, command=self.command)
+        said = [text for text in streams.values() if isinstance(text, str)]
+        self._note(clip, _bytes(_together(*said)) if len(said) == len(streams) else _bytes(clip.text))
+        return texts, clip.outcome
+
+    def _note_whole(self, text: str) -> None:
+        """Remember a call whose result stays as it is, without counting its tokens again."""
+        data = _bytes(text)
+        self._note(Clip(text, _total=Size(count_lines(text), len(data))), data)
+
+    def _note(self, clip: Clip, data: bytes) -> None:
+        if clip.outcome == "whole" and _is_ours(self.command):  # `spill sh` has noted the run itself, and all of it
+            return
+        note_run(self.choices, clip, data, command=self.command, call_id=self.call_id, cwd=self.cwd)
+
+
+def _is_ours(command: str | None) -> bool:
+    """Return whether a line runs `spill`, behind a `cd` or not."""
+    words = (
+        (command or "").rpartition("&&")[2].split() if (command or "").startswith("cd ") else (command or "").split()
+    )
+    return words[:1] == ["spill"] and words[1:2] in (["sh"], ["run"])
+
+
+def bounded(choices: Choices, **shown: int) -> Choices:
+    """Return the choices lowered to what a host shows, the trigger included, so that the host cuts nothing more."""
+
+    def lower(limits: Limits, *others: Limits | None) -> Limits:
+        said = {
+            name: [value for other in (limits, *others) if other and (value := getattr(other, name))] for name in shown
+        }
+        return replace(limits, **{name: min([most, *said[name]]) for name, most in shown.items()})
+
+    trigger = choices.trigger and lower(choices.trigger)
+    return replace(choices, limits=lower(choices.limits, trigger), trigger=trigger)
+
+
+def open_file(path: object, size: object = None) -> FileIO | None:
+    """Open a file that a host names, if it is a plain file of this size. No link is followed, and nothing blocks."""
+    if not isinstance(path, str) or not path or "\0" in path:
+        return None
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY)
+    except (OSError, ValueError):
+        return None
+    facts = os.fstat(fd)
+    if not stat.S_ISREG(facts.st_mode) or size not in (None, facts.st_size):
+        os.close(fd)
+        return None
+    return os.fdopen(fd, "rb", buffering=0)
+
+
+def _together(stdout: str, stderr: str = "") -> str:
+    return "\n".join(filter(None, (stdout, stderr)))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def words_of(values: object, key: str, most: int | None = None) -> str | None:
+    """Return a text under a key; None where there is none."""
+    value = values.get(key) if isinstance(values, dict) else None
+    return value[:most] if isinstance(value, str) else None

@@ -1,0 +1,188 @@
+"""Where each host keeps its configuration, and what we put there."""
+
+from __future__ import annotations
+
+import os
+
+from spillover.adapters.install.edits import Both, Entry, Marked, Whole
+from spillover.adapters.install.files import Target
+from spillover.adapters.install.lines import LINES
+from spillover.adapters.install.toml_text import Table
+from spillover.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from spillover.adapters.install.files import Edit
+
+HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "pi", "shell")
+#: Any host that has a file of MCP servers: `spill init mcp-json FILE`.
+FILE_HOST = "mcp-json"
+#: Hosts that can give a line of shell to `spill sh` before it runs.
+REWRITING = ("claude-code", "gemini", "copilot")
+SCOPES = ("user", "project")
+COMMAND = "spill"
+HOOK = f"{COMMAND} hook claude-code"
+SERVER = {"command": COMMAND, "args": ["mcp"]}
+NAME = "spillover"
+
+
+def targets(
+    host: str,
+    scope: str,
+    environ: Mapping[str, str],
+    folder: str,
+    *,
+    rewrite: bool = False,
+    file: str | None = None,
+) -> list[Target]:
+    """Return the files of a host, and what we put into each; `rewrite`: also what changes lines of shell before they run."""
+    if host == FILE_HOST:
+        if file is None:
+            raise UsageError("name the host's file of MCP servers: spill init mcp-json FILE.")
+        return [Target(os.path.abspath(os.path.expanduser(file)), _server_in(file))]
+    home = environ.get("HOME") or os.path.expanduser("~")
+
+    def at(variable: str, otherwise: str, here: str, *rest: str) -> str:
+        if scope == "project":
+            return os.path.join(folder, here, *rest)
+        return os.path.join(environ.get(variable) or os.path.join(home, otherwise), *rest)
+
+    files: dict[str, Edit]
+    match host:
+        case "claude-code":
+            files = {at("CLAUDE_CONFIG_DIR", ".claude", ".claude", "settings.json"): _hook(before=rewrite)}
+        case "opencode":
+            base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+            above = os.path.join(folder, ".opencode") if scope == "project" else os.path.join(base, "opencode")
+            files = {os.path.join(above, "plugins", f"{NAME}.js"): _plugin()}
+        case "codex":
+            files = {
+                at("CODEX_HOME", ".codex", ".codex", "config.toml"): _toml(),
+                at("CODEX_HOME", ".codex", "", "AGENTS.md"): _markdown(),
+            }
+        case "gemini":
+            files = {
+                at("", ".gemini", ".gemini", "settings.json"): _gemini(before=rewrite),
+                at("", ".gemini", "", "GEMINI.md"): _markdown(),
+            }
+        case "copilot":
+            above = (
+                os.path.join(folder, ".github")
+                if scope == "project"
+                else environ.get("COPILOT_HOME") or os.path.join(home, ".copilot")
+            )
+            files = {os.path.join(above, "hooks", f"{NAME}.json"): Whole(_copilot(before=rewrite), key=COPILOT_KEY)}
+        case "pi":
+            above = os.path.join(folder, ".pi") if scope == "project" else os.path.join(home, ".pi", "agent")
+            files = {os.path.join(above, "extensions", f"{NAME}.js"): Whole(_script("pi_extension.js"))}
+        case _:
+            if scope != "project":
+                raise UsageError(
+                    "shell has no file for all your work; use --scope project, or no --scope to print the lines."
+                )
+            files = {os.path.join(folder, name): _markdown() for name in _read_here(folder)}
+    return [Target(path, edit, folder if scope == "project" else None) for path, edit in files.items()]
+
+
+def _read_here(folder: str) -> list[str]:
+    """AGENTS.md, and a CLAUDE.md that is a file of its own."""
+    agents, claude = (os.path.join(folder, name) for name in ("AGENTS.md", "CLAUDE.md"))
+    own = os.path.isfile(claude) and os.path.realpath(claude) != os.path.realpath(agents)
+    return ["AGENTS.md", *["CLAUDE.md"] * own]
+
+
+def _hook(*, before: bool) -> Both:
+    from spillover.adapters.claude_code import BEFORE, EVENT, MATCHER
+
+    return Both((_hook_entry(EVENT, MATCHER, HOOK), _hook_entry(BEFORE, "Bash", HOOK)), wanted=(True, before))
+
+
+def _gemini(*, before: bool) -> Both:
+    from spillover.adapters.gemini import EVENT, SHELL
+
+    return Both((_server(), _hook_entry(EVENT, SHELL, f"{COMMAND} hook gemini")), wanted=(True, before))
+
+
+def _hook_entry(event: str, matcher: str, command: str) -> Entry:
+    return Entry(
+        ("hooks", event, "[]"),
+        {"matcher": matcher, "hooks": [{"type": "command", "command": command}]},
+        _all_ours,
+        inner=("hooks", "[]"),
+        ours_inside=is_our_hook,
+    )
+
+
+#: By this we know our file of Copilot's hooks again; JSON has no place for a comment.
+COPILOT_KEY = '"spillover": "written by `spill init copilot`"'
+
+
+def _copilot(*, before: bool) -> str:
+    import json
+
+    hook = {
+        "type": "command",
+        "bash": f"{COMMAND} hook copilot",
+        "powershell": f"{COMMAND} hook copilot",
+        "timeoutSec": 60,
+    }
+    events = {**({"preToolUse": [hook]} if before else {}), "postToolUse": [hook]}
+    return "{\n  " + COPILOT_KEY + ",\n" + json.dumps({"version": 1, "hooks": events}, indent=2)[2:] + "\n"
+
+
+def _server_in(path: str) -> Entry:
+    """Return the entry for a host's own file of servers: VS Code's file calls them otherwise."""
+    vs_code = os.path.basename(os.path.dirname(os.path.abspath(path))) == ".vscode"
+    zed = os.path.basename(os.path.dirname(os.path.abspath(path))) in (".zed", "zed")
+    key = "servers" if vs_code else "context_servers" if zed else "mcpServers"
+    return Entry((key, NAME), {"type": "stdio", **SERVER} if vs_code else SERVER, is_our_server)
+
+
+def _all_ours(group: Any) -> bool:
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return isinstance(hooks, list) and bool(hooks) and all(map(is_our_hook, hooks))
+
+
+def is_our_hook(hook: Any) -> bool:
+    """Return whether a hook runs `spill hook claude-code`, or that of another host, from wherever."""
+    words = hook.get("command", "") if isinstance(hook, dict) else ""
+    words = words.split() if isinstance(words, str) else []
+    return words[1:2] == ["hook"] and words[2:] in (["claude-code"], ["gemini"]) and _is_spill(words[0])
+
+
+def _is_spill(word: str) -> bool:
+    """Return whether a word of a command is ours, with whatever folder, of whatever system, and quotes around it."""
+    name = word.strip("\"'").replace("\\", "/").rpartition("/")[2]
+    return name in (COMMAND, f"{COMMAND}.exe")
+
+
+def _server() -> Entry:
+    return Entry(("mcpServers", NAME), SERVER, is_our_server)
+
+
+def is_our_server(server: Any) -> bool:
+    """Return whether an entry starts `spill mcp`, with whatever else."""
+    if not isinstance(server, dict) or not isinstance(server.get("args"), list):
+        return False
+    return _is_spill(str(server.get("command"))) and server["args"][:1] == ["mcp"]
+
+
+def _plugin() -> Whole:
+    return Whole(_script("opencode_plugin.js"))
+
+
+def _script(name: str) -> str:
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        return file.read()
+
+
+def _toml() -> Table:
+    first, last = f"# >>> {NAME}: written by `spill init codex`", f"# <<< {NAME}"
+    return Table(f"mcp_servers.{NAME}", f'command = "{COMMAND}"\nargs = ["mcp"]', first, last, is_our_server)
+
+
+def _markdown() -> Marked:
+    return Marked(f"<!-- {NAME}: written by `spill init` -->", LINES, f"<!-- /{NAME} -->")

@@ -1,0 +1,44 @@
+"""MCP: a server with our tools, and a proxy that clips what other servers answer. Over pipes this needs no package.
+
+Neighbours import `Server`, `servers_in`, `serve` and `Bounds` from here, and nothing from the modules inside. Importing this does
+no work: each name is loaded when it is first used.
+
+    message    JSON-RPC messages, and nothing about MCP
+    schema     data cut so that it still satisfies its JSON schema
+    structured the data beside the text of a result, by the same choice
+    result     what a server answers, within the limits
+    answer     an answer on its way to the client
+    tools      read_output, grep_output, … as MCP tools
+    catalog    the tools of all servers under one set of names
+    ask        requests to the servers, and who waits for them
+    many       several servers that look like one
+    relay      one client, the servers behind us, and what passes between them
+    stdio      lines over pipes, and servers that we run
+    url        a server at a URL (extra: mcp)
+    door       who may come in over HTTP, and every bound
+    sockets    the connections of clients, bounded (extra: mcp)
+    http       clients over HTTP (extra: mcp)
+    servers    which servers there are
+    run        serve(): everything above put together
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spillover.adapters.mcp.door import Bounds as Bounds
+    from spillover.adapters.mcp.run import serve as serve
+    from spillover.adapters.mcp.servers import Server as Server
+    from spillover.adapters.mcp.servers import servers_in as servers_in
+
+_WHERE = {"Bounds": "door", "Server": "servers", "servers_in": "servers", "serve": "run"}
+
+__all__ = sorted(_WHERE)  # noqa: PLE0605  it is a list
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    globals()[name] = value
+    return value

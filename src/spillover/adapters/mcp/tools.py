@@ -1,0 +1,142 @@
+"""The way back as MCP tools: the functions of `Clipper.tools()` with their schemas, and `run_command` where allowed."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+from spillover.data import dataclass, replace
+from spillover.errors import SpilloverError, UsageError
+from spillover.fit import trim
+from spillover.limits import SMALLEST, Limits
+from spillover.notice import TOOLS, one_line
+from spillover.retrieve.specs import about, check_arguments, schema
+from spillover.retrieve.tools import ERROR_CHARS, tools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeVar
+
+    from spillover.choices import Choices
+    from spillover.clipper import Clipper
+    from spillover.notice import Hint
+
+    ChoicesT = TypeVar("ChoicesT", bound=Choices)
+
+#: What all of them are called, with `spill_` before each where a server has a tool of such a name.
+NAMES = ("read_output", "grep_output", "outline_output", "list_outputs")
+RUN = "run_command"
+PREFIX = "spill_"
+#: A command that nobody gave a time has this many seconds.
+TIMEOUT = 600
+#: The most characters of an answer, whatever the limits are: a host that bounds MCP results itself, as Claude Code with
+#: our hook does at 49,500, leaves it alone.
+ANSWER_CHARS = 48_000
+#: The part of the limits that is left for the line with the exit code.
+EXIT_SHARE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool of ours: how it is listed, and what is called."""
+
+    listed: dict[str, Any]
+    call: Callable[..., Any]
+
+
+class Failed(Exception):  # noqa: N818  it carries an answer
+    """What is wrong, in words for the model."""
+
+
+def bounded_by(choices: ChoicesT, chars: Any) -> ChoicesT:
+    """Return the choices with the size a tool declares for itself as an upper bound."""
+    if not isinstance(chars, int) or isinstance(chars, bool) or chars < 1:
+        return choices
+    most = max(chars, SMALLEST["chars"])
+
+    def lower(limits: Limits) -> Limits:
+        return limits if limits.chars is not None and limits.chars <= most else replace(limits, chars=most)
+
+    return replace(choices, limits=lower(choices.limits), trigger=choices.trigger and lower(choices.trigger))
+
+
+def _bound(choices: ChoicesT) -> ChoicesT:
+    return bounded_by(choices, ANSWER_CHARS)
+
+
+def prefix_among(taken: Iterable[str]) -> str:
+    """Return what stands before our names, so that none of them is taken."""
+    names, prefix = set(taken), ""
+    while any(prefix + name in names for name in (*NAMES, RUN)):
+        prefix += PREFIX
+    return prefix
+
+
+def hint(prefix: str) -> Hint:
+    """Return how a notice names the tools."""
+    steps = {name: getattr(TOOLS, name) for name in ("search", "lines", "bytes", "columns", "grep")}
+    return replace(TOOLS, **{name: prefix + step for name, step in steps.items()})
+
+
+def offered(clipper: Clipper, prefix: str = "", *, allow_run: bool = False) -> dict[str, Offered]:
+    """Return the tools by their names."""
+
+    def failed(words: str) -> str:
+        raise Failed(words)
+
+    functions: list[Callable[..., Any]] = [*tools(_bound(clipper.for_answers()), hint(prefix), failed)]
+    if allow_run:
+        functions.append(_runner(clipper))
+    return {
+        prefix + function.__name__: Offered(listing(function, prefix + function.__name__), function)
+        for function in functions
+    }
+
+
+def listing(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    """Return a function as tools/list has it."""
+    reads = {} if function.__name__ == RUN else {"annotations": {"readOnlyHint": True}}
+    return {"name": name, "description": about(function), "inputSchema": schema(function), **reads}
+
+
+async def called(tool: Offered, arguments: Any, clipper: Clipper) -> dict[str, Any]:
+    """Return the result of a call: text that fits; what is wrong with it, as an error in words."""
+    try:
+        if not isinstance(arguments, dict | None):
+            raise UsageError('the arguments are not an object; send one such as {"ref": "last"}.')
+        given = check_arguments(tool.listed["inputSchema"], arguments or {}, tool.listed["name"])
+        if inspect.iscoroutinefunction(tool.call):
+            text = await tool.call(**given)
+        else:
+            text = await asyncio.to_thread(tool.call, **given)
+    except Failed as failed:
+        return _result(str(failed), is_error=True)
+    except SpilloverError as error:
+        said = f"[{one_line(str(error), ERROR_CHARS)}]"
+        return _result(trim(said, clipper.for_answers()), is_error=True)
+    return _result(text)
+
+
+def _result(text: str, *, is_error: bool = False) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+
+
+def _runner(clipper: Clipper) -> Callable[..., Any]:
+    """Return the tool that runs commands, for hosts without a shell of their own."""
+    choices = _bound(clipper.for_tool(RUN))
+    choices = replace(choices, limits=choices.limits.share(1 - EXIT_SHARE), trigger=None)
+
+    async def run_command(command: str, cwd: str | None = None, timeout: int = TIMEOUT) -> str:  # noqa: ASYNC109
+        """Run a shell command. What it prints comes back within limits; all of it is stored.
+
+        Args:
+            command: For sh -c.
+            cwd: The folder to run it in.
+            timeout: Seconds after which it is ended.
+        """
+        run = await choices.arun(["sh", "-c", command], cwd=cwd, timeout=timeout, tool=RUN, die_with_parent=True)
+        ended = f"timed out after {timeout} s" if run.timed_out else f"exit code {run.exit_code}"
+        return f"{run.clip.text.rstrip()}\n[{ended}]".lstrip()
+
+    return run_command

@@ -1,0 +1,104 @@
+"""Cleaning up, and catching up: gc, push."""
+
+from __future__ import annotations
+
+from spillover.cli import exits
+from spillover.cli.output import put, put_json
+from spillover.cli.refs import count_outputs
+from spillover.cli.setup import clipper
+from spillover.config.values import AGE, read
+from spillover.errors import UsageError
+from spillover.store.directory import DirStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from spillover.store.packing import Compressed
+    from spillover.store.retention import Swept
+
+
+def gc(arguments: argparse.Namespace) -> int:
+    store = clipper(arguments).store
+    if isinstance(store, DirStore):
+        if arguments.lifecycle:
+            raise UsageError(
+                "--lifecycle writes rules for a bucket; this store is a folder, which `spill gc` sweeps by itself."
+            )
+    else:
+        return _sweep_bucket(arguments, store)
+    after = _compress_after(arguments, store)
+    # What is made smaller first may stay.
+    packed = None if after is None else store.compress(older_than_seconds=after, dry_run=arguments.dry_run)
+    _tell_swept(arguments, store.sweep(dry_run=arguments.dry_run), packed)
+    return exits.OK
+
+
+def _tell_swept(arguments: argparse.Namespace, swept: Swept, packed: Compressed | None) -> None:
+    if arguments.json:
+        removed = {"outputs": swept.outputs, "bytes": swept.bytes, "leftovers": swept.leftovers}
+        put_json({**removed, **_list_packed(packed), "dry_run": arguments.dry_run})
+        return
+    if packed:
+        put(_describe_packed(packed))
+    verb = "would remove" if arguments.dry_run else "removed"
+    put(f"{verb} {count_outputs(swept.outputs)} ({swept.bytes:,} bytes) and {swept.leftovers:,} leftover files\n")
+
+
+def _compress_after(arguments: argparse.Namespace, store: DirStore) -> float | None:
+    said = arguments.compress_after
+    if said is None:
+        return store.retention.compress_seconds if store.retention else None
+    try:
+        return float(read(AGE, int(said) if said.isdecimal() else said))
+    except ValueError as error:
+        raise UsageError(f"--compress-after {said!r}: expected {AGE}.") from error
+
+
+def _list_packed(packed: Compressed | None) -> dict[str, object]:
+    if packed is None:
+        return {}
+    names = ("outputs", "bytes_before", "bytes_after", "damaged")
+    return {"compressed": {name: getattr(packed, name) for name in names}}
+
+
+def _describe_packed(packed: Compressed) -> str:
+    are = "is" if packed.damaged == 1 else "are"
+    damaged = f"; {packed.damaged:,} {are} damaged (see `spill verify`)" * (packed.damaged > 0)
+    if packed.bytes_after is None:
+        return f"would compress {count_outputs(packed.outputs)} ({packed.bytes_before:,} bytes)\n"
+    return f"compressed {count_outputs(packed.outputs)} ({packed.bytes_before:,} bytes are {packed.bytes_after:,} now){damaged}\n"
+
+
+def _sweep_bucket(arguments: argparse.Namespace, store: Any) -> int:
+    """Apply retention to a bucket, or print the rules by which it does so itself."""
+    if not hasattr(store, "lifecycle"):
+        raise UsageError("this store has no retention of its own; nothing to do.")
+    if arguments.lifecycle:
+        put_json(store.lifecycle())
+        return exits.OK
+    if arguments.compress_after is not None:
+        raise UsageError("--compress-after is for folders; what goes to a bucket is compressed on its way.")
+    _tell_swept(arguments, store.sweep(dry_run=arguments.dry_run), None)
+    return exits.OK
+
+
+def push(arguments: argparse.Namespace) -> int:
+    """Bring what is kept on this machine only to the bucket it was meant for."""
+    store: Any = clipper(arguments).store
+    if not hasattr(store, "push"):
+        raise UsageError(
+            "outputs are kept in a folder of this machine; `spill push` is for a store such as s3://BUCKET/PREFIX."
+        )
+    pushed = store.push()
+    if arguments.json:
+        put_json({"outputs": pushed.outputs, "bytes": pushed.bytes, "left": pushed.left, "why": pushed.why})
+    else:
+        put(f"pushed {count_outputs(pushed.outputs)} ({pushed.bytes:,} bytes) to {store.url}\n")
+        if pushed.left:
+            put(f"{count_outputs(pushed.left)} still on this machine only{f': {pushed.why}' if pushed.why else ''}\n")
+    return exits.FOUND if pushed.left else exits.OK
+
+
+FUNCTIONS = {"gc": gc, "push": push}

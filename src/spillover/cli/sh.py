@@ -1,0 +1,60 @@
+"""`spill sh`: a line of shell, as an agent wrote it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from spillover.cli.clipping import make_clipper, print_run
+from spillover.cli.output import complain, facts, put, put_json
+from spillover.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+
+def sh(arguments: argparse.Namespace) -> int:
+    """Run a line; return its exit code, whatever becomes of the text."""
+    words = arguments.line[1:] if arguments.line[:1] == ["--"] else arguments.line
+    if len(words) != 1:
+        raise UsageError("sh takes one line, in quotes: spill sh 'make 2>&1 | tail -20'.")
+    (line,) = words
+    if arguments.scope:  # a `spill` inside the line works in the same one
+        os.environ["SPILLOVER_SCOPE"] = arguments.scope
+    from spillover.run import tool_name
+    from spillover.sh import run_line
+
+    shell = arguments.shell or _find_shell()
+    chosen = make_clipper(arguments).for_command(line).for_tool(arguments.tool or tool_name(shell))
+    ended = run_line(line, chosen, shell=shell, timeout=arguments.timeout, interactive=True, die_with_parent=True)
+    run = ended.run
+    try:
+        if arguments.json:
+            how = {"exit_code": run.exit_code, "timed_out": run.timed_out, "still_open": list(run.still_open)}
+            how |= {"warning": run.warning} if run.warning else {}
+            kept = [
+                {"filters": each.filters, "exits": dict(each.exits), "lines": each.lines, "ref": each.ref}
+                for each in ended.kept
+            ]
+            put_json({**how, **facts(run.clip), "kept": kept})
+            return run.exit_code
+        print_run(run, chosen)
+        with suppress(OSError):  # the line has done its work all the same
+            for note in ended.notes:
+                put(f"{note}\n", 2)
+        if run.warning:  # T15 knows which commands flood; the model is told once, in the result
+            complain(run.warning)
+        if run.timed_out:
+            complain(f"the line took longer than --timeout {arguments.timeout:g}s and was ended")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError as error:
+        complain(f"what it printed could not be written: {error.strerror}")
+    return run.exit_code
+
+
+def _find_shell() -> str:
+    """Return bash, which is what agents write for; sh where there is none."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return "bash" if any(os.access(os.path.join(folder, "bash"), os.X_OK) for folder in folders) else "sh"

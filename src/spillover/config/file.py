@@ -1,0 +1,88 @@
+"""One configuration file: what is in it, as settings. Imported where there is a file, and most have none."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+
+from spillover.config.place import PYPROJECT
+from spillover.config.values import KEYS, QUOTED_CHARS, RULE_KEYS, Setting, check, in_rule, line_of, nearest, short
+from spillover.data import dataclass, replace
+from spillover.errors import ConfigError
+from spillover.notice import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+#: A line with more dots may be a key with as many parts, and for those the parser's time grows with the square.
+MOST_DOTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """What a file says in vain: one key of it, or all of it where the key is empty; and why."""
+
+    path: str
+    key: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file, read; `table` is ours in it. What a file says that is not `trusted` may only narrow (`config.narrow`)."""
+
+    path: str
+    table: dict[str, Any]
+    text: str
+    trusted: bool = True
+
+    def settings(self, environ: Mapping[str, str]) -> Iterator[Setting]:
+        flat = list(self._flat({key: value for key, value in self.table.items() if key != "tools"}, KEYS))
+        for pattern, rule in self.inner("tools", self.table.get("tools", {})).items():
+            own = list(self._flat(self.inner(pattern, rule), RULE_KEYS))
+            # An empty rule says that this tool is like the rest, whatever the patterns after it say.
+            flat += [(in_rule(pattern, key), value) for key, value in own or [("clip", True)]]
+        for key, value in flat:
+            yield check(Setting(key, value, self.path), os.path.dirname(self.path), environ, self.text)
+
+    def inner(self, name: str, value: object) -> dict[str, Any]:
+        if isinstance(value, dict):
+            return value
+        raise self._refuse(name, f"{short(Setting(name, value, self.path))}: expected a table of keys.")
+
+    def _flat(self, table: dict[str, Any], known: Mapping[str, str], under: str = "") -> Iterator[tuple[str, object]]:
+        for key, value in table.items():
+            name = under + key
+            if name in known:
+                yield name, value
+            elif any(one.startswith(name + ".") for one in known):
+                yield from self._flat(self.inner(name, value), known, name + ".")
+            else:
+                beside = [one.removeprefix(under).partition(".")[0] for one in known if one.startswith(under)]
+                beside += ["tools"] if known is KEYS and not under else []
+                what = "not a key" if known is KEYS else "not a key of a rule"
+                near = nearest(key, dict.fromkeys(beside))
+                raise self._refuse(key, f"{one_line(name, QUOTED_CHARS)} is {what}; {near}")
+
+    def _refuse(self, key: str, words: str) -> ConfigError:
+        return ConfigError(f"{self.path}{line_of(self.text, key)}: {words}")
+
+
+def parse(path: str, data: bytes, *, trusted: bool = True) -> File | None:
+    """Return the configuration in a file; None if it has none of ours (`speaks_of_us` tells quickly)."""
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.count(b".") > MOST_DOTS:
+            raise ConfigError(f"{path}:{number}: more than {MOST_DOTS} dots in one line; break it up.")
+    try:
+        text = data.decode()
+        table: Any = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} is not TOML: {one_line(str(error), 2 * QUOTED_CHARS)}.") from error
+    whole = File(path, table, text, trusted)
+    if os.path.basename(path) != PYPROJECT:
+        return whole
+    tool = table.get("tool")
+    ours = tool.get("spillover") if isinstance(tool, dict) else None
+    return None if ours is None else replace(whole, table=whole.inner("spillover", ours))

@@ -1,0 +1,87 @@
+"""A part of a stored output, named behind its ref: `REF#/stdout` (a JSON pointer), `REF#L10-20`, `REF#bytes=1-400`."""
+
+from __future__ import annotations
+
+import re
+
+from spillover.data import dataclass, replace
+from spillover.errors import UsageError
+from spillover.intake.blob import Held
+from spillover.intake.meter import Meter
+from spillover.retrieve.uri import find_value
+from spillover.select.json.literal import spell
+from spillover.select.json.pointer import find_value as find_in
+from spillover.select.json.texts import read_string
+from spillover.view.document import Document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spillover.store.base import Record
+
+#: A pointer is looked up in no larger output: all of it is in memory then.
+CAP = 64 << 20
+#: Matched at one place; no quantifier gives anything back.
+_LINES = re.compile(r"L?(\d++)(?:[-:]L?(\d++))?")
+_BYTES = re.compile(r"bytes=(\d++)[-:](\d++)")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What stands behind the `#` of a ref."""
+
+    pointer: str | None = None
+    lines: str | None = None
+    bytes: str | None = None
+
+
+def split_ref(ref: str) -> tuple[str, Part]:
+    """Return a ref without what stands behind its `#`, and that; other words with a `#` in them are left alone."""
+    if not isinstance(ref, str):
+        return ref, Part()
+    base, sign, fragment = ref.partition("#")
+    if not sign:
+        return ref, Part()
+    if fragment.startswith("/") or not fragment:
+        return base, Part(pointer=fragment or None)
+    if lines := _LINES.fullmatch(fragment):
+        return base, Part(lines=f"{lines[1]}:{lines[2] or lines[1]}")
+    if numbers := _BYTES.fullmatch(fragment):
+        return base, Part(bytes=f"{numbers[1]}:{numbers[2]}")
+    return ref, Part()
+
+
+def open_value(document: Document, record: Record, pointer: str) -> tuple[Record, Document]:
+    """Return the value that a pointer names as an output of its own: a string as it is meant, anything else as JSON."""
+    if document.size > CAP:
+        raise UsageError(
+            f"{record.ref} has {document.size:,} bytes; a pointer works up to {CAP:,}. Search it instead, or read it by bytes."
+        )
+    data = document.blob.read(0, document.size)
+    try:
+        start, end = find_value(document.blob, pointer)
+    except UsageError:
+        spelled = spell(data)  # a Python repr, perhaps
+        found = None if spelled is None else find_in(spelled, pointer)
+        if found is None:
+            raise
+        start, end = found
+    value = _mean(data[start:end])
+    meter = Meter()
+    meter.feed(value, hashing=False)
+    named = replace(
+        record, ref=f"{record.ref}#{pointer}", bytes=len(value), lines=meter.lines, index=meter.index, partial=None,
+        produced_bytes=None, produced_lines=None, segments=(), shown=(), kind="", why=(),
+    )  # fmt: skip
+    return named, Document(Held(value), meter.index, meter.lines, meter.newlines, guard=document.guard)
+
+
+def _mean(written: bytes) -> bytes:
+    """Return what a value means, if it is a string; anything else as it is written."""
+    if written[:1] == b"'":
+        from ast import literal_eval  # only for reprs
+
+        try:
+            return str(literal_eval(written.decode("utf-8", "surrogatepass"))).encode("utf-8", "surrogatepass")
+        except (ValueError, SyntaxError):
+            return written
+    return read_string(written, 1, len(written) - 1)[0] if written[:1] == b'"' else written

@@ -1,0 +1,82 @@
+"""Rules: other choices for the tools whose name matches a pattern, in the words of a TOML table or of a Clipper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spillover.errors import UsageError
+from spillover.limits import SMALLEST, Limits
+from spillover.units import SIZES, read_amount
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: What a rule may set: the arguments of a Clipper, and the limits one by one, as in a configuration file.
+KEYS = frozenset(
+    {
+        "limits",
+        "trigger",
+        "keep",
+        "store",
+        "tokenizer",
+        "hints",
+        "cap",
+        "wording",
+        "notice",
+        "raw",
+        "worth",
+        "clip",
+        *SMALLEST,
+    }
+)
+
+
+def find_rule(rules: Mapping[str, Mapping[str, Any]], tool: str) -> Mapping[str, Any] | None:
+    """Return the first rule whose pattern matches the name of a tool."""
+    return next((rule for pattern, rule in rules.items() if _matches(pattern, tool)), None)
+
+
+def read_rule(rule: Mapping[str, Any], limits: Limits, trigger: Limits | None) -> dict[str, Any]:
+    """Return a rule as arguments of a Clipper. A limit that it does not name stays as it is for all tools."""
+    read = {key: value for key, value in rule.items() if key not in (*SMALLEST, "clip")}
+    sizes = {key: value for key, value in rule.items() if key in SMALLEST}
+    if sizes:
+        read["limits"] = _merge(read.get("limits", limits), sizes)
+        if read["limits"] is None:
+            raise UsageError("a rule must leave at least one limit.")
+    if isinstance(read.get("trigger"), Mapping):
+        read["trigger"] = _merge(trigger, read["trigger"])
+    if isinstance(read.get("cap"), str):
+        read["cap"] = _read_cap(read["cap"])
+    return read
+
+
+def check_rule(pattern: str, rule: Mapping[str, Any]) -> None:
+    """Raise a UsageError for a key that no rule has."""
+    for key in rule:
+        if key not in KEYS:
+            raise UsageError(f"the rule for {pattern!r} has {key!r}; a rule may set {', '.join(sorted(KEYS))}.")
+
+
+def _merge(held: Limits | None, sizes: Mapping[str, Any]) -> Limits | None:
+    """Return the limits with some of them changed; 0 and False remove one."""
+    for name in sizes:
+        if name not in SMALLEST:
+            raise UsageError(f"a rule has no limit {name!r}; use {', '.join(SMALLEST)}.")
+    changed = {name: value or None for name, value in sizes.items()}
+    merged = {**(dict(held.given()) if held else {}), **changed}
+    return Limits(**merged) if any(merged.values()) else None
+
+
+def _read_cap(text: str) -> int:
+    try:
+        return read_amount(text, SIZES)
+    except ValueError:
+        raise UsageError(f'cap={text!r} is not a size; use a number of bytes, or one with its unit: "2 GiB".') from None
+
+
+def _matches(pattern: str, tool: str) -> bool:
+    from fnmatch import fnmatchcase  # rules are rare, and this costs a millisecond
+
+    return fnmatchcase(tool, pattern)

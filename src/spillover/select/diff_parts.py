@@ -1,0 +1,200 @@
+"""The parts of a unified diff (also git show and git log -p): commits, files, hunks, and how many lines each changes.
+
+Bounded: MARKS headers of hunks are known, the first of them; of what stands above a hunk only WINDOW bytes are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spillover.data import dataclass
+from spillover.work import OBJECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spillover.view.document import Document
+
+BLOCK = 1 << 20
+MARKS = 20_000
+WINDOW = 1 << 14
+#: A colour has fewer bytes than this, so a line that begins at the end of a block is known by so many of the next.
+AHEAD = 64
+
+#: Colours may stand before anything. Here as below, no quantifier gives anything back, and none reaches over a line's end
+#: but that of _MARK, which looks at three lines.
+_COLOUR = rb"(?:\x1b\[[0-9;]*+m)*+"
+#: A removed line may look like "--- name", and an added one like "+++ name", but no hunk begins below them.
+_MARK = re.compile(
+    rb"\n%b(?:@@ -|diff -|(?:commit|From) [0-9a-f]{7,}+|Index: |--- [^\n]*+\n%b\+\+\+ (?=[^\n]*+\n%b@@ -))"
+    % (_COLOUR, _COLOUR, _COLOUR)
+)
+_HUNK = re.compile(rb"%b@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@" % _COLOUR)
+_BEGINS = re.compile(rb"%b(?:diff -|(commit |From )|Index: )" % _COLOUR)
+CHANGED = re.compile(rb"%b[-+]" % _COLOUR)
+_COLOURED = re.compile(rb"\n(?:\x1b\[[0-9;]*+m)++([-+])")
+_SUBJECT = re.compile(rb"\n(?:Subject: |    )([^\n]*+)")
+_SHA = re.compile(rb"%b(?:commit |From )([0-9a-f]{7})" % _COLOUR)
+_NAMES = re.compile(rb"(diff --git a/)|\+\+\+ (?:b/)?+|Index: ")
+_NAME = re.compile(rb"[^\t\n\x1b\r]++")
+#: What the lines of a diff begin with.
+LINE = re.compile(rb"%b(?:[-+ \\]|@@ |diff |index |\w++ mode |(?:new|deleted|rename|copy|similarity|dissimilarity) |"
+                  rb"Binary files |GIT binary|Index: |=++$|commit |Author|Commit|Date:|Merge: |From |Subject: |$)"
+                  % _COLOUR)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One hunk: where it begins, where its body does, where it ends; which file it is of; how many lines it changes."""
+
+    start: int
+    body: int
+    end: int
+    file: int
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What stands above the hunks of one file: where its own header begins, its name, and which commit it is in."""
+
+    start: int
+    end: int
+    name: str
+    commit: int  # -1: none
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit: from its first line up to the end of its subject, and both in short."""
+
+    start: int
+    end: int
+    sha: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the output."""
+
+    start: int
+    end: int
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A diff, taken apart."""
+
+    commits: Sequence[Commit]
+    files: Sequence[File]
+    hunks: Sequence[Hunk]
+
+
+def parts(document: Document) -> Parts:
+    """Return the commits, files and hunks of a diff, in order."""
+    starts = list(_marks(document))
+    edges = [*(at for at, _ in starts), document.size]
+    commits: list[Commit] = []
+    files: list[File] = []
+    hunks: list[Hunk] = []
+    opened = None  # where the file that has no hunk yet begins
+    for (at, is_hunk), end in zip(starts, edges[1:], strict=True):
+        if is_hunk:
+            if opened is not None:
+                files.append(_file(document, opened, at, len(commits) - 1))
+                opened = None
+            line = document.blob.read(at, min(end, at + WINDOW)).find(b"\n") + 1
+            if files:
+                body = at + line if line else end
+                hunks.append(Hunk(at, body, end, len(files) - 1, *_changes(document, body, end)))
+            continue
+        begins = _BEGINS.match(document.blob.read(at, at + AHEAD))
+        if opened is not None and begins:  # one without a hunk: a binary file, a new name
+            files.append(_file(document, opened, at, len(commits) - 1))
+            opened = None
+        if begins and begins[1]:
+            commits.append(_commit(document, at, end))
+        elif opened is None:
+            opened = at
+    if opened is not None:
+        files.append(_file(document, opened, document.size, len(commits) - 1))
+    return Parts(commits, files, hunks)
+
+
+def name_line(document: Document, file: File) -> tuple[int, int]:
+    """Return the line that names a file."""
+    found = lines(document, file.start, min(file.end, file.start + WINDOW))
+    named = [line for line in found if any(_names(line.text))] or found
+    return named[0].start, named[0].end
+
+
+def lines(document: Document, start: int, end: int) -> list[Line]:
+    """Return the lines of some bytes."""
+    data = document.blob.read(start, end)
+    document.work.spend(3 * OBJECT * data.count(b"\n"))
+    found = re.finditer(rb"[^\n]*+\n|[^\n]++\Z", data)
+    return [Line(start + match.start(), start + match.end(), match[0]) for match in found]
+
+
+def _commit(document: Document, start: int, end: int) -> Commit:
+    data = document.blob.read(start, min(end, start + WINDOW))
+    subject, sha = _SUBJECT.search(data), _SHA.match(data)
+    upto = subject.end() + 1 if subject else data.find(b"\n") + 1
+    said = subject[1].decode("utf-8", "replace") if subject else ""
+    return Commit(start, min(end, start + upto) if upto else end, sha[1].decode() if sha else "", said)
+
+
+def _changes(document: Document, start: int, end: int) -> tuple[int, int]:
+    """Return how many lines of a body are added and removed."""
+    added = removed = 0
+    for at in range(start - 1, end - 1, BLOCK):  # the newline before the body begins its first line
+        data = document.blob.read(at, min(end, at + BLOCK + AHEAD))
+        inside = data[: BLOCK + 1]
+        added, removed = added + inside.count(b"\n+"), removed + inside.count(b"\n-")
+        if b"\x1b[" in data:
+            signs = [match[1] for match in _COLOURED.finditer(data) if match.start() < BLOCK]
+            added, removed = added + signs.count(b"+"), removed + signs.count(b"-")
+    return added, removed
+
+
+def _file(document: Document, start: int, end: int, commit: int) -> File:
+    data = document.blob.read(start, min(end, start + WINDOW))
+    names = [name for name in _names(data) if name != b"/dev/null"]
+    return File(start, end, names[-1].decode("utf-8", "replace") if names else "a file", commit)
+
+
+def _names(data: bytes) -> Iterator[bytes]:
+    """Yield the files that some lines name. Of a line that names two, with a/ and b/, the second."""
+    for line in data.split(b"\n"):
+        at, second = 0, line.rfind(b" b/") + 3
+        while match := _NAMES.search(line, at):
+            at = match.end()
+            if match[1] and second < at + 3:
+                continue
+            if name := _NAME.match(line, second if match[1] else at):
+                at = name.end()
+                yield name[0]
+
+
+def _marks(document: Document) -> Iterator[tuple[int, bool]]:
+    """Yield where a header begins, and whether it is a hunk's. Lines of a body begin with a space, + or -, and are none."""
+    count = 0
+    at, tail = 0, b"\n"  # the output begins a line
+    while at < document.size and count < MARKS:
+        data = document.blob.read(at, at + BLOCK)
+        piece, base, at = tail + data, at - len(tail), at + len(data)
+        upto = len(piece)
+        for _ in range(3 if at < document.size and len(tail) < WINDOW else 0):
+            upto = max(piece.rfind(b"\n", 0, upto), 0)  # a header is known by the lines below it
+        for match in _MARK.finditer(piece):
+            if match.start() >= upto or count >= MARKS:
+                break
+            is_hunk = _HUNK.match(piece, match.start() + 1) is not None
+            if is_hunk or b"@@ -" not in match[0]:
+                count += 1
+                yield base + match.start() + 1, is_hunk
+        tail = piece[upto:]

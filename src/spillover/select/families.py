@@ -1,0 +1,52 @@
+"""Failures that are alike are one story: what lines have in common that say the same of different things.
+
+`outline` counts families over a whole output, `signal` in what it looks at closely; both tell them apart by this.
+"""
+
+from __future__ import annotations
+
+from spillover.select.classes import EVIDENCE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Array = Any  # of numpy; its own types say little about what is in one
+
+#: Evidence that may mean something else.
+WEAK = "crash"
+SURE = tuple(name for name in EVIDENCE if name != WEAK)
+#: So many families are named at most, and so much of what lines have in common tells them apart.
+MOST = 20
+KEY = 200
+
+#: Names, places and numbers are written with these; one with a digit or a slash in it, or behind a quote, tells lines
+#: apart that are alike. It is replaced by a byte that no view has.
+_NAME = bytes(c < 0x80 and (chr(c).isalnum() or chr(c) in "_/.:@+~-\\%") for c in range(256))
+_TELLING = bytes(c < 0x80 and (chr(c).isdigit() or chr(c) in "/\\") for c in range(256))
+_QUOTES = (0x27, 0x60, 0x98)  # the last one ends an opening quote in UTF-8
+_ANY = 1
+
+
+def templates(view: bytes) -> list[bytes]:
+    """Return each line without what tells it from lines that are alike."""
+    import numpy as np
+
+    if not view:
+        return []
+    data = np.frombuffer(view, dtype=np.uint8)
+    edges = np.flatnonzero(np.diff(np.frombuffer(view.translate(_NAME), dtype=np.int8), prepend=0, append=0))
+    begin, end = edges[::2], edges[1::2]
+    telling = np.frombuffer(view.translate(_TELLING), dtype=np.uint8)
+    upto = np.concatenate((np.zeros(1, dtype=np.int32), np.cumsum(telling, dtype=np.int32)))
+    left_out = (upto[end] > upto[begin]) | np.isin(data[np.maximum(begin, 1) - 1], _QUOTES)
+    begin, end = begin[left_out], end[left_out]
+    change = np.zeros(len(data) + 1, dtype=np.int8)
+    change[begin + 1] += 1
+    change[end] -= 1
+    gone = np.cumsum(change[:-1], dtype=np.int8).view(bool)
+    gone |= data == 32  # columns are padded
+    out = data.copy()
+    out[begin] = _ANY
+    text: bytes = out[~gone].tobytes()
+    return text.removesuffix(b"\n").split(b"\n")

@@ -1,0 +1,21 @@
+"""JSON stays JSON: gaps inside a value, each marked so that what is left still parses.
+
+Who lives here, each knowing only those above it:
+
+- `begin`: whether bytes begin as JSON does
+- `scan`: where the brackets and commas outside of strings stand
+- `strings`: where a string may be cut
+- `almost`: a value among some words, and a Python repr as JSON of the same length
+- `members`: the values of a container, each with its key
+- `alike`: records alike, each as lean as needed
+- `rows`: how full each of them is shown
+- `odd`: the records that stand out among many alike
+- `gaps`: what is hidden, what is left, and why it is shown
+- `room`: which gaps bring a value down to a given size
+- `parse`: bytes as a value that can be shown in part
+- `value`: an output that is one JSON value
+- `near`: an output that is nearly one
+- `ndjson`: an output with a JSON record on each line
+
+`select/auto.py` calls `select` of the last three; `retrieve/outline_json.py` uses `scan`, `select/kind.py` uses `begin` and `almost`. The rest is for this folder.
+"""

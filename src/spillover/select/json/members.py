@@ -1,0 +1,65 @@
+"""The members of a JSON container: where each key and each value stands."""
+
+from __future__ import annotations
+
+import re
+
+from spillover.data import dataclass
+from spillover.work import OBJECT, UNBOUNDED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spillover.select.json.scan import Ints, Marks
+    from spillover.work import Work
+
+_BLANK = b" \t\r\n"
+# Both are matched at one place, and no quantifier gives anything back.
+_BLANKS = re.compile(rb"[ \t\r\n]*+")
+_KEY = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"[ \t\r\n]*+:[ \t\r\n]*+', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A value in its container: `at` is where its key begins, or itself where it has none."""
+
+    at: int
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.at
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """A JSON value, and where the values in it are."""
+
+    data: bytes
+    marks: Marks
+    work: Work = UNBOUNDED
+
+    def inside(self, start: int, end: int, depth: int) -> Ints | None:
+        """Return the marks of a container that has members; None where it is none, is empty, or is too deep."""
+        if self.data[start] not in b"[{":
+            return None
+        marks = self.marks.inside(depth, start, end)
+        return None if marks is None or self.empty(marks) else marks
+
+    def empty(self, marks: Ints) -> bool:
+        """Return whether there is nothing between two brackets."""
+        opens, closes = int(marks[0]) + 1, int(marks[-1])
+        match = _BLANKS.match(self.data, opens, closes) if len(marks) == 2 else None
+        return match is not None and match.end() == closes
+
+    def child(self, marks: Ints, number: int) -> Child:
+        """Return a value of the container that has these marks."""
+        data, end = self.data, int(marks[number + 1])
+        blanks = _BLANKS.match(data, int(marks[number]) + 1, end)
+        at = blanks.end() if blanks else 0
+        while data[end - 1] in _BLANK:
+            some = data[max(at, end - 64) : end]
+            end -= len(some) - len(some.rstrip(_BLANK))
+            self.work.spend(OBJECT)
+        key = _KEY.match(data, at, end) if data[marks[0]] == 0x7B else None
+        return Child(at, key.end() if key else at, end)

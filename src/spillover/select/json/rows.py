@@ -1,0 +1,70 @@
+"""How full each of many records alike is shown: all of them as rows, if they fit; else the first, the last, and what stands out."""
+
+from __future__ import annotations
+
+from spillover.select.json.alike import LEVELS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spillover.select.json.alike import Alike
+    from spillover.select.json.members import Child
+
+#: Between two records stands a comma, and often a blank.
+COMMA = 2
+#: So many records tell whether all of them may fit; with DOUBT times the room they do not.
+SAMPLE = 24
+DOUBT = 1.5
+
+
+def plan(
+    alike: Alike, records: dict[int, Child], count: int, room: int, first: Sequence[int], mark: int
+) -> dict[int, int]:
+    """Return the level at which each record is shown; those that are missing are hidden. `first` are looked at before others.
+
+    Records are given by their number, of `count` in all; where some are not given, they are never shown.
+    """
+
+    def size(number: int, level: int) -> int:
+        return alike.lean(records[number], level).size + COMMA
+
+    if len(records) == count:
+        for level in range(1, LEVELS + 1):
+            some = list(records)[:: len(records) // SAMPLE + 1]
+            if sum(size(number, level) for number in some) * len(records) > DOUBT * room * len(some):
+                continue  # by far too much
+            left = room - sum(size(number, level) for number in records)
+            if left >= 0:
+                return _fill(dict.fromkeys(records, level), left, first, size)
+    chosen: dict[int, int] = {}
+    left, standing_out = room - mark, frozenset(first)  # those leave some room to others
+    for number in dict.fromkeys((0, count - 1, *first, *sorted(records))):
+        alone = number - 1 not in chosen and number + 1 not in chosen and number not in (0, count - 1)
+        needed = size(number, LEVELS) + (mark if alone else 0)
+        most = left if not alone or number not in standing_out else left - room // (4 if number == first[0] else 2)
+        if needed <= most:
+            chosen[number] = LEVELS
+            left -= needed
+        elif number in records and number > 1 and number not in standing_out and number != count - 1:
+            break
+    return _fill(chosen, left, first, size) if 0 in chosen else {}
+
+
+def _fill(levels: dict[int, int], left: int, first: Sequence[int], size: Size) -> dict[int, int]:
+    """Show records fuller while there is room: what stands out, and then from the first one on; all of them a level before any two."""
+    order = list(dict.fromkeys((*(number for number in first if number in levels), *levels)))
+    for _ in range(LEVELS):
+        for number in order:
+            more = size(number, levels[number] - 1) - size(number, levels[number]) if levels[number] else 0
+            if levels[number] and more <= left:
+                levels[number] -= 1
+                left -= more
+    return levels
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    #: How long a record is at a level.
+    Size = Callable[[int, int], int]

@@ -1,0 +1,91 @@
+"""Lines as spans: runs of those that were chosen, what is hidden between them, and how many fit."""
+
+from __future__ import annotations
+
+from spillover.select.fold import LONGEST_BLOCK
+from spillover.select.span import Hidden, Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from spillover.select.lines import Lines
+
+    Array = Any  # of numpy; its own types say little about what is in one
+
+#: The first room to try, in tokens; the next ones are interpolated between two measurements.
+FIRST_TRY = 1_000
+TRIES = 10
+ENOUGH = 0.98
+
+
+def find_room(most: int, fill: Any, bare: float) -> int:
+    """Return the largest room with which the limits are not above full, near enough, in few tries; 0 where none is."""
+    low, low_fill, high, high_fill = 0, bare, 0, 0.0
+    room = FIRST_TRY
+    for _ in range(TRIES):
+        room = min(room, most)
+        here = fill(room)
+        if here <= 1:
+            low, low_fill = room, here
+            if here >= ENOUGH or room >= most:
+                break
+        else:
+            high, high_fill = room, here
+        if high:
+            straight = low + (high - low) * (0.99 - low_fill) / max(high_fill - low_fill, 1e-9)
+            room = int(min(max(straight, low + 1), high - 1))
+        else:
+            room = int(max(low * 1.25, low * (0.99 - bare) / max(low_fill - bare, 1e-3)))
+        if high and high - low <= max(2, low // 100):
+            break
+    return low
+
+
+def spans_of(
+    lines: Lines,
+    kept: Array,
+    width: float,
+    reasons: Sequence[str] | None = None,
+    known: dict[tuple[int, int], Hidden | None] | None = None,
+) -> list[Span]:
+    """Return runs of kept lines, and what is known of the gaps between them; `known`: what is hidden, from one try to the next."""
+    reasons, known = reasons or [""] * len(kept), {} if known is None else known
+    numbers = kept.tolist()
+    places = zip(lines.first[kept].tolist(), lines.last[kept].tolist(), lines.tokens[kept].tolist(), strict=True)
+    out = []
+    for here, (number, (start, end, cost)) in enumerate(zip(numbers, places, strict=True)):
+        if cost > width:  # both ends of it; the middle is a gap like any other
+            half = max(1, int((end - start) * width / cost / 2))
+            out += [Span(start, start + half, reasons[here]), Span(end - half, end, reasons[here])]
+            continue
+        following = numbers[here + 1] if here + 1 < len(numbers) else len(lines)
+        then = None
+        if following > number + 1 and int(lines.last[following - 1]) >= end:
+            if (number, following) not in known:
+                known[number, following] = what_is_hidden(lines, number, following)
+            then = known[number, following]
+        out.append(Span(start, end, reasons[here], then))
+    return out
+
+
+def what_is_hidden(lines: Lines, shown: int, following: int) -> Hidden | None:
+    """Return what is hidden between two shown lines, where all of it repeats what is shown before."""
+    import numpy as np
+
+    hidden = slice(shown + 1, following)
+    if (lines.first[hidden] != lines.last[shown : following - 1]).any():  # not all of it was looked at
+        return None
+    if following == len(lines) or lines.first[following] != lines.last[following - 1]:
+        return None
+    count = following - shown - 1
+    if (lines.exact[hidden] == lines.exact[shown]).all():
+        return Hidden("same", count)
+    if (lines.template[hidden] == lines.template[shown]).all():
+        return Hidden("like", count)
+    for period in range(2, min(LONGEST_BLOCK + 1, shown + 2, count + 1)):
+        block = lines.template[shown + 1 - period : following]
+        if count % period == 0 and np.array_equal(block[period:], block[:-period]):
+            return Hidden("block", count // period, str(period))
+    return None

@@ -1,0 +1,161 @@
+"""The text of a file: its skeleton first, then bodies: what answers the query, the beginning, the end. Never reordered.
+
+The skeleton is imports, constants, classes, signatures and the first sentence said of each. Numbers that
+a reader put before the lines are shown where a part begins and at definitions, and left out in between.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spillover.select.ends import most
+from spillover.select.holes import count_gaps, fill_holes, take
+from spillover.select.listing import Listing, listing
+from spillover.select.outlined import Block, doc_line, outline
+from spillover.select.query import ANSWERS, CHARS, Query
+from spillover.select.span import Span
+from spillover.select.told import suffix_of
+from spillover.select.wanted import NOTHING
+from spillover.work import OBJECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from spillover.select.span import Fill
+    from spillover.select.wanted import Wanted
+    from spillover.view.document import Document
+
+    Array = Any  # of numpy; its own types say little about what is in one
+
+_PATH = re.compile(r"[^\s/\\]*+[/\\]\S*+|[^\s.]++\.\S*+")
+#: The share of the room for the skeleton, and for what answers the query.
+SKELETON, ANSWERING = 0.2, 0.35
+#: Of the rest, the share for the beginning: of what a reader returned, numbered, and of what a command printed of a file.
+#: Measured: agents need of the first what lies early, of the second what they asked to see last.
+BEGINNING = {True: 0.7, False: 0.35}
+#: What a marker costs, in tokens, with the number that is shown behind it. A hole that costs less is filled.
+MARKER = 10.0
+PER_TOKEN = 3.4
+#: A line that answers so much of the query is shown with what is around it.
+ANSWER = 0.34
+AROUND = 4
+#: In between, every so many lines have their number.
+EVERY = 40
+#: A longer line is shown in part.
+WIDTH = 600
+
+
+def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence[Span]:
+    """Return the skeleton and as much of the bodies as fits."""
+    lines = listing(document)
+    if len(lines) < 2:
+        return []
+    document.work.spend(OBJECT * 10 * len(lines))
+    plan = _Plan(lines, outline(lines.text, suffix_of(wanted), document.work), _asked(wanted))
+
+    def spans(room: int) -> list[Span]:
+        return plan.spans(plan.take(room))
+
+    room = most(int(plan.cost.sum()) + 1, lambda room: fill(spans(room)))
+    return spans(room) if room else []
+
+
+def _asked(wanted: Wanted) -> Query:
+    """Return what is asked of a file, without the names of files: which one it is says nothing of what is wanted of it."""
+    return Query.read(*(_PATH.sub(" ", text[:CHARS]) for text in (wanted.query, wanted.command)))
+
+
+class _Plan:
+    """Lines with what each would cost, and in which order they get room."""
+
+    def __init__(self, lines: Listing, blocks: Sequence[Block], query: Query) -> None:
+        import numpy as np
+
+        self.lines = lines
+        sizes = np.fromiter((min(len(text), WIDTH) for text in lines.text), dtype=np.int64, count=len(lines))
+        indents = np.fromiter((len(text) - len(text.lstrip()) for text in lines.text), dtype=np.int64, count=len(lines))
+        self.cost = 1.0 + (sizes - indents) / PER_TOKEN
+        self.why: dict[int, str] = {}
+        self.skeleton = np.array(self._skeleton(blocks), dtype=np.int64)
+        self.answering = self._answering(query)
+        self.defines = {block.first for block in blocks if block.kind == "definition"}
+
+    def _skeleton(self, blocks: Sequence[Block]) -> list[int]:
+        """Return the lines of the skeleton: the outer definitions first, then what they hold, then what is said of them."""
+        out: dict[int, None] = {}
+        rank = {"definition": 0, "heading": 0, "constant": 1, "import": 2}
+        for block in sorted(
+            blocks, key=lambda block: (block.depth + (block.kind != "definition"), rank[block.kind], block.first)
+        ):
+            last = block.signature if block.kind != "import" else block.last
+            out.update(dict.fromkeys(range(block.first, min(last, block.first + 8) + 1)))
+            self.why.setdefault(block.first, block.kind)
+        for block in blocks:
+            said = doc_line(self.lines.text, block) if block.kind == "definition" else None
+            if said is not None:
+                out.setdefault(said)
+                self.why.setdefault(said, "what is said of a definition")
+        return list(out)
+
+    def _answering(self, query: Query) -> Array:
+        """Return the lines that answer the query, the best first, each with the lines around it."""
+        import numpy as np
+
+        if not query:
+            return np.array([], dtype=np.int64)
+        points = query.score(self.lines.text)
+        best = [int(line) for line in np.argsort(-points, kind="stable")[:200] if points[line] >= ANSWER]
+        out: dict[int, None] = {}
+        for line in best:
+            self.why[line] = ANSWERS
+            out.update(dict.fromkeys(range(max(0, line - 1), min(len(self.lines), line + AROUND))))
+        return np.array(list(out), dtype=np.int64)
+
+    def take(self, room: int) -> Array:
+        """Return which lines to show in so many tokens."""
+        import numpy as np
+
+        keep = np.zeros(len(self.lines), dtype=bool)
+        keep = self._add(keep, self.skeleton, SKELETON * room)
+        keep = self._add(keep, self.answering, min(room, self._price(keep) + ANSWERING * room))
+        beginning = BEGINNING[any(self.lines.skip)]
+        upto, since = np.cumsum(self.cost), np.cumsum(self.cost[::-1])[::-1]
+        low, high, best = 0.0, float(room), keep
+        for _ in range(16):
+            middle = (low + high) / 2
+            more = self._close(keep | (upto <= beginning * middle) | (since <= (1 - beginning) * middle))
+            if self._price(more) <= room:
+                low, best = middle, more
+            else:
+                high = middle
+        return best
+
+    def _add(self, base: Array, order: Array, room: float) -> Array:
+        return take(base, order, self._close, self._price, room)
+
+    def _close(self, keep: Array) -> Array:
+        return fill_holes(keep, self.cost, MARKER)
+
+    def _price(self, keep: Array) -> float:
+        return float(self.cost[keep].sum()) + MARKER * count_gaps(keep)
+
+    def spans(self, keep: Array) -> list[Span]:
+        """Return a span for each line with its number left out, and for those that are shown as they are."""
+        import numpy as np
+
+        lines, out = self.lines, []
+        before, since = -2, 0
+        for line in np.flatnonzero(keep).tolist():
+            since = 0 if line != before + 1 else since + 1
+            numbered = since == 0 or line in self.defines or since % EVERY == 0
+            skip = 0 if numbered else lines.skip[line]
+            why = self.why.get(line, "")
+            start, end = lines.start[line], lines.end[line]
+            if end - start > WIDTH + 64 + skip:
+                out += [Span(start, start + skip + WIDTH, why, None, "", skip), Span(end - 1, end)]
+            else:
+                out.append(Span(start, end, why, None, "", skip))
+            before = line
+        return out

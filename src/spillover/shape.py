@@ -1,0 +1,184 @@
+"""Results that are objects: what is in them as data, and the same objects with other texts or fewer entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+#: Deeper than this an object is not looked into.
+DEEP = 60
+#: Values that are short, or have no text.
+PLAIN = (bool, int, float, type(None))
+#: Text as a rule, where they are a value of their own; media as likely, where they are inside of an object.
+BYTES = (bytes, bytearray, memoryview)
+#: How much of a string is left in an object that is made smaller by leaving out entries.
+STRING_CHARS = 200
+#: The key under which an object that was made smaller says so.
+SAID = "spillover"
+
+
+class TooDeepError(ValueError):
+    """An object that is too deep, or that contains itself."""
+
+
+def write(value: Any, leave: tuple[type, ...] = ()) -> str | None:
+    """Return an object as JSON with lines, so that parts of it can be named; None where it cannot be written."""
+    import json
+
+    try:
+        return json.dumps(as_data(value, leave), ensure_ascii=False, indent=1)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def as_data(value: Any, leave: tuple[type, ...] = (), depth: int = 0) -> Any:
+    """Return what JSON can hold of an object: fields by name, and what has neither fields nor entries as its own text."""
+    if depth > DEEP:
+        raise TooDeepError
+    if isinstance(value, leave):
+        return None
+    if isinstance(value, (str, *PLAIN)):
+        return value
+    if isinstance(value, BYTES):
+        return bytes(value).decode("utf-8", "backslashreplace")
+    if isinstance(value, Mapping):
+        return {str(key): as_data(inner, leave, depth + 1) for key, inner in value.items()}
+    if isinstance(value, (list, tuple, AbstractSet)) and not hasattr(value, "_fields"):
+        return [as_data(inner, leave, depth + 1) for inner in value]
+    fields = fields_of(value)
+    return str(value) if fields is None else {name: as_data(inner, leave, depth + 1) for name, inner in fields.items()}
+
+
+def fields_of(value: Any) -> dict[str, Any] | None:
+    """Return the fields of a dataclass, a Pydantic model, an attrs class, a named tuple, or an object without a text of its own."""
+    cls: Any = type(value)
+    if isinstance(value, type):
+        return None
+    names = getattr(cls, "__dataclass_fields__", None) or getattr(cls, "_fields", None)
+    if names is None and hasattr(cls, "__attrs_attrs__"):
+        names = [attribute.name for attribute in cls.__attrs_attrs__]
+    if names is not None:
+        return {name: getattr(value, name) for name in names if hasattr(value, name)}
+    if is_model(value):
+        return {**value.__dict__, **(getattr(value, "__pydantic_extra__", None) or {})}
+    if not is_plain(value):
+        return None
+    slots = (name for base in cls.__mro__ for name in _as_names(base.__dict__.get("__slots__", ())))
+    return {**{name: getattr(value, name) for name in slots if hasattr(value, name)}, **getattr(value, "__dict__", {})}
+
+
+def _as_names(slots: Any) -> tuple[str, ...]:
+    names = (slots,) if isinstance(slots, str) else tuple(slots)
+    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+
+
+def is_plain(value: Any) -> bool:
+    """Return whether an object has no text of its own, so that nobody knows what a host will show of it."""
+    cls: Any = type(value)
+    return cls.__str__ is object.__str__ and cls.__repr__ is object.__repr__
+
+
+def find_opaque(value: Any, leave: tuple[type, ...] = (), depth: int = 0) -> str:
+    """Return the class of the first object with bytes in it that are media as likely as text; nothing where there is none."""
+    if depth > DEEP or isinstance(value, (str, *PLAIN, *BYTES, *leave)):
+        return ""
+    if isinstance(value, Mapping):
+        inner: Any = value.values()
+    elif isinstance(value, (list, tuple, AbstractSet)):
+        inner = value
+    else:
+        inner = (fields_of(value) or {}).values()
+        if is_plain(value) and any(isinstance(one, BYTES) for one in inner):
+            return type(value).__name__
+    return next(filter(None, (find_opaque(one, leave, depth + 1) for one in inner)), "")
+
+
+def is_model(value: Any) -> bool:
+    """Return whether this is a Pydantic model; nothing is imported for it."""
+    return hasattr(type(value), "model_fields") and hasattr(value, "model_copy")
+
+
+def change_texts(value: Any, change: Callable[[str], str], leave: tuple[type, ...] = ()) -> Any:
+    """Return the same object with its texts changed, in order; the very same where nothing changes.
+
+    Objects are copied, not made anew: no constructor runs, and no check. What cannot be copied raises.
+    """
+    if isinstance(value, leave):
+        return value
+    if isinstance(value, str):
+        new = change(value)
+        return value if new == value else new
+    if isinstance(value, (bytes, bytearray)):
+        text = value.decode("utf-8", "surrogateescape")
+        new = change(text)
+        return value if new == text else type(value)(new.encode("utf-8", "surrogateescape"))
+    if isinstance(value, Mapping):
+        entries = {key: change_texts(inner, change, leave) for key, inner in value.items()}
+        return value if _same(entries.values(), value.values()) else _copy_mapping(value, entries)
+    if isinstance(value, (list, tuple)):
+        items = [change_texts(inner, change, leave) for inner in value]
+        if _same(items, value):
+            return value
+        return value._make(items) if hasattr(value, "_make") else type(value)(items)
+    fields = fields_of(value)
+    if fields is None:
+        return value
+    changed = {name: change_texts(inner, change, leave) for name, inner in fields.items()}
+    changed = {name: inner for name, inner in changed.items() if inner is not fields[name]}
+    return _copy_object(value, changed) if changed else value
+
+
+def _same(new: Any, old: Any) -> bool:
+    return all(one is other for one, other in zip(new, old, strict=True))
+
+
+def _copy_mapping(value: Mapping[Any, Any], entries: dict[Any, Any]) -> Any:
+    if type(value) is dict:
+        return entries
+    from copy import copy
+
+    twin: Any = copy(value)
+    for key, inner in entries.items():
+        twin[key] = inner
+    return twin
+
+
+def _copy_object(value: Any, changed: dict[str, Any]) -> Any:
+    if is_model(value):
+        return value.model_copy(update=changed)
+    from copy import copy
+
+    twin = copy(value)
+    for name, inner in changed.items():
+        object.__setattr__(twin, name, inner)  # also where it is frozen
+    return twin
+
+
+def shorten(value: Any, entries: int, chars: int = STRING_CHARS) -> Any:
+    """Return data with at most so many entries in each list and object, and so many characters in each string."""
+    if isinstance(value, str):
+        return value if len(value) <= chars else value[:chars] + "…"
+    if isinstance(value, list):
+        return [shorten(inner, entries, chars) for inner in value[:entries]]
+    if isinstance(value, dict):
+        return {key: shorten(value[key], entries, chars) for key in [*value][:entries]}
+    return value
+
+
+def declared_kind(function: Callable[..., Any]) -> str:
+    """Return "dict" or "list" where a function says that it returns one, else nothing."""
+    import typing
+
+    declared = getattr(function, "__annotations__", {}).get("return")
+    if isinstance(declared, str):  # what it says, as it is written
+        word = declared.partition("[")[0].rpartition(".")[2].strip()
+        return {"dict": "dict", "Dict": "dict", "list": "list", "List": "list"}.get(word, "")
+    kind = typing.get_origin(declared) or declared
+    if kind is dict or typing.is_typeddict(declared):
+        return "dict"
+    return "list" if kind is list else ""

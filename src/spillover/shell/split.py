@@ -1,0 +1,79 @@
+"""A shell line read without a parser: good enough for most lines, but it does not know here-documents and functions."""
+
+from __future__ import annotations
+
+from spillover.data import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PUNCTUATION = "();<>|&\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """The words of a command as they are written, without quotes."""
+
+    words: tuple[str, ...]
+    silent: bool = False  # what it prints goes into a file
+    script: str = ""  # what it is given as a here-document
+
+
+def read(line: str) -> list[list[Raw]]:
+    """Return the pipelines of a line."""
+    lines: list[list[Raw]] = []
+    commands: list[Raw] = []
+    words: list[str] = []
+    silent = False
+
+    def end() -> None:
+        nonlocal words, silent
+        if words:
+            commands.append(Raw(tuple(words), silent))
+        words, silent = [], False
+
+    tokens = iter(_tokens(line))
+    for token in tokens:
+        if not token or not set(token) <= set(PUNCTUATION):
+            words.append(token)
+        elif token.startswith((">", "&>")):
+            number = words.pop() if words and words[-1].isdigit() else "1"
+            silent = silent or (number == "1" and is_file(next(tokens, "")))
+        elif token.startswith("<"):
+            words.append(next(tokens, ""))  # it is read as if it were named
+        else:
+            end()
+            if token not in ("|", "|&"):
+                lines.append(commands)
+                commands = []
+    end()
+    return [each for each in (*lines, commands) if each]
+
+
+def is_file(target: str) -> bool:
+    """Return whether what is written there is hidden: it is neither another descriptor nor the terminal."""
+    return not target.isdigit() and not target.startswith(("/dev/std", "/dev/tty", "/dev/fd/"))
+
+
+def _tokens(line: str) -> list[str]:
+    import shlex  # only profiles that ask about commands need it
+
+    text = line.replace("\\\n", " ")
+    for attempt in (text, text.translate(dict.fromkeys(map(ord, "\"'\\")))):  # quotes that do not close: without any
+        lexer = shlex.shlex(attempt, posix=True, punctuation_chars=PUNCTUATION)
+        lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+        try:
+            return _without_comments(list(lexer))
+        except ValueError:
+            continue
+    return []
+
+
+def _without_comments(tokens: Sequence[str]) -> list[str]:
+    out, comment = [], False
+    for token in tokens:
+        comment = (comment or token.startswith("#")) and "\n" not in token
+        if not comment:
+            out.append(token)
+    return out

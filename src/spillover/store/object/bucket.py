@@ -1,0 +1,282 @@
+"""The requests to an object store, each with a deadline, and the words for what goes wrong with them.
+
+Credentials, regions and endpoints are the library's own business: its variables (AWS_…, GOOGLE_…, AZURE_…) and its
+conventions. A request that gets no answer is given up after the deadline; what still runs then runs in a daemon thread.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+
+from spillover.data import dataclass
+from spillover.errors import MissingExtraError, StoreError
+from spillover.store.object.sums import Sums, is_of, md5
+from spillover.store.object.words import remedy, summary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any, TypeVar
+
+    Given = TypeVar("Given")
+
+#: How long a request may take without any sign of progress.
+DEADLINE_SECONDS = 5.0
+PAGE = 1_000
+#: Up to this size an object is one request, and made only if there is none; above, it goes up in parts.
+PART = 8 << 20
+PARTS_AT_ONCE = 4
+#: What the library's own variables can say of the connection, e.g. AWS_ALLOW_HTTP.
+PREFIXES = ("aws", "google", "azure")
+FLAGS = ("allow_http", "allow_invalid_certificates", "http1_only", "http2_only")
+CLIENT = (*FLAGS, "proxy_url", "proxy_ca_certificate", "proxy_excludes", "user_agent")
+
+
+_used_in: int | None = None  # the process whose threads the library has
+
+
+class Missing(Exception):  # noqa: N818  a fact about a key, caught where it is asked for
+    """There is no such object."""
+
+
+class Taken(Exception):  # noqa: N818  as above
+    """There is such an object already, or it has changed meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object: its bytes, and which version of it this is."""
+
+    data: bytes
+    tag: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An object in a listing."""
+
+    key: str
+    size: int
+    changed: float
+
+
+def library() -> Any:
+    """Return obstore, or say what to install."""
+    try:
+        import obstore
+    except ImportError as error:
+        raise MissingExtraError("object stores need the extra: pip install 'spillover[s3]'") from error
+    return obstore
+
+
+def _refuse_fork() -> None:
+    """Raise a StoreError in a child of a process that has used the library: its threads are not there, and it would hang or crash."""
+    global _used_in  # noqa: PLW0603  the library has one set of threads for the process
+    if _used_in is None:
+        _used_in = os.getpid()
+    elif _used_in != os.getpid():
+        raise StoreError(
+            "this process was forked from one that had used the bucket; start workers with spawn, or fork before the first output"
+        )
+
+
+def within(seconds: float, what: str, work: Callable[[], Given]) -> Given:
+    """Return what the work returns; StoreError when it takes longer."""
+    from threading import Thread  # wanted only once something has overflowed
+
+    done: list[Given] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:  # noqa: BLE001  raised again below
+            failed.append(error)
+
+    thread = Thread(target=run, name="spillover-request", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads here, or the interpreter is ending
+        run()
+    else:
+        thread.join(seconds)
+    if failed:
+        raise failed[0]
+    if not done:
+        raise StoreError(no_answer(what, seconds))
+    return done[0]
+
+
+def no_answer(what: str, seconds: float) -> str:
+    return f"{what} gave no answer for {seconds:g} seconds"
+
+
+class Bucket:
+    """A bucket and a prefix in it; keys here are relative to that prefix."""
+
+    __slots__ = ("_bulk", "_options", "_quick", "deadline", "url")
+
+    def __init__(self, url: str, *, deadline: float = DEADLINE_SECONDS, options: dict[str, Any] | None = None) -> None:
+        self.url, self.deadline, self._options = url, deadline, options or {}
+        self._quick: Any = None
+        self._bulk: Any = None
+
+    @property
+    def quick(self) -> Any:
+        """The client for small requests, which give up by themselves."""
+        self._make()
+        return self._quick
+
+    @property
+    def bulk(self) -> Any:
+        """The client for whole outputs, which whoever waits for them watches."""
+        self._make()
+        return self._bulk
+
+    def _make(self) -> None:
+        _refuse_fork()
+        if self._quick is not None:
+            return
+        from datetime import timedelta
+
+        library()
+        from obstore import store as stores
+
+        from_url: Any = stores.from_url  # its options are those of the scheme, which is known only here
+        options = dict(self._options)
+        client = {
+            "connect_timeout": timedelta(seconds=self.deadline),
+            **_client_variables(os.environ),
+            **options.pop("client_options", {}),
+        }
+        wait = timedelta(seconds=self.deadline)
+        # Tries end before the deadline does, so that what the store said is told, and not only that it took too long.
+        backoff = {"init_backoff": wait / 50, "max_backoff": wait / 10, "base": 2}
+        with self.explain():
+            self._quick, self._bulk = (
+                from_url(
+                    self.url,
+                    client_options={**client, "timeout": timeout},
+                    retry_config={"max_retries": 5, "retry_timeout": wait / 2, "backoff": backoff},
+                    **options,
+                )
+                for timeout in (wait, timedelta(minutes=10))
+            )
+
+    def get(self, key: str) -> Found:
+        """Return an object whole; Missing when there is none."""
+
+        def work() -> Found:
+            answer = self.quick.get(key)
+            return Found(bytes(answer.bytes()), answer.meta["e_tag"])
+
+        return self._ask(work)
+
+    def get_range(self, key: str, start: int, end: int) -> bytes:
+        """Return a part of an object."""
+        return self._ask(lambda: bytes(self.quick.get_range(key, start=start, end=end)))
+
+    def create(self, key: str, data: bytes) -> None:
+        """Put an object where there is none; Taken when there is one, or when what arrived is something else."""
+        self._put(key, data, "create")
+
+    def replace(self, key: str, data: bytes, tag: str | None) -> None:
+        """Put an object in the place of the version that was seen; Taken when it has changed meanwhile."""
+        try:
+            self._put(key, data, {"e_tag": tag} if tag else "overwrite")
+        except NotImplementedError:  # a store that cannot compare: the last one counts
+            self._put(key, data, "overwrite")
+
+    def _put(self, key: str, data: bytes, mode: Any) -> None:
+        """Put an object, and see that it arrived as it was sent: its tag is its MD5, or else it is read back."""
+        begun = time.monotonic()
+
+        def send() -> str | None:
+            tag: str | None = self._ask(lambda: self.quick.put(key, data, mode=mode, use_multipart=False)["e_tag"])
+            return tag
+
+        try:
+            tag = send()
+        except StoreError:
+            # An answer that was cut short is not tried again by the library; what fails slowly was tried often enough.
+            if time.monotonic() - begun > self.deadline / 4:
+                raise
+            tag = send()
+        if not is_of(tag, md5(data)) and not self.holds(key, data):
+            raise Taken
+
+    def holds(self, key: str, data: bytes) -> bool:
+        """Return whether these very bytes stand under a key."""
+        try:
+            return self.get(key).data == data
+        except Missing:
+            return False
+
+    def put(self, key: str, data: bytes) -> None:
+        """Put an object, whatever is there."""
+        self._ask(lambda: self.quick.put(key, data, use_multipart=False))
+
+    def put_pieces(self, key: str, pieces: Iterator[bytes]) -> None:
+        """Put a large object in parts, under a key that nobody else has. It takes as long as it takes."""
+        sums = Sums(PART)
+        with self.explain():
+            made = self.bulk.put(
+                key, sums.follow(pieces), use_multipart=True, chunk_size=PART, max_concurrency=PARTS_AT_ONCE
+            )
+            if is_of(made["e_tag"], sums.tag):
+                return
+            back = Sums(PART)  # a tag that is no sum of ours (encrypted buckets, other clouds): what is there decides
+            for _ in back.follow(map(bytes, self.bulk.get(key).stream(PART))):
+                pass
+        if back.tag != sums.tag:
+            raise StoreError(f"{self.url}: what arrived is not what was sent")
+
+    def delete(self, keys: list[str]) -> None:
+        """Remove objects; those that are not there are gone already."""
+        for at in range(0, len(keys), PAGE):
+            try:
+                self._ask(lambda at=at: self.quick.delete(keys[at : at + PAGE]))  # type: ignore[misc]
+            except Missing:
+                continue
+
+    def list(self, prefix: str, *, after: str | None = None) -> Iterator[Listed]:
+        """Yield the objects below a prefix, in the order of their keys, page by page."""
+        pages = self._ask(lambda: iter(self.quick.list(prefix or None, offset=after, chunk_size=PAGE)))
+        while (page := self._ask(lambda: next(pages, None))) is not None:
+            for one in page:
+                yield Listed(one["path"], one["size"], one["last_modified"].timestamp())
+
+    def _ask(self, work: Callable[[], Given]) -> Given:
+        with self.explain():
+            return within(self.deadline, self.url, work)
+
+    @contextmanager
+    def explain(self) -> Iterator[None]:
+        """Turn what the library raises into Missing, Taken, or a StoreError that says what to do."""
+        try:
+            yield
+        except (StoreError, MissingExtraError, Missing, Taken):
+            raise
+        except FileNotFoundError as error:
+            if "bucket" in (words := summary(error)).lower() or "Container" in words:
+                raise StoreError(f"{self.url}: {remedy(str(error))}") from error
+            raise Missing from error
+        except Exception as error:
+            kind = type(error).__name__
+            if kind in ("AlreadyExistsError", "PreconditionError"):
+                raise Taken from error
+            if type(error).__module__.startswith("obstore") or isinstance(error, (OSError, ValueError, TypeError)):
+                raise StoreError(f"{self.url}: {remedy(str(error)) or summary(error)}") from error
+            raise
+
+
+def _client_variables(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the library's variables say of the connection: it stops looking at them once a deadline is given."""
+    found: dict[str, Any] = {}
+    for name in CLIENT:
+        for prefix in PREFIXES:
+            if said := environ.get(f"{prefix}_{name}".upper()):
+                found[name] = said.lower() in ("1", "true", "yes", "on") if name in FLAGS else said
+    return found

@@ -1,0 +1,87 @@
+"""A record as an object: the JSON of a folder's record, and beside it the frames, the pin and the key of the bytes.
+
+What is removed leaves a tombstone under the same key, so that no other output ever gets its ref. A tombstone is shorter
+than any record: a listing tells them apart by size alone. Pure: bytes in, bytes out.
+"""
+
+from __future__ import annotations
+
+from spillover.data import dataclass, replace
+from spillover.errors import UsageError
+from spillover.store.base import Record, is_hash
+from spillover.store.object.frames import Frames, from_json
+from spillover.store.record import read_facts, to_json, to_record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: A record has at least so many bytes, a tombstone fewer.
+SMALLEST = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record, where its bytes are, and which version of it this is."""
+
+    record: Record
+    data: str = ""  # the name of the object with the bytes, beside the record's; "" where there are none
+    frames: Frames = Frames()
+    newlines: int = 0
+    tag: str | None = None  # of the object that was read; not part of it
+
+    def encode(self) -> bytes:
+        stored = {"data": self.data, **self.frames.to_json(), "newlines": self.newlines}
+        return to_json(self.record, pinned=self.record.pinned, object=stored)
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What is left of an output that was removed."""
+
+    sha256: str
+    tag: str | None = None
+
+    def encode(self) -> bytes:
+        text = f'{{"spillover": 1, "gone": "{self.sha256}"}}\n'.encode()
+        assert len(text) < SMALLEST
+        return text
+
+
+def decode(data: bytes, ref: str, tag: str | None = None) -> Entry | Tombstone:
+    """Return what stands under a key; ValueError, with the reason, for anything else."""
+    facts = read_facts(data)
+    if len(data) < SMALLEST:
+        gone = facts.get("gone")
+        if not isinstance(gone, str) or not is_hash(gone) or not gone.startswith(ref.rpartition("-")[2]):
+            raise ValueError("it is neither a record nor a tombstone")
+        return Tombstone(gone, tag)
+    record = to_record(facts, ref=ref, pinned=facts.get("pinned") is True)
+    try:
+        stored: dict[str, Any] = facts["object"]
+        name, newlines = stored["data"], stored["newlines"]
+        frames = from_json(stored, record.bytes)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"a value is missing or wrong ({error})") from error
+    if not isinstance(name, str) or not is_beside(name, ref) or (not name and record.bytes):
+        raise ValueError("its bytes would be elsewhere")
+    if newlines not in (record.lines, record.lines - 1):
+        raise ValueError("its lines do not add up")
+    return Entry(record, name, frames, newlines, tag)
+
+
+def is_beside(name: str, ref: str) -> bool:
+    """Return whether this can be the name of an object with the bytes of a ref: nothing else is ever opened for it."""
+    if not name:
+        return True
+    from spillover.store.object.keys import OUTPUTS, parse
+
+    found = parse(f"{OUTPUTS}/{name}")
+    return found is not None and found.ref == ref and found.end in ("zst", "txt")
+
+
+def with_record(entry: Entry, record: Record) -> Entry:
+    """Return the same bytes with another record."""
+    if record.sha256 != entry.record.sha256:
+        raise UsageError("a record of other bytes")
+    return replace(entry, record=record)

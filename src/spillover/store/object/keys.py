@@ -1,0 +1,80 @@
+"""Which key belongs to which scope and ref. Pure: texts in, texts out.
+
+    acme/web/~o/bash-7f3a9c2e41d05b86.json              the record
+    acme/web/~o/bash-7f3a9c2e41d05b86.5f1c09aa.zst      its bytes, under a name that nobody else writes to
+    acme/web/~o/bash-7f3a9c2e41d05b86.read              when it was last read, where retention asks for that
+
+The scope comes first, so that a prefix can be granted to a tenant. A scope that is a folder of a machine stands under
+`~f/`, by its hash: it may be longer than a key. What belongs to nobody stands under `~n/`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spillover.data import dataclass
+from spillover.errors import StoreError
+from spillover.store.base import REF_SHAPE
+from spillover.store.scope import EVERY
+
+OUTPUTS, FOLDERS, NOBODY = "~o", "~f", "~n"
+RECORD, READ = ".json", ".read"
+#: A key has at most 1,024 bytes in every store; a prefix of the bucket and the name of an output are part of it.
+SCOPE_CHARS = 700
+_ODD = re.compile(rb"[^A-Za-z0-9_.@+-]")
+_NAME = re.compile(
+    r"(?P<ref>[a-z0-9_.]{1,32}-[0-9a-f]{12,64})(?:\.(?P<copy>[0-9a-f]{16}))?\.(?P<end>json|zst|txt|read)", re.ASCII
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What a key says: in which folder, of which output, and which part of it."""
+
+    folder: str  # of the scope's outputs
+    ref: str
+    end: str  # "json", "zst", "txt" or "read"
+    key: str
+
+
+def outputs_of(scope: str | None) -> str:
+    """Return the folder with the outputs of this very scope."""
+    return f"{place_of(scope)}/{OUTPUTS}"
+
+
+def place_of(scope: str | None) -> str:
+    """Return the folder of a scope: with its outputs and, where it is a name, every scope below it; "" for everything."""
+    if scope == EVERY:
+        return ""
+    if scope is None:
+        return NOBODY
+    if scope.startswith("/"):
+        import hashlib  # wanted only once something has overflowed
+
+        return f"{FOLDERS}/{hashlib.sha256(scope.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
+    place = "/".join(map(_segment, scope.split("/")))
+    if len(place) > SCOPE_CHARS:
+        raise StoreError(
+            f"the scope takes {len(place):,} characters of a key; use at most {SCOPE_CHARS}, best of a-z, 0-9 and '-_.@'"
+        )
+    return place
+
+
+def _segment(text: str) -> str:
+    """Return a part of a scope as a part of a key; what is not plain stands there as =XX. It never begins with "~"."""
+    return _ODD.sub(lambda found: b"=%02X" % found[0][0], text.encode("utf-8", "surrogatepass")).decode("ascii")
+
+
+def record_key(scope: str | None, ref: str) -> str:
+    return f"{outputs_of(scope)}/{ref}{RECORD}"
+
+
+def parse(key: str) -> Name | None:
+    """Return what a key says; None where it is not one of ours."""
+    folder, _, name = key.rpartition("/")
+    found = _NAME.fullmatch(name)
+    if found is None or not REF_SHAPE.fullmatch(found["ref"]) or folder.rpartition("/")[2] != OUTPUTS:
+        return None
+    if (found["copy"] is None) != (found["end"] in ("json", "read")):
+        return None
+    return Name(folder, found["ref"], found["end"], key)

@@ -1,0 +1,265 @@
+"""ObjectStore: outputs in a bucket that many machines share, and a folder on this one for what could not be brought there yet."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from heapq import heappush, heappushpop
+
+from spillover.data import dataclass, field, replace
+from spillover.errors import RefError, StoreError, UsageError
+from spillover.store.base import REF_SHAPE, Record, check_ref, resolve, unknown
+from spillover.store.directory import DirStore
+from spillover.store.object.blob import RemoteBlob
+from spillover.store.object.bucket import DEADLINE_SECONDS, Bucket, library
+from spillover.store.object.entry import Entry, Tombstone
+from spillover.store.object.keys import READ, Name, outputs_of
+from spillover.store.object.spool import RETENTION, Pushed, merge_all, push, spool_of, waiting
+from spillover.store.object.view import AT_ONCE, View
+from spillover.store.object.writer import ObjectWriter
+from spillover.store.owners import seen
+from spillover.store.retention import Retention
+from spillover.store.scope import EVERY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Self
+
+    from spillover.intake.blob import Blob
+    from spillover.store.retention import Swept
+    from spillover.store.runs import RunRecord
+
+    Records = list[Record]
+    Entries = list[Entry]  # a method has the name of the type below
+    Names = list[Name]
+
+SCHEMES = ("s3", "gs", "az")
+#: A read is noted again after this part of the idle window.
+NOTED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStore:
+    """Outputs in object storage: `ObjectStore("s3://bucket/prefix")`. Making the object sends no request.
+
+    Credentials and endpoints are found by the library's own conventions (AWS_…, GOOGLE_…, AZURE_… variables), or given as
+    `options` for `obstore.store.from_url`. `deadline_seconds` is how long a call waits without progress.
+    """
+
+    url: str
+    retention: Retention = Retention()
+    spool: str | os.PathLike[str] | None = None  # a folder of this machine; None: one beside the default store
+    deadline_seconds: float = DEADLINE_SECONDS
+    compress: bool = True
+    options: Any = field(default=None, repr=False)
+    scope: str = EVERY  # what this view of the bucket can see; `within` narrows it
+    bucket: Bucket = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # made below
+    _noted: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.bucket is not None:
+            return
+        if not str(self.url).partition("://")[2].strip("/"):
+            raise UsageError(f"store={self.url!r} names no bucket; use e.g. s3://BUCKET/PREFIX.")
+        if not 0 < self.deadline_seconds < float("inf"):
+            raise UsageError(
+                f"deadline_seconds={self.deadline_seconds!r} is not a time; use a number of seconds above 0."
+            )
+        library()  # or say at once what to install
+        if self.compress:
+            from spillover.store.compress import zstd
+
+            zstd()
+        made = Bucket(self.url.rstrip("/"), deadline=self.deadline_seconds, options=self.options)
+        object.__setattr__(self, "bucket", made)
+        object.__setattr__(self, "spool", os.path.abspath(self.spool or spool_of(self.url.rstrip("/"))))
+
+    @property
+    def local(self) -> DirStore:
+        """What is kept on this machine only."""
+        assert self.spool is not None
+        return DirStore(self.spool, RETENTION)
+
+    @property
+    def view(self) -> View:
+        return View(self.bucket, self.scope)
+
+    def within(self, scope: str) -> Self:
+        """Return the part of it that a scope can see: no key outside of it is ever asked for."""
+        return self if scope == self.scope else replace(self, scope=scope)
+
+    def writer(self) -> ObjectWriter:
+        """Begin an output. It goes to a file of this machine first."""
+        return ObjectWriter(self.bucket, self.local, compress=self.compress)
+
+    def get(self, ref: str) -> Record:
+        """Return the record of a ref or of a unique prefix."""
+        return merge_all([entry.record for entry in self._find(ref)[1]])
+
+    def known(self, ref: str) -> Record | None:
+        """Return the record of a whole ref in this very scope, in at most one request and never by a listing.
+
+        An output may hold any number of lines that look like notices of ours, and each is looked up.
+        """
+        with suppress(StoreError):
+            entries = self._exact(ref)
+            return entries[0].record if entries else None
+        return None
+
+    def open(self, ref: str) -> Blob:
+        """Return the bytes of a ref: a range costs the frames it stands in."""
+        return self.opened(ref)[1]
+
+    def opened(self, ref: str) -> tuple[Record, Blob]:
+        """Return the record and the bytes, looked up once: each look is a request."""
+        whole, entries = self._find(ref)
+        record = merge_all([entry.record for entry in entries])
+        for entry in entries:
+            if entry.data or not entry.record.bytes:
+                self._note_read(entry)
+                return record, RemoteBlob(self.bucket, outputs_of(entry.record.scope), entry)
+        return record, self.local.open(whole)
+
+    def list(self) -> Iterator[Record]:
+        """Return every output in view, newest first: reads every record, many at once."""
+        found: dict[str, list[Record]] = {}
+        for record in self._local_records():
+            found.setdefault(record.ref, []).append(record)
+        for entry in self.view.entries(name for _, name in self.view.listed()):
+            found.setdefault(entry.record.ref, []).append(entry.record)
+        return iter(sorted(map(merge_all, found.values()), key=lambda record: (-record.created, record.ref)))
+
+    def recent(self) -> Iterator[Record]:
+        """Yield the outputs in view by their last change in the bucket, newest first, and read no more records than are taken.
+
+        What several scopes have comes once for each.
+        """
+        yield from sorted(self._local_records(), key=lambda record: (-record.created, record.ref))
+        newest = sorted(((one.changed, name) for one, name in self.view.listed()), key=lambda pair: -pair[0])
+        for at in range(0, len(newest), 4 * AT_ONCE):
+            yield from (entry.record for entry in self.view.entries(name for _, name in newest[at : at + 4 * AT_ONCE]))
+
+    def newest(self, count: int) -> tuple[Records, int]:
+        """Return the newest by their last change in the bucket, and how many there are: one listing, and so many records."""
+        here = [*self._local_records()]
+        total = len(here)
+        heap: list[tuple[float, int, Name]] = []
+        for one, name in self.view.listed():
+            total += 1
+            (heappush if len(heap) < count else heappushpop)(heap, (one.changed, -total, name))
+        found = [entry.record for entry in self.view.entries(name for *_, name in heap)]
+        return sorted([*here, *found], key=lambda record: (-record.created, record.ref))[:count], total
+
+    def delete(self, ref: str) -> None:
+        """Remove an output from every scope in view."""
+        whole, entries = self._find(ref)
+        for entry in entries:
+            if entry.data or not entry.record.bytes:
+                self.view.remove(entry)
+        with suppress(RefError):
+            if any(not entry.data for entry in entries):
+                self._forget_local(whole)
+
+    def ended(self, ref: str) -> str | None:
+        """Return the SHA-256 of an output that had this ref, in this very scope, and is gone."""
+        found = self.view.own(ref) if REF_SHAPE.fullmatch(ref) else None
+        return found.sha256 if isinstance(found, Tombstone) else None
+
+    def disown(self, ref: str, scope: str) -> None:
+        """Drop an output from a scope."""
+        self.within(scope).delete(ref)
+
+    def pin(self, ref: str, pinned: bool = True) -> None:
+        """Pin or unpin an output, in every scope in view."""
+        whole, entries = self._find(ref)
+        for entry in entries:
+            if entry.data or not entry.record.bytes:
+                self.view.pin(entry, pinned=pinned)
+            else:
+                self.local.pin(whole, pinned)
+
+    def where(self, ref: str) -> str | None:
+        """Return the path of what is kept on this machine only; nothing in a bucket has one."""
+        if not REF_SHAPE.fullmatch(ref):
+            check_ref(ref)
+        return None
+
+    def note(self, run: RunRecord) -> None:
+        """Remember a run on this machine: a request for every call of a tool would cost more than it is worth."""
+        self.local.note(run)
+
+    def runs(self) -> Iterator[RunRecord]:
+        return self.local.runs()
+
+    def push(self, *, seconds: float | None = None) -> Pushed:
+        """Bring over what is kept on this machine only."""
+        return push(self.local, self.bucket, compress=self.compress, seconds=seconds)
+
+    def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
+        """Apply retention to every scope in view, now. Any number of machines may do so at once."""
+        from spillover.store.object.sweep import sweep  # never in a tool call
+
+        return sweep(self.view, retention or self.retention, time.time() if now is None else now, dry_run=dry_run)
+
+    def lifecycle(self) -> dict[str, Any]:
+        """Return rules by which the bucket applies the age limit by itself."""
+        from spillover.store.object.sweep import lifecycle
+
+        return lifecycle(self.url, self.retention)
+
+    def _find(self, ref: str) -> tuple[str, Entries]:
+        """Return the one output that `ref` names, and its entry in each scope in view. What is only here has no bytes there."""
+        check_ref(ref)
+        if REF_SHAPE.fullmatch(ref) and (entries := self._exact(ref)):
+            return ref, entries
+        local = {record.ref for record in self._local_records()}
+        names = self._names(ref)
+        whole = resolve(ref, iter(sorted({*local, *(name.ref for name in names)})))
+        entries = [*self._local(whole), *self.view.entries(name for name in names if name.ref == whole)]
+        if not entries or (
+            whole != ref and REF_SHAPE.fullmatch(ref) and self.ended(ref) not in (None, entries[0].record.sha256)
+        ):
+            raise unknown(ref)
+        return whole, entries
+
+    def _exact(self, ref: str) -> Entries:
+        """Return the entries of a whole ref that can be had without a listing: here, and in the very scope of this view."""
+        if self.scope == EVERY:  # others may have it too
+            return []
+        found = self.view.own(ref)
+        return [*self._local(ref), *([found] if isinstance(found, Entry) else [])]
+
+    def _local(self, ref: str) -> Entries:
+        """Return what is kept here only, as the scopes in view see it."""
+        try:
+            record = self.local.get(ref)
+        except (RefError, StoreError):
+            return []
+        mine = seen(record, self.scope) if record.ref == ref else None
+        return [Entry(mine)] if mine else []
+
+    def _names(self, ref: str = "") -> Names:
+        """Return the records in view, by their keys alone; with a ref, those that it may name."""
+        names = (name for _, name in self.view.listed(ref))
+        return [name for name in names if name.ref.startswith(ref) or name.ref.rpartition("-")[2].startswith(ref)]
+
+    def _local_records(self) -> Iterator[Record]:
+        if waiting(self.local):
+            yield from filter(None, (seen(record, self.scope) for record in self.local.list()))
+
+    def _note_read(self, entry: Entry) -> None:
+        """Leave a sign that it was read, where retention waits for that to be long ago. It never fails a read."""
+        idle, ref = self.retention.idle_seconds, entry.record.ref
+        if not idle or time.monotonic() - self._noted.get(ref, -idle) < idle / NOTED:
+            return
+        self._noted[ref] = time.monotonic()
+        with suppress(StoreError):
+            self.bucket.put(f"{outputs_of(entry.record.scope)}/{ref}{READ}", b"")
+
+    def _forget_local(self, ref: str) -> None:
+        if self.scope == EVERY:
+            self.local.delete(ref)
+        else:
+            self.local.disown(ref, self.scope)

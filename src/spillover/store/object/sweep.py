@@ -1,0 +1,158 @@
+"""Retention in a bucket: scope by scope, by age, bytes and count. Any number of machines may sweep at once.
+
+A listing tells size and time; the record is read only of what has to go. It becomes a tombstone if it is still the version
+that was read, so whoever pins or stores it at the same moment wins, and no two sweeps remove the same output twice.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from spillover.data import dataclass, field, replace
+from spillover.errors import StoreError
+from spillover.log import info
+from spillover.store.object.entry import SMALLEST, Entry
+from spillover.store.object.keys import Name, parse, place_of
+from spillover.store.object.view import View
+from spillover.store.retention import DAY, STEP_SECONDS, Swept, plan
+from spillover.store.retention import Entry as Kept
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from spillover.store.retention import Retention
+
+#: A ref is remembered so long after its output is gone.
+TOMBSTONE_SECONDS = 30 * DAY
+#: Days after which a bucket gives up uploads that were never finished.
+UNFINISHED_DAYS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What a listing says of the outputs of one scope."""
+
+    records: dict[str, Kept] = field(default_factory=dict)  # by ref
+    bytes: dict[str, tuple[str, int, float]] = field(default_factory=dict)  # by name: ref, size, when
+    read: dict[str, float] = field(default_factory=dict)  # by ref: when it was last read
+    tombs: list[tuple[float, str]] = field(default_factory=list)
+
+
+def sweep(view: View, retention: Retention, now: float, *, dry_run: bool = False) -> Swept:
+    """Sweep every scope in view."""
+    outputs = size = left = 0
+    for folder, scope in _look(view).items():
+        gone, freed = _sweep_outputs(view, folder, scope, retention, now, dry_run=dry_run)
+        outputs, size = outputs + gone, size + freed
+        left += _sweep_leftovers(view, folder, scope, retention, now, dry_run=dry_run)
+    if (outputs or left) and not dry_run:
+        info("Swept %s outputs of %s bytes from %s.", f"{outputs:,}", f"{size:,}", view.bucket.url)
+    return Swept(outputs, size, left)
+
+
+def _look(view: View) -> dict[str, _Scope]:
+    found: dict[str, _Scope] = {}
+    for one in view.bucket.list(place_of(view.scope)):
+        name = parse(one.key)
+        if name is None:
+            continue
+        scope = found.setdefault(name.folder, _Scope())
+        if name.end == "read":
+            scope.read[name.ref] = one.changed
+        elif name.end != "json":
+            scope.bytes[one.key.rpartition("/")[2]] = (name.ref, one.size, one.changed)
+        elif one.size < SMALLEST:
+            scope.tombs.append((one.changed, name.ref))
+        else:
+            scope.records[name.ref] = Kept(name.ref, one.size, one.changed)
+    return found
+
+
+def _sweep_outputs(
+    view: View, folder: str, scope: _Scope, retention: Retention, now: float, *, dry_run: bool
+) -> tuple[int, int]:
+    sizes: dict[str, int] = {}
+    for ref, size, _ in scope.bytes.values():
+        sizes[ref] = sizes.get(ref, 0) + size
+    entries = [
+        replace(kept, bytes=kept.bytes + sizes.get(ref, 0), read=scope.read.get(ref, 0.0))
+        for ref, kept in scope.records.items()
+    ]
+    by_ref = {kept.ref: kept for kept in entries}
+    pinned: set[str] = set()
+    gone: set[str] = set()
+    freed = 0
+    # What turns out to be pinned makes nobody else go, as in a folder: so who has to go is asked again without it.
+    while True:
+        loose = [kept for kept in entries if kept.ref not in pinned]
+        again = False
+        for ref in plan(loose, retention, now):
+            if ref in gone:
+                continue
+            entry = view.entry(Name(folder, ref, "json", f"{folder}/{ref}.json"))
+            if entry is None:
+                continue
+            if entry.record.pinned:
+                pinned.add(ref)
+                again = True
+                break
+            if dry_run or _remove(view, entry):
+                gone.add(ref)
+                freed += by_ref[ref].bytes
+        if not again:
+            return len(gone), freed
+
+
+def _remove(view: View, entry: Entry) -> bool:
+    with suppress(StoreError):
+        return view.remove(entry)
+    return False
+
+
+def _sweep_leftovers(view: View, folder: str, scope: _Scope, retention: Retention, now: float, *, dry_run: bool) -> int:
+    """Remove bytes that no record names, as writers leave them that were killed, signs of reading, and old tombstones."""
+    patience = max(retention.grace_seconds, STEP_SECONDS)
+    doomed = [f"{folder}/{ref}.json" for when, ref in scope.tombs if now - when > TOMBSTONE_SECONDS]
+    doomed += [
+        f"{folder}/{ref}.read" for ref, when in scope.read.items() if ref not in scope.records and now - when > patience
+    ]
+    copies: dict[str, list[str]] = {}
+    for name, (ref, _, when) in scope.bytes.items():
+        if now - when > patience:
+            copies.setdefault(ref, []).append(name)
+    for ref, names in copies.items():
+        if ref in scope.records and len([name for name, (of, _, _) in scope.bytes.items() if of == ref]) == 1:
+            continue  # one record, one object: they belong together
+        entry = view.entry(Name(folder, ref, "json", f"{folder}/{ref}.json"))
+        doomed += [f"{folder}/{name}" for name in names if entry is None or entry.data != name]
+    if doomed and not dry_run:
+        view.bucket.delete(doomed)
+    return len(doomed)
+
+
+def lifecycle(url: str, retention: Retention) -> dict[str, Any]:
+    """Return rules by which a bucket applies the age limit by itself, as `aws s3api put-bucket-lifecycle-configuration` takes them.
+
+    A bucket knows nothing of pins, sizes and reads: those need `spill gc`.
+    """
+    prefix = url.partition("://")[2].partition("/")[2].strip("/")
+    rules: list[dict[str, Any]] = [
+        {
+            "ID": "spillover-unfinished-uploads",
+            "Status": "Enabled",
+            "Filter": {"Prefix": f"{prefix}/" if prefix else ""},
+            "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": UNFINISHED_DAYS},
+        }
+    ]
+    age = retention.age_seconds
+    if age is not None:
+        rules.append(
+            {
+                "ID": "spillover-age",
+                "Status": "Enabled",
+                "Filter": {"Prefix": f"{prefix}/" if prefix else ""},
+                "Expiration": {"Days": max(1, -(-int(age) // DAY))},
+            }
+        )
+    return {"Rules": rules}

@@ -1,0 +1,196 @@
+"""An output on its way into a bucket: the bytes first, under a name that nobody else has, then the record, if there is none.
+
+Whoever finds the record finds the bytes. If the same output is there already, its record is brought up to date and the
+bytes that came for nothing are removed. Nothing waits longer than the deadline for a sign of progress.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from _thread import allocate_lock
+
+from spillover.data import replace
+from spillover.errors import StoreError
+from spillover.store.base import Record, already_taken, name_for
+from spillover.store.object.bucket import PART, Bucket, Missing, Taken, no_answer
+from spillover.store.object.entry import Entry, Tombstone, decode, with_record
+from spillover.store.object.frames import ZSTD, Packer
+from spillover.store.object.keys import outputs_of, record_key
+from spillover.store.owners import merge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeVar
+
+    from spillover.intake.blob import Blob
+
+    Given = TypeVar("Given")
+
+#: How often a record is tried that others change at the very moment.
+TRIES = 50
+#: How often bytes are sent that arrive as something else.
+SENDS = 3
+#: What a slow line may need for the parts that are under way when the last one is handed over: a second for so many bytes.
+TAIL_BYTES = 1 << 20
+#: Threads of one process that store the same output take turns: there is nothing to gain by asking at once.
+_turns = [allocate_lock() for _ in range(64)]
+
+
+class Progress:
+    """What an upload has come to, for whoever waits for it."""
+
+    __slots__ = ("moved", "slack", "stopped")
+
+    def __init__(self) -> None:
+        self.moved = time.monotonic()
+        self.slack = 0.0
+        self.stopped = False
+
+    def step(self, slack: float = 0.0) -> None:
+        if self.stopped:
+            raise StoreError("the upload was given up")
+        self.moved, self.slack = time.monotonic(), slack
+
+
+def watch(what: str, deadline: float, work: Callable[[Progress], Given]) -> Given:
+    """Return what the work returns; StoreError when it has not moved for the deadline."""
+    from threading import Event, Thread  # wanted only once something has overflowed
+
+    progress, done = Progress(), Event()
+    results: list[Given] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work(progress))
+        except BaseException as error:  # noqa: BLE001  raised again below
+            failed.append(error)
+        finally:
+            done.set()
+
+    Thread(target=run, name="spillover-upload", daemon=True).start()
+    while not done.wait(max(0.001, progress.moved + deadline + progress.slack - time.monotonic())):
+        if time.monotonic() >= progress.moved + deadline + progress.slack:
+            progress.stopped = True
+            raise StoreError(no_answer(what, deadline))
+    if failed:
+        raise failed[0]
+    return results[0]
+
+
+def upload(bucket: Bucket, blob: Blob, record: Record, *, compress: bool, progress: Progress) -> Record:
+    """Bring an output into the bucket; the record as it stands there then. StoreError when that could not be done."""
+    ref = name_for(record.tool, record.sha256)
+    record = record.renamed(ref)
+    folder, key = outputs_of(record.scope), record_key(record.scope, ref)
+    with _turns[int(record.sha256[:8], 16) % len(_turns)]:
+        entry = _bring_bytes(bucket, blob, record, folder, compress=compress, progress=progress)
+        kept = False
+        try:
+            held = _claim(bucket, key, entry, progress)
+            kept = held.data == entry.data
+        finally:
+            if not kept and entry.data and not progress.stopped:
+                _drop(bucket, f"{folder}/{entry.data}")
+    return held.record
+
+
+def _bring_bytes(
+    bucket: Bucket, blob: Blob, record: Record, folder: str, *, compress: bool, progress: Progress
+) -> Entry:
+    newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
+    packer = Packer(blob, compress=compress)
+    if not blob.size:
+        return Entry(record, "", packer.frames(), newlines)
+    name = f"{record.ref}.{os.urandom(8).hex()}.{'zst' if packer.form == ZSTD else 'txt'}"
+    pieces = _watched(packer.pieces(), progress)
+    first: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        first.append(piece)
+        size += len(piece)
+        if size > PART:
+            break
+    if size <= PART:
+        name = _put_small(bucket, folder, name, b"".join(first), progress)
+    else:
+        bucket.put_pieces(f"{folder}/{name}", _chain(first, pieces))
+    progress.step()
+    return Entry(record, name, packer.frames(), newlines)
+
+
+def _put_small(bucket: Bucket, folder: str, name: str, data: bytes, progress: Progress) -> str:
+    """Put the bytes under a name that nobody has, in one request; the name they got."""
+    for _ in range(SENDS):
+        progress.step(len(data) / TAIL_BYTES)
+        try:
+            bucket.create(f"{folder}/{name}", data)
+        except Taken:
+            # Nobody else makes this name: either an earlier try of ours was heard and its answer lost, or it was garbled.
+            if not bucket.holds(f"{folder}/{name}", data):
+                ref, _, ending = name.rsplit(".", 2)
+                name = f"{ref}.{os.urandom(8).hex()}.{ending}"
+                continue
+        return name
+    raise StoreError(f"{bucket.url}: what arrived is not what was sent, {SENDS} times")
+
+
+def _watched(pieces: Iterator[bytes], progress: Progress) -> Iterator[bytes]:
+    for piece in pieces:
+        progress.step(4 * PART / TAIL_BYTES)
+        yield piece
+
+
+def _chain(first: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
+    while first:
+        yield first.pop(0)
+    yield from rest
+
+
+def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress) -> Entry:
+    """Put the record under its key: what stands there then. StoreError when another output has it."""
+    for _ in range(TRIES):
+        progress.step()
+        try:
+            bucket.create(key, entry.encode())
+        except Taken:
+            pass
+        else:
+            return entry
+        try:
+            found = bucket.get(key)
+        except Missing:
+            continue  # removed just now
+        try:
+            held = decode(found.data, entry.record.ref, found.tag)
+        except ValueError:
+            made = entry  # what cannot be read is nobody's, and the same bytes are here
+        else:
+            sha256 = held.sha256 if isinstance(held, Tombstone) else held.record.sha256
+            if sha256 != entry.record.sha256:
+                raise already_taken(entry.record.ref)
+            if isinstance(held, Entry) and held.data == entry.data and held.record == entry.record:
+                return held  # our own request was heard, and its answer was lost on the way
+            made = entry if isinstance(held, Tombstone) else _join(held, entry)
+            if isinstance(held, Entry) and made.record == held.record:
+                return held
+        try:
+            bucket.replace(key, made.encode(), found.tag)
+        except Taken:
+            continue
+        return made
+    raise StoreError(f"{bucket.url}/{key} keeps changing; nothing can be stored under that name")
+
+
+def _join(held: Entry, new: Entry) -> Entry:
+    """Return the entry that is there, with the newest call."""
+    return with_record(held, replace(merge(held.record, new.record), others=()))
+
+
+def _drop(bucket: Bucket, key: str) -> None:
+    try:
+        bucket.delete([key])
+    except StoreError:
+        return  # a later sweep finds it

@@ -1,0 +1,118 @@
+"""What a scope can see of a bucket: no key outside of it is asked for, and whose a record is is checked at every read."""
+
+from __future__ import annotations
+
+from spillover.data import dataclass, replace
+from spillover.errors import StoreError
+from spillover.log import warn
+from spillover.store.base import unknown
+from spillover.store.object.bucket import Bucket, Listed, Missing, Taken
+from spillover.store.object.entry import SMALLEST, Entry, Tombstone, decode, with_record
+from spillover.store.object.keys import OUTPUTS, READ, Name, outputs_of, parse, place_of, record_key
+from spillover.store.object.upload import TRIES
+from spillover.store.scope import EVERY, covers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+#: So many records are read at once.
+AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The outputs of one scope, and of those below it, in a bucket."""
+
+    bucket: Bucket
+    scope: str
+
+    def own(self, ref: str) -> Entry | Tombstone | None:
+        """Return what stands under a ref in this very scope, in one request."""
+        return None if self.scope == EVERY else self.read(Name("", ref, "json", record_key(self.scope, ref)))
+
+    def listed(self, ref: str = "") -> Iterator[tuple[Listed, Name]]:
+        """Yield the records in view, by their keys alone; with a ref, those that it may be the start of, and others."""
+        place = place_of(self.scope)
+        alone = self.scope.startswith("/")  # a folder has nothing below it
+        prefix = f"{place}/{OUTPUTS}" if alone else place
+        after = f"{prefix}/{ref}" if alone and "-" in ref else None
+        for one in self.bucket.list(prefix, after=after):
+            if after is not None and not one.key.startswith(after):
+                return
+            name = parse(one.key)
+            if name is not None and name.end == "json" and one.size >= SMALLEST:
+                yield one, name
+
+    def entries(self, names: Iterable[Name]) -> Iterator[Entry]:
+        """Yield the entries under these keys that can be read and belong where they stand."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        names = [*names]
+        if len(names) < 2:
+            found = [self.read(name) for name in names]
+        else:
+            with ThreadPoolExecutor(min(AT_ONCE, len(names)), "spillover-list") as pool:
+                found = list(pool.map(self.read, names))
+        for each in found:
+            if isinstance(each, Entry):
+                yield each
+
+    def read(self, name: Name) -> Entry | Tombstone | None:
+        """Return what stands under a key; None for nothing, for what cannot be read, and for what is not in view.
+
+        A record has to stand where its own scope puts it: one that was copied elsewhere is nobody's.
+        """
+        try:
+            entry = self._decoded(name) or self._decoded(name)  # what the way garbled once comes whole the next time
+        except Missing:
+            return None
+        if entry is None:
+            warn("The record %s in %s is damaged.", name.key, self.bucket.url)
+            return None
+        if isinstance(entry, Tombstone):
+            return entry
+        scope = entry.record.scope
+        ours = record_key(scope, name.ref) == name.key and (self.scope == EVERY or covers(self.scope, scope))
+        return entry if ours and not entry.record.others else None
+
+    def _decoded(self, name: Name) -> Entry | Tombstone | None:
+        found = self.bucket.get(name.key)
+        try:
+            return decode(found.data, name.ref, found.tag)
+        except ValueError:
+            return None
+
+    def entry(self, name: Name) -> Entry | None:
+        """Return the entry under a key, if there is one in view."""
+        found = self.read(name)
+        return found if isinstance(found, Entry) else None
+
+    def remove(self, entry: Entry) -> bool:
+        """Remove one output of one scope, unless it has changed since it was read; whether it is gone."""
+        record = entry.record
+        try:
+            self.bucket.replace(record_key(record.scope, record.ref), Tombstone(record.sha256).encode(), entry.tag)
+        except (Taken, Missing):
+            return False
+        folder = outputs_of(record.scope)
+        self.bucket.delete([f"{folder}/{entry.data}"] * bool(entry.data) + [f"{folder}/{record.ref}{READ}"])
+        return True
+
+    def pin(self, entry: Entry, *, pinned: bool) -> None:
+        """Pin or unpin one output of one scope."""
+        key = record_key(entry.record.scope, entry.record.ref)
+        for _ in range(TRIES):
+            if entry.record.pinned == pinned:
+                return
+            changed = with_record(entry, replace(entry.record, pinned=pinned))
+            try:
+                self.bucket.replace(key, changed.encode(), entry.tag)
+            except (Taken, Missing):
+                again = self.entry(Name("", entry.record.ref, "json", key))
+                if again is None:
+                    raise unknown(entry.record.ref) from None
+                entry = again
+            else:
+                return
+        raise StoreError(f"{self.bucket.url}/{key} keeps changing; it could not be pinned")

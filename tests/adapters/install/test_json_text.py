@@ -1,0 +1,100 @@
+"""Editing JSON as text: add or remove one entry and leave every other byte unchanged."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spillover.adapters.install.json_text import put, take
+
+KEYS = ("hooks", "After", "[]")
+OURS = {"ours": True}
+
+PUT = {
+    "an empty object": ("{}", '{\n  "hooks": {\n    "After": [\n      {\n        "ours": true\n      }\n    ]\n  }\n}'),
+    "one line": ('{"a": 1}', '{"a": 1, "hooks": {"After": [{"ours": true}]}}'),
+    "four spaces": (
+        '{\n    "hooks": {\n        "Stop": []\n    }\n}\n',
+        (
+            '{\n    "hooks": {\n        "Stop": [],\n        "After": [\n            {\n'
+            '                "ours": true\n            }\n        ]\n    }\n}\n'
+        ),
+    ),
+    "a list on one line": (
+        '{\n  "hooks": {"After": [{"x": 1}]}\n}\n',
+        '{\n  "hooks": {"After": [{"x": 1}, {"ours": true}]}\n}\n',
+    ),
+    "tabs and CRLF": (
+        '{\r\n\t"hooks": {\r\n\t\t"After": [\r\n\t\t\t5\r\n\t\t]\r\n\t}\r\n}\r\n',
+        '{\r\n\t"hooks": {\r\n\t\t"After": [\r\n\t\t\t5,\r\n\t\t\t{\r\n\t\t\t\t"ours": true\r\n\t\t\t}\r\n\t\t]\r\n\t}\r\n}\r\n',
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), PUT.values(), ids=PUT)
+def test_an_entry_is_laid_out_as_what_is_there(before, after):
+    assert put(before, KEYS, OURS) == after
+
+
+@pytest.mark.parametrize(("before", "after"), PUT.values(), ids=PUT)
+def test_taking_it_out_gives_the_same_bytes_again(before, after):
+    assert take(after, KEYS, lambda value: value == OURS) == before
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"hooks": {"After": [1, {"ours": true}, 2]}}', '{"hooks": {"After": [1, 2]}}'),
+        ('{"hooks": {"After": [{"ours": true}, 2]}}', '{"hooks": {"After": [2]}}'),
+        ('{"hooks": {"After": [{"ours": true}, {"ours": true}]}, "b": 1}', '{"b": 1}'),
+        ('{"hooks": {"After": [{"ours": true}]}}', "{}"),
+        ('{"hooks": {"After": {"ours": true}}}', '{"hooks": {"After": {"ours": true}}}'),
+        ('{"hooks": 5}', '{"hooks": 5}'),
+        ("[]", "[]"),
+        ("5", "5"),
+    ],
+)
+def test_only_our_entry_is_removed_and_whatever_that_leaves_empty(before, after):
+    assert take(before, KEYS, lambda value: value == OURS) == after
+
+
+@pytest.mark.parametrize("text", ["[]", "5", '"x"', '{"hooks": []}', '{"hooks": {"After": {}}}', '{"hooks": null}'])
+def test_an_unexpected_value_in_the_way_is_reported(text):
+    with pytest.raises(ValueError, match="expected"):
+        put(text, KEYS, OURS)
+
+
+def test_a_member_that_is_there_is_not_written_over():
+    with pytest.raises(ValueError, match="servers"):
+        put('{"servers": {"us": 5}}', ("servers", "us"), OURS)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+FILES = st.dictionaries(st.text(max_size=4), JSON, max_size=3).map(lambda value: {**value, "other": 1}) | st.builds(
+    lambda rest, hooks, after: {**rest, "hooks": {**hooks, "After": after}},
+    st.dictionaries(st.text(max_size=4), JSON, max_size=2),
+    st.dictionaries(st.text(max_size=4), JSON, max_size=2),
+    st.lists(JSON, min_size=1, max_size=3),
+)
+LAYOUTS = st.sampled_from(
+    [{}, {"indent": 2}, {"indent": 4}, {"indent": "\t"}, {"separators": (",", ":")}, {"indent": 0}]
+)
+
+
+@given(value=FILES, layout=LAYOUTS, ascii_only=st.booleans(), ends=st.sampled_from(["", "\n", " \n\n"]))
+def test_whatever_is_there_stays_and_comes_back_byte_for_byte(value, layout, ascii_only, ends):
+    before = json.dumps(value, ensure_ascii=ascii_only, **layout) + ends
+    after = put(before, KEYS, OURS)
+    new = json.loads(after)
+    assert new["hooks"]["After"].pop() == OURS
+    if "hooks" not in value:
+        assert new.pop("hooks") == {"After": []}
+    elif "After" not in value["hooks"]:
+        assert new["hooks"].pop("After") == []
+    assert new == value
+    assert take(after, KEYS, lambda one: one == OURS) == before

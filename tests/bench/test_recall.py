@@ -1,0 +1,42 @@
+"""The table of the README is what bench/recall.py prints."""
+
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+
+_spec = importlib.util.spec_from_file_location("bench_recall", ROOT / "bench" / "recall.py")
+recall = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(recall)
+
+
+def cell(share, logs=10):
+    return {"all": share, "any": share, "over": 0, "logs": logs}
+
+
+def test_ours_comes_last_and_the_best_of_a_row_is_bold():
+    figures = {
+        "spillover": {"cidiff@2000": cell(0.614), "logchunks@2000": cell(0.8)},
+        "tail": {"cidiff@2000": cell(0.38), "logchunks@2000": cell(0.802)},
+    }
+    assert recall.markdown(figures).splitlines() == [
+        "| | logs | tail | spillover |",
+        "|---|---:|---:|---:|",
+        "| Travis CI builds, 39 projects (LogChunks) | 10 | **80** | **80** |",
+        "| CI builds, 16 projects (CiDiff) | 10 | 38 | **61** |",
+    ]
+
+
+def test_with_several_budgets_each_row_says_which():
+    figures = {"spillover": {"new@1000": cell(0.5), "new@2000": cell(1)}}
+    assert [row.split("|")[1] for row in recall.markdown(figures).splitlines()[2:]] == [
+        " new, 1,000 tokens ",
+        " new, 2,000 tokens ",
+    ]
+
+
+def test_the_readme_has_such_a_table():
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    titles = [*recall.NAIVE.values(), recall.OURS]
+    assert f"| | logs | {' | '.join(titles)} |" in page
+    assert all(recall.TITLES[corpus] in page for corpus in ("logchunks", "swebench_eval", "cidiff", "treeherder"))

@@ -1,0 +1,123 @@
+"""Every command on a bucket of a real S3 server, as processes of two machines that share nothing else."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SCOPE = ("--scope", "acme/web")
+MACHINES = ("one", "two")
+
+
+@pytest.fixture
+def machine(spill, s3, tmp_path, monkeypatch):
+    """Call `spill` on one of two machines: each has its own home."""
+    monkeypatch.setenv("SPILLOVER_STORE", s3)
+    monkeypatch.setenv("SPILLOVER_SCOPE", "acme/web")
+
+    def on(name, *words, env=None, **options):
+        home = tmp_path / name
+        home.mkdir(exist_ok=True)
+        homes = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "XDG_CONFIG_HOME": str(home / "config")}
+        return spill(*words, env={**homes, **(env or {})}, **options)
+
+    return on
+
+
+def test_an_output_of_one_machine_is_there_for_every_command_on_another(machine, s3):
+    clip = machine("one", "run", "--json", "--", "sh", "-c", "seq 200000; echo 'Error: boom' >&2").json
+    ref = clip["ref"]
+    assert (clip["outcome"], clip["path"]) == ("stored", None)
+
+    def other(*words, **options):
+        return machine("two", *words, **options)
+
+    assert "150: 150\n" in other("read", ref, "150:160").stdout
+    assert "Error: boom" in other("grep", ref, "boom").stdout
+    assert "200,001" in other("outline", ref).stdout
+    assert [row["ref"] for row in other("list", "--json").json] == [ref]
+    assert ref in other("list").stdout
+    assert "none: in a bucket" in other("show", ref).stdout
+    assert other("verify").stdout.endswith("1 output checked, 0 damaged\n")
+    assert "boom" in other("grep", "last", "boom").stdout
+    assert other("read", "last:seq", "1:1").stdout.startswith(f"[last:seq is {ref}: ")
+    assert "in a bucket and has no plain file" in other("path", ref).stderr
+    assert other("pin", ref).stdout == f"{ref} is pinned\n"
+    swept = other("gc", "--json", env={"SPILLOVER_RETENTION_AGE": "0", "SPILLOVER_RETENTION_COUNT": "1"}).json
+    assert swept["outputs"] == 0
+    assert other("rm", ref).returncode == 1, "it is pinned"
+    assert other("unpin", ref).returncode == 0
+    assert other("push").stdout == f"pushed 0 outputs (0 bytes) to {s3}\n"
+    listed = other("list", env={"SPILLOVER_SCOPE": "acme"}).stdout
+    assert ref in listed, "a scope sees what is below it"
+    for stranger in ("acme/api", "ac", "acme/web/1"):
+        there, absent = (
+            other("read", asked, env={"SPILLOVER_SCOPE": stranger}) for asked in (ref, "sh-0123456789abcdef")
+        )
+        assert (there.returncode, there.stdout) == (absent.returncode, absent.stdout) == (2, "")
+        assert there.stderr.replace(ref, "REF") == absent.stderr.replace("sh-0123456789abcdef", "REF")
+    assert f"removed {ref}" in other("rm", ref).stdout
+    assert machine("one", "read", ref).returncode == 2
+
+
+def test_a_clip_of_stdin_and_the_tools_of_mcp_and_a_hook(machine):
+    text = "".join(f"line {number}\n" for number in range(60_000))
+    ref = machine("one", "--json", given=text).json["ref"]
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    call = {**asked, "params": {"name": "read_output", "arguments": {"ref": ref, "lines": "500:501"}}}
+    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [
+        {**asked, "id": 0, "method": "initialize", "params": begin},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        call,
+    ]
+    said = machine("two", "mcp", given="".join(json.dumps(line) + "\n" for line in lines))
+    assert "500: line 499" in said.stdout
+    response = {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
+    question = {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "make"},
+        "tool_response": response,
+        "cwd": ".",
+    }
+    answer = json.loads(machine("one", "hook", "claude-code", given=json.dumps(question)).stdout)
+    assert "Output clipped" in json.dumps(answer)
+
+
+def test_a_bucket_that_cannot_be_reached_is_said_and_the_exit_code_is_the_commands_own(machine):
+    away = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "SPILLOVER_DEADLINE": "1"}
+    ran = machine("one", "run", "--", "sh", "-c", "seq 100000; exit 3", env=away)
+    assert ran.returncode == 3
+    assert "Kept on this machine only (" in ran.stdout
+    pushed = machine("one", "push", env=away)
+    assert pushed.returncode == 1
+    assert "1 output still on this machine only" in pushed.stdout
+    doctor = machine("one", "doctor", env=away)
+    assert "!!" in doctor.stdout
+    assert "the endpoint does not answer; see AWS_ENDPOINT_URL" in doctor.stdout
+    assert "run `spill push`" in doctor.stdout
+    assert "pushed 1 output" in machine("one", "push").stdout
+    assert "an output was stored, read back and removed" in machine("one", "doctor").stdout
+
+
+def test_lifecycle_rules_are_for_the_prefix_of_the_store(machine, s3, spill, tmp_path):
+    rules = machine("one", "gc", "--lifecycle").json["Rules"]
+    assert [rule["Filter"] for rule in rules] == [{"Prefix": s3.rpartition("/")[2] + "/"}] * 2
+    assert {"Days": 7} in [rule.get("Expiration") for rule in rules]
+    refused = spill("gc", "--lifecycle", env={"SPILLOVER_STORE": str(tmp_path / "folder")})
+    assert refused.returncode == 2
+    assert "this store is a folder" in refused.stderr
+
+
+def test_what_is_not_an_object_store_has_nothing_to_push(spill):
+    refused = spill("push")
+    assert refused.returncode == 2
+    assert "`spill push` is for a store such as s3://BUCKET/PREFIX" in refused.stderr
+
+
+def test_a_process_that_fits_loads_nothing_of_it():
+    code = "import sys, spillover; spillover.Clipper().clip('short'); print([name for name in sys.modules if 'object' in name or 'obstore' in name])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"

@@ -1,0 +1,60 @@
+"""`spill sh`: what it prints where, its exit code, and what it tells besides."""
+
+import json
+import signal
+
+import pytest
+
+pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
+
+
+def test_stdout_is_what_was_asked_for_and_one_line_more_stands_on_stderr(spill, store):
+    said = spill("sh", "(seq 400; echo oops >&2; exit 2) | tail -2")
+    (record,) = store.list()
+    assert (said.returncode, said.stdout) == (0, "399\n400\n")
+    assert said.stderr == f'oops\n[400 lines before "| tail -2" are kept: {record.ref} · seq exited 2]\n'
+    assert (record.tool, record.command) == ("seq", "(seq 400; echo oops >&2; exit 2) | tail -2")
+    assert spill("grep", "last:seq", "^77$").returncode == 0
+
+
+def test_what_does_not_fit_is_clipped_and_the_exit_code_stays(spill):
+    said = spill("sh", "--bytes", "2000", "--", "seq 5000; exit 3")
+    assert said.returncode == 3
+    assert len(said.stdout.encode()) <= 2_000
+    assert "Output clipped" in said.stdout
+
+
+def test_it_reads_our_stdin_and_keeps_our_environment(spill):
+    assert spill("sh", 'read x; echo "$x $A"', given="hi\n", env={"A": "b"}).stdout == "hi b\n"
+
+
+def test_json_has_what_was_kept(spill):
+    facts = json.loads(spill("sh", "--json", "(seq 9; exit 0) | tail -1").stdout)
+    assert (facts["exit_code"], facts["text"]) == (0, "9\n")
+    (kept,) = facts["kept"]
+    assert kept.pop("ref").startswith("seq-")
+    assert kept == {"filters": "| tail -1", "exits": {"seq": 0}, "lines": 9}
+
+
+@pytest.mark.parametrize("words", [(), ("a", "b"), ("--",)])
+def test_it_takes_one_line(spill, words):
+    said = spill("sh", *words)
+    assert (said.returncode, said.stderr) == (
+        2,
+        "spill: sh takes one line, in quotes: spill sh 'make 2>&1 | tail -20'.\n",
+    )
+
+
+def test_a_signal_that_ends_the_line_is_its_exit_code(spill):
+    assert spill("sh", "kill -TERM $$").returncode == 128 + signal.SIGTERM
+
+
+def test_a_flooding_command_is_told_of_once_in_the_result(spill, tmp_path):
+    said = spill("sh", "--profile", "t15", f"find / -maxdepth 0; cd {tmp_path}; true || find /")
+    assert said.stderr.count("find") == 1
+
+
+def test_a_variable_that_python_sets_for_itself_is_not_passed_on(spill):
+    env = {"LC_ALL": "", "LC_CTYPE": "", "LANG": "C"}
+    assert spill("sh", "seq 2 | env | grep ^LC_CTYPE", env=env).stdout == "LC_CTYPE=\n"
+    assert "C.UTF-8" not in spill("run", "--", "sh", "-c", "echo $LC_CTYPE", env=env).stdout

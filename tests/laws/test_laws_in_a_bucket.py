@@ -1,0 +1,81 @@
+"""The laws on a bucket of a real S3 server, and with secrets covered: the same properties, fewer examples."""
+
+import hashlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from law_given import choices, cuts, law, outputs
+from law_going_back import follow
+from law_naive import line_count, over_all
+from law_ways import SOURCES
+
+from spillover import Clipper, Limits, MemoryStore, ObjectStore, RefError, verify
+from spillover.redact import cover
+from spillover.store.scoped import Scoped
+from spillover.testing import chunked, content
+
+few = settings(law, max_examples=40)
+ways = st.sampled_from([*SOURCES])
+SECRET = b"token ghp_0123456789abcdefABCDEF0123456789abcd\npassword=Tr0ub4dor3x\n"
+
+
+@few
+@given(way=ways, chosen=choices, data=outputs, cuts=cuts)
+def test_it_fits_nothing_is_lost_and_the_numbers_are_true(s3, tmp_path, way, chosen, data, cuts):
+    store = ObjectStore(s3)
+    clipper = Clipper(**chosen, store=store, scope="acme/web")
+    came = SOURCES[way](clipper, data, cuts, tmp_path)
+    assert not over_all(came.texts, clipper, whole=all(clip.outcome == "whole" for clip in came.clips))
+    for clip, given_bytes in zip(came.clips, came.inputs, strict=True):
+        assert clip.outcome in ("whole", "stored")
+        if clip.outcome == "whole":
+            continue
+        assert (clip.path, clip.reason) == (None, None)
+        view = Scoped(store, "acme")
+        assert content(view, clip.ref) == given_bytes
+        assert verify(view, clip.ref) is None
+        record = view.get(clip.ref)
+        assert (record.bytes, record.lines) == (len(given_bytes), line_count(given_bytes))
+        assert record.sha256 == clip.sha256 == hashlib.sha256(given_bytes).hexdigest()
+        with pytest.raises(RefError):
+            Scoped(store, "acme/web/below").get(clip.ref)
+
+
+@few
+@given(chosen=choices, data=outputs, cuts=cuts)
+def test_the_same_bytes_give_the_same_text_and_ref_as_in_memory(s3, chosen, data, cuts):
+    chosen = {**chosen, "hints": "tools"}
+    there = Clipper(**chosen, store=ObjectStore(s3), scope="acme").clip(chunked(data, cuts))
+    here = Clipper(**chosen, store=MemoryStore(), scope="acme").clip(data)
+    assert (there.text, there.ref, there.ranges) == (here.text, here.ref, here.ranges)
+
+
+def test_every_line_can_be_reached_by_following_the_next_calls(s3):
+    data = b"".join(b"line %d\n" % number for number in range(1, 3_001)) + b"x" * 30_000 + b"\nlast\n"
+    clipper = Clipper(Limits(tokens=2_000), store=ObjectStore(s3), scope="acme", hints="tools")
+    ref = clipper.clip(data).ref
+    seen = "".join(text for _, text in follow(lambda **asked: clipper.read(ref, **asked), lines="1:3002"))
+    for number in (1, 1_500, 3_000):
+        assert f"\n{number}: line {number}\n" in f"\n{seen}"
+    assert "3002: last" in seen
+
+
+@settings(law, max_examples=150)
+@given(
+    way=ways, chosen=choices, data=outputs, cuts=cuts, redact=st.sampled_from(["shown", "stored"]), secret=st.booleans()
+)
+def test_it_fits_and_the_numbers_are_true_with_secrets_covered(tmp_path, way, chosen, data, cuts, redact, secret):
+    data = data + SECRET + data if secret else data
+    store = MemoryStore()
+    clipper = Clipper(**chosen, store=store, redact=redact)
+    came = SOURCES[way](clipper, data, cuts, tmp_path)
+    assert not over_all(came.texts, clipper, whole=all(clip.outcome == "whole" for clip in came.clips))
+    for clip, given_bytes in zip(came.clips, came.inputs, strict=True):
+        assert "0123456789abcdefABCDEF" not in clip.text
+        assert "Tr0ub4dor" not in clip.text
+        if clip.outcome == "stored":
+            stored = content(store, clip.ref)
+            assert (len(stored), stored.count(b"\n")) == (len(given_bytes), given_bytes.count(b"\n"))
+            assert stored == (cover(given_bytes)[0] if redact == "stored" else given_bytes)
+            assert store.get(clip.ref).lines == line_count(given_bytes)

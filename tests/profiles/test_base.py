@@ -1,0 +1,59 @@
+"""What profiles are made with: which of it is public, and the words for what could not be kept."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import spillover.form
+from spillover import profiles
+from spillover.profiles.base import _without_path
+
+
+def test_forms_are_public_and_loaded_only_when_they_are_asked_for():
+    for name in ("Form", "Told", "Missing"):
+        assert getattr(profiles, name) is getattr(spillover.form, name)
+    assert set(profiles.__all__) == {"NAMES", "named", "Form", "Told", "Missing"}
+    assert all(getattr(profiles, name).__doc__ for name in profiles.__all__ if name != "NAMES")
+    code = "import sys; from spillover import profiles; print('spillover.form' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
+
+
+@pytest.mark.parametrize("name", profiles.NAMES)
+def test_dir_shows_the_names_of_a_profile_and_its_page_has_each_of_them(name):
+    page = (Path(__file__).parents[2] / "docs" / "profiles" / f"{name}.md").read_text(encoding="utf-8")
+    profile = profiles.named(name)
+    assert "clipper" in dir(profile)
+    assert [each for each in dir(profile) if not hasattr(profile, each)] == []
+    assert [each for each in dir(profile) if not re.search(rf"\b{each}\b", page)] == []
+
+
+def test_a_name_that_is_none_is_said():
+    with pytest.raises(AttributeError, match="has no attribute 'made'"):
+        profiles.made  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("", ""),
+        ("No space left on device", "No space left on device"),
+        ("Not a directory: /tmp/a/b", "Not a directory: its folder"),
+        ("Not a directory: /tmp/a b/c d/e", "Not a directory: its folder"),
+        (
+            "/tmp/a b/c is not a folder, and no symlink is followed",
+            "its folder is not a folder, and no symlink is followed",
+        ),
+        (
+            "other users can write to /t/x; run `chmod go-w` on it",
+            "other users can write to its folder; run `chmod go-w` on it",
+        ),
+        ("input/output error", "input/output error"),
+        ("/", "its folder"),
+    ],
+)
+def test_a_reason_names_no_path(reason, said):
+    assert _without_path(reason) == said

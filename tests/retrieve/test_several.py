@@ -1,0 +1,73 @@
+"""Several stored outputs at once: which are meant, and what is said of each."""
+
+import pytest
+
+from spillover import Clipper, Limits, MemoryStore, UsageError
+from spillover.retrieve.several import refs_of
+
+
+@pytest.fixture
+def clipper():
+    made = Clipper(Limits(tokens=600), store=MemoryStore(), scope="test")
+    for number, tool in enumerate(["server", "server", "build"]):
+        lines = (f"run {number} step {step} listening on port {5_400 + step}\n" for step in range(900))
+        made.clip("".join(lines), tool=tool)
+    return made
+
+
+def newest(clipper):
+    return [record.ref for record in clipper.outputs.list()]
+
+
+def test_which_outputs_are_meant(clipper):
+    refs = newest(clipper)
+    assert refs_of(clipper, "all") == refs
+    assert refs_of(clipper, "last:2") == refs[:2]
+    assert refs_of(clipper, "server") == refs[1:]
+    assert refs_of(clipper, refs[:2]) == refs[:2]
+    assert refs_of(clipper, f"{refs[0]}, {refs[2]}") == [refs[0], refs[2]]
+    for one in (refs[0], "last", "last:cargo test", [refs[0]], "nothing"):
+        assert refs_of(clipper, one) is None
+
+
+def test_each_is_searched_and_read_under_its_name(clipper):
+    first, second, _ = newest(clipper)
+    said = clipper.dispatch("grep_output", {"ref": "last:2", "pattern": "port 5432"}).text
+    assert said.startswith(
+        f"== {first}\n33: run 2 step 32 listening on port 5432\n[1 of 1 match shown.]\n== {second}\n33: run 1"
+    )
+    said = clipper.dispatch("read_output", {"ref": [first, second], "lines": "7"}).text
+    assert f"== {second}\n7: run 1 step 6" in said
+
+
+def test_lines_are_ranked_by_how_much_they_say_about_the_words(clipper):
+    said = clipper.dispatch("grep_output", {"ref": "all", "pattern": "Port 5432?", "ranked": True}).text
+    best = said.splitlines()[:3]
+    assert [line.rpartition(" ")[2] for line in best] == ["5432"] * 3
+    assert {line.partition(":")[0] for line in best} == set(newest(clipper))
+    assert said.endswith("lines in 3 outputs, the best first.]")
+    assert clipper.count(said) <= 600
+
+
+def test_an_output_that_is_gone_is_said_and_the_others_are_answered(clipper):
+    said = clipper.dispatch("grep_output", {"ref": ["last", "bash-0000000000000000"], "pattern": "5432"}).text
+    assert "run 2 step 32" in said
+    assert "No output is stored under bash-0000000000000000" in said
+
+
+@pytest.mark.parametrize("ref", ["all", "last:3", ["last", "last:build"]])
+@pytest.mark.parametrize("tokens", [150, 400])
+def test_what_is_said_of_several_fits(clipper, ref, tokens):
+    small = Clipper(Limits(tokens=tokens), store=clipper.store, scope="test")
+    for name, more in (
+        ("read_output", {}),
+        ("grep_output", {"pattern": "port"}),
+        ("grep_output", {"pattern": "port", "ranked": True}),
+    ):
+        assert small.count(small.dispatch(name, {"ref": ref, **more}).text) <= tokens
+
+
+def test_nothing_to_rank_by_is_refused(clipper):
+    assert clipper.dispatch("grep_output", {"ref": "all", "pattern": "?!", "ranked": True}).is_error
+    with pytest.raises(UsageError, match="a list of refs holds names"):
+        refs_of(clipper, [])

@@ -1,0 +1,127 @@
+"""Files that are cut: the skeleton, then bodies; numbers where they are needed."""
+
+import pytest
+
+from spillover import Clipper, Limits, MemoryStore
+from spillover.select import grammar
+from spillover.select.listing import is_code, is_numbered
+from spillover.select.outlined import Block, doc_line, outline
+from spillover.select.told import kind_told, suffix_of
+from spillover.select.wanted import Wanted
+from spillover.work import Work
+
+PYTHON = b'''import os
+
+LIMIT = 3
+
+
+class Reader:
+    """Reads things."""
+
+    def read(self, path):
+        """Return what a file holds."""
+        return open(path).read()
+
+
+def main(
+    argv,
+):
+    return Reader().read(argv[1])
+'''.splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("suffix", ["py", ""])
+def test_definitions_are_found_by_grammar_and_by_indentation(suffix):
+    found = {
+        (block.first, block.last, block.depth)
+        for block in outline(PYTHON, suffix, Work())
+        if block.kind == "definition"
+    }
+    assert {(5, 10, 0), (8, 10, 1), (13, 16, 0)} <= found
+
+
+def test_a_signature_may_have_several_lines_and_what_is_said_of_it_follows():
+    blocks = {block.first: block for block in outline(PYTHON, "py", Work())}
+    assert blocks[13].signature == 15
+    assert doc_line(PYTHON, blocks[8]) == 9
+    assert (
+        doc_line([b"// Says what.\n", b"// And why.\n", b"func f() {\n", b"}\n"], Block(2, 2, 3, 0, "definition")) == 0
+    )
+
+
+@pytest.mark.parametrize("suffix", sorted(set(grammar.LANGUAGES)))
+def test_every_grammar_of_the_extra_loads(suffix):
+    pytest.importorskip("tree_sitter_" + "python", reason="needs the extra code")
+    assert grammar.load(suffix) is not None
+
+
+def test_what_is_no_program_is_not_parsed_at_length():
+    assert grammar.blocks("py", [b"x" * 5_000 + b"\n"], Work()) is None
+    assert grammar.blocks("py", [b"\\\n"] * 5_000, Work()) is None
+    assert grammar.blocks("nothing", PYTHON, Work()) is None
+
+
+def numbered(lines=400, first=1):
+    return "".join(
+        f"{number:6}\u2192def step_{number}(): return {number * 7}\n" for number in range(first, first + lines)
+    )
+
+
+def clip(text, tokens=600, **given):
+    return Clipper(Limits(tokens=tokens), store=MemoryStore()).clip(text, **given)
+
+
+def test_numbers_of_a_reader_are_left_out_between_and_stay_where_a_part_begins():
+    text = "".join(f"{number:6}\u2192    value_{number} = {number}\n" for number in range(1, 900))
+    made = clip(text)
+    assert made.kind == "source"
+    shown = made.text.splitlines()
+    assert "     1\u2192    value_1 = 1" in shown
+    assert "    value_2 = 2" in shown
+
+
+def test_numbers_that_a_command_was_asked_for_stay():
+    text = "".join(f"{number:6}\t    value_{number} = {number}\n" for number in range(1, 900))
+    assert "     2\t    value_2 = 2" in clip(text).text.splitlines()
+
+
+def test_a_query_shows_the_body_it_asks_for():
+    body = "".join(f"def step_{n}(value):\n    first = value + {n}\n    return first * {n}\n\n\n" for n in range(300))
+    text = body.replace("first = value + 150", "wheelbarrow = value + 150")
+    assert "wheelbarrow" not in clip(text).text
+    asked = clip(text, query="where is the wheelbarrow computed?")
+    assert "wheelbarrow = value + 150" in asked.text
+    assert any(reason.why == "answers the query" for reason in asked.why)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kind"),
+    [
+        (Wanted(tool="Grep"), "search"),
+        (Wanted(tool="mcp__files__read_file"), "source"),
+        (Wanted(tool="Bash", command="cd app && rg -n load src | head -50"), "search"),
+        (Wanted(tool="Bash", command="sed -n '1,80p' src/a.py"), "source"),
+        (Wanted(tool="Bash", command="git grep load"), "search"),
+        (Wanted(tool="Bash", command="git show HEAD:src/a.py"), "source"),
+        (Wanted(tool="Bash", command="find . -name '*.py' | xargs cat"), ""),
+        (Wanted(tool="Bash", command="make test"), ""),
+        (Wanted(), ""),
+    ],
+)
+def test_a_call_says_what_it_returns(wanted, kind):
+    assert kind_told(wanted) == kind
+
+
+@pytest.mark.parametrize(
+    ("query", "suffix"),
+    [("src/app.tsx 345 120", "tsx"), ("/a/b.py", "py"), ("a.py b.go", ""), ("what is it?", ""), ("see v1.2", "")],
+)
+def test_the_end_of_a_name_says_the_language(query, suffix):
+    assert suffix_of(Wanted(query=query)) == suffix
+
+
+def test_numbered_lines_count_on_and_logs_are_no_programs():
+    assert is_numbered(numbered().encode().splitlines())
+    assert not is_numbered([b"%d\tvalue" % (n * 3) for n in range(50)])
+    assert not is_code([b"2026-01-01 10:00:00 INFO started (ok)"] * 40, hinted=False)
+    assert is_code(PYTHON, hinted=False)

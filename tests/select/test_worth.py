@@ -1,0 +1,117 @@
+"""Limits are a ceiling: what is not worth its tokens is not shown, and 0 fills the limits."""
+
+import pytest
+
+from spillover import Clipper, Limits, MemoryStore, UsageError, clip
+from spillover.limits import DEFAULT_WORTH
+from spillover.select.worth import FLOOR, SCREEN, share_out, worth_room
+from spillover.tokens import estimate
+
+
+def log(count=6_000):
+    words = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliet", "kilo")
+    lines = [f"{words[n % 11]} {words[n // 11 % 11]} {words[n // 121 % 11]} is ready" for n in range(count)]
+    lines[count // 2] = "src/alloc.c:212:17: error: too few arguments to function take"
+    return "\n".join([*lines, "make: *** [Makefile:9: all] Error 1"]) + "\n"
+
+
+def tokens(worth, output):
+    made = Clipper(worth=worth, store=MemoryStore()).clip(output)
+    return estimate(made.text), made.text
+
+
+def test_one_error_needs_no_ten_thousand_tokens_and_zero_fills_the_limits():
+    full, _ = tokens(0, log())
+    thrifty, text = tokens(DEFAULT_WORTH, log())
+    assert full > 8_000
+    assert thrifty < full / 2
+    assert "error: too few arguments" in text
+    assert "make: *** [Makefile:9: all] Error 1" in text
+
+
+def test_the_more_it_must_be_worth_the_less_is_shown_and_the_error_stays():
+    spent = [tokens(worth, log()) for worth in (0, 0.01, DEFAULT_WORTH, 1)]
+    assert [each[0] for each in spent] == sorted((each[0] for each in spent), reverse=True)
+    assert all("error: too few arguments" in text for _, text in spent)
+
+
+def test_a_clip_that_ends_early_says_how_much_more_there_is():
+    _, text = tokens(1, log())
+    assert "of 6,001 lines shown" in text.splitlines()[0]
+    assert "not shown …]" in text
+
+
+def test_within_small_limits_nothing_is_saved():
+    limits, output = Limits(tokens=1_000), log()
+    assert (
+        clip(output, limits, worth=1, store=MemoryStore()).text
+        == clip(output, limits, worth=0, store=MemoryStore()).text
+    )
+
+
+@pytest.mark.parametrize("text", ["".join(f"{n} {n * n}\n" for n in range(30_000)), '{"rows": [' + ", ".join(f'{{"id": {n}, "sum": {n * n}}}' for n in range(9_000)) + "]}"])  # fmt: skip
+def test_where_nothing_is_known_less_is_shown_of_it(text):
+    full, _ = tokens(0, text)
+    assert tokens(DEFAULT_WORTH, text)[0] <= min(full, 1.1 * SCREEN / DEFAULT_WORTH)
+
+
+def test_of_a_large_listing_several_places_are_shown():
+    words = (
+        "alpha",
+        "bravo",
+        "charlie",
+        "delta",
+        "echo",
+        "foxtrot",
+        "golf",
+        "hotel",
+        "india",
+        "juliet",
+        "kilo",
+        "lima",
+    )
+    listing = "".join(
+        f"{words[n % 12]} {words[n // 12 % 12]} {words[n // 144 % 12]} {words[n // 1728 % 12]}\n" for n in range(9_000)
+    )
+    made = clip(listing, store=MemoryStore())
+    assert len(made.ranges) >= 6
+    assert len(clip(listing, worth=0, store=MemoryStore()).ranges) == 2
+
+
+def test_head_and_tail_fill_the_limits():
+    made = clip("".join(f"{n} {n * n}\n" for n in range(30_000)), keep="tail", store=MemoryStore())
+    assert made.shown.lines > 1_900 or estimate(made.text) > 9_000
+
+
+def test_rules_may_set_it():
+    clipper = Clipper(store=MemoryStore(), rules={"build*": {"worth": 0}})
+    full, thrifty = (clipper.clip(log(), tool=tool).text for tool in ("build-all", "test"))
+    assert estimate(full) > 2 * estimate(thrifty)
+
+
+@pytest.mark.parametrize("worth", [-0.1, 1.1, True, "much", None])
+def test_what_is_no_share_is_refused(worth):
+    with pytest.raises(UsageError, match="use a number from 0"):
+        Clipper(worth=worth)
+
+
+def test_no_output_needs_more_than_so_much_in_all():
+    import numpy as np
+
+    (likely,) = share_out([np.full(1_000, 0.9)], [np.full(1_000, 10.0)])
+    assert likely.max() < 0.9
+    (same,) = share_out([np.full(10, 0.9)], [np.full(10, 10.0)])
+    assert same.max() == 0.9
+
+
+def test_the_room_grows_as_long_as_what_it_adds_is_worth_it():
+    import numpy as np
+
+    costs = np.full(1_000, 10.0)
+
+    def look(needed):
+        return lambda room: [(np.arange(1_000) < room // 10, costs, needed)]
+
+    assert worth_room(0.1, 10_000, look(np.zeros(1_000))) == FLOOR
+    assert worth_room(0.1, 10_000, look(np.full(1_000, 0.15))) == 10_000
+    assert worth_room(0.1, 10_000, look(np.where(np.arange(1_000) < 500, 0.15, 0.01))) < 7_500

@@ -1,0 +1,133 @@
+"""A shell line as the commands it runs, with tree-sitter-bash and without it."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from spillover.profiles.t15.commands import warning_for
+from spillover.shell import tree
+from spillover.shell.command import Command, without_version
+from spillover.shell.line import parse
+
+#: The line, and its pipelines: the words of each command.
+LINES = [
+    ("", []),
+    ("ls", [["ls"]]),
+    ("ls -l 'a b' | sort -u; true && false", [["ls -l a b", "sort -u"], ["true"], ["false"]]),
+    ("A=1 sudo -u me ls", [["ls"]]),
+    ("if true; then ls; else pwd; fi", [["true"], ["ls"], ["pwd"]]),
+    ("ls # pwd", [["ls"]]),
+    ("ls \\\n -l", [["ls -l"]]),
+    ("cat < in.txt", [["cat in.txt"]]),
+    ("bash -c 'ls; pwd' | cat", [["ls", "cat"], ["pwd", "cat"]]),
+    ("ls | bash -c 'sort; cat'", [["ls", "("], ["sort"], ["cat"]]),
+    ("bash -c \"bash -c 'bash -c ls'\"", [["ls"]]),
+    ("npx -y tsc -p .", [["tsc -p ."]]),
+    ("timeout -s KILL 5 ls /", [["ls /"]]),
+    ("python3 -m mypy src", [["mypy src"]]),
+    ("python3 -c 'import x' -m mypy", [["python3 -c import x -m mypy"]]),
+    ("sudo", [["sudo"]]),
+]
+
+
+@pytest.fixture(params=["tree-sitter", "split"])
+def _reader(request, monkeypatch):
+    if request.param == "split":
+        monkeypatch.setattr(tree, "load", lambda: None)
+    else:
+        pytest.importorskip("tree_sitter_bash")
+
+
+@pytest.mark.usefixtures("_reader")
+@pytest.mark.parametrize(("line", "pipelines"), LINES)
+def test_a_line_is_read_as_its_pipelines(line, pipelines):
+    assert [[command.text for command in each] for each in parse(line)] == pipelines
+
+
+#: What only a parser tells.
+PARSED = [
+    ("cat > f <<EOF\nls\nEOF", [["cat"]]),
+    ("cat <<EOF | sort\nls\nEOF", [["cat", "sort"]]),
+    ("f() { ls; }; f", [["f"]]),
+    ("x=$(ls)", []),
+    ("(ls; pwd) | sort", [["ls", "sort"], ["pwd", "sort"]]),
+    ("for a in b; do ls $a; done", [["ls $a"]]),
+    ("ls a\\ b $'c' \"d\\\"e\" f'g'h", [['ls a b c d"e fgh']]),
+]
+
+
+@pytest.mark.parametrize(("line", "pipelines"), PARSED)
+def test_a_parser_knows_here_documents_functions_and_groups(line, pipelines):
+    pytest.importorskip("tree_sitter_bash")
+    assert [[command.text for command in each] for each in parse(line)] == pipelines
+
+
+@pytest.mark.usefixtures("_reader")
+@pytest.mark.parametrize(
+    ("line", "silent"),
+    [
+        ("ls > f", [True]),
+        ("ls >> f", [True]),
+        ("ls &> f", [True]),
+        ("ls 2> f", [False]),
+        ("ls 2>&1", [False]),
+        ("ls >&2", [False]),
+        ("ls > /dev/stderr", [False]),
+        ("ls | cat > f", [False, True]),
+        ("ls > f 2>&1 | cat", [True, False]),
+        ("bash -c ls > f", [True]),
+    ],
+)
+def test_what_goes_into_a_file_is_known(line, silent):
+    assert [command.silent for each in parse(line) for command in each] == silent
+
+
+def test_only_the_last_of_a_list_is_written_to_its_file():
+    pytest.importorskip("tree_sitter_bash")
+    assert [each[0].silent for each in parse("a && b > f")] == [False, True]
+    assert [each[0].silent for each in parse("(a; b) > f")] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        ("gcc-12", "gcc"),
+        ("python3.11", "python"),
+        ("clang++-17", "clang++"),
+        ("tsc.cmd", "tsc"),
+        ("7", "7"),
+        ("g++", "g++"),
+    ],
+)
+def test_a_version_is_no_part_of_a_name(program, name):
+    assert without_version(program) == name
+
+
+def test_words_before_a_verb_are_passed_over():
+    assert Command("git", ("-C", "app", "log", "-p")).verbs == ["log", "-p"]
+    assert Command("cargo", ("+nightly", "--quiet", "build")).verbs == ["build"]
+
+
+@pytest.mark.usefixtures("_reader")
+@pytest.mark.parametrize(
+    "part", ["a|", "<<a ", "${", "(", "$(", "`", "'", "if ", "a;", "{ ", "case x in ", "cat|", "sudo "]
+)
+def test_no_line_takes_long(part):
+    """Of `a|`, ten thousand took tree-sitter seven seconds: such a line is read without it."""
+    line = part * (20_000 // len(part))
+    began = time.process_time()
+    warning_for(f"find / | {line}")
+    assert time.process_time() - began < 2
+
+
+def test_nothing_that_parses_is_loaded_for_those_who_did_not_ask():
+    code = (
+        "import sys; from spillover.cli import main\n"
+        "try: main(['run', '--', 'true'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in sys.modules if 'tree_sitter' in name or name.startswith('spillover.shell')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"

@@ -1,0 +1,341 @@
+"""ObjectStore on a real S3 server: the contract of every store, and what is its own."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from spillover import Clipper, DirStore, Limits, ObjectStore, RefError, Retention, StoreError, UsageError
+from spillover.store.object.bucket import Bucket
+from spillover.store.object.keys import record_key
+from spillover.store.scoped import Scoped
+from spillover.testing import StoreContract, content, put
+
+LOG = "".join(f"{number} compiled module_{number * 7919 % 10007}\n" for number in range(9_000))
+
+
+class TestOnS3(StoreContract):
+    @pytest.fixture
+    def store(self, s3):
+        return ObjectStore(s3)
+
+
+class TestWithoutCompression(StoreContract):
+    @pytest.fixture
+    def store(self, s3):
+        return ObjectStore(s3, compress=False)
+
+
+class TestOneScopeOfIt(StoreContract):
+    """The view of a scope is a store like any other, as far as that scope sees."""
+
+    @pytest.fixture
+    def store(self, s3, monkeypatch):
+        return ObjectStore(s3)
+
+    def test_any_bytes_in_any_chunks_come_back_as_they_were(self, store):
+        super().test_any_bytes_in_any_chunks_come_back_as_they_were(store)
+        own = Scoped(store, "acme")
+        record = put(own, b"seen\n")
+        assert content(own, record.ref) == b"seen\n"
+
+
+def test_what_one_machine_clips_another_reads(s3, tmp_path):
+    one = Clipper(Limits(tokens=300), store=ObjectStore(s3, spool=tmp_path / "one"), scope="acme/web")
+    other = Clipper(Limits(tokens=300), store=ObjectStore(s3, spool=tmp_path / "other"), scope="acme/web")
+    clip = one.clip(LOG, tool="make")
+    assert (clip.outcome, clip.path, clip.reason) == ("stored", None, None)
+    assert f"Full output: {clip.ref}]" in clip.text
+    assert "4000: 3999 compiled" in other.read(clip.ref, lines="4000:4010").text
+    assert "8999 compiled" in other.grep(clip.ref, "^8999 ").text
+    assert clip.ref in other.tools()[3]()
+    assert not list((tmp_path / "one").glob("*.txt")), "nothing is left behind"
+
+
+def test_a_scope_sees_its_own_and_what_is_below_and_has_one_answer_for_everything_else(s3):
+    store = ObjectStore(s3)
+    clippers = {
+        scope: Clipper(Limits(tokens=300), store=store, scope=scope)
+        for scope in ("acme", "acme/web", "acme/web/1", "acme2", "other/web", "/home/a", "/home/a/b")
+    }
+    refs = {scope: clipper.clip(f"{scope}\n{LOG}").ref for scope, clipper in clippers.items()}
+    sees = {
+        "acme": {"acme", "acme/web", "acme/web/1"},
+        "acme/web": {"acme/web", "acme/web/1"},
+    }
+    for own, clipper in clippers.items():
+        for scope, ref in refs.items():
+            if scope in sees.get(own, {own}):
+                assert scope in clipper.read(ref, lines=1).text
+                continue
+            answers = []
+            for asked in (ref, "tool-0123456789abcdef"):
+                with pytest.raises(RefError) as caught:
+                    clipper.read(asked, lines=1)
+                answers.append(str(caught.value).replace(asked, "REF"))
+            assert answers[0] == answers[1]
+            for ask in (clipper.grep, lambda ref, _, clipper=clipper: clipper.outline(ref)):
+                with pytest.raises(RefError):
+                    ask(ref, "compiled")
+        assert {record.ref for record in clipper.outputs.list()} == {refs[scope] for scope in sees.get(own, {own})}
+
+
+def test_the_same_bytes_of_two_tenants_are_two_objects_and_the_hash_opens_neither(s3):
+    store = ObjectStore(s3)
+    refs = {
+        scope: Clipper(Limits(tokens=300), store=store, scope=scope).clip(LOG).ref for scope in ("acme", "other/web")
+    }
+    assert len(set(refs.values())) == 1
+    keys = [one.key for one in store.bucket.list("")]
+    assert sum(key.startswith("acme/~o/") for key in keys) == sum(key.startswith("other/web/~o/") for key in keys) == 2
+    Scoped(store, "acme").delete(refs["acme"])
+    assert "compiled" in Clipper(store=store, scope="other/web").read(refs["acme"], lines=1).text
+    with pytest.raises(RefError):
+        Clipper(store=store, scope="third").read(refs["acme"], lines=1)
+
+
+def test_a_record_that_was_put_into_another_scope_is_nobodys(s3):
+    store = ObjectStore(s3)
+    record = put(store, b"secret\n", scope="acme")
+    found = store.bucket.get(record_key("acme", record.ref))
+    store.bucket.put(record_key("evil", record.ref), found.data)
+    with pytest.raises(RefError):
+        Scoped(store, "evil").get(record.ref)
+    assert list(Scoped(store, "evil").list()) == []
+
+
+@pytest.mark.parametrize("change", ["", "../x", "../../other/~o/bash-0123456789abcdef.0123456789abcdef.txt"])
+def test_a_record_names_no_bytes_but_its_own(s3, change):
+    store = ObjectStore(s3)
+    record = put(store, b"mine\n", scope="acme")
+    facts = json.loads(store.bucket.get(record_key("acme", record.ref)).data)
+    facts["object"]["data"] = change
+    del facts["check"]
+    store.bucket.put(record_key("acme", record.ref), json.dumps(facts).encode())
+    with pytest.raises(RefError):
+        Scoped(store, "acme").open(record.ref)
+
+
+def test_a_range_that_was_changed_in_the_bucket_is_refused_and_the_others_can_be_read(s3):
+    store = ObjectStore(s3, compress=False)
+    data = bytes(range(256)) * 8_192  # 2 MiB: four frames
+    record = put(store, data, scope="acme")
+    (key,) = [one.key for one in store.bucket.list("acme") if one.key.endswith(".txt")]
+    changed = bytearray(data)
+    changed[600_000] ^= 1
+    store.bucket.put(key, bytes(changed))
+    blob = store.open(record.ref)
+    assert blob.read(0, 1_000) == data[:1_000]
+    with pytest.raises(StoreError, match=r"Bytes 524,289-1,048,576 of bash-.* are not the ones that were stored"):
+        blob.read(600_000, 600_001)
+    blob.close()
+
+
+def test_a_line_range_costs_two_requests_and_what_it_stands_in(proxy, s3):
+    clipper = Clipper(Limits(tokens=300), store=ObjectStore(s3), scope="acme")
+    text = "".join(f"{number} {number * 7919 % 100003} words of a log\n" for number in range(300_000))
+    ref = clipper.clip(text).ref
+    assert len(proxy.requests) == 2, "the bytes and the record"
+    for wanted in ("150000:150099", "1:100", "-100:", "299990"):
+        proxy.reset()
+        clipper.read(ref, lines=wanted)
+        assert len(proxy.requests) <= 2
+        assert proxy.received < 1 << 20
+
+
+def test_a_search_reads_every_byte_once_and_several_ranges_at_a_time(proxy, s3):
+    clipper = Clipper(Limits(tokens=300), store=ObjectStore(s3, compress=False), scope="acme")
+    text = "".join(f"{number} {number * 7919 % 100003} words of a log that is long\n" for number in range(600_000))
+    ref = clipper.clip(text).ref
+    proxy.reset()
+    assert "599999: 599998 " in clipper.grep(ref, "^599998 ").text
+    assert len(text) <= proxy.received < 1.2 * len(text)
+
+
+@pytest.mark.parametrize(
+    "fault", ["drop", "lose", "truncate", "duplicate", "corrupt", "corrupt_up", "500", "503", "429", "412", "409"]
+)
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_goes_wrong_once_on_the_way_is_made_good(proxy, s3, fault, place):
+    clipper = Clipper(Limits(tokens=300), store=ObjectStore(s3), scope="acme")
+    proxy.script = [None] * place + [fault]
+    clip = clipper.clip(LOG)
+    assert (clip.outcome, clip.reason) == ("stored", None)
+    proxy.script = [None] * place + [fault] * (fault not in ("412", "409"))  # nobody answers a read with those
+    assert "1: 0 compiled" in clipper.read(clip.ref, lines=1).text
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [("403", "these credentials may not do this"), ("hang", "gave no answer for 0.3 seconds"), ("500", "")],
+)
+def test_when_the_bucket_fails_the_output_is_kept_here_the_clip_says_so_and_push_brings_it_over(
+    proxy, s3, tmp_path, fault, why
+):
+    store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=0.3)
+    clipper = Clipper(Limits(tokens=400), store=store, scope="acme", hints=("path",))
+    proxy.faults = {fault: 1.0}
+    clip = clipper.clip(LOG)
+    assert clip.outcome == "stored"
+    assert why in clip.reason
+    assert f"Kept on this machine only ({clip.reason}" in clip.text
+    assert Path(clip.path).read_text() == LOG
+    proxy.faults = {}
+    elsewhere = Clipper(Limits(tokens=400), store=ObjectStore(s3, spool=tmp_path / "elsewhere"), scope="acme")
+    with pytest.raises(RefError):
+        elsewhere.read(clip.ref)
+    assert "1: 0 compiled" in clipper.read(clip.ref, lines=1).text, "it can be read here"
+    pushed = store.push()
+    assert (pushed.outputs, pushed.bytes, pushed.left) == (1, len(LOG), 0)
+    assert "1: 0 compiled" in elsewhere.read(clip.ref, lines=1).text
+    assert list(store.local.list()) == []
+
+
+def test_the_next_call_brings_along_what_earlier_ones_left(proxy, s3, tmp_path):
+    store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=2)
+    clippers = [Clipper(Limits(tokens=400), store=store, scope=scope) for scope in ("acme", "other")]
+    proxy.faults = {"403": 1.0}
+    left = [clipper.clip(LOG) for clipper in clippers]
+    assert [clip.reason is not None for clip in left] == [True, True]
+    proxy.faults = {}
+    assert clippers[0].clip(LOG + "more\n").reason is None
+    for clipper, clip in zip(clippers, left, strict=True):
+        away = Clipper(store=ObjectStore(s3, spool=tmp_path / "away"), scope=clipper.scope)
+        assert "1: 0 compiled" in away.read(clip.ref, lines=1).text
+    with pytest.raises(RefError):
+        Clipper(store=ObjectStore(s3, spool=tmp_path / "away"), scope="third").read(left[0].ref)
+
+
+def test_a_spool_that_cannot_be_written_is_said_out_loud(s3, tmp_path):
+    (tmp_path / "file").write_text("")
+    clip = Clipper(Limits(tokens=400), store=ObjectStore(s3, spool=tmp_path / "file" / "spool")).clip(LOG)
+    assert clip.outcome == "lost"
+    assert "Full output not kept: " in clip.text
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"AWS_SECRET_ACCESS_KEY": "wrong"}, "the secret key does not belong to the access key"),
+        ({"AWS_ACCESS_KEY_ID": "wrong"}, "the access key is unknown there"),
+        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "the endpoint does not answer"),
+        ({"AWS_ALLOW_HTTP": "false"}, "unless AWS_ALLOW_HTTP=true is set"),
+        (
+            {"AWS_ACCESS_KEY_ID": "spillover-reader", "AWS_SECRET_ACCESS_KEY": "spillover-reader-secret"},
+            "these credentials may not do this; docs/fleet.md has the policy",
+        ),
+    ],
+)
+def test_each_thing_that_can_be_wrong_is_said_with_what_to_do(s3, monkeypatch, tmp_path, changes, said):
+    for name, value in changes.items():
+        monkeypatch.setenv(name, value)
+    clip = Clipper(Limits(tokens=400), store=ObjectStore(s3, spool=tmp_path, deadline_seconds=1)).clip(LOG)
+    assert said in clip.reason
+
+
+def test_a_bucket_that_is_not_there_is_said_to_be_so(s3):
+    with pytest.raises(StoreError, match="the bucket does not exist; create it"):
+        Bucket("s3://nowhere-at-all/x").get("key")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"url": "s3://"}, {"url": "s3://b", "deadline_seconds": 0}, {"url": "s3://b", "deadline_seconds": -1}]
+)
+def test_bad_arguments_fail_when_the_store_is_made(wrong):
+    with pytest.raises(UsageError):
+        ObjectStore(**wrong)
+
+
+def test_two_that_pin_and_sweep_at_once_keep_what_is_pinned(s3):
+    store = ObjectStore(s3, Retention(age_seconds=0, grace_seconds=0))
+    kept, gone = put(store, b"dear\n", scope="acme"), put(store, b"cheap\n", scope="acme")
+    store.pin(kept.ref)
+    entry = store.view.entry(next(name for _, name in store.view.listed() if name.ref == gone.ref))
+    store.pin(gone.ref)
+    assert not store.view.remove(entry), "it has changed since it was looked at"
+    store.pin(gone.ref, False)
+    swept = store.sweep(now=entry.record.created + 100)
+    assert (swept.outputs, [record.ref for record in store.list()]) == (1, [kept.ref])
+
+
+def test_what_was_read_within_the_idle_window_is_not_taken_away(s3, tmp_path):
+    for store in (
+        ObjectStore(s3, Retention(age_seconds=0, grace_seconds=0, idle_seconds=3_600)),
+        DirStore(tmp_path / "store", Retention(age_seconds=0, grace_seconds=0, idle_seconds=3_600, bytes=None)),
+    ):
+        records = [put(store, b"%d\n" % number, scope="acme") for number in range(2)]
+        if isinstance(store, DirStore):
+            for record in records:  # the kernel noted that they were written
+                os.utime(store.where(record.ref), (0, time.time()))
+        content(store, records[0].ref)
+        assert store.sweep(now=time.time() + 60).outputs == 1
+        assert [record.ref for record in store.list()] == [records[0].ref]
+        assert store.sweep(now=time.time() + 7_200).outputs == 1, "and later it goes"
+
+
+def test_scopes_are_swept_each_by_itself_and_by_several_at_once(s3):
+    store = ObjectStore(s3, Retention(count=2, grace_seconds=0, age_seconds=None))
+    for scope in ("acme", "other"):
+        for number in range(4):
+            put(store, f"{scope} {number}\n".encode(), scope=scope)
+    with ThreadPoolExecutor(4) as pool:
+        swept = list(pool.map(lambda _: store.sweep(now=time.time() + 100).outputs, range(4)))
+    assert sum(swept) == 4, "each output is removed once"
+    left = [record.scope for record in store.list()]
+    assert sorted(left) == ["acme", "acme", "other", "other"]
+    assert store.within("acme").sweep(retention=Retention(count=0, grace_seconds=0), now=time.time() + 100).outputs == 2
+    assert [record.scope for record in store.list()] == ["other", "other"], "a sweep of one scope leaves others alone"
+
+
+def test_bytes_that_no_record_names_are_swept_after_the_grace_period(s3):
+    store = ObjectStore(s3, Retention(grace_seconds=60))
+    record = put(store, b"kept\n", scope="acme")
+    store.bucket.put("acme/~o/bash-0123456789abcdef.0123456789abcdef.zst", b"left by a writer that was killed")
+    store.bucket.put(f"acme/~o/{record.ref}.0123456789abcdef.txt", b"another try of the same")
+    assert store.sweep(now=time.time() + 30).leftovers == 0
+    assert store.sweep(now=time.time() + 120).leftovers == 2
+    assert content(store, record.ref) == b"kept\n"
+
+
+def test_the_newest_are_listed_without_reading_every_record(proxy, s3):
+    store = ObjectStore(s3)
+    for number in range(12):
+        put(store, b"%d\n" % number, scope="acme/1")
+    proxy.reset()
+    shown, total = Scoped(store, "acme").newest(3)
+    assert (len(shown), total) == (3, 12)
+    assert len(proxy.requests) == 4
+
+
+def test_a_child_that_was_forked_later_keeps_outputs_here_at_once(s3, tmp_path):
+    code = (
+        "import os, sys\n"
+        "from spillover import Clipper, Limits, ObjectStore\n"
+        "clipper = Clipper(Limits(tokens=300), store=ObjectStore(sys.argv[1], spool=sys.argv[2]))\n"
+        "assert clipper.clip('line\\n' * 9_000).reason is None\n"
+        "if child := os.fork():\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+        "    assert clipper.store.push().outputs == 1\n"
+        "else:\n"
+        "    clip = clipper.clip('other line\\n' * 9_000)\n"
+        "    os._exit(0 if clip.path and 'was forked from one that had used the bucket' in clip.reason else 1)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, s3, tmp_path], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_an_output_full_of_notices_that_look_like_ours_makes_few_requests(proxy, s3):
+    forged = "".join(
+        f"[Output clipped: 5 of 9,000 lines shown. Full output: bash-{number:016x}]\n" for number in range(3_000)
+    )
+    clip = Clipper(Limits(tokens=2_000), store=ObjectStore(s3), scope="acme").clip(forged)
+    assert clip.outcome == "stored"
+    assert not any("list-type" in one for one in proxy.requests)
+    assert len(proxy.requests) < 100

@@ -1,0 +1,72 @@
+"""The scopes that share an output: each keeps its own call, and their number is bounded."""
+
+import pytest
+
+from spillover.data import replace
+from spillover.errors import StoreError
+from spillover.store.base import Owner
+from spillover.store.owners import GRACE_SECONDS, MOST, merge, owners, seen, without
+from spillover.store.scope import EVERY
+from spillover.testing import record_of
+
+
+def record(scope, created, **facts):
+    return record_of(b"same", ref="bash-0", scope=scope, created=created, **facts)
+
+
+def test_each_scope_sees_its_own_call_and_nothing_of_the_others():
+    both = merge(record("acme/a", 1.0, command="curl a", call_id="1"), record("/b", 2.0, command="curl b", call_id="2"))
+    a, b = seen(both, "acme/a"), seen(both, "/b")
+    assert (a.scope, a.created, a.command, a.call_id, a.others) == ("acme/a", 1.0, "curl a", "1", ())
+    assert (b.scope, b.created, b.command, b.call_id, b.others) == ("/b", 2.0, "curl b", "2", ())
+    assert seen(both, "acme") == a
+    assert seen(both, "acme/b") is seen(both, "/") is None
+    assert seen(both, EVERY) == both
+
+
+def test_a_scope_above_sees_the_newest_of_those_below():
+    both = merge(record("acme/a", 1.0, command="old"), record("acme/b", 2.0, command="new"))
+    assert (seen(both, "acme").command, seen(both, "acme").others) == ("new", (Owner("acme/a", 1.0, None, "old"),))
+
+
+def test_what_belongs_to_nobody_is_seen_by_nobody():
+    assert seen(record(None, 1.0, command="x"), "acme") is None
+    assert seen(record(None, 1.0), EVERY) is not None
+
+
+def test_a_scope_that_deletes_an_output_leaves_it_to_the_others():
+    both = merge(record("acme/a", 1.0, command="a"), record("acme/b", 2.0, command="b"))
+    left = without(both, "acme/b")
+    assert [(owner.scope, owner.command) for owner in owners(left)] == [("acme/a", "a")]
+    assert without(left, "acme/a") is None
+    assert without(both, "acme") is None
+
+
+def test_when_a_record_is_full_the_oldest_scope_is_dropped_unless_used_within_the_hour():
+    full = record("s/0", 0.0)
+    for number in range(1, MOST):
+        full = merge(full, record(f"s/{number}", float(number)))
+    assert len(owners(full)) == MOST
+    with pytest.raises(StoreError, match="room for 500 scopes"):
+        merge(full, record("new", float(MOST)))
+    later = merge(full, record("new", GRACE_SECONDS + 1.0))
+    assert len(owners(later)) == MOST
+    assert seen(later, "s/0") is None
+    assert seen(later, "s/1") is not None
+    assert seen(later, "new") is not None
+    again = merge(full, record("s/0", float(MOST)))
+    assert len(owners(again)) == MOST, "a scope that already has it takes no room"
+
+
+def test_a_scope_that_does_not_fit_is_never_dropped_silently():
+    full = record("s/0", 1e6)
+    for number in range(1, MOST):
+        full = merge(full, record(f"s/{number}", 1e6 + number))
+    with pytest.raises(StoreError):
+        merge(full, record("late", 1.0))
+
+
+def test_facts_about_the_bytes_come_from_the_newest_call_of_any_scope():
+    part = record("a", 1.0, partial="the disk was full")
+    assert merge(part, record("b", 2.0)).partial is None
+    assert merge(replace(part, created=3.0), record("b", 2.0)).partial is None, "another fact is a newer one"

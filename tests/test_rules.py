@@ -1,0 +1,61 @@
+"""Rules: the same words in Python as in a configuration file."""
+
+import tomllib
+
+import pytest
+
+from spillover import Clipper, Limits, MemoryStore, UsageError
+
+BASE = Limits(lines=2_000, bytes=51_200, tokens=10_000)
+
+#: A rule as it stands in TOML, and what it makes of the choices.
+RULES = [
+    ("tokens = 500", {"limits": Limits(lines=2_000, bytes=51_200, tokens=500)}),
+    ("tokens = 500\nlines = 0\nbytes = false", {"limits": Limits(tokens=500)}),
+    ("chars = 900\nlines = 40", {"limits": Limits(lines=40, bytes=51_200, chars=900, tokens=10_000)}),
+    ("trigger = { chars = 40_000 }", {"trigger": Limits(chars=40_000)}),
+    ("trigger.chars = 40_000\ntrigger.lines = 5_000", {"trigger": Limits(chars=40_000, lines=5_000)}),
+    ('keep = "tail"', {"keep": "tail"}),
+    ('hints = ["cli", "files:Read,Grep"]', {"hints": ["cli", "files:Read,Grep"]}),
+    ('tokenizer = "o200k_base"', {"tokenizer": "o200k_base"}),
+    ('cap = "2 MiB"', {"cap": 2 << 20}),
+    ("cap = 900", {"cap": 900}),
+]
+
+
+@pytest.mark.parametrize(("toml", "made"), RULES)
+def test_a_rule_copied_from_a_file_works_in_python(toml, made):
+    clipper = Clipper(BASE, store=MemoryStore(), rules={"bash*": tomllib.loads(toml)})
+    ruled = clipper.for_tool("bash-x")
+    assert {name: getattr(ruled, name) for name in made} == made
+
+
+@pytest.mark.parametrize(("toml", "made"), RULES)
+def test_and_means_there_what_it_means_in_the_file(toml, made, tmp_path, monkeypatch):
+    (tmp_path / "mine.toml").write_text(f'[tools."bash*"]\n{toml}\n')
+    monkeypatch.setenv("SPILLOVER_CONFIG", str(tmp_path / "mine.toml"))
+    from_file = Clipper.configured().for_tool("bash-x")
+    from_python = Clipper(rules={"bash*": tomllib.loads(toml)}).for_tool("bash-x")
+    names = ("limits", "trigger", "keep", "tokenizer", "cap", "ways")
+    assert {name: getattr(from_file, name) for name in names} == {name: getattr(from_python, name) for name in names}
+
+
+def test_a_rule_may_have_limits_and_change_one_of_them():
+    rule = {"limits": Limits(lines=50), "tokens": 500}
+    assert Clipper(BASE, store=MemoryStore(), rules={"x": rule}).for_tool("x").limits == Limits(lines=50, tokens=500)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"tokens": 0, "lines": 0, "bytes": 0}, "a rule must leave at least one limit"),
+        ({"tokens": "many"}, "Limits(tokens='many') is not a whole number"),
+        ({"trigger": {"words": 5}}, "a rule has no limit 'words'; use lines, bytes, chars, tokens."),
+        ({"cap": "2 gigs"}, "cap='2 gigs' is not a size"),
+        ({"token": 500}, "the rule for 'x' has 'token'; a rule may set"),
+    ],
+)
+def test_a_wrong_rule_is_refused_when_the_clipper_is_made(rule, said):
+    with pytest.raises(UsageError) as caught:
+        Clipper(BASE, store=MemoryStore(), rules={"x": rule})
+    assert said in str(caught.value)

@@ -1,0 +1,16 @@
+# git status: staged, changed and untracked files
+version() { git --version; }
+setup() {
+mkdir -p src/billing src/orders vendor/lib tests docs
+for n in $(seq 1 40); do
+for d in src/billing src/orders vendor/lib tests; do
+{ echo "\"\"\"Part $n of $d.\"\"\""; echo "from billing.rates import load_rates"; echo; for k in $(seq 1 6); do echo "def step_${n}_$k(order):"; echo "    rates = load_rates(order.country, cached=True)"; echo "    return order.total * rates.tax_$k"; echo; done; } > $d/part_$n.py
+done; done
+{ echo "\"\"\"Tax rates.\"\"\""; echo; echo "def load_rates(country, *, cached=False):"; echo "    \"\"\"Return the rates of a country.\"\"\""; echo "    return RATES[country]"; } > src/billing/rates.py
+echo "load_rates reads the table of rates" > docs/rates.md
+git init -q -b main . && git add src vendor && git commit -qm Start
+for n in $(seq 1 40); do echo "# changed" >> src/billing/part_$n.py; done
+git mv src/orders/part_1.py src/orders/first.py; git rm -q src/orders/part_2.py; mkdir new; for n in $(seq 1 90); do touch new/file_$n.txt; done
+for n in $(seq 1 300); do touch src/orders/note_$n.txt; done
+}
+run() { git status --untracked-files=all; }

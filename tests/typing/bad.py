@@ -1,0 +1,33 @@
+"""Calls that a type checker has to refuse: each line marked with `# wrong` is an error, and no other line is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from spillover import Clipper, Keep, Limits, MemoryStore, aclip, clip
+
+clipper = Clipper(store=MemoryStore())
+Clipper(keep="tial")  # wrong
+Clipper(hints="telepathy")  # wrong
+Clipper(hints=["cli", "tool"])  # wrong
+Clipper(notice="above")  # wrong
+Clipper(store=5)  # wrong
+Clipper(tokens="o200k_base")  # wrong
+Clipper(budget=100_000)  # wrong
+replace(clipper, keep="middle")  # wrong
+clipper.tool_specs("gemini")  # wrong
+clip("text", keep="tial")  # wrong
+clip("text", Limits(tokens=500), hints="telepathy")  # wrong
+clip("text", kep="tail")  # wrong
+aclip("text", keep="tial")  # wrong
+answer = clipper.dispatch("read_output").txt  # wrong
+clipper.wrap(tool=5)  # wrong
+word: Keep = "middle"  # wrong
+
+
+@clipper.wrap(tool="bash")
+def run(line: str) -> str:
+    return line
+
+
+run(5)  # wrong
