@@ -67,7 +67,7 @@ LINEAR = {
         "_LONG": LINE, "_WORD": RUN, "_DUMP": LINE, "_DUMP_BEGINS": LINE, "_LINE_END": ONE, "_DATA": SHORT, "_PEM": SHORT,
         "'[a-z]++'": RUN, "'[^\\\\n]*+\\\\n|[^\\\\n]++\\\\Z'": RUN,
     },
-    "select/found.py": {
+    "select/found.py": {"_NO_NAME": ONE,
         "_NAMED": ANCHORED, "_NUMBERED": ANCHORED, "_STATUS": ANCHORED, "_ROOTED": ANCHORED, "_FILE": SHORT,
         "_AROUND": "possessive; searched in the first LONGEST bytes of a line", "_JUDGED": "possessive; searched in LONGEST bytes",
     },
@@ -84,7 +84,6 @@ LINEAR = {
     "select/diff_parts.py": {
         "_MARK": LINE, "_HUNK": ANCHORED, "_BEGINS": ANCHORED, "CHANGED": ANCHORED, "_NAMES": ONE, "_NAME": RUN, "LINE": ANCHORED,
         "_COLOURED": LINE, "_SUBJECT": LINE, "_SHA": ANCHORED,
-        "'[^\\\\n]*+\\\\n|[^\\\\n]++\\\\Z'": RUN,
     },
     "select/plain.py": {"_PARTS": ONE},
     "select/json/odd.py": {"_KEY": ANCHORED},

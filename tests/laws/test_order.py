@@ -27,8 +27,8 @@ ORDER = """
     intake.pipe
     intake.child
     view.invisible          view.frames          view.erased         view.lookalike
-    view.clean
-    view.document           view.forged
+    view.clean              view.forged
+    view.document
     select.arrays
     select.span             select.engine        select.json         select.outliers     select.wanted
     select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer
