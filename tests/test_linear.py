@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+import venv
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
+import spillover
 from spillover import Clipper, MemoryStore
 from spillover.linear import PatternSyntaxError, _LinePattern, compile_given
 
@@ -84,3 +88,53 @@ def test_a_long_line_with_a_match_at_every_place_takes_one_scan(monkeypatch):
     clipper = Clipper(store=MemoryStore())
     ref = clipper.clip("ab" * 40_000).ref
     assert clipper.grep(ref, "a[b]+").text.startswith("1")
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """Return what makes a Python of its own that has our dependencies, all but one: a real environment, and no download."""
+    root = tmp_path_factory.mktemp("bare")
+    venv.create(root, symlinks=True)
+    site = next(root.glob("lib/python*/site-packages"))
+    (site / "ours.pth").write_text(str(Path(spillover.__file__).parent.parent))
+    packages = {name: Path(find_spec(name).origin) for name in ("stringzilla", "numpy", "hyperscan", "msgspec")}
+
+    def without(missing):
+        for name, file in packages.items():
+            folder = file.parent if file.name == "__init__.py" else file
+            for beside in [folder, *folder.parent.glob(f"{name}.libs"), *folder.parent.glob(f"{name}[._-]*")]:
+                link = site / beside.name
+                link.unlink(missing_ok=True)
+                if name != missing:
+                    link.symlink_to(beside)
+        return str(root / "bin" / "python")
+
+    return without
+
+
+@pytest.mark.parametrize("missing", ["re2", "numpy", "hyperscan", "msgspec"])
+def test_an_environment_without_a_package_clips_searches_and_says_so(missing, bare, tmp_path):
+    python = bare(missing)
+    where = {"SPILLOVER_STORE": str(tmp_path), "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def spill(*words, given=""):
+        argv = [python, "-c", "import sys; from spillover.cli import main; sys.exit(main())", *words]
+        ran = subprocess.run(argv, input=given, capture_output=True, text=True, check=False, env=where)
+        assert "Traceback" not in ran.stderr
+        return ran.stdout
+
+    assert "Output clipped" in spill("--tokens", "300", given=TEXT)
+    if missing == "hyperscan":  # nor is re2 there
+        assert spill("grep", "last", "^[0-9]+ step F.*quota$") == ""
+        assert spill("grep", "last", "-F", "FAILED: disk").splitlines()[1].startswith("700:")
+    else:
+        assert spill("grep", "last", "^[0-9]+ step F.*quota$").splitlines()[1].startswith("700:")
+    assert f"without {missing}, " in spill("doctor")
+
+
+def test_a_command_with_many_options_is_looked_through_without_re2(tmp_path):
+    """One rule had two ways to read each option, which took a backtracking engine years."""
+    command = "./configure " + "--enable-x " * 60
+    ran = spill(["re2"], "run", "--", "sh", "-c", f"echo {command}; seq 30000", store=tmp_path)
+    assert ran.returncode == 0
+    assert "Output clipped" in ran.stdout

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 #: Of each end of an output, so much is counted to estimate the tokens of the whole.
 SAMPLE = 1 << 14
 NO_HASH = "0" * 64
+#: An output up to this size is read from its store once, and looked at in memory: choosing asks for thousands of small pieces.
+HELD = 1 << 20
 #: Of an output that cannot be looked into at all; logs have so many.
 BYTES_PER_TOKEN = 3
 
@@ -149,8 +151,11 @@ def _find_path(choices: Choices, ref: str) -> str | None:
 
 def _open_document(intake: Intake, choices: Choices, sections: Sequence[Section]) -> Document:
     meter = intake.meter
+    blob = intake.blob() if choices.redact == "stored" else choices.without_secrets(intake.blob())
+    if blob.size <= HELD and not isinstance(blob, Ends):
+        blob = Held(blob.read(0, blob.size))
     return Document(
-        intake.blob() if choices.redact == "stored" else choices.without_secrets(intake.blob()),
+        blob,
         meter.index,
         meter.lines,
         meter.newlines,

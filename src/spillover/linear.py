@@ -1,17 +1,24 @@
-"""Patterns in linear time: re2, or Hyperscan line by line where re2 is not installed (docs/decisions/009-hard-dependencies.md).
+"""Patterns in linear time: Hyperscan, or re2 where the extra `re2` is installed (docs/decisions/050-re2-is-an-extra.md).
 
-Both find the same lines. Where a line holds a match, re2 says where the first one ends as Perl would; Hyperscan knows only where
+Both find the same lines. Hyperscan looks through many lines at once for those that may match, and then at each of them alone. Where a line holds a match, re2 says where the first one ends as Perl would; Hyperscan knows only where
 a match can end, and the farthest such place is taken.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+
+from spillover.errors import MissingExtraError
 
 TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
+
+
+#: So many bytes are looked through together, and then at so many places where something may match.
+AHEAD = 1 << 17
+MANY = 256
 
 
 class PatternSyntaxError(Exception):
@@ -30,7 +37,13 @@ def has_re2() -> bool:
 def compile_given(text: str, *, fixed: bool, ignore_case: bool) -> tuple[Any, Any]:
     """Return a pattern that a model wrote, and one that takes the rest of the line as well; raise PatternSyntaxError."""
     if not has_re2():
-        return (found := _LinePattern(text, fixed=fixed, ignore_case=ignore_case)), found
+        try:
+            return (found := _LinePattern(text, fixed=fixed, ignore_case=ignore_case)), found
+        except ImportError as error:
+            if not fixed:
+                said = "searching for a pattern needs hyperscan or re2: pip install hyperscan; -F, or fixed=true, needs neither"
+                raise MissingExtraError(said) from error
+            return _plain(text, ignore_case=ignore_case)
     import re2
 
     options = re2.Options()
@@ -45,8 +58,19 @@ def compile_given(text: str, *, fixed: bool, ignore_case: bool) -> tuple[Any, An
         raise PatternSyntaxError(error.args[0].decode(errors="replace")) from error
 
 
+def _plain(text: str, *, ignore_case: bool) -> tuple[Any, Any]:
+    """Return the same for a text that is no pattern, which takes any engine one look."""
+    import re
+
+    flags, source = re.IGNORECASE if ignore_case else re.NOFLAG, re.escape(text).encode()
+    return re.compile(source, flags), re.compile(source + rb"[^\n]*+", flags)
+
+
 def compile_own(source: str) -> Any:
-    """Return a pattern of our own on bytes. Without re2 it is the standard library's: only for texts that are short."""
+    """Return a pattern of our own on bytes. Without re2 it is the standard library's, which backtracks.
+
+    So it is only for texts that are short: commands, a line of source code, what is around a secret.
+    """
     if not has_re2():
         import re
 
@@ -82,23 +106,20 @@ class _LinePattern:
         import hyperscan
 
         self._last = _Line(b"", -1, 0, 0, [])
-        self._database = hyperscan.Database()
-        flags = hyperscan.HS_FLAG_SOM_LEFTMOST | hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_MULTILINE
+        self._ahead = _Ahead(b"", -1, 0, 0, [])
+        self._empty = False
+        flags = (
+            hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_MULTILINE | (hyperscan.HS_FLAG_CASELESS if ignore_case else 0)
+        )
         source = re.escape(text) if fixed else text
         try:
-            self._database.compile(
-                expressions=[source.encode()],
-                ids=[0],
-                flags=[flags | (hyperscan.HS_FLAG_CASELESS if ignore_case else 0)],
-            )
+            self._of_line = _compile(source, flags | hyperscan.HS_FLAG_SOM_LEFTMOST)
+            self._of_many = _compile(source, flags)  # knows only where a match ends, and is quicker
         except hyperscan.error as error:
             said = str(error.args[0] if error.args else error)
             self._empty = "empty buffer" in said
             if not self._empty:
                 raise PatternSyntaxError(said.strip().rstrip(".")) from error
-        else:
-            self._empty = False
-            self._scratch = hyperscan.Scratch(self._database)
 
     def fullmatch(self, _text: bytes, start: int, end: int) -> bool:
         """Return whether it matches no characters at all; that is the only question anybody asks."""
@@ -107,7 +128,7 @@ class _LinePattern:
     def search(self, text: bytes, start: int, end: int) -> _Match | None:
         """Return the first match from `start` on."""
         at = start
-        while at < end:
+        while (at := self._next_line(text, at, end)) < end:
             spans, closes = self._spans(text, at, end)
             nth = bisect_left(spans, (at, 0))
             if nth < len(spans):
@@ -122,6 +143,40 @@ class _LinePattern:
             start = end if closes < 0 else closes
             yield _Match(found.span()[0], start)
 
+    def _next_line(self, text: bytes, at: int, end: int) -> int:
+        """Return a place in the next line that may match, from `at` on; `end` where there is none.
+
+        Looked at together, lines match wherever one alone does, and in a few places more: where a match would cross a line end.
+        """
+        while at < end:
+            ahead = self._ahead
+            if ahead.text is not text or ahead.end != end or not ahead.begins <= at < ahead.upto:
+                ahead = self._ahead = self._look_ahead(text, at, end)
+            nth = bisect_right(ahead.found, at)
+            if nth < len(ahead.found):
+                return max(at, text.rfind(b"\n", at, ahead.found[nth] - 1) + 1)
+            at = ahead.upto
+        return end
+
+    def _look_ahead(self, text: bytes, at: int, end: int) -> _Ahead:
+        """Look through the next lines, as far as there are not many places where something ends that may match."""
+        begins = text.rfind(b"\n", 0, at) + 1
+        closes = text.find(b"\n", begins + AHEAD, end)
+        upto = end if closes < 0 else closes + 1
+        found: list[int] = []
+
+        def put(_number: int, _first: int, behind: int, _flags: int, _context: object) -> bool:
+            found.append(begins + behind)
+            return len(found) > MANY
+
+        database, scratch = self._of_many
+        try:
+            database.scan(memoryview(text)[begins:upto], match_event_handler=put, scratch=scratch)
+        except _stopped():
+            closes = text.find(b"\n", found[-1] - 1, end)
+            upto = end if closes < 0 else closes + 1
+        return _Ahead(text, end, begins, upto, found)
+
     def _spans(self, text: bytes, at: int, end: int) -> tuple[list[tuple[int, int]], int]:
         """Return the matches in the line around a place, in order, and where it ends. It is remembered, and asked about again."""
         last = self._last
@@ -133,10 +188,37 @@ class _LinePattern:
             def put(_number: int, first: int, behind: int, _flags: int, _context: object) -> None:
                 farthest[first] = behind  # they come by where they end
 
-            self._database.scan(text[begins:closes], match_event_handler=put, scratch=self._scratch)
+            database, scratch = self._of_line
+            database.scan(text[begins:closes], match_event_handler=put, scratch=scratch)
             spans = sorted((begins + first, begins + behind) for first, behind in farthest.items())
             self._last = last = _Line(text, end, begins, closes, spans)
         return last.spans, last.closes
+
+
+def _compile(source: str, flags: int) -> tuple[Any, Any]:
+    """Return a pattern, and the working memory it needs."""
+    import hyperscan
+
+    database = hyperscan.Database()
+    database.compile(expressions=[source.encode()], ids=[0], flags=[flags])
+    return database, hyperscan.Scratch(database)
+
+
+def _stopped() -> type[Exception]:
+    """Return what Hyperscan raises where it was told to stop."""
+    import hyperscan
+
+    stopped: type[Exception] = hyperscan.ScanTerminated
+    return stopped
+
+
+class _Ahead:
+    """Lines of a text that were looked through together, and where in them something ends that may match, in order."""
+
+    __slots__ = ("begins", "end", "found", "text", "upto")
+
+    def __init__(self, text: bytes, end: int, begins: int, upto: int, found: list[int]) -> None:
+        self.text, self.end, self.begins, self.upto, self.found = text, end, begins, upto, found
 
 
 class _Line:

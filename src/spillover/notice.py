@@ -379,21 +379,21 @@ def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden |
         words = wording.gap_line if one else wording.gap_lines
     else:
         words = wording.gap_bytes
-    where = f"line {gap.first:,}" if one else f"lines {gap.first:,}-{gap.last:,}"
+    first, last, start, end = f"{gap.first:,}", f"{gap.last:,}", f"{gap.start:,}", f"{gap.end:,}"
+    where = f"line {first}" if one else f"lines {first}-{last}"
     count, note = (hidden.count, hidden.note) if hidden else (0, "")
     if (
         hidden is not None and not gap.whole_lines and (one or not hidden.inline)
     ):  # a part of a line is named by its bytes
         # The first marker in full says that these are bytes.
-        where = f"{gap.start:,}-{gap.end:,}" if tier == 2 and hidden.inline else f"bytes {gap.start:,}-{gap.end:,}"
+        where = f"{start}-{end}" if tier == 2 and hidden.inline else f"bytes {start}-{end}"
     if hidden is not None and hidden.inside is not None:
         where = _where_inside(hidden.inside)
-    numbers = {"first": gap.first, "last": gap.last, "start": gap.start, "end": gap.end, "count": count}
     times = "once more" if count == 1 else f"{count:,} more times"
-    s = "" if count == 1 else "s"
     said = words.format(
-        where=where, times=times, note=note, s=s, **{name: f"{value:,}" for name, value in numbers.items()}
-    )
+        first=first, last=last, start=start, end=end, count=f"{count:,}", where=where, times=times, note=note,
+        s="" if count == 1 else "s",
+    )  # fmt: skip
     return said if hidden is None or hidden.inside is None else _quote(said, hidden)
 
 
@@ -423,7 +423,9 @@ WIDEST = 64
 def one_line(text: str, most: int) -> str:
     """Return somebody else's words, short and on one line. At most WIDEST times as many characters are looked at."""
     begins = text[: WIDEST * most]
-    line = " ".join("".join(char if char.isprintable() else " " for char in begins).split())
+    if not begins.isprintable():
+        begins = "".join(char if char.isprintable() else " " for char in begins)
+    line = " ".join(begins.split())
     if len(line) <= most and len(begins) < len(text):
         return line[: most - 1] + "…"
     line = line.rstrip(".")

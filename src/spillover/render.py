@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect
+from bisect import bisect, bisect_left
+from itertools import accumulate
 
 from spillover.data import dataclass, field, replace
+from spillover.intake.blob import Held
 from spillover.notice import WORDING, Facts, Gap, Hint, Wording, marker, notice, one_line
 from spillover.result import Reason
 from spillover.select.span import QUOTING, Hidden, Inside, Span
+from spillover.view.document import ONE_THREAD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 FEW = 3
 #: Of each line of a lead, so much is shown.
 LEAD_CHARS = 400
+#: Once so many places were numbered one by one, it pays to know where all lines of a small output end.
+MANY = 256
 #: A piece up to this size is remembered as it is shown.
 SHORT = 1 << 12
 
@@ -104,7 +109,9 @@ class Renderer:
         """Return the number of the line, from 1, that holds the byte at `offset`."""
         memo = self._memo
         number = memo.numbers.get(offset)
-        if number is None:
+        if number is None and len(memo.numbers) >= MANY and memo.held(self.document):
+            number = memo.numbers[offset] = bisect_left(memo.newlines(), offset) + 1
+        elif number is None:
             at = bisect(memo.offsets, offset)
             before = memo.offsets[at - 1] if at else -1
             # Counted from the nearest place that is known, if it is nearer than what the index of the document knows.
@@ -120,12 +127,16 @@ class Renderer:
 
     def _look(self, start: int, end: int) -> tuple[str, int]:
         """Return what a person would see of these bytes; short pieces come up again and again while it is fitted."""
+        memo = self._memo
+        if memo.plain is None:
+            memo.plain = self.document.plain() or b""
+        if memo.plain:
+            return memo.plain[start:end].decode("ascii"), 0
         if end - start > SHORT:
             return self.document.look(start, end)
-        looks = self._memo.looks
-        if (start, end) not in looks:
-            looks[start, end] = self.document.look(start, end)
-        return looks[start, end]
+        if (start, end) not in memo.looks:
+            memo.looks[start, end] = self.document.look(start, end)
+        return memo.looks[start, end]
 
     def _notice(
         self,
@@ -166,16 +177,30 @@ class Renderer:
         for span, body in zip((*spans, Span(section.end, section.end)), (*bodies, ""), strict=True):
             if at in hidden:
                 tier = 2 if hidden[at].start > brief else self.tier
-                words = marker(hidden[at], self.wording, tier, self._quote(then))
-                pieces.append((words, _inline(then)))
+                pieces.append(self._mark(hidden[at], tier, then))
             if span.lead:
                 pieces.append((self._lead(span.lead), False))
             if span.end > span.start:
                 pieces.append((body, False))
-                seen.append((self.number(span.start), self.number(span.end - 1)))
+                seen.append(self._lines(span.start, span.end))
             at, then = span.end, span.then
         text = _lay_out(pieces)
         return text.removesuffix("\n") if len(self.document.sections) > 1 else text, gaps, seen
+
+    def _mark(self, gap: Gap, tier: int, hidden: Hidden | None) -> tuple[str, bool]:
+        """Return the marker of a gap, and whether it stands inside a line; the same ones come up again while it is fitted."""
+        marks, key = self._memo.marks, (gap.start, gap.end, tier, id(hidden))
+        if key not in marks:
+            words = marker(gap, self.wording, tier, self._quote(hidden))
+            marks[key] = (words, hidden is not None and hidden.inline), hidden  # held, so that no other has its id
+        return marks[key][0]
+
+    def _lines(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first and the last line of a span."""
+        ranges = self._memo.ranges
+        if (start, end) not in ranges:
+            ranges[start, end] = self.number(start), self.number(end - 1)
+        return ranges[start, end]
 
     def _quote(self, hidden: Hidden | None) -> Hidden | None:
         """Return what a gap holds; what is quoted from the output in it is cleaned, and guarded."""
@@ -202,19 +227,39 @@ class Renderer:
         return gaps[start, end]
 
     def _ends_line(self, at: int) -> bool:
-        return at == 0 or self.document.blob.read(at - 1, at) == b"\n"
+        held = self._memo.held(self.document)
+        return at == 0 or (held[at - 1] == 0x0A if held else self.document.blob.read(at - 1, at) == b"\n")
 
 
 class _Memo:
     """What is known of the document by now: the same places come up again while it is fitted."""
 
-    __slots__ = ("gaps", "looks", "numbers", "offsets")
+    __slots__ = ("_data", "_newlines", "gaps", "looks", "marks", "numbers", "offsets", "plain", "ranges")
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}  # of lines, by offset
         self.offsets: list[int] = []  # the same offsets in order
+        self._data: bytes | None = None
+        self._newlines: list[int] = []
+        self.plain: bytes | None = None  # all of it, where any part is shown as it is; b"" where that is not so
         self.looks: dict[tuple[int, int], tuple[str, int]] = {}
         self.gaps: dict[tuple[int, int], Gap] = {}
+        self.ranges: dict[tuple[int, int], tuple[int, int]] = {}  # of lines, by the offsets of a span
+        self.marks: dict[tuple[int, int, int, int], tuple[tuple[str, bool], Hidden | None]] = {}
+
+    def held(self, document: Document) -> bytes:
+        """Return all of an output that is in memory; b"" where it is not."""
+        if self._data is None:
+            small = isinstance(document.blob, Held) and document.size <= ONE_THREAD
+            self._data = document.blob.data if small else b""  # type: ignore[attr-defined]
+        return self._data
+
+    def newlines(self) -> list[int]:
+        """Return where the lines of an output end that is in memory."""
+        if not self._newlines and self._data:
+            lengths = accumulate(map(len, self._data.split(b"\n")))
+            self._newlines = [length + number for number, length in enumerate(lengths)][:-1]
+        return self._newlines
 
 
 def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[Section, list[Span]]]:
@@ -234,10 +279,6 @@ def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[S
                 inside.append(Span(start, end, span.why, span.then, lead, min(skip, max(0, end - start))))
             here += 1
         yield section, [span for span in inside if span.start < span.end]
-
-
-def _inline(then: Hidden | None) -> bool:
-    return then is not None and then.inline
 
 
 def _lay_out(pieces: Sequence[tuple[str, bool]]) -> str:

@@ -70,7 +70,7 @@ _RULES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("smb", "rpcclient"), "password", r"""(\b(?:smb[a-z]+|rpcclient)\b[^|;&\n]*?\s-U\s*["']?[^\s%"']+%)([^\s"']+)"""),
     (("htpasswd",), "password", rf"""(\bhtpasswd\s+-[a-zA-Z]*b[a-zA-Z]*\s+\S+\s+\S+\s+){_VALUE}"""),
     (("set ",), "", rf"""(?i)(\bset\s+(?:-\S+\s+)+\S*(?:{_NAMES})\s+){_NO_OPTION}"""),  # fish
-    (("config",), "", rf"""(?i)(\bconfig(?:ure)?\s+(?:set\s+|--?\S+\s+)*\S*(?:{_NAMES})\s+){_NO_OPTION}"""),
+    (("config",), "", rf"""(?i)(\bconfig(?:ure)?\s+(?:set\s+|-\S+\s+)*\S*(?:{_NAMES})\s+){_NO_OPTION}"""),
     (("sudo",), "password", rf"""(\becho\s+(?:-n\s+)?){_VALUE}(\s*\|\s*sudo\b{_REST}\s-S)"""),
     (("-stdin",), "password", rf"""(\b(?:echo|printf)\s+(?:-n\s+|%s\s+)?){_VALUE}(\s*\|{_REST}--(?:password|token)-stdin)"""),
     *((words, kind, pattern) for words, kind, pattern, _ in FORMATS),

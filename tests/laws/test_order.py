@@ -11,9 +11,9 @@ ROOT = Path(spillover.__file__).parent
 
 #: From top to bottom: no module imports one below it, or one in its own row. Add a new module where it belongs.
 ORDER = """
-    data                    log                  work                forking             process            linear
+    data                    log                  work                forking             process
     errors                  units                shell               folders
-    cache
+    cache                   linear
     limits                  models               formats             shell.command       jsonc
     secrets
     shell.inner             shell.split
@@ -27,8 +27,8 @@ ORDER = """
     intake.pipe
     intake.child
     view.invisible          view.frames          view.erased         view.lookalike
-    view.clean
-    view.document           view.forged
+    view.clean              view.forged
+    view.document
     select.arrays
     select.span             select.engine        select.json         select.outliers     select.wanted
     select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer

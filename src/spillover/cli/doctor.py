@@ -159,7 +159,10 @@ _LIBRARIES = {
     "numpy": ("numpy", "keep=auto shows both ends of logs, JSON and tables, and nothing in between"),
     "hyperscan": ("hyperscan", "keep=auto shows both ends of logs, and nothing in between"),
     "msgspec": ("msgspec", "keep=auto shows both ends of JSON, and nothing in between"),
-    "re2": ("google-re2", "a search takes up to twenty times as long, and a match reaches as far as it can"),
+    "re2": (
+        "'spillover[re2]'",
+        "a search takes up to three times as long where most lines match, and a match reaches as far as it can",
+    ),
 }
 
 

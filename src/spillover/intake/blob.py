@@ -66,6 +66,23 @@ class Counted:
         self.blob.close()
 
 
+class CountedHeld:
+    """The same for few bytes in memory, which are read by one thread: most of what is read is a line."""
+
+    __slots__ = ("_data", "_spend", "size")
+
+    def __init__(self, held: Held, work: Work) -> None:
+        self._data, self._spend, self.size = held.data, work.spend, len(held.data)
+
+    def read(self, start: int, end: int) -> bytes:
+        data = self._data[max(0, start) : max(0, end)]
+        self._spend(len(data))
+        return data
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ends:
     """The first and the last bytes of an output of which the middle was not kept."""

@@ -23,8 +23,8 @@ _BEFORE = (
     "pub|export|default|static|final|public|private|protected|internal|abstract|async|unsafe|extern|inline|const|let|var|val|mut"
     "|def|class|fn|func|function|struct|enum|trait|interface|type|mod|module|namespace|record|object|#define"
 )
-# Both are for re2, which is linear. A blank stands before the sign of an assignment, or it is an argument: `f(limit=3)`.
-ASSIGNED = r"^\s*(?:(?:[\w.<>\[\]*&,]|::)+\s+){0,4}[*&]?(?:self\.|this\.)?([A-Za-z_]\w*)(?:\[\w*\]|\s*:\s*[^=]{1,80})?\s+:?=(?:[^=>]|$)"
+# Linear for a line that is not too long, whatever engine it is: no two runs of blanks without a bound stand side by side. A blank stands before the sign of an assignment, or it is an argument: `f(limit=3)`.
+ASSIGNED = r"^\s*(?:(?:[\w.<>\[\]*&,]|::)+\s+){0,4}[*&]?(?:self\.|this\.)?([A-Za-z_]\w*)(?:\[\w*\]|\s{0,40}:\s{0,9}[^=]{1,80})?\s{1,80}:?=(?:[^=>]|$)"
 DEFINED = rf"^\s*(?:(?:{_BEFORE})(?:\(\w+\))?\s+)+(?:\([^()]*\)\s*)?[*&]?([A-Za-z_]\w*)"
 WORD = r"[A-Za-z_]\w*"
 #: A longer line is not looked at: it was not written by hand.

@@ -63,21 +63,31 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     turns = _turns(document, found)
     if not turns:
         return None
-    names = {turn.hunk.file: name_line(document, found.files[turn.hunk.file]) for turn in turns}
     heads = [Span(commit.start, commit.end, f"commit {commit.sha}") for commit in found.commits]
     heads = heads if len(heads) <= MOST and fill(join(heads)) <= SUMMARY else []
     lead = _summary(found, fill, heads, turns)
+    names: dict[int, Span] = {}  # the line that names a file
+    above: dict[int, list[Span]] = {}  # the same, and the header of a hunk, by the turn of that
+
+    def above_of(number: int) -> list[Span]:
+        if number not in above:
+            hunk = turns[number].hunk
+            file = found.files[hunk.file]
+            why = f"hunk {turns[number].number + 1:,} of {len(found.hunks):,}, in {file.name}"
+            if hunk.file not in names:
+                names[hunk.file] = Span(*name_line(document, file), f"names {file.name}")
+            above[number] = [names[hunk.file], Span(hunk.start, hunk.body, why)]
+        return above[number]
 
     def spans(count: int, upto: int, *, lead: str = lead, whole: bool = False) -> list[Span]:
         out = list(heads)
-        for turn in turns[:count]:
+        for number, turn in enumerate(turns[:count]):
             file = found.files[turn.hunk.file]
             if file.commit >= 0 and not heads:
                 commit = found.commits[file.commit]
                 out.append(Span(commit.start, commit.end, f"commit {commit.sha}"))
-            out.append(Span(*names[turn.hunk.file], f"names {file.name}"))
-            why = f"hunk {turn.number + 1:,} of {len(found.hunks):,}, in {file.name}"
-            out += [Span(turn.hunk.start, turn.hunk.body, why), *turn.lines[:upto][: None if whole else turn.changed]]
+            out += above_of(number)
+            out += turn.lines[: upto if whole else min(upto, turn.changed)]
         document.work.spend(OBJECT * len(out))
         out = _bridge(join(out))
         return [Span(out[0].start, out[0].end, out[0].why, None, lead), *out[1:]] if out and lead else out
@@ -99,9 +109,7 @@ def _bridge(spans: Sequence[Span]) -> list[Span]:
     """Return the spans without holes that cost less than their markers."""
     return join(
         [
-            Span(
-                span.start, after.start if after.start - span.end <= HOLE else span.end, span.why, span.then, span.lead
-            )
+            Span(span.start, after.start, span.why, span.then, span.lead) if after.start - span.end <= HOLE else span
             for span, after in zip(spans, [*spans[1:], Span(1 << 62, 1 << 62)], strict=True)
         ]
     )
@@ -141,8 +149,8 @@ def _turns(document: Document, found: Parts) -> list[_Turn]:
         dull = _dullness(hunk) + min(said[what] - 1, AGAIN)  # the same change in many places is one change
         by_file.setdefault(found.files[hunk.file].name, []).append((dull, number))
     order = [
-        (turn + _weight(name) + max(0.0, dull - 1), number)
-        for name, hunks in by_file.items()
+        (turn + weight + max(0.0, dull - 1), number)
+        for weight, hunks in ((_weight(name), hunks) for name, hunks in by_file.items())
         for turn, (dull, number) in enumerate(sorted(hunks))
     ]
     out = []
@@ -150,8 +158,10 @@ def _turns(document: Document, found: Parts) -> list[_Turn]:
         hunk = found.hunks[number]
         body = lines(document, hunk.body, min(hunk.end, hunk.body + WINDOW))
         body = body[:-1] if hunk.end - hunk.body > WINDOW and len(body) > 1 else body  # it may be cut off
-        changed = [Span(line.start, line.end) for line in body if CHANGED.match(line.text)]
-        context = [Span(line.start, line.end) for line in body if not CHANGED.match(line.text)]
+        changed, context, at = list[Span](), list[Span](), hunk.body
+        for line in body:
+            (changed if CHANGED.match(line) else context).append(Span(at, at + len(line)))
+            at += len(line)
         if changed:
             out.append(_Turn(hunk, number, [*changed, *context], len(changed)))
     return out
@@ -160,8 +170,13 @@ def _turns(document: Document, found: Parts) -> list[_Turn]:
 def _what(document: Document, hunk: Hunk) -> bytes:
     """Return what a hunk changes, but for its numbers: some of its first lines."""
     body = document.blob.read(hunk.body, min(hunk.end, hunk.body + SIGHT))
-    changed = [line for line in body.split(b"\n") if CHANGED.match(line)]
+    starts = CHANGED.match if b"\x1b" in body else _is_changed
+    changed = [line for line in body.split(b"\n") if starts(line)]
     return b"\n".join(changed).translate(None, b"0123456789 \t")
+
+
+def _is_changed(line: bytes) -> bool:
+    return line.startswith((b"-", b"+"))
 
 
 def _dullness(hunk: Hunk) -> float:

@@ -77,15 +77,6 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of the output."""
-
-    start: int
-    end: int
-    text: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Parts:
     """A diff, taken apart."""
 
@@ -127,17 +118,21 @@ def parts(document: Document) -> Parts:
 
 def name_line(document: Document, file: File) -> tuple[int, int]:
     """Return the line that names a file."""
-    found = lines(document, file.start, min(file.end, file.start + WINDOW))
-    named = [line for line in found if any(_names(line.text))] or found
-    return named[0].start, named[0].end
+    at = file.start
+    found = lines(document, at, min(file.end, at + WINDOW))
+    for line in found:
+        if any(_names(line)):
+            return at, at + len(line)
+        at += len(line)
+    return file.start, file.start + len(found[0])
 
 
-def lines(document: Document, start: int, end: int) -> list[Line]:
-    """Return the lines of some bytes."""
+def lines(document: Document, start: int, end: int) -> list[bytes]:
+    """Return the lines of some bytes, each with its end."""
     data = document.blob.read(start, end)
     document.work.spend(3 * OBJECT * data.count(b"\n"))
-    found = re.finditer(rb"[^\n]*+\n|[^\n]++\Z", data)
-    return [Line(start + match.start(), start + match.end(), match[0]) for match in found]
+    *whole, last = data.split(b"\n")
+    return [*(line + b"\n" for line in whole), last] if last else [line + b"\n" for line in whole]
 
 
 def _commit(document: Document, start: int, end: int) -> Commit:
@@ -153,7 +148,7 @@ def _changes(document: Document, start: int, end: int) -> tuple[int, int]:
     added = removed = 0
     for at in range(start - 1, end - 1, BLOCK):  # the newline before the body begins its first line
         data = document.blob.read(at, min(end, at + BLOCK + AHEAD))
-        inside = data[: BLOCK + 1]
+        inside = data if len(data) <= BLOCK else data[: BLOCK + 1]
         added, removed = added + inside.count(b"\n+"), removed + inside.count(b"\n-")
         if b"\x1b[" in data:
             signs = [match[1] for match in _COLOURED.finditer(data) if match.start() < BLOCK]
@@ -170,14 +165,15 @@ def _file(document: Document, start: int, end: int, commit: int) -> File:
 def _names(data: bytes) -> Iterator[bytes]:
     """Yield the files that some lines name. Of a line that names two, with a/ and b/, the second."""
     for line in data.split(b"\n"):
-        at, second = 0, line.rfind(b" b/") + 3
-        while match := _NAMES.search(line, at):
+        match = _NAMES.search(line)
+        second = line.rfind(b" b/") + 3 if match else 0
+        while match:
             at = match.end()
-            if match[1] and second < at + 3:
-                continue
-            if name := _NAME.match(line, second if match[1] else at):
+            skipped = match[1] and second < at + 3
+            if not skipped and (name := _NAME.match(line, second if match[1] else at)):
                 at = name.end()
                 yield name[0]
+            match = _NAMES.search(line, at)
 
 
 def _marks(document: Document) -> Iterator[tuple[int, bool]]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from math import ceil, inf
 
 from spillover.data import dataclass
-from spillover.select.listing import is_file
+from spillover.select.listing import are_few, is_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ _STATUS = re.compile(
 )
 _ROOTED = re.compile(rb"/|[A-Za-z]:[/\\]")
 _FILE = re.compile(rb"\.[A-Za-z0-9_+-]{1,12}\Z")
+#: What is in no name of a file.
+_NO_NAME = re.compile(rb"://|  |[\t\"(=<>|*]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,12 @@ class Row:
     number: int = 0
 
 
-def rows(data: bytes) -> list[Row]:
-    """Return the rows of a search; where it found nothing but names, those are the finds."""
+def rows(data: bytes, most_others: float = inf) -> list[Row]:
+    """Return the rows of a search; where it found nothing but names, those are the finds. Stop after too many that are no row."""
     lines = list(_lines(data))
-    known = {match[1] for _, line in lines if (match := _named(line)) and match[2]}
+    known = {match[1] for _, line in lines if (match := _NAMED.match(line)) and match[2] and looks_like_path(match[1])}
     out: list[Row] = []
+    others = 0
     above = b""
     for number, (start, line) in enumerate(lines):
         end = start + len(line) + 1
@@ -79,6 +83,9 @@ def rows(data: bytes) -> list[Row]:
         elif row.kind == OTHER and not line.strip():
             above = b"" if not above.endswith(b"/") else above
         out.append(row)
+        others += row.kind == OTHER
+        if others > most_others:
+            break
     return out
 
 
@@ -93,7 +100,7 @@ def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:
     filled = [line for line in lines if line.strip() not in (b"", b"--")][:SAMPLED]
     if len(filled) < FEWEST:
         return False
-    some = rows(b"\n".join(filled))
+    some = rows(b"\n".join(filled), inf if hinted else len(filled) - ceil(SURE * len(filled)))
     bare = [row.number for row in some if row.number and not row.file]
     counts = sum(1 for one, two in pairwise(bare) if one < two) >= RISING * (len(bare) - 1)
     about = [row for row in some if row.kind != OTHER and (row.file or (row.number and counts))]
@@ -101,8 +108,7 @@ def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:
         return len(about) >= HINTED * len(filled)
     places = sum(1 for row in about if row.number and row.file)
     names = sum(1 for row in about if row.kind == FIND and not row.number and row.body == row.start)
-    judged = sum(1 for line in filled if _JUDGED.search(line[:LONGEST]))
-    if judged > FEW * len(filled) or len(about) < SURE * len(filled):
+    if len(about) < SURE * len(filled) or not are_few(FEW, filled, lambda line: _JUDGED.search(line, 0, LONGEST)):
         return False
     return places >= SURE * len(filled) or names >= SURE * len(filled) or (places + _heads(some)) >= SURE * len(filled)
 
@@ -168,7 +174,7 @@ def looks_like_path(name: bytes) -> bool:
     """Return whether this may be the name of a file: no sentence, no code."""
     if not 0 < len(name) <= LONGEST or name[:1] in b" \t" or name[-1:] in b" \t,;({[=":
         return False
-    if any(mark in name for mark in (b"://", b"  ", b"\t", b'"', b"(", b"=", b"<", b">", b"|", b"*")):
+    if _NO_NAME.search(name):
         return False
     slash = b"/" in name or b"\\" in name
     if b" " in name:

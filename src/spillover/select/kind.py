@@ -12,7 +12,7 @@ from spillover.select import blob, found, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from spillover.view.document import Document
 
@@ -57,6 +57,7 @@ class _Seen:
     samples: Sequence[bytes]
     size: int
     hinted: bool
+    lines: Callable[[], Sequence[bytes]]  # the whole lines of all samples
 
 
 def guess(document: Document, name: str = "", told: str = "") -> tuple[str, ...]:
@@ -70,9 +71,15 @@ def guesses(document: Document, name: str = "", told: str = "") -> Iterator[str]
         samples = _samples(document)
         hinted = _hinted(name) or told
         family = _FAMILY.get(hinted, hinted)
+        split: list[bytes] = []
+
+        def lines() -> list[bytes]:
+            if not split:
+                split.extend(_lines(samples, document.size))
+            return split
 
         def test(kind: str) -> str:
-            good = _TESTS[kind](_Seen(samples, document.size, kind == family))
+            good = _TESTS[kind](_Seen(samples, document.size, kind == family, lines))
             return _name_kind(kind, hinted, samples, document.size) if good else ""
 
         named = {family: test(family)} if family in _TESTS else {}
@@ -87,7 +94,7 @@ def guesses(document: Document, name: str = "", told: str = "") -> Iterator[str]
                 known = True
                 yield called
         if not known:  # lines that a tool took from files
-            kinds = found.kinds_of(list(_lines(samples, document.size)), hinted)
+            kinds = found.kinds_of(lines(), hinted)
             yield from sorted(kinds, key=lambda kind: kind != hinted)
     yield "log"
 
@@ -217,7 +224,7 @@ def _is_diff(seen: _Seen) -> bool:
         return False
     from spillover.select.diff import LINE  # few outputs get as far as this
 
-    good = [LINE.match(line) is not None for line in _lines(seen.samples, seen.size)]
+    good = [LINE.match(line) is not None for line in seen.lines()]
     return sum(good) >= SURE * len(good) and good[-1]
 
 
@@ -290,7 +297,7 @@ def _is_page(seen: _Seen) -> bool:
         return False
     from spillover.select.page import is_page  # few outputs get as far as this
 
-    return is_page(list(_lines(seen.samples, seen.size)))
+    return is_page(seen.lines())
 
 
 def _is_prose(seen: _Seen) -> bool:
@@ -300,7 +307,7 @@ def _is_prose(seen: _Seen) -> bool:
         return False
     from spillover.select.prose import is_prose  # few outputs get as far as this
 
-    return is_prose(list(_lines(seen.samples, seen.size)))
+    return is_prose(seen.lines())
 
 
 _TESTS = {

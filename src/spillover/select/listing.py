@@ -9,14 +9,14 @@ from spillover.data import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from spillover.view.document import Document
 
 #: Of a longer output, so much of both ends is looked at.
 HEAD, TAIL = 3 << 20, 1 << 20
-#: With this share of lines that count on from the one above, it is numbered.
-NUMBERED = 0.9
+#: With this share of lines that count on from the one above, and so many that have a number, it is numbered.
+NUMBERED, GIVEN = 0.9, 0.8
 LEAST = 5
 
 _NUMBER = re.compile(rb"[ \t]{0,12}+(\d{1,8}+)(?:\xe2\x86\x92|\t|: |:(?=\n|\Z)|[ \t]?\xe2\x94\x82 ?| ?\| ?)")
@@ -95,7 +95,7 @@ def counts_on(numbers: Sequence[int]) -> bool:
     """Return whether nearly all of these numbers are one more than the one before."""
     given = sum(1 for number in numbers if number)
     on = sum(1 for one, two in pairwise(numbers) if two == one + 1 and two)
-    return given >= LEAST and on >= NUMBERED * (given - 1) and given >= 0.8 * len(numbers)
+    return given >= LEAST and on >= NUMBERED * (given - 1) and given >= GIVEN * len(numbers)
 
 
 def is_file(lines: Sequence[bytes], *, hinted: bool) -> bool:
@@ -105,7 +105,9 @@ def is_file(lines: Sequence[bytes], *, hinted: bool) -> bool:
 
 def is_numbered(lines: Sequence[bytes]) -> bool:
     """Return whether these are the numbered lines of a file."""
-    return counts_on([int(match[1]) if (match := _NUMBER.match(line)) else 0 for line in lines])
+    return are_most(GIVEN, lines, _NUMBER.match) and counts_on(
+        [int(match[1]) if (match := _NUMBER.match(line)) else 0 for line in lines]
+    )
 
 
 def is_code(lines: Sequence[bytes], *, hinted: bool) -> bool:
@@ -113,9 +115,36 @@ def is_code(lines: Sequence[bytes], *, hinted: bool) -> bool:
     filled = [line for line in lines if line.strip()]
     if len(filled) < FEWEST:
         return False
-    code = sum(1 for line in filled if _CODE.match(line) or line.rstrip().endswith(_CODE_ENDS))
     if hinted:
-        return code >= CODE / 2 * len(filled)
-    others = sum(1 for line in filled if _NOT_CODE.match(line))
-    top = sum(1 for line in filled if _TOP.match(line))
-    return code >= CODE * len(filled) and others <= FEW_OTHERS * len(filled) and top >= 2
+        return are_most(CODE / 2, filled, _is_code_line)
+    return (
+        are_few(FEW_OTHERS, filled, _NOT_CODE.match)
+        and are_most(CODE, filled, _is_code_line)
+        and sum(1 for line in filled if _TOP.match(line)) >= 2
+    )
+
+
+def _is_code_line(line: bytes) -> bool:
+    return _CODE.match(line) is not None or line.rstrip().endswith(_CODE_ENDS)
+
+
+def are_most(share: float, lines: Sequence[bytes], test: Callable[[bytes], object]) -> bool:
+    """Return whether at least this share of lines passes a test; most outputs are told by their first lines."""
+    left, bound = len(lines), share * len(lines)
+    for line in lines:
+        if not test(line):
+            left -= 1
+            if left < bound:
+                return False
+    return True
+
+
+def are_few(share: float, lines: Sequence[bytes], test: Callable[[bytes], object]) -> bool:
+    """Return whether at most this share of lines passes a test."""
+    seen, bound = 0, share * len(lines)
+    for line in lines:
+        if test(line):
+            seen += 1
+            if seen > bound:
+                return False
+    return True

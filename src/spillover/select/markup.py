@@ -48,7 +48,7 @@ UNITS = 20_000
 _TAG = rb"""<[!/]?([A-Za-z_][^\s<>"'/]*+)[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+>"""
 _CLOSED = re.compile(_TAG)
 _TOKEN = re.compile(
-    rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|(<!DOCTYPE[^<>\[]*+\[)|" + _TAG,
+    rb"<(?:!--.*?(?:-->|\Z)|!\[CDATA\[.*?(?:\]\]>|\Z)|\?.*?(?:\?>|\Z)|(!DOCTYPE[^<>\[]*+\[)|" + _TAG[1:] + rb")",
     re.DOTALL,
 )
 #: How a declaration ends that holds others.
@@ -117,19 +117,23 @@ class _Element:
     def __init__(self, name: bytes, start: int, opened: int, parent: _Element | None) -> None:
         self.name, self.start, self.opened, self.parent = name, start, opened, parent
         self.inner = self.end = opened  # where its closing tag begins and ends, once that is known
-        self.children: dict[bytes, int] = {}
+        self.children: dict[bytes, int] | None = None  # how many of each name; most elements have none
         self.failed = self.encloses = False
         self.nth = 0
         self.rank = PLAIN
         if parent is not None:
             siblings = parent.children
-            self.nth = siblings.get(name, 0)
-            siblings[name] = self.nth + 1
+            if siblings is None:
+                parent.children = {name: 1}
+            else:
+                self.nth = siblings.get(name, 0)
+                siblings[name] = self.nth + 1
 
     def weigh(self) -> None:
         """Settle its rank: by its name, its place among its siblings, and what it stands in, which comes first."""
-        around = self.parent.rank if self.parent else PLAIN
-        count = self.parent.children[self.name] if self.parent else 1
+        parent = self.parent
+        around = parent.rank if parent is not None else PLAIN
+        count = parent.children[self.name] if parent is not None and parent.children is not None else 1
         if self.failed or around == FAILED:
             self.rank = FAILED
         elif self.name in _DROPPED or around == LAST:
@@ -192,7 +196,7 @@ def _units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
         if start < at:
             continue
         rank = owner.rank if owner is not None else FRAME
-        if data[at:start].strip():
+        if at < start and data[at:start].strip():
             units += _pieces(data, (at, at, start, start), rank or PLAIN, "")
         if element is not None and element.parent is not None and _is_one(data, element):
             units += _pieces(data, (start, end, element.inner, element.end), element.rank, element.why)
@@ -227,9 +231,9 @@ def _tree(data: bytes, work: Work, root: _Element | None) -> tuple[list[Token], 
     elements: list[_Element] = []
     stack: list[_Element] = []
     open_ended: set[bytes] = set()
-    at = 0
     declared = _Declared(data)
-    while match := _TOKEN.search(data, at):
+    matches = _TOKEN.finditer(data)
+    while match := next(matches, None):
         start, at = match.span()
         if not len(tokens) % BATCH:
             work.spend(TAG * BATCH)
@@ -240,12 +244,19 @@ def _tree(data: bytes, work: Work, root: _Element | None) -> tuple[list[Token], 
             if end is None:
                 continue
             at, name = end
-        if not name or data[start + 1] == 0x21:
+            matches = _TOKEN.finditer(data, at)
+        second = data[start + 1]
+        if not name or second == 0x21:
             tokens.append((start, at, None, owner))
             continue
         name = name.lower()
-        if data[start + 1] == 0x2F:
-            place = len(stack) - 1  # almost always the last one that was opened
+        if second == 0x2F:
+            if stack and stack[-1].name == name:
+                owner = stack.pop()
+                owner.inner, owner.end = start, at
+                tokens.append((start, at, None, owner))
+                continue
+            place = len(stack) - 1
             least = max(0, len(stack) - DEEP)
             while place >= least and stack[place].name != name:
                 place -= 1
@@ -268,7 +279,7 @@ def _tree(data: bytes, work: Work, root: _Element | None) -> tuple[list[Token], 
                 open_ended.add(name)  # nor is there one behind any later
             else:
                 element.inner, element.end = closing.span()
-                at = element.end
+                matches = _TOKEN.finditer(data, element.end)
         elif data[at - 2] != 0x2F and name not in _VOID:
             stack.append(element)
     return tokens, elements
@@ -301,6 +312,9 @@ def _mark(data: bytes, elements: Sequence[_Element]) -> None:
 def _pieces(data: bytes, edges: tuple[int, int, int, int], rank: int, why: str) -> Iterator[Unit]:
     """Yield text with the tags around it, in pieces if it is long: the first and the last are worth more than the others."""
     start, opened, inner, end = edges
+    if end - start <= SMALL + SMALL // 2:
+        yield rank, start, end, why
+        return
     at, cuts = start, []
     while end - at > SMALL + SMALL // 2:
         cut = max(_cut(data, max(at, opened), at + SMALL), opened)

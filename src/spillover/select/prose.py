@@ -38,6 +38,8 @@ UNITS = 20_000
 MARK = 32
 #: A piece has at most so many names that count.
 NAMES = 24
+#: The share of lines that are headings, items or sentences; with so many others, whatever follows, it is no prose.
+GOOD, BAD = 0.6, 0.41
 
 # Matched where a line begins; every quantifier is possessive.
 _HEADING = re.compile(rb"#{1,6} \S|(?:\d++\. )?\*\*[^*\n]++\*\*:?\s*+\Z")
@@ -86,7 +88,9 @@ def is_prose(lines: Sequence[bytes]) -> bool:
     """Return whether these lines are markdown or running text: headings, items and sentences, and little else."""
     headings = good = count = ended = 0
     fenced = False
-    for line in lines:
+    for left, line in zip(range(len(lines), 0, -1), lines, strict=True):
+        if count - good > BAD * (count + left):
+            return False  # whatever the rest is
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced:
@@ -96,18 +100,19 @@ def is_prose(lines: Sequence[bytes]) -> bool:
             sentence = _is_sentence(line)
             ended += sentence and line.rstrip(b" \"')*_`")[-1:] in (b".", b"!", b"?", b":")
             good += heading or sentence or _ROW.match(line) is not None or (_ITEM.match(line) is not None)
-    if count < 8 or good < 0.6 * count:
+    if count < 8 or good < GOOD * count:
         return False
-    return headings >= 2 or ended >= 0.6 * count
+    return headings >= 2 or ended >= GOOD * count
 
 
 def _is_sentence(line: bytes) -> bool:
     """Return whether a line reads like text: six words or more, most of them of letters; names in backquotes do not count."""
+    if not line.lstrip(b" *_\"'([`")[:1].isupper() and line[:1] != b"`":
+        return False
     words = [word.strip(_MARKS) for word in _QUOTED.sub(b"", line).split()]
     words = [word for word in words if word]
     letters = sum(map(bytes.isalpha, words))
-    first = line.lstrip(b" *_\"'([`")[:1]
-    return len(words) >= 6 and letters >= 0.65 * len(words) and (first.isupper() or line[:1] == b"`")
+    return len(words) >= 6 and letters >= 0.65 * len(words)
 
 
 def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Span] | None:

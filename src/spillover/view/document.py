@@ -8,14 +8,14 @@ import stringzilla
 
 from spillover.data import dataclass, replace
 from spillover.errors import StoreError
-from spillover.intake.blob import Blob, Counted
+from spillover.intake.blob import Blob, Counted, CountedHeld, Held
 from spillover.intake.meter import LineIndex
-from spillover.view.clean import look
+from spillover.view.clean import is_plain, look
 from spillover.work import ROW, UNBOUNDED, Work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from spillover.view.forged import Guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class Section:
 
 #: With more sections than this, no share would be worth having.
 MANY = 32
+#: Up to this size, no output is read by several threads.
+ONE_THREAD = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Document:
     reach: int = 1 << 18
     chars: int = 0
     raw: bool = False  # shown as it came, control codes and all
-    guard: Callable[[str], str] | None = None  # marks what reads like ours, see `view.forged`
+    guard: Guard | None = None  # marks what reads like ours, see `view.forged`
     work: Work = UNBOUNDED  # what looking into it may still cost
 
     @property
@@ -69,7 +71,8 @@ class Document:
 
     def within(self, work: Work) -> Document:
         """Return the same; whatever is read of it costs work."""
-        return replace(self, blob=Counted(self.blob, work), work=work)
+        few = isinstance(self.blob, Held) and self.size <= ONE_THREAD
+        return replace(self, blob=(CountedHeld if few else Counted)(self.blob, work), work=work)  # type: ignore[arg-type]
 
     def text(self, start: int, end: int) -> str:
         """Return what a person would see of these bytes."""
@@ -82,6 +85,13 @@ class Document:
             self.work.spend(ROW * data.count(b"\r"))
         text, frames = (data.decode("utf-8", "replace"), 0) if self.raw else look(data)
         return (text if self.guard is None else self.guard(text)), frames
+
+    def plain(self) -> bytes | None:
+        """Return all of a small output of which every part is shown as it is; None where one may not be."""
+        data = self.blob.data if isinstance(self.blob, Held) and self.size <= ONE_THREAD and not self.raw else b""
+        if not data or not data.isascii() or not is_plain(data):
+            return None
+        return data if self.guard is None or not self.guard.suspects(data.decode("ascii")) else None
 
     def number(self, offset: int) -> int:
         """Return the line that holds the byte at `offset`, from 1."""

@@ -8,6 +8,8 @@ than the one before, and many records as rows come before few of them in full.
 from __future__ import annotations
 
 import re
+from functools import partial
+from math import inf
 
 from spillover.data import dataclass, field
 from spillover.select.span import Hidden
@@ -15,13 +17,17 @@ from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from spillover.select.json.members import Child, Members
     from spillover.select.json.scan import Ints
 
     #: The keys that lead from a record to a value; "" for the items of an array.
     Path = tuple[bytes, ...]
+    #: A value in a container, its key, and what of it is compared.
+    Kid = tuple[Child, bytes, bytes]
+    #: Members that are hidden together: the first, the one behind the last; from and to which byte.
+    Run = tuple[int, int, int, int]
 
 #: Level 0 is all of a record; 1 leaves out what all say alike, and cuts long texts; 2 keeps what tells one from another, 3 the
 #: best of that, and 4 the very best.
@@ -48,6 +54,9 @@ BEST_KEYS, BEST = 4, 2
 #: What fewer than one in so many records have, or say, stands out; and so many of these records do.
 FEW = 8
 ODD = 6
+#: Of a container with fewer members what is in it is remembered, for so many in all.
+FEW_KIDS = 64
+REMEMBERED = 1 << 14
 
 #: Keys that name a record, or say what is the matter with it.
 NAMES = frozenset(
@@ -103,6 +112,8 @@ class Alike:
             bytes, Field
         ] = {}  # by the last key alone: where records are of several kinds, each path is rare
         self._known: dict[tuple[int, int], Lean] = {}
+        self._kids: dict[int, list[Kid]] = {}  # by where their container begins
+        self._room = REMEMBERED
         count = len(marks) - 1
         numbers = range(count) if count <= SAMPLE else [n * (count - 1) // (SAMPLE - 1) for n in range(SAMPLE)]
         objects = 0
@@ -116,23 +127,34 @@ class Alike:
         self._weigh()
 
     def _learn(self, record: Child) -> None:
-        for path, child in self._walk(record, self._depth, ()):
+        for path, _, value in self._walk(record, self._depth, ()):
             self._members.work.spend(2 * OBJECT)
-            value = self.value(child)
             self._fields.setdefault(path, Field()).add(value)
             if path[-1]:
                 self._keys.setdefault(path[-1], Field()).add(value)
 
-    def _walk(self, parent: Child, depth: int, path: Path) -> Iterator[tuple[Path, Child]]:
+    def _walk(self, parent: Child, depth: int, path: Path) -> Iterator[tuple[Path, Child, bytes]]:
         """Yield all values inside of one, and the keys that lead to each."""
-        marks = self._members.inside(parent.start, parent.end, depth) if len(path) < NESTED else None
-        for number in range(len(marks) - 1 if marks is not None else 0):
-            assert marks is not None
-            child = self._members.child(marks, number)
-            here = (*path, self.key(child))
-            yield here, child
-            if self._members.data[child.start] in b"[{":
+        for child, key, value in self.kids(parent, depth) or () if len(path) < NESTED else ():
+            here = (*path, key)
+            yield here, child, value
+            if value[0] in b"[{":
                 yield from self._walk(child, depth + 1, here)
+
+    def kids(self, parent: Child, depth: int) -> Iterable[Kid] | None:
+        """Return what is in a container; None where that is not known. Small ones are remembered: they come up at every level."""
+        if parent.start in self._kids:
+            return self._kids[parent.start]
+        marks = self._members.inside(parent.start, parent.end, depth)
+        if marks is None:
+            return None
+        if len(marks) > FEW_KIDS or len(marks) > self._room:
+            children = map(partial(self._members.child, marks), range(len(marks) - 1))
+            return ((child, self.key(child), self.value(child)) for child in children)
+        self._room -= len(marks)
+        kids = [(child, self.key(child), self.value(child)) for child in self._members.children(marks)]
+        self._kids[parent.start] = kids
+        return kids
 
     def key(self, child: Child) -> bytes:
         return (
@@ -167,12 +189,12 @@ class Alike:
         """Return the records that differ from all others, however deep inside, and where; most of all first."""
         found: dict[int, list[bytes]] = {}
         for number, record in records.items():
-            for path, child in self._walk(record, self._depth, ()):
+            for path, child, value in self._walk(record, self._depth, ()):
                 self._members.work.spend(2 * OBJECT)
                 known = self._fields.get(path)
                 rare = known is None or known.count * FEW * 2 <= self._sampled
-                differs = rare or (known is not None and known.count > 2 * FEW and self._differs(known, child))
-                if differs and self._members.data[child.start] not in b"[{":
+                differs = rare or (known is not None and known.count > 2 * FEW and self._differs(known, value))
+                if differs and value[0] not in b"[{":
                     member = self._members.data[child.at : child.end]
                     found.setdefault(number, []).insert(0 if rare else len(found[number]), member)
         if not found or len(found) > max(1, len(records) // FEW):
@@ -180,11 +202,11 @@ class Alike:
         most = sorted(found, key=lambda number: (-len(found[number]), number))[:ODD]
         return {number: f"record {number + 1:,}: {_describe(found[number])}" for number in most}
 
-    def _differs(self, known: Field, child: Child) -> bool:
+    def _differs(self, known: Field, value: bytes) -> bool:
         """Return whether nearly all others say the same here, and this one does not."""
         if known.common is None or known.values[known.common] < (1 - 1 / FEW) * known.count:
             return False
-        return self.value(child) != known.common
+        return value != known.common
 
     def _share(self, known: Field) -> float:
         """Return what a field is worth for all records: what few of them have tells few apart."""
@@ -225,6 +247,10 @@ class _Part:
     cut: list[tuple[int, int, int]] = field(default_factory=list)
 
 
+#: Of which nothing is.
+NO_PART = _Part()
+
+
 class _Leaner:
     """Goes through one record, and notes what is hidden at some level."""
 
@@ -236,49 +262,50 @@ class _Leaner:
 
     def visit(self, parent: Child, depth: int, path: Path) -> _Part | None:
         """Return what is hidden in a container; None where nothing of it is left."""
-        marks = self._members.inside(parent.start, parent.end, depth)
-        if marks is None:
-            return _Part()
+        kids = self._alike.kids(parent, depth)
+        if kids is None:
+            return NO_PART
         is_array = self._members.data[parent.start] == 0x5B
-        out, shown, count = _Part(), 0, len(marks) - 1
-        runs: list[list[int]] = []
-        for number in range(count):
-            self._members.work.spend(4 * OBJECT)
-            child = self._members.child(marks, number)
-            full = is_array and shown >= ITEMS[self._level]
-            part = None if full else self._part(child, depth, (*path, self._alike.key(child)), is_array=is_array)
+        out, shown = _Part(), 0
+        runs: list[Run] = []
+        most, spend = ITEMS[self._level] if is_array else inf, self._members.work.spend
+        for number, (child, key, value) in enumerate(kids):
+            spend(4 * OBJECT)
+            full = shown >= most
+            part = None if full else self._part(child, value, depth, (*path, key), is_array=is_array)
             if part is not None:
                 shown += 1
-                out.hidden.extend(part.hidden)
-                out.cut.extend(part.cut)
-            elif runs and runs[-1][1] == number:
-                runs[-1][1] = count if full else number + 1
+                if part is not NO_PART:
+                    out.hidden.extend(part.hidden)
+                    out.cut.extend(part.cut)
+                continue
+            upto, closes = (number + 1, child.end) if not full else self._members.rest(parent, depth)
+            if runs and runs[-1][1] == number:
+                runs[-1] = (runs[-1][0], upto, runs[-1][2], closes)
             else:
-                runs.append([number, count if full else number + 1])
+                runs.append((number, upto, child.at, closes))
             if full:
                 break
         if not shown and path:
             return None
-        for one, two in runs:
-            opens, closes = self._members.child(marks, one).at, self._members.child(marks, two - 1).end
+        for one, two, opens, closes in runs:
             if closes - opens >= LEAST:  # or its marker would be as long
                 out.hidden.append((opens, closes, Hidden("items" if is_array else "keys", two - one)))
         return out
 
-    def _part(self, child: Child, depth: int, path: Path, *, is_array: bool) -> _Part | None:
+    def _part(self, child: Child, value: bytes, depth: int, path: Path, *, is_array: bool) -> _Part | None:
         """Return what is hidden of a value; None where all of it is."""
-        value = self._alike.value(child)
-        if self._members.data[child.start] in b"[{" and len(path) < NESTED:
+        if value[0] in b"[{" and len(path) < NESTED:
             same = not is_array and not self._alike.keeps(path, value, 1)
             return None if same or child.end - child.start == 2 else self.visit(child, depth + 1, path)
         if not self._alike.keeps(path, value, self._level):
             return None
-        if self._members.data[child.start] == 0x22:
+        if value[0] == 0x22:
             if self._repeats(value):
                 return None
             if child.end - child.start > TEXTS[self._level] + LEAST:
                 return _Part([], [(child.start, child.end, TEXTS[self._level])])
-        return _Part()
+        return NO_PART
 
     def _repeats(self, value: bytes) -> bool:
         """Return whether the record said this before: the same text, or an address with an id in it that is shown."""

@@ -12,11 +12,25 @@ _SPACE = re.compile(rb"[ \t\r\n]*+")
 _VALUE = re.compile(
     rb'"(?:[^"\\\x00-\x1f]|\\.)*+"|-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][-+]?\d++)?(?![\w.])|(?:true|false|null)(?!\w)'
 )
-#: One entry of an object, or of an array, and the comma behind it.
-_ENTRY = re.compile(
-    rb'[ \t\r\n]*+"(?:[^"\\\x00-\x1f]|\\.)*+"[ \t\r\n]*+:[ \t\r\n]*+(?:' + _VALUE.pattern + rb")[ \t\r\n]*+,"
-)
-_ITEM = re.compile(rb"[ \t\r\n]*+(?:" + _VALUE.pattern + rb")[ \t\r\n]*+,")
+_KEY = _SPACE.pattern + rb'"(?:[^"\\\x00-\x1f]|\\.)*+"' + _SPACE.pattern + rb":"
+
+
+def _filled(value: bytes) -> tuple[bytes, bytes]:
+    """Return patterns for one entry of an object and one item of an array, with blanks around it."""
+    item = _SPACE.pattern + rb"(?:" + value + rb")" + _SPACE.pattern
+    return _KEY + item, item
+
+
+def _around(value: bytes) -> bytes:
+    """Return a pattern for a value, or for an object or an array of such values; each says at its first byte which it is."""
+    entry, item = _filled(value)
+    several = [rb"(?:" + one + rb"(?:," + one + rb")*+|" + _SPACE.pattern + rb")" for one in (entry, item)]
+    return value + rb"|\{" + several[0] + rb"\}|\[" + several[1] + rb"\]"
+
+
+#: One entry of an object, or of an array, and the comma behind it: plain values, and records of those and of small records.
+_ENTRY = re.compile(_filled(_around(_around(_VALUE.pattern)))[0] + b",")
+_ITEM = re.compile(_filled(_around(_around(_VALUE.pattern)))[1] + b",")
 
 
 def goes_on(data: bytes, *, whole: bool) -> bool:
@@ -24,7 +38,7 @@ def goes_on(data: bytes, *, whole: bool) -> bool:
     at, wants = 0, "value"
     depth: list[bytes] = []
     while True:
-        # Most of it is entries of plain values, and each is one step.
+        # Most of it is entries of plain values and of small records, and each is one step.
         if wants in ("key", "first key"):
             while plain := _ENTRY.match(data, at):
                 wants, at = "key", plain.end()

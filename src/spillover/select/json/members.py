@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from spillover.data import dataclass
 from spillover.work import OBJECT, UNBOUNDED
@@ -63,3 +64,24 @@ class Members:
             self.work.spend(OBJECT)
         key = _KEY.match(data, at, end) if data[marks[0]] == 0x7B else None
         return Child(at, key.end() if key else at, end)
+
+    def rest(self, parent: Child, depth: int) -> tuple[int, int]:
+        """Return how many values a container has, and where the last one ends."""
+        marks = self.inside(parent.start, parent.end, depth)
+        assert marks is not None  # it has members
+        return len(marks) - 1, self.child(marks, len(marks) - 2).end
+
+    def children(self, marks: Ints) -> list[Child]:
+        """Return all values of a container that has few."""
+        data, edges = self.data, marks.tolist()
+        keyed = data[edges[0]] == 0x7B
+        out = []
+        for number, (opens, closes) in enumerate(pairwise(edges)):
+            if data[closes - 1] in _BLANK:
+                out.append(self.child(marks, number))
+                continue
+            at = start = opens + 1 if data[opens + 1] not in _BLANK else _BLANKS.match(data, opens + 1, closes).end()  # type: ignore[union-attr]  # it always matches
+            if keyed and (key := _KEY.match(data, at, closes)):
+                start = key.end()
+            out.append(Child(at, start, closes))
+        return out

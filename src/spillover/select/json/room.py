@@ -71,6 +71,7 @@ class Tree:
     work: Work = UNBOUNDED
     asked: Query = NOTHING_ASKED
     _alike: dict[int, Alike] = field(default_factory=dict, repr=False, compare=False)
+    _records: dict[int, dict[int, Child]] = field(default_factory=dict, repr=False, compare=False)
     _deep: dict[int, dict[int, str]] = field(default_factory=dict, repr=False, compare=False)
     _stands_out: dict[int, Sequence[tuple[int, str]]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -108,9 +109,12 @@ class Tree:
         if not alike.many:
             return False
         odd = dict(self._odd(marks, depth))
-        numbers = range(count) if count <= ROWS else sorted({*range(ROWS), *odd, count - 1})
-        self.work.spend(5 * OBJECT * len(numbers))
-        records = {number: self.members.child(marks, number) for number in numbers}
+        if start not in self._records:
+            numbers = range(count) if count <= ROWS else sorted({*range(ROWS), *odd, count - 1})
+            members = self.members
+            self._records[start] = {number: members.child(marks, number) for number in numbers}
+        records = self._records[start]
+        self.work.spend(5 * OBJECT * len(records))
         if start not in self._deep:
             self._deep[start] = alike.odd(records) if count >= MANY else {}
         odd |= {number: why for number, why in self._deep[start].items() if number not in odd}

@@ -25,9 +25,13 @@ def plan(
 
     Records are given by their number, of `count` in all; where some are not given, they are never shown.
     """
+    known: dict[tuple[int, int], int] = {}
 
     def size(number: int, level: int) -> int:
-        return alike.lean(records[number], level).size + COMMA
+        found = known.get((number, level))
+        if found is None:
+            found = known[number, level] = alike.lean(records[number], level).size + COMMA
+        return found
 
     if len(records) == count:
         for level in range(1, LEVELS + 1):
@@ -56,9 +60,9 @@ def _fill(levels: dict[int, int], left: int, first: Sequence[int], size: Size) -
     order = list(dict.fromkeys((*(number for number in first if number in levels), *levels)))
     for _ in range(LEVELS):
         for number in order:
-            more = size(number, levels[number] - 1) - size(number, levels[number]) if levels[number] else 0
-            if levels[number] and more <= left:
-                levels[number] -= 1
+            level = levels[number]
+            if level and (more := size(number, level - 1) - size(number, level)) <= left:
+                levels[number] = level - 1
                 left -= more
     return levels
 
