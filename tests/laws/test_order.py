@@ -36,7 +36,7 @@ ORDER = """
     select.json.members
     select.json.alike
     select.json.rows
-    select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts
+    select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts    select.islands
     select.outlined         select.told          select.found        select.families     select.worth       redact
     select.exact
     select.lines            select.json.gaps

@@ -7,6 +7,7 @@ from spillover.select.arrays import among, group
 from spillover.select.classes import EVIDENCE
 from spillover.select.families import MOST, SURE
 from spillover.select.fold import runs
+from spillover.select.islands import weak_islands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ NARROWEST = 60
 SORTED = 512
 #: More than sums of costs can be off by, in tokens.
 ROUNDING = 1e-3
+#: Below these points, no line is worth a marker of its own.
+WORTHLESS = -2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +206,20 @@ def choose(those: Candidates, room: float) -> Array:
     verdicts = int((lines.of_class("verdict") & able).sum())
     share = PEAKS_OF_MANY if verdicts >= MANY else PEAKS
     alone = OWN * those.own + (1 - OWN) * points
+    held = keep.copy()
     keep = _take(keep, *_strongest(alone, able, cost, room), cost, min(room, _price(keep, cost) + share * room))
-    keep = _tell_families(keep, those, cost, room)
+    named = _tell_families(keep, those, cost, room)
+    held |= named & ~keep
     # What is around them.
     grown = _grow(points, cost, (USUAL / room) ** 0.5)
-    keep = _take(keep, *_strongest(grown, able, cost, room), cost, room)
+    keep = _take(named, *_strongest(grown, able, cost, room), cost, room)
+    for last in (False, True):
+        least = float(grown[able & ~keep].max(initial=WORTHLESS))
+        weak = weak_islands(keep, held, np.maximum(grown, alone), cost, least=least, marker=MARKER)
+        able = able & ~weak
+        keep = keep & ~weak
+        if not last:
+            keep = _take(keep, *_strongest(grown, able, cost, room), cost, room)
     # Any room that is left goes to repeated lines, from the end.
     rest = (~keep).nonzero()[0][::-1]
     return _take(keep, rest, len(rest), cost, room)
