@@ -31,7 +31,7 @@ ORDER = """
     view.document           view.forged
     select.arrays
     select.span             select.engine        select.json         select.outliers     select.wanted
-    select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer
+    select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer  select.seek
     select.json.almost
     select.json.members
     select.json.alike

@@ -213,11 +213,11 @@ def choose(those: Candidates, room: float) -> Array:
     # What is around them.
     grown = _grow(points, cost, (USUAL / room) ** 0.5)
     keep = _take(named, *_strongest(grown, able, cost, room), cost, room)
+    # A line that says nothing is not worth a marker of its own: its room goes to what lies beside other lines.
+    held |= evidence(lines).any(axis=1)
     for last in (False, True):
-        least = float(grown[able & ~keep].max(initial=WORTHLESS))
-        weak = weak_islands(keep, held, np.maximum(grown, alone), cost, least=least, marker=MARKER)
-        able = able & ~weak
-        keep = keep & ~weak
+        weak = weak_islands(keep, held, np.maximum(grown, alone), cost, least=WORTHLESS, marker=MARKER)
+        able, keep = able & ~weak, keep & ~weak
         if not last:
             keep = _take(keep, *_strongest(grown, able, cost, room), cost, room)
     # Any room that is left goes to repeated lines, from the end.
