@@ -91,7 +91,9 @@ def fit(
     full, shown = look(join(spans))
     if full <= 1:
         found = replace(shown, kind=kind, why=_reasons(renderer, spans))
-        return _say_next(renderer, found, choices, wanted) if renderer.hints and renderer.tier == 0 else (renderer, found)
+        return (
+            _say_next(renderer, found, choices, wanted) if renderer.hints and renderer.tier == 0 else (renderer, found)
+        )
     words = shown.notice or renderer.show([]).text
     return renderer, Shown(trim(words, choices), tuple("" for _ in document.sections), (), 0)
 
