@@ -49,6 +49,14 @@ def test_a_signature_may_have_several_lines_and_what_is_said_of_it_follows():
     )
 
 
+def test_a_log_that_counts_its_lines_is_no_file_unless_the_call_says_so():
+    log = [b"%d: copied /srv/%d.bin in %d ms" % (n, n * 7919 % 10007, n % 17) for n in range(1, 200)]
+    assert not is_numbered(log, hinted=False)
+    assert is_numbered(log, hinted=True)
+    code = [b"%d: %s" % (n, line.rstrip()) for n, line in enumerate(PYTHON * 3, 1)]
+    assert is_numbered(code, hinted=False)
+
+
 @pytest.mark.parametrize("suffix", sorted(set(grammar.LANGUAGES)))
 def test_every_grammar_of_the_extra_loads(suffix):
     pytest.importorskip("tree_sitter_" + "python", reason="needs the extra code")
@@ -121,7 +129,7 @@ def test_the_end_of_a_name_says_the_language(query, suffix):
 
 
 def test_numbered_lines_count_on_and_logs_are_no_programs():
-    assert is_numbered(numbered().encode().splitlines())
-    assert not is_numbered([b"%d\tvalue" % (n * 3) for n in range(50)])
+    assert is_numbered(numbered().encode().splitlines(), hinted=False)
+    assert not is_numbered([b"%d\tvalue" % (n * 3) for n in range(50)], hinted=False)
     assert not is_code([b"2026-01-01 10:00:00 INFO started (ok)"] * 40, hinted=False)
     assert is_code(PYTHON, hinted=False)
