@@ -501,13 +501,14 @@ def passed_on(uri: str, argument: str, size: int) -> str:
     return f"[{one_line(uri, 100)} was passed as {one_line(argument, 60)}: {size:,} bytes.]"
 
 
-def found_in(finds: int, groups: int, folder: str, *, names: bool) -> str:
+def found_in(finds: int, groups: int, folder: str, *, names: bool, above: str = "") -> str:
     """Return the words above what a search found: how much, where, and what is left out of each line."""
     what = f"{finds:,} name{'' if finds == 1 else 's'}" if names else f"{finds:,} match{'' if finds == 1 else 'es'}"
     where = f"{groups:,} folder" if names else f"{groups:,} file"
     below = f", paths relative to {folder}" if folder else ""
     once = "" if names else ", each named once"
-    return f"{what} in {where}{'' if groups == 1 else 's'}{below}{once}"
+    hidden = f"; above: {above}" if above else ""
+    return f"{what} in {where}{'' if groups == 1 else 's'}{below}{once}{hidden}"
 
 
 def hidden_finds(named: Sequence[tuple[str, int, int]], rest: int, more: int) -> str:

@@ -41,6 +41,7 @@ _STATUS = re.compile(
     rb"(?! {3})[ MADRCU?!]{2} |[ \t]++(?:(?:both |new )?[a-z]++(?: by (?:us|them))?:[ \t]++)?"
     rb"|[-dlbcps][-rwxsStT]{9}[.+@]?[ \t]++\d++[ \t]++\S++[ \t]++\S++[ \t]++[\d.,]++[BKMGT]?[ \t]++\S++[ \t]++\S++[ \t]++\S++ "
 )
+_COUNTED, COUNT = re.compile(rb"[\w)]:\d{1,8}\r?\Z"), 12
 _ROOTED = re.compile(rb"/|[A-Za-z]:[/\\]")
 _FILE = re.compile(rb"\.[A-Za-z0-9_+-]{1,12}\Z")
 
@@ -101,10 +102,13 @@ def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:
         return len(about) >= HINTED * len(filled)
     places = sum(1 for row in about if row.number and row.file)
     names = sum(1 for row in about if row.kind == FIND and not row.number and row.body == row.start)
+    counted = sum(
+        1 for line in filled if _COUNTED.search(line[-COUNT:]) is not None
+    )  # as `grep -c` and `rg -c` have it
     judged = sum(1 for line in filled if _JUDGED.search(line[:LONGEST]))
     if judged > FEW * len(filled) or len(about) < SURE * len(filled):
         return False
-    return places >= SURE * len(filled) or names >= SURE * len(filled) or (places + _heads(some)) >= SURE * len(filled)
+    return max(places, names, counted, places + _heads(some)) >= SURE * len(filled)
 
 
 def _heads(some: Sequence[Row]) -> int:
@@ -217,12 +221,12 @@ def by_folder(new: Sequence[tuple[int, bytes, int]]) -> list[tuple[int, bytes, i
     return sorted(out, key=lambda each: -each[0])
 
 
-def repeats(texts: Sequence[bytes], found: Sequence[Row]) -> list[bool]:
-    """Return which rows say, without file and number, what another has said before."""
-    known: set[bytes] = set()
+def repeats(texts: Sequence[bytes], found: Sequence[Row]) -> list[int]:
+    """Return for each row how many before it say, without file and number, the same."""
+    known: dict[bytes, int] = {}
     out = []
     for text, row in zip(texts, found, strict=True):
-        said = text[row.body - row.start :].lstrip(b"0123456789 ")
-        out.append(said in known)
-        known.add(said)
+        said = text[row.body - row.start :].lstrip(b"0123456789 ").strip()
+        out.append(known.get(said, 0) if said else 0)
+        known[said] = out[-1] + 1
     return out

@@ -34,7 +34,7 @@ def likely_search(kind: str, shown: str, told: Iterable[tuple[str, str]], query:
     """
     asked = [word for word in _PLAIN.findall(query) if word in shown and ("_" in word or word.lower() != word)]
     if asked:
-        return asked[0]
+        return str(asked[0])
     if kind == "log":
         return _name_error(list(told))
     if kind == "source":

@@ -34,8 +34,10 @@ _WORD = re.compile(rb"[A-Za-z_$][\w$]{2,}+")
 _KEYWORDS = frozenset(
     b"const let var val static final define export pub public private protected readonly int long char string String bool boolean auto unsigned".split()
 )
-#: The share of the room for the skeleton, and for what answers the query.
-SKELETON, ANSWERING = 0.45, 0.35
+#: The share of the room for the skeleton, where nothing is known of what is wanted, and of what was read or printed; and for
+#: what answers the query. Measured: with more of a skeleton, agents find something of what they need in more of the files they
+#: read (92 % instead of 88), and all of it in fewer (69 instead of 71).
+SKELETON, LESS, ANSWERING = 0.45, 0.2, 0.35
 #: Of constants, so many first uses belong to the skeleton; in so much of a line, names are looked for.
 USES, LOOKED = 40, 400
 #: Of the rest, the share for the beginning: of a file, and of what a command printed of one.
@@ -63,8 +65,14 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
         return []
     document.work.spend(OBJECT * 10 * len(lines))
     blocks = outline(lines.text, suffix_of(wanted), document.work)
-    early = FROM_FILE if any(lines.skip) or not wanted.command else FROM_COMMAND
-    plan = _Plan(lines, blocks, _asked(wanted), early)
+    read, printed = any(lines.skip), bool(wanted.command)
+    plan = _Plan(
+        lines,
+        blocks,
+        _asked(wanted),
+        skeleton=LESS if read or printed else SKELETON,
+        early=FROM_COMMAND if printed and not read else FROM_FILE,
+    )
 
     def spans(room: int) -> list[Span]:
         return plan.spans(plan.take(room))
@@ -96,10 +104,10 @@ def _constant(line: bytes) -> bytes:
 class _Plan:
     """Lines with what each would cost, and in which order they get room."""
 
-    def __init__(self, lines: Listing, blocks: Sequence[Block], query: Query, early: float = FROM_FILE) -> None:
+    def __init__(self, lines: Listing, blocks: Sequence[Block], query: Query, *, skeleton: float, early: float) -> None:
         import numpy as np
 
-        self.lines, self.early, self.legal = lines, early, _count_legal(lines.text)
+        self.lines, self.share, self.early, self.legal = lines, skeleton, early, _count_legal(lines.text)
         sizes = np.fromiter((min(len(text), WIDTH) for text in lines.text), dtype=np.int64, count=len(lines))
         indents = np.fromiter((len(text) - len(text.lstrip()) for text in lines.text), dtype=np.int64, count=len(lines))
         self.cost = 1.0 + (sizes - indents) / PER_TOKEN
@@ -164,7 +172,7 @@ class _Plan:
         import numpy as np
 
         keep = np.zeros(len(self.lines), dtype=bool)
-        keep = self._add(keep, self.skeleton, SKELETON * room)
+        keep = self._add(keep, self.skeleton, self.share * room)
         keep = self._add(keep, self.answering, min(room, self._price(keep) + ANSWERING * room))
         upto, since = np.cumsum(self.cost), np.cumsum(self.cost[::-1])[::-1]
         upto -= upto[self.legal - 1] if self.legal else 0.0
