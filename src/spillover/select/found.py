@@ -221,12 +221,14 @@ def by_folder(new: Sequence[tuple[int, bytes, int]]) -> list[tuple[int, bytes, i
     return sorted(out, key=lambda each: -each[0])
 
 
-def repeats(texts: Sequence[bytes], found: Sequence[Row]) -> list[int]:
-    """Return for each row how many before it say, without file and number, the same."""
+def repeats(texts: Sequence[bytes], found: Sequence[Row]) -> tuple[list[int], list[int]]:
+    """Return for each row how many say, without file and number, the same: before it, and in all."""
     known: dict[bytes, int] = {}
-    out = []
-    for text, row in zip(texts, found, strict=True):
-        said = text[row.body - row.start :].lstrip(b"0123456789 ").strip()
-        out.append(known.get(said, 0) if said else 0)
-        known[said] = out[-1] + 1
-    return out
+    before = []
+    said = [
+        text[row.body - row.start :].lstrip(b"0123456789:- ").strip() for text, row in zip(texts, found, strict=True)
+    ]
+    for words in said:
+        before.append(known.get(words, 0) if words else 0)
+        known[words] = before[-1] + 1
+    return before, [known[words] for words in said]

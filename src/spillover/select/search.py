@@ -138,13 +138,13 @@ class _Found:
         return row.body > row.start or self.lists
 
     def stale(self) -> Array:
-        """Return which rows say only what others have said: finds, all about files in which nothing else was found, separators."""
+        """Return which rows say only what others have said; all about files in which nothing else was found; separators."""
         import numpy as np
 
         find = self.kind == FIND
         told = np.isin(self.group, self.group[find]) & ~np.isin(self.group, self.group[find & ~self.again])
         blank = np.fromiter((text.strip() in (b"", b"--") for text in self.texts), bool, len(self.texts))
-        return (find & self.again) | told | blank
+        return self.again | told | blank
 
     def finds(self) -> int:
         return int((self.kind == FIND).sum())
@@ -188,9 +188,10 @@ def _worth(found: _Found, query: Query) -> Array:
         points = query.score(found.texts)
         worth += ASKED * points
         found.answers = points >= ANSWER
-    before = np.array(repeats(found.texts, found.rows))
+    before, in_all = map(np.array, repeats(found.texts, found.rows))
     worth[(before > 0) & find] -= AGAIN
-    found.again = (before >= SAME) & (not found.lists)
+    # What stands around many finds says nothing of any.
+    found.again = ((before >= SAME) | (around & (in_all > SAME))) & (not found.lists)
     few = (found.kind == OTHER) & (sum(found.kind == OTHER) <= HEADINGS)
     worth[few] = 1.5  # what a tool says itself: how much it found, what follows
     blank = np.fromiter((not text.strip(b" \t\r\n{}()[];,-") for text in found.texts), bool, count)
