@@ -60,6 +60,8 @@ AGAIN, HEADINGS = 0.5, 24
 #: A row that answers so much of the query is shown for that reason.
 ANSWER = 0.3
 ASKED = 0.15
+#: What a row is worth more by the number that is all it says of its file, as `rg -c` has it: so much times its logarithm.
+COUNTED = 0.2
 
 # Each is matched at the beginning of a line, or looks for one of a few words in a name of at most LONGEST bytes.
 _DEFINES = re.compile(
@@ -183,6 +185,7 @@ def _worth(found: _Found, query: Query) -> Array:
         if kind == FIND:
             nth[number] = seen[group] = seen.get(group, -1) + 1
     worth += np.where(find, 0.6 / (1.0 + nth), 0.0)
+    worth += COUNTED * np.log1p(np.fromiter(map(_count_said, found.texts, found.rows), np.float64, count))
     worth[around] -= 0.03 * np.minimum(_distance(find), 10)[around]
     if query:
         points = query.score(found.texts)
@@ -212,6 +215,16 @@ def _told(pattern: re.Pattern[bytes], found: _Found) -> Array:
 def _defines(text: bytes, row: Row) -> bool:
     said = text[row.body - row.start :]
     return _DEFINES.match(said.lstrip(b" 0123456789").lstrip(b":-") if row.number else said) is not None
+
+
+def _count_said(text: bytes, row: Row) -> int:
+    """Return the number that is all a row says of its file; 0 where it says something else."""
+    said = text[row.body - row.start :].strip()
+    return (
+        int(said)
+        if row.kind == FIND and row.body > row.start and not row.number and said.isdigit() and len(said) < 9
+        else 0
+    )
 
 
 def _distance(find: Array) -> Array:
