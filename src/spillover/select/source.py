@@ -38,8 +38,8 @@ _KEYWORDS = frozenset(
 #: what answers the query. Measured: with more of a skeleton, agents find something of what they need in more of the files they
 #: read (92 % instead of 88), and all of it in fewer (69 instead of 71).
 SKELETON, LESS, ANSWERING = 0.45, 0.2, 0.35
-#: Of constants, so many first uses belong to the skeleton; in so much of a line, names are looked for.
-USES, LOOKED = 40, 400
+#: So many constants come before the definitions, with their first uses; in so much of a line, names are looked for.
+CONSTANTS, LOOKED = 6, 400
 #: Of the rest, the share for the beginning: of a file, and of what a command printed of one.
 #: Measured: agents need of the first what lies early, of the second what they asked to see last.
 FROM_FILE, FROM_COMMAND = 0.7, 0.35
@@ -117,8 +117,15 @@ class _Plan:
         self.defines = {block.first for block in blocks if block.kind == "definition"}
 
     def _skeleton(self, blocks: Sequence[Block]) -> list[int]:
-        """Return the lines of the skeleton: the outer definitions first, the longest of them before others; then what they hold, and what is said."""
+        """Return the lines of the skeleton: some constants with their first uses, the outer definitions, the longest first, what they hold, what is said."""
         out: dict[int, None] = {}
+        constants = [block for block in blocks if block.kind == "constant" and block.depth == 0][:CONSTANTS]
+        for line, why in sorted((block.first, block.kind) for block in constants):
+            out.setdefault(line)
+            self.why.setdefault(line, why)
+        for line, name in self._first_uses(constants):
+            out.setdefault(line)
+            self.why.setdefault(line, f"first use of {name.decode('utf-8', 'replace')}")
         rank = {"definition": 0, "heading": 0, "constant": 1, "import": 2}
         for block in sorted(
             blocks,
@@ -131,9 +138,6 @@ class _Plan:
             last = block.signature if block.kind != "import" else block.last
             out.update(dict.fromkeys(range(block.first, min(last, block.first + 8) + 1)))
             self.why.setdefault(block.first, block.kind)
-        for line, name in self._first_uses(blocks):
-            out.setdefault(line)
-            self.why.setdefault(line, f"first use of {name.decode('utf-8', 'replace')}")
         for block in blocks:
             said = doc_line(self.lines.text, block) if block.kind == "definition" else None
             if said is not None:
@@ -141,10 +145,9 @@ class _Plan:
                 self.why.setdefault(said, "what is said of a definition")
         return list(out)
 
-    def _first_uses(self, blocks: Sequence[Block]) -> Iterator[tuple[int, bytes]]:
+    def _first_uses(self, constants: Sequence[Block]) -> Iterator[tuple[int, bytes]]:
         """Yield where each constant is used first, and its name."""
-        constants = [block for block in blocks if block.kind == "constant" and block.depth == 0]
-        waiting = {name: block.last for block in constants[:USES] if (name := _constant(self.lines.text[block.first]))}
+        waiting = {name: block.last for block in constants if (name := _constant(self.lines.text[block.first]))}
         for number, text in enumerate(self.lines.text):
             if not waiting:
                 return
