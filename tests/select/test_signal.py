@@ -312,8 +312,8 @@ def test_failures_of_one_family_leave_the_room_to_what_explains_one(shown):
     ]
     lines = [f"FAILED {name} - ConnectionError: refused..." for name in names] + ["100 failed in 2 s"]
     clip = shown("\n".join([*(f"collected {n}" for n in range(99)), *why, *lines]), tokens=700)
-    assert "\n".join(why) in clip.text
-    assert " more like the next line: lines 1" in clip.text
+    assert all(line in clip.text for line in why)
+    assert clip.text.count("FAILED ") < 40
 
 
 def test_names_that_sound_like_failures_leave_the_room_to_one(shown):

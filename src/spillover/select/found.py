@@ -225,9 +225,7 @@ def repeats(texts: Sequence[bytes], found: Sequence[Row]) -> tuple[list[int], li
     """Return for each row how many say, without file and number, the same: before it, and in all."""
     known: dict[bytes, int] = {}
     before = []
-    said = [
-        text[row.body - row.start :].lstrip(b"0123456789:- ").strip() for text, row in zip(texts, found, strict=True)
-    ]
+    said = [text[row.body - row.start :].lstrip(b"0123456789 ").strip() for text, row in zip(texts, found, strict=True)]
     for words in said:
         before.append(known.get(words, 0) if words else 0)
         known[words] = before[-1] + 1

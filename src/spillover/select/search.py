@@ -45,8 +45,8 @@ HEAD, TAIL = 3 << 20, 1 << 20
 ROWS = 60_000
 #: About what a marker costs, in tokens.
 MARKER = 9.0
-#: So many files are named in one marker, more where little else is shown; the others are counted.
-NAMES, MANY_NAMES = 8, 10
+#: So many files are named in one marker, more where little else is shown, few above the first find; the others are counted.
+NAMES, MANY_NAMES, ABOVE = 8, 10, 2
 #: Of files that say the same, so many show it.
 SAME = 3
 #: Bytes of a token, where nothing better is known.
@@ -299,7 +299,7 @@ def _spans(found: _Found, keep: Array, names: int) -> list[Span]:
         last = row.file or (last if row.kind != OTHER else b"")
     if out and (found.folder or found.lists or len(found.groups) > 1):
         folder = found.folder.decode("utf-8", "replace")
-        above = _hidden(found, -1, kept[0], shown, told, names)
+        above = _hidden(found, -1, kept[0], shown, told, ABOVE)
         lead = found_in(found.finds(), len(found.groups), folder, names=found.lists, above=above.note if above else "")
         first = out[0]
         out[0] = Span(first.start, first.end, first.why, first.then, lead, first.skip)

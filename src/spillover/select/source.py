@@ -34,10 +34,11 @@ _WORD = re.compile(rb"[A-Za-z_$][\w$]{2,}+")
 _KEYWORDS = frozenset(
     b"const let var val static final define export pub public private protected readonly int long char string String bool boolean auto unsigned".split()
 )
-#: The share of the room for the skeleton, where nothing is known of what is wanted, and of what was read or printed; and for
-#: what answers the query. Measured: with more of a skeleton, agents find something of what they need in more of the files they
+#: The share of the room for the skeleton, of a file LARGE times the room of which nothing is known, and of what was read or
+#: printed; and for what answers the query. Measured: with more of a skeleton, agents find something of what they need in more of the files they
 #: read (92 % instead of 88), and all of it in fewer (69 instead of 71).
 SKELETON, LESS, ANSWERING = 0.45, 0.2, 0.35
+LARGE = 3
 #: So many constants come before the definitions, with their first uses; in so much of a line, names are looked for.
 CONSTANTS, LOOKED = 6, 400
 #: Of the rest, the share for the beginning: of a file, and of what a command printed of one.
@@ -65,14 +66,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
         return []
     document.work.spend(OBJECT * 10 * len(lines))
     blocks = outline(lines.text, suffix_of(wanted), document.work)
-    read, printed = any(lines.skip), bool(wanted.command)
-    plan = _Plan(
-        lines,
-        blocks,
-        _asked(wanted),
-        skeleton=LESS if read or printed else SKELETON,
-        early=FROM_COMMAND if printed and not read else FROM_FILE,
-    )
+    plan = _Plan(lines, blocks, _asked(wanted), printed=bool(wanted.command))
 
     def spans(room: int) -> list[Span]:
         return plan.spans(plan.take(room))
@@ -104,10 +98,10 @@ def _constant(line: bytes) -> bytes:
 class _Plan:
     """Lines with what each would cost, and in which order they get room."""
 
-    def __init__(self, lines: Listing, blocks: Sequence[Block], query: Query, *, skeleton: float, early: float) -> None:
+    def __init__(self, lines: Listing, blocks: Sequence[Block], query: Query, *, printed: bool) -> None:
         import numpy as np
 
-        self.lines, self.share, self.early, self.legal = lines, skeleton, early, _count_legal(lines.text)
+        self.lines, self.read, self.printed, self.legal = lines, any(lines.skip), printed, _count_legal(lines.text)
         sizes = np.fromiter((min(len(text), WIDTH) for text in lines.text), dtype=np.int64, count=len(lines))
         indents = np.fromiter((len(text) - len(text.lstrip()) for text in lines.text), dtype=np.int64, count=len(lines))
         self.cost = 1.0 + (sizes - indents) / PER_TOKEN
@@ -175,7 +169,10 @@ class _Plan:
         import numpy as np
 
         keep = np.zeros(len(self.lines), dtype=bool)
-        keep = self._add(keep, self.skeleton, self.share * room)
+        # What is not known to be a part that somebody asked for, and is much larger than the room, is a file.
+        whole = not self.read and not self.printed and float(self.cost.sum()) > LARGE * room
+        early = FROM_FILE if self.read or whole else FROM_COMMAND
+        keep = self._add(keep, self.skeleton, (SKELETON if whole else LESS) * room)
         keep = self._add(keep, self.answering, min(room, self._price(keep) + ANSWERING * room))
         upto, since = np.cumsum(self.cost), np.cumsum(self.cost[::-1])[::-1]
         upto -= upto[self.legal - 1] if self.legal else 0.0
@@ -183,7 +180,7 @@ class _Plan:
         low, high, best = 0.0, float(room), keep
         for _ in range(16):
             middle = (low + high) / 2
-            more = self._close(keep | (upto <= self.early * middle) | (since <= (1 - self.early) * middle))
+            more = self._close(keep | (upto <= early * middle) | (since <= (1 - early) * middle))
             if self._price(more) <= room:
                 low, best = middle, more
             else:
