@@ -50,12 +50,15 @@ LOST = replace(FACTS, ref=None, path=None, reason="No space left on device")
     [
         ("none", ""),
         ("path", ""),
-        ("cli", f"spill grep {REF} PATTERN · spill read {REF} 61:160"),
-        ("tools", f'grep_output("{REF}", PATTERN) · read_output("{REF}", lines="61:160")'),
+        ("cli", f"spill outline {REF} · spill grep {REF} PATTERN · spill read {REF} 61:160"),
+        (
+            "tools",
+            f'outline_output("{REF}") · grep_output("{REF}", PATTERN) · read_output("{REF}", lines="61:160")',
+        ),
         ("files:Read,Grep", f"Grep PATTERN in {WHERE} · Read {WHERE} offset=61 limit=100"),
         ("files", f"Grep PATTERN in {WHERE} · Read {WHERE} offset=61 limit=100"),
         ("agent:Task", f"have Task look through {WHERE} and report what matters"),
-        (["path", "cli"], f"spill grep {REF} PATTERN · spill read {REF} 61:160"),
+        (["path", "cli"], f"spill outline {REF} · spill grep {REF} PATTERN · spill read {REF} 61:160"),
         (Hint(lines="open {path} at {first}"), f"open {WHERE} at 61"),
     ],
 )
@@ -67,8 +70,34 @@ def test_the_next_step_names_only_what_the_reader_has(chosen, steps):
 def test_a_notice_says_what_is_missing_where_it_is_and_the_next_step():
     assert notice(FACTS, hints(["cli", "path"])) == (
         "[Output clipped: 1,214 of 50,112 lines shown; 5,000,000 bytes, ~1,250,000 tokens in all. "
-        f"Full output: {WHERE}\n Next: spill grep {REF} PATTERN · spill read {REF} 61:160]"
+        f"Full output: {WHERE}\n Next: spill outline {REF} · spill grep {REF} PATTERN · spill read {REF} 61:160]"
     )
+
+
+@pytest.mark.parametrize(
+    ("way", "seek", "step"),
+    [
+        (CLI, "TypeError", f"spill grep {REF} TypeError"),
+        (CLI, "^diff --git", f"spill grep {REF} '^diff --git'"),
+        (TOOLS, "(class|def) ", f'grep_output("{REF}", "(class|def) ")'),
+        (file_tools(), "TypeError", f"Grep TypeError in {WHERE}"),
+    ],
+)
+def test_the_search_that_is_likely_next_can_be_pasted_as_it_stands(way, seek, step):
+    assert f" {step} · " in notice(replace(FACTS, seek=seek), (way,))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        replace(FACTS, shown_bytes=600_000),  # much of it is shown
+        replace(FACTS, bytes=60_000),  # it is small
+        replace(FACTS, mapped=False),  # a map of it would say nothing
+    ],
+)
+def test_a_map_is_offered_only_where_it_helps(facts):
+    assert "outline" in notice(FACTS, (CLI,))
+    assert "outline" not in notice(facts, (CLI,))
 
 
 @pytest.mark.parametrize(

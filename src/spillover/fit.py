@@ -11,6 +11,7 @@ from spillover.render import Kept, Renderer, Shown
 from spillover.result import Reason
 from spillover.select.ends import keeping, most
 from spillover.select.kind import describe
+from spillover.select.seek import LINE, likely_search
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
 from spillover.select.worth import FLOOR
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from spillover.view.document import Document
 
 TIERS = 3
+#: Kinds of which `outline` says what a clip does not: sections, keys, families of failures.
+MAPPED = frozenset(("log", "json", "ndjson", "diff", "prose"))
+#: So many reasons, and so much of what is shown, tell which search is likely next.
+MOST_TOLD, TOLD_CHARS = 400, 40_000
 #: Why both ends are shown of an output that is not looked at more closely.
 TOO_MUCH = "both ends: choosing more closely was too much work"
 CRAMPED = "both ends: too little memory to choose more closely"
@@ -85,9 +90,28 @@ def fit(
             return shorter
     full, shown = look(join(spans))
     if full <= 1:
-        return renderer, replace(shown, kind=kind, why=_reasons(renderer, spans))
+        found = replace(shown, kind=kind, why=_reasons(renderer, spans))
+        return (
+            _say_next(renderer, found, choices, wanted) if renderer.hints and renderer.tier == 0 else (renderer, found)
+        )
     words = shown.notice or renderer.show([]).text
     return renderer, Shown(trim(words, choices), tuple("" for _ in document.sections), (), 0)
+
+
+def _say_next(renderer: Renderer, shown: Shown, choices: Choices, wanted: Wanted) -> tuple[Renderer, Shown]:
+    """Return the same with the next step in the words of this output: the likely search, and a map only where there is one."""
+    told = ((reason.why, _line(renderer, reason.first)) for reason in shown.why[:MOST_TOLD])
+    seek = likely_search(shown.kind, shown.body[:TOLD_CHARS], told, wanted.query)
+    other = replace(renderer, seek=seek, mapped=shown.kind in MAPPED)
+    said = other.show(shown.spans)
+    if _measure(other, said, choices, choices.limits) > 1:
+        return renderer, shown
+    return other, replace(said, kind=shown.kind, why=shown.why)
+
+
+def _line(renderer: Renderer, number: int) -> str:
+    start = renderer.document.start(number)
+    return renderer.document.look(start, min(renderer.document.start(number + 1), start + LINE))[0]
 
 
 def _renderer(document: Document, choices: Choices, kept: Kept, tokens: int, least: int) -> Renderer:

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 #: How many lines, or bytes inside a line, the next step proposes to read.
 NEXT_LINES = 100
 NEXT_BYTES = 4_000
+#: A map is offered of an output this large, in bytes, of which at most one part in so many is shown.
+MAP_BYTES, MAP_SHARE = 1 << 16, 10
 #: A reason is somebody else's words; no more of them than this. A remedy comes last, so that a longer one loses its middle.
 REASON_CHARS = 400
 
 
-_STEPS = ("search", "lines", "bytes", "columns", "grep", "inside")
+_STEPS = ("search", "lines", "bytes", "columns", "grep", "inside", "outline")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,7 @@ class Hint:
     columns: str | None = None
     grep: str | None = None  # how a search goes on: {pattern} {options} {start}
     inside: str | None = None  # lines of a string in JSON: {pointer} too
+    outline: str | None = None
     path: bool = False  # whether the reader can open files
 
     def __post_init__(self) -> None:
@@ -64,21 +67,23 @@ def _check_template(what: str, template: str, places: Mapping[str, object]) -> N
 
 #: The reader can run `spill`.
 CLI = Hint(
-    search="spill grep {ref} PATTERN",
+    search="spill grep {ref} {pattern}",
     lines="spill read {ref} {first}:{last}",
     bytes="spill read {ref} --bytes {start}:{end}",
     columns="spill read {ref} {line} --columns {start}:{end}",
     grep="spill grep {ref} {pattern}{options} --from {start}",
     inside="spill read {ref}#{pointer} {first}:{last}",
+    outline="spill outline {ref}",
 )
 #: The reader has the tools of `spill mcp`, or of `Clipper.tools()`.
 TOOLS = Hint(
-    search='grep_output("{ref}", PATTERN)',
+    search='grep_output("{ref}", {pattern})',
     lines='read_output("{ref}", lines="{first}:{last}")',
     bytes='read_output("{ref}", bytes="{start}:{end}")',
     columns='read_output("{ref}", lines="{line}", columns="{start}:{end}")',
     grep='grep_output("{ref}", {pattern}{options}, start="{start}")',
     inside='read_output("{ref}#{pointer}", lines="{first}:{last}")',
+    outline='outline_output("{ref}")',
 )
 #: The reader can open files; nothing is known of its tools.
 PATH = Hint(path=True)
@@ -96,7 +101,7 @@ def with_options(hint: Hint, options: str) -> Hint:
 def file_tools(read: str = "Read", search: str = "Grep") -> Hint:
     """Return a hint for a reader that has file tools of these names."""
     read, search = _plain(read), _plain(search)
-    return Hint(search=f"{search} PATTERN in {{path}}", lines=f"{read} {{path}} offset={{first}} limit={{count}}")
+    return Hint(search=f"{search} {{pattern}} in {{path}}", lines=f"{read} {{path}} offset={{first}} limit={{count}}")
 
 
 def sub_agent(name: str = "Task") -> Hint:
@@ -222,6 +227,8 @@ class Facts:
     stored: int | None = None  # bytes, where it is stored in part
     inside: Inside | None = None  # where the gap is, in a string of JSON
     here: bool = False  # it is on this machine only, and `reason` says why
+    seek: str = ""  # the search that is most likely next
+    mapped: bool = True  # whether a map of it says more than what is shown
 
 
 def lines_of(count: int) -> str:
@@ -291,10 +298,27 @@ def _steps(facts: Facts, ways: Sequence[Hint], *, short: bool) -> list[str]:
         named = facts.inside
         if named is not None and way.inside is not None and _is_safe(named):
             reading, place = way.inside, Gap(named.first, named.last, named.start, named.end)
-        chosen = [step for step in (*searching, reading) if step is not None]
+        mapping = [] if short or not _needs_map(facts) else [way.outline]
+        chosen = [step for step in (*mapping, *searching, reading) if step is not None]
         pointer = None if named is None else named.pointer
-        steps += [step.format(ref=facts.ref, path=facts.path, pointer=pointer, **_place(place)) for step in chosen]
+        values = {"ref": facts.ref, "path": facts.path, "pointer": pointer, "options": "", **_place(place)}
+        steps += [step.format(pattern=_word_pattern(facts.seek, step), **values) for step in chosen]
     return steps[:1] if short else steps
+
+
+def _needs_map(facts: Facts) -> bool:
+    return facts.mapped and facts.bytes >= max(MAP_BYTES, MAP_SHARE * facts.shown_bytes)
+
+
+def _word_pattern(pattern: str, template: str) -> str:
+    """Return a pattern as it stands in a call of this form; a word for one where none is likely."""
+    if not pattern:
+        return "PATTERN"
+    if "(" in template:
+        return f'"{pattern}"'
+    from shlex import quote  # only outputs that were cut need it
+
+    return quote(pattern) if template.startswith("spill ") else pattern
 
 
 def _is_safe(named: Inside) -> bool:
@@ -479,13 +503,14 @@ def passed_on(uri: str, argument: str, size: int) -> str:
     return f"[{one_line(uri, 100)} was passed as {one_line(argument, 60)}: {size:,} bytes.]"
 
 
-def found_in(finds: int, groups: int, folder: str, *, names: bool) -> str:
+def found_in(finds: int, groups: int, folder: str, *, names: bool, above: str = "") -> str:
     """Return the words above what a search found: how much, where, and what is left out of each line."""
     what = f"{finds:,} name{'' if finds == 1 else 's'}" if names else f"{finds:,} match{'' if finds == 1 else 'es'}"
     where = f"{groups:,} folder" if names else f"{groups:,} file"
     below = f", paths relative to {folder}" if folder else ""
     once = "" if names else ", each named once"
-    return f"{what} in {where}{'' if groups == 1 else 's'}{below}{once}"
+    hidden = f"; above: {above}" if above else ""
+    return f"{what} in {where}{'' if groups == 1 else 's'}{below}{once}{hidden}"
 
 
 def hidden_finds(named: Sequence[tuple[str, int, int]], rest: int, more: int) -> str:
@@ -535,4 +560,4 @@ def failed(size: int, shown: int, error: str) -> tuple[str, str]:
     return f"[Output clipped: {shown:,} of {size:,} bytes shown. {kept}]", f"[… {size - shown:,} bytes not shown …]"
 
 
-_NOWHERE = {name: value for name, value in _PLACES.items() if name != "ref"}
+_NOWHERE = {**{name: value for name, value in _PLACES.items() if name != "ref"}, "pattern": "PATTERN"}

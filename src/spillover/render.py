@@ -80,6 +80,8 @@ class Renderer:
     tokens: int  # of the whole output, estimated
     wording: Wording = WORDING
     tier: int = 0
+    seek: str = ""  # the search that is most likely next
+    mapped: bool = True  # whether a map of the output says more than what is shown
     _memo: _Memo = field(default_factory=lambda: _Memo(), repr=False, compare=False)  # noqa: PLW0108  defined below
 
     def show(self, spans: Sequence[Span]) -> Shown:
@@ -160,6 +162,8 @@ class Renderer:
             stored=self.kept.stored,
             inside=inside,
             here=self.kept.here,
+            seek=self.seek,
+            mapped=self.mapped,
         )
         return notice(facts, self.hints, self.wording, self.tier)
 

@@ -31,12 +31,12 @@ ORDER = """
     view.document
     select.arrays
     select.span             select.engine        select.json         select.outliers     select.wanted
-    select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer
+    select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer  select.seek
     select.json.almost
     select.json.members
     select.json.alike
     select.json.rows
-    select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts
+    select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts    select.islands
     select.outlined         select.told          select.found        select.families     select.worth       redact
     select.exact
     select.lines            select.json.gaps

@@ -115,13 +115,16 @@ LOGS = {
     "markdown": "# Title\n\n- one\n- two\n\n--- \n+++ text\n" * 900,
     "yaml": "".join(f"key{n}:\n  - a: {n}\n    b: [1, 2]\n" for n in range(2_000)),
     "tables of a tool": "".join(f"| name{n} | {n} |\n|---|---|\n\nsome text here\n" for n in range(900)),
-    "paths": "".join(f"/usr/lib/python3/dist-packages/thing{n}/__init__.py:{n}\n" for n in range(3_000)),
     "tabs": "".join(f"ok  \texample.com/pkg{n}\t0.0{n}s\n" if n % 3 else f"?   \texample.com/p{n}\n" for n in range(2_000)),
     "long lines": ("word " * 900 + "\n") * 40,
     "russian": "Привет, мир, и всё такое\n" * 3_000,
     "colours": "\x1b[32mok\x1b[0m a, b, c\r\n" * 3_000,
     "nul bytes in a log": LOG + "\0" * 20 + LOG,
 }  # fmt: skip
+
+
+def test_files_with_a_number_each_are_what_a_search_found():
+    assert guess(document("".join(f"/usr/lib/thing{n}/__init__.py:{n}\n" for n in range(3_000)))) == ("search", "log")
 
 
 @pytest.mark.parametrize("name", LOGS)

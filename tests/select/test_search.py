@@ -1,5 +1,7 @@
 """Searches and listings that are cut: each file by its name and count, definitions before uses."""
 
+from dataclasses import replace
+
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
@@ -93,3 +95,32 @@ def test_names_are_counted_by_their_folders():
     made = clip(text)
     assert "500 names in 10 folders, paths relative to /srv/project/checkout/src/" in made.text
     assert "pkg_9/" in made.text
+
+
+def test_what_hundreds_of_files_say_alike_is_shown_three_times_and_counted():
+    rows = [f"src/part_{n}.py:{n + 3}:    rates = load_rates(order)" for n in range(300)]
+    rows[200:200] = ["src/rates.py:1:def load_rates(order):"]
+    clipper = Clipper(Limits(tokens=1_000), store=MemoryStore())
+    clip = clipper.clip("\n".join(rows))
+    assert clip.text.count("rates = load_rates(order)") == 3
+    assert "def load_rates" in clip.text
+    assert "301 matches in 301 files" in clip.text
+    assert clipper.clip("\n".join(rows)).shown.tokens * 3 < replace(clipper, worth=0).clip("\n".join(rows)).shown.tokens
+
+
+def test_headings_leave_out_the_folder_all_have_and_files_above_the_first_find_are_named():
+    names = [f"/srv/build/workspace/shop/src/part_{n}.py" for n in range(60)]
+    parts = [
+        f"{name}\n{n + 1}:import retry\n{n + 9}:{'def retry(call):' if n == 40 else 'retry(call)'}\n"
+        for n, name in enumerate(names)
+    ]
+    text = Clipper(Limits(tokens=300), store=MemoryStore()).clip("\n".join(parts)).text
+    assert text.count("/srv/build/workspace/shop/src/") == 1
+    assert "part_40.py\n" in text
+
+
+def test_of_counts_the_largest_is_shown():
+    rows = [f"src/part_{n}.py:{412 if n == 170 else n % 4 + 1}" for n in range(300)]
+    clip = Clipper(Limits(tokens=400), store=MemoryStore()).clip("\n".join(rows))
+    assert clip.kind == "search"
+    assert "src/part_170.py:412" in clip.text

@@ -116,9 +116,9 @@ def test_a_line_is_near_another_only_within_a_few_lines(shown):
     why = [str(reason) for reason in shown("\n".join(lines), tokens=200).why]
     assert "line 1: at the beginning" in why
     assert "line 31,414: near line 31,415" in why
-    assert "line 31,416: near line 31,415" in why
+    assert "lines 31,416-31,418: near line 31,415" in why
     assert "line 31,415: verdict" in why
-    assert "at the end" in why[-1]
+    assert why[-1] == "line 50,000: at the end"  # what lies before it is folded, whatever room there is
 
 
 NEAR = re.compile(r"(near|in the block around) line ([\d,]+)")
@@ -290,3 +290,40 @@ def test_no_family_that_outline_names_is_left_out():
     named = clipper.outline(clip.ref).text
     assert [kind for kind in kinds if f"ERROR: {kind}" not in named] == []
     assert [kind for kind in kinds if f"ERROR: {kind}" not in clip.text] == []
+
+
+@pytest.mark.parametrize("line", ["pool: waiting", "worker {n} did job {n} in {n} ms"])
+def test_lines_that_are_alike_stay_folded_although_something_failed_and_there_is_room(shown, line):
+    lines = [line.format(n=n) for n in range(3_000)]
+    lines[1_700] = "FATAL: too many clients already"
+    clip = shown("\n".join(lines), tokens=1_000)
+    assert "FATAL: too many clients already" in clip.text
+    assert clip.shown.lines < 12
+    assert "1,69" in clip.text  # how many more there are
+
+
+def test_failures_of_one_family_leave_the_room_to_what_explains_one(shown):
+    names = [f"tests/test_{word}.py::test_{word}_{how}" for word in "abcdefghij" for how in "klmnopqrst"]
+    why = [
+        "def connect(url):",
+        ">   raise ConnectionError(url)",
+        "E   ConnectionError: refused by 10.0.0.7",
+        "net.py:3: ConnectionError",
+    ]
+    lines = [f"FAILED {name} - ConnectionError: refused..." for name in names] + ["100 failed in 2 s"]
+    clip = shown("\n".join([*(f"collected {n}" for n in range(99)), *why, *lines]), tokens=700)
+    assert all(line in clip.text for line in why)
+    assert clip.text.count("FAILED ") < 40
+
+
+def test_names_that_sound_like_failures_leave_the_room_to_one(shown):
+    lines = [f"fetched signal-exit-3.0.{n}.tgz" for n in range(99)] + [
+        f"man3/backtrace_symbols_fd.{n}.gz" for n in range(99)
+    ]
+    lines += [f'app.py:{n}:    return "not found", 404' for n in range(99)]
+    lines += ["test_rates FAILED", "E   AssertionError: rate is 3, expected 4"]
+    lines += [f"x.py:{n}: DeprecationWarning: utcnow() is deprecated; errors will be raised" for n in range(99)]
+    clip = shown("\n".join(lines), tokens=400)
+    assert "test_rates FAILED\nE   AssertionError: rate is 3, expected 4" in clip.text
+    for often in ("signal-exit", "backtrace", "not found", "DeprecationWarning"):
+        assert 0 < clip.text.count(often) < 5

@@ -49,6 +49,14 @@ def test_a_signature_may_have_several_lines_and_what_is_said_of_it_follows():
     )
 
 
+def test_a_log_that_counts_its_lines_is_no_file_unless_the_call_says_so():
+    log = [b"%d: copied /srv/%d.bin in %d ms" % (n, n * 7919 % 10007, n % 17) for n in range(1, 200)]
+    assert not is_numbered(log, hinted=False)
+    assert is_numbered(log, hinted=True)
+    code = [b"%d: %s" % (n, line.rstrip()) for n, line in enumerate(PYTHON * 3, 1)]
+    assert is_numbered(code, hinted=False)
+
+
 @pytest.mark.parametrize("suffix", sorted(set(grammar.LANGUAGES)))
 def test_every_grammar_of_the_extra_loads(suffix):
     pytest.importorskip("tree_sitter_" + "python", reason="needs the extra code")
@@ -121,7 +129,36 @@ def test_the_end_of_a_name_says_the_language(query, suffix):
 
 
 def test_numbered_lines_count_on_and_logs_are_no_programs():
-    assert is_numbered(numbered().encode().splitlines())
-    assert not is_numbered([b"%d\tvalue" % (n * 3) for n in range(50)])
+    assert is_numbered(numbered().encode().splitlines(), hinted=False)
+    assert not is_numbered([b"%d\tvalue" % (n * 3) for n in range(50)], hinted=False)
     assert not is_code([b"2026-01-01 10:00:00 INFO started (ok)"] * 40, hinted=False)
     assert is_code(PYTHON, hinted=False)
+
+
+def test_a_licence_waits_and_a_constant_comes_with_its_first_use():
+    legal = [f" * Line {n} of a licence.\n" for n in range(18)]
+    body = ["MAX_ORDERS = 40\n", "\n"]
+    for number in range(120):
+        body += [f"def step_{number}(order):\n", *(f"    order.add({number}, {part})\n" for part in range(12)), "\n"]
+        body += ["    check(order, limit=MAX_ORDERS)\n"] * (number == 70)
+    text = "".join(["/*\n * Copyright 2020 Somebody\n", *legal, " */\n", "import shop\n", "\n", *body])
+    clip = Clipper(Limits(tokens=1_500), store=MemoryStore()).clip(text)
+    assert clip.kind == "source"
+    assert "licence" not in clip.text
+    assert "MAX_ORDERS = 40" in clip.text
+    assert "    check(order, limit=MAX_ORDERS)" in clip.text
+    assert "first use of MAX_ORDERS" in [reason.why for reason in clip.why]
+
+
+def test_where_room_is_short_the_longest_definitions_are_named_first():
+    short = "".join(f"def small_{n}():\n    pass\n\n" for n in range(150))
+    text = (
+        "import shop\n\n"
+        + short
+        + "class Large:\n"
+        + "    def part(self):\n        return 1\n\n" * 60
+        + short.replace("small", "tiny")
+    )
+    clip = Clipper(Limits(tokens=600), store=MemoryStore()).clip(text)
+    assert clip.kind == "source"
+    assert "class Large:" in clip.text

@@ -23,7 +23,7 @@ TOO_SHORT = 5_000  # bytes; a tool that is missing says so in a line
 
 #: What a run may know of this machine: how to reach the registries and where toolchains are.
 INHERITED = re.compile(
-    r"^(SSL_|NODE_|PIP_|REQUESTS_|CURL_|CARGO_|RUSTUP_|JAVA_|npm_config_|NPM_CONFIG_|https?_proxy|no_proxy)",
+    r"^(SSL_|NODE_|PIP_|REQUESTS_|CURL_|CARGO_|RUSTUP_|JAVA_|DOCKER_HOST|npm_config_|NPM_CONFIG_|https?_proxy|no_proxy)",
     re.IGNORECASE,
 )
 #: In pieces: no file of this repository names a package index.

@@ -7,6 +7,7 @@ from spillover.select.arrays import among, group
 from spillover.select.classes import EVIDENCE
 from spillover.select.families import MOST, SURE
 from spillover.select.fold import runs
+from spillover.select.islands import weak_islands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ NARROWEST = 60
 SORTED = 512
 #: More than sums of costs can be off by, in tokens.
 ROUNDING = 1e-3
+#: Below these points, no line is worth a marker of its own.
+WORTHLESS = -3.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +143,22 @@ def candidates(lines: Lines, own: Array, points: Array, rare: Sequence[int] = ()
 
 
 def _again(lines: Lines) -> Array:
-    """Return how many lines like it came before each, for those that differ in numbers only from very many."""
+    """Return how many lines like it came before each, where very many are: failures of one family, or alike but for numbers."""
     import numpy as np
 
-    order, starts, sizes = group(lines.template)
-    before = np.zeros(len(lines), dtype=np.int64)
-    before[order] = np.where(np.repeat(sizes >= VERY_MANY, sizes), np.arange(len(lines)) - np.repeat(starts, sizes), 0)
+    before = np.maximum(_count_before(lines.template), np.where(lines.family != 0, _count_before(lines.family), 0))
     for row in np.flatnonzero((lines.family != 0) & (before < LIKE))[:NEIGHBOURS].tolist():
         before[max(0, row - BESIDE) : row + BESIDE + 1] = 0  # what stands beside a failure says when it happened
+    return before
+
+
+def _count_before(alike: Array) -> Array:
+    """Return how many of the same came before each, where they are very many; 0 for all others."""
+    import numpy as np
+
+    order, starts, sizes = group(alike)
+    before = np.zeros(len(alike), dtype=np.int64)
+    before[order] = np.where(np.repeat(sizes >= VERY_MANY, sizes), np.arange(len(alike)) - np.repeat(starts, sizes), 0)
     return before
 
 
@@ -203,13 +214,23 @@ def choose(those: Candidates, room: float) -> Array:
     verdicts = int((lines.of_class("verdict") & able).sum())
     share = PEAKS_OF_MANY if verdicts >= MANY else PEAKS
     alone = OWN * those.own + (1 - OWN) * points
+    held = keep.copy()
     keep = _take(keep, *_strongest(alone, able, cost, room), cost, min(room, _price(keep, cost) + share * room))
-    keep = _tell_families(keep, those, cost, room)
+    named = _tell_families(keep, those, cost, room)
+    held |= named & ~keep
     # What is around them.
     grown = _grow(points, cost, (USUAL / room) ** 0.5)
-    keep = _take(keep, *_strongest(grown, able, cost, room), cost, room)
-    # Any room that is left goes to repeated lines, from the end.
-    rest = (~keep).nonzero()[0][::-1]
+    keep = _take(named, *_strongest(grown, able, cost, room), cost, room)
+    # A line that says nothing is not worth a marker of its own: its room goes to what lies beside other lines.
+    held |= evidence(lines).any(axis=1)
+    held[:1] = True
+    for last in (False, True):
+        weak = weak_islands(keep, held, np.maximum(grown, alone), cost, least=WORTHLESS, marker=MARKER)
+        able, keep = able & ~weak, keep & ~weak
+        if not last:
+            keep = _take(keep, *_strongest(grown, able, cost, room), cost, room)
+    # Any room that is left goes to what was said before, from the end; but a long run of lines that are alike stays folded.
+    rest = (~keep & (those.run <= FOLDED * room)).nonzero()[0][::-1]
     return _take(keep, rest, len(rest), cost, room)
 
 

@@ -20,11 +20,12 @@ SURE = tuple(name for name in EVIDENCE if name != WEAK)
 MOST = 20
 KEY = 200
 
-#: Names, places and numbers are written with these; one with a digit or a slash in it, or behind a quote, tells lines
-#: apart that are alike. It is replaced by a byte that no view has.
+#: Names, places and numbers are written with these; one with a digit, a slash or two colons in it, behind a quote, or cut off
+#: by dots, tells lines apart that are alike. Such a name is replaced by a byte that no view has.
 _NAME = bytes(c < 0x80 and (chr(c).isalnum() or chr(c) in "_/.:@+~-\\%") for c in range(256))
 _TELLING = bytes(c < 0x80 and (chr(c).isdigit() or chr(c) in "/\\") for c in range(256))
 _QUOTES = (0x27, 0x60, 0x98)  # the last one ends an opening quote in UTF-8
+_COLON, _DOT = b":."
 _ANY = 1
 
 
@@ -37,7 +38,9 @@ def templates(view: bytes) -> list[bytes]:
     data = np.frombuffer(view, dtype=np.uint8)
     edges = np.flatnonzero(np.diff(np.frombuffer(view.translate(_NAME), dtype=np.int8), prepend=0, append=0))
     begin, end = edges[::2], edges[1::2]
-    telling = np.frombuffer(view.translate(_TELLING), dtype=np.uint8)
+    telling = np.frombuffer(view.translate(_TELLING), dtype=np.uint8).copy()
+    same = data[:-1] == data[1:]
+    telling[1:] |= same & ((data[1:] == _COLON) | (data[1:] == _DOT))  # `a.py::test_b`, and a word that was cut off
     upto = np.concatenate((np.zeros(1, dtype=np.int32), np.cumsum(telling, dtype=np.int32)))
     left_out = (upto[end] > upto[begin]) | np.isin(data[np.maximum(begin, 1) - 1], _QUOTES)
     begin, end = begin[left_out], end[left_out]

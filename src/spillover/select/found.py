@@ -42,6 +42,7 @@ _STATUS = re.compile(
     rb"(?! {3})[ MADRCU?!]{2} |[ \t]++(?:(?:both |new )?[a-z]++(?: by (?:us|them))?:[ \t]++)?"
     rb"|[-dlbcps][-rwxsStT]{9}[.+@]?[ \t]++\d++[ \t]++\S++[ \t]++\S++[ \t]++[\d.,]++[BKMGT]?[ \t]++\S++[ \t]++\S++[ \t]++\S++ "
 )
+_COUNTED, COUNT = re.compile(rb"[\w)]:\d{1,8}\r?\Z"), 12
 _ROOTED = re.compile(rb"/|[A-Za-z]:[/\\]")
 _FILE = re.compile(rb"\.[A-Za-z0-9_+-]{1,12}\Z")
 #: What is in no name of a file.
@@ -108,9 +109,12 @@ def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:
         return len(about) >= HINTED * len(filled)
     places = sum(1 for row in about if row.number and row.file)
     names = sum(1 for row in about if row.kind == FIND and not row.number and row.body == row.start)
+    counted = sum(
+        1 for line in filled if _COUNTED.search(line[-COUNT:]) is not None
+    )  # as `grep -c` and `rg -c` have it
     if len(about) < SURE * len(filled) or not are_few(FEW, filled, lambda line: _JUDGED.search(line, 0, LONGEST)):
         return False
-    return places >= SURE * len(filled) or names >= SURE * len(filled) or (places + _heads(some)) >= SURE * len(filled)
+    return max(places, names, counted, places + _heads(some)) >= SURE * len(filled)
 
 
 def _heads(some: Sequence[Row]) -> int:
@@ -223,12 +227,12 @@ def by_folder(new: Sequence[tuple[int, bytes, int]]) -> list[tuple[int, bytes, i
     return sorted(out, key=lambda each: -each[0])
 
 
-def repeats(texts: Sequence[bytes], found: Sequence[Row]) -> list[bool]:
-    """Return which rows say, without file and number, what another has said before."""
-    known: set[bytes] = set()
-    out = []
-    for text, row in zip(texts, found, strict=True):
-        said = text[row.body - row.start :].lstrip(b"0123456789 ")
-        out.append(said in known)
-        known.add(said)
-    return out
+def repeats(texts: Sequence[bytes], found: Sequence[Row]) -> tuple[list[int], list[int]]:
+    """Return for each row how many say, without file and number, the same: before it, and in all."""
+    known: dict[bytes, int] = {}
+    before = []
+    said = [text[row.body - row.start :].lstrip(b"0123456789 ").strip() for text, row in zip(texts, found, strict=True)]
+    for words in said:
+        before.append(known.get(words, 0) if words else 0)
+        known[words] = before[-1] + 1
+    return before, [known[words] for words in said]

@@ -100,13 +100,21 @@ def counts_on(numbers: Sequence[int]) -> bool:
 
 def is_file(lines: Sequence[bytes], *, hinted: bool) -> bool:
     """Return whether these are the lines of a file: numbered, or of a program."""
-    return is_numbered(lines) or is_code(lines, hinted=hinted)
+    return is_numbered(lines, hinted=hinted) or is_code(lines, hinted=hinted)
 
 
-def is_numbered(lines: Sequence[bytes]) -> bool:
-    """Return whether these are the numbered lines of a file."""
-    return are_most(GIVEN, lines, _NUMBER.match) and counts_on(
-        [int(match[1]) if (match := _NUMBER.match(line)) else 0 for line in lines]
+def is_numbered(lines: Sequence[bytes], *, hinted: bool) -> bool:
+    """Return whether these are the numbered lines of a file. A log may count its lines, too: `12: done`."""
+    if not are_most(GIVEN, lines, _NUMBER.match):
+        return False
+    found = [_NUMBER.match(line) for line in lines]
+    if not counts_on([int(match[1]) if match else 0 for match in found]):
+        return False
+    readers = sum(1 for match in found if match and not match[0].rstrip(b" ").endswith(b":"))
+    if hinted or readers * 2 > len(lines):
+        return True
+    return is_code(
+        [line[match.end() :] if match else line for line, match in zip(lines, found, strict=True)], hinted=True
     )
 
 

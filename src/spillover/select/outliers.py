@@ -291,7 +291,12 @@ class _Column:
                 quartiles.append(value)
         low, high = quartiles
         wide = (high - low) or abs(high) / 2 or 1.0
-        return sorted((-far, row) for value, row in self._ends if (far := max(low - value, value - high) / wide) > FAR)
+        below = sum(1 for value, _ in self._ends if value < 0)
+        odd = low > 0 and below < EXTREMES  # among numbers above zero, one or two below it are far whatever they are
+        distance = [
+            (max(low - value, value - high) / wide + FAR * (odd and value < 0), row) for value, row in self._ends
+        ]
+        return sorted((-far, row) for far, row in distance if far > FAR)
 
 
 def _quoting(array: Any, quotes: Any, separator: int, work: Work) -> Any:

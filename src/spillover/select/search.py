@@ -45,8 +45,10 @@ HEAD, TAIL = 3 << 20, 1 << 20
 ROWS = 60_000
 #: About what a marker costs, in tokens.
 MARKER = 9.0
-#: So many files are named in one marker; the others are counted.
-NAMES = 8
+#: So many files are named in one marker, more where little else is shown, few above the first find; the others are counted.
+NAMES, MANY_NAMES, ABOVE = 8, 10, 2
+#: Of files that say the same, so many show it.
+SAME = 3
 #: Bytes of a token, where nothing better is known.
 PER_TOKEN = 3.2
 #: Of a longer row, only the beginning is shown.
@@ -58,6 +60,8 @@ AGAIN, HEADINGS = 0.5, 24
 #: A row that answers so much of the query is shown for that reason.
 ANSWER = 0.3
 ASKED = 0.15
+#: What a row is worth more by the number that is all it says of its file, as `rg -c` has it: so much times its logarithm.
+COUNTED = 0.2
 
 # Each is matched at the beginning of a line, or looks for one of a few words in a name of at most LONGEST bytes.
 _DEFINES = re.compile(
@@ -80,9 +84,12 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
         return []
     worth = _worth(found, Query.of(wanted))
     order = np.argsort(-worth, kind="stable")
+    if wanted.worth:  # what says again what is shown is not worth its room
+        order = order[~found.stale()[order]]
+    names = NAMES if len(order) == len(found.rows) else MANY_NAMES
 
     def spans(room: int) -> list[Span]:
-        return _spans(found, _take(found, order, room))
+        return _spans(found, _take(found, order, room), names)
 
     room = most(int(found.cost.sum() + found.named.sum()) + 1, lambda room: fill(spans(room)))
     return spans(room) if room else []
@@ -111,26 +118,35 @@ class _Found:
         self.groups = list(groups)
         body = np.fromiter((row.body - row.start for row in self.rows), dtype=np.int64, count=count)
         sizes = np.fromiter(map(len, self.texts), dtype=np.int64, count=count)
-        left_out = np.fromiter((self.left_out(row) for row in self.rows), dtype=np.int64, count=count)
-        self.cost = 1.0 + np.minimum(sizes - np.maximum(body, left_out), WIDTH) / PER_TOKEN
+        self.skip = [self._left_out(row, text) for row, text in zip(self.rows, self.texts, strict=True)]
+        left_out = np.array(self.skip, dtype=np.int64)
+        indents = np.fromiter((3 * text.count(b"    ") for text in self.texts), dtype=np.int64, count=count)
+        self.cost = 1.0 + np.minimum(sizes - indents - np.maximum(body, left_out), WIDTH) / PER_TOKEN
         self.named = np.maximum(0, body - left_out) / PER_TOKEN
         self.heads = self.kind == NAME  # their finds follow
         self.answers = np.zeros(count, dtype=bool)
+        self.again = np.zeros(count, dtype=bool)  # what SAME files have said
 
     def _group(self, file: bytes) -> bytes:
         file = file.removeprefix(self.folder)
         return folder_of(file) if self.lists else file
 
-    def left_out(self, row: Row) -> int:
+    def _left_out(self, row: Row, text: bytes) -> int:
         """Return how many bytes at the beginning of a row say what all have in common."""
-        return (
-            len(self.folder)
-            if row.file.startswith(self.folder) and row.kind in (FIND, AROUND) and self._leads(row)
-            else 0
-        )
+        leads = row.kind == NAME or (row.kind in (FIND, AROUND) and self._leads(row))
+        return len(self.folder) if leads and text.startswith(self.folder) else 0
 
     def _leads(self, row: Row) -> bool:
         return row.body > row.start or self.lists
+
+    def stale(self) -> Array:
+        """Return which rows say only what others have said; all about files in which nothing else was found; separators."""
+        import numpy as np
+
+        find = self.kind == FIND
+        told = np.isin(self.group, self.group[find]) & ~np.isin(self.group, self.group[find & ~self.again])
+        blank = np.fromiter((text.strip() in (b"", b"--") for text in self.texts), bool, len(self.texts))
+        return self.again | told | blank
 
     def finds(self) -> int:
         return int((self.kind == FIND).sum())
@@ -169,13 +185,16 @@ def _worth(found: _Found, query: Query) -> Array:
         if kind == FIND:
             nth[number] = seen[group] = seen.get(group, -1) + 1
     worth += np.where(find, 0.6 / (1.0 + nth), 0.0)
+    worth += COUNTED * np.log1p(np.fromiter(map(_count_said, found.texts, found.rows), np.float64, count))
     worth[around] -= 0.03 * np.minimum(_distance(find), 10)[around]
     if query:
         points = query.score(found.texts)
         worth += ASKED * points
         found.answers = points >= ANSWER
-    again = np.array(repeats(found.texts, found.rows), dtype=bool)
-    worth[again & find] -= AGAIN
+    before, in_all = map(np.array, repeats(found.texts, found.rows))
+    worth[(before > 0) & find] -= AGAIN
+    # What stands around many finds says nothing of any.
+    found.again = ((before >= SAME) | (around & (in_all > SAME))) & (not found.lists)
     few = (found.kind == OTHER) & (sum(found.kind == OTHER) <= HEADINGS)
     worth[few] = 1.5  # what a tool says itself: how much it found, what follows
     blank = np.fromiter((not text.strip(b" \t\r\n{}()[];,-") for text in found.texts), bool, count)
@@ -198,6 +217,16 @@ def _defines(text: bytes, row: Row) -> bool:
     return _DEFINES.match(said.lstrip(b" 0123456789").lstrip(b":-") if row.number else said) is not None
 
 
+def _count_said(text: bytes, row: Row) -> int:
+    """Return the number that is all a row says of its file; 0 where it says something else."""
+    said = text[row.body - row.start :].strip()
+    return (
+        int(said)
+        if row.kind == FIND and row.body > row.start and not row.number and said.isdigit() and len(said) < 9
+        else 0
+    )
+
+
 def _distance(find: Array) -> Array:
     """Return how many rows away the nearest find is."""
     import numpy as np
@@ -212,7 +241,7 @@ def _take(found: _Found, order: Array, room: int) -> Array:
     """Return which rows to show in so many tokens: as many of the best as fit with their names and markers."""
     import numpy as np
 
-    base = np.zeros(len(order), dtype=bool)
+    base = np.zeros(len(found.rows), dtype=bool)
     return take(base, order, lambda keep: _close(found, keep), lambda keep: _price(found, keep), room)
 
 
@@ -237,7 +266,7 @@ def _price(found: _Found, keep: Array) -> float:
     return float(found.cost[kept].sum() + found.named[kept][new].sum() + MARKER * count_gaps(keep))
 
 
-def _spans(found: _Found, keep: Array) -> list[Span]:
+def _spans(found: _Found, keep: Array, names: int) -> list[Span]:
     """Return a span for each row, without what stands above already; behind it, what the gap holds."""
     import numpy as np
 
@@ -249,9 +278,9 @@ def _spans(found: _Found, keep: Array) -> list[Span]:
     for here, number in enumerate(kept):
         row, base = found.rows[number], found.base[number]
         repeats = row.body > row.start and same_file(last, row.file)
-        skip = row.body - row.start if repeats else found.left_out(row)
+        skip = row.body - row.start if repeats else found.skip[number]
         following = kept[here + 1] if here + 1 < len(kept) else len(found.rows)
-        then = _hidden(found, number, following, shown, told)
+        then = _hidden(found, number, following, shown, told, names)
         why = (
             ANSWERS
             if found.answers[number]
@@ -270,13 +299,14 @@ def _spans(found: _Found, keep: Array) -> list[Span]:
         last = row.file or (last if row.kind != OTHER else b"")
     if out and (found.folder or found.lists or len(found.groups) > 1):
         folder = found.folder.decode("utf-8", "replace")
-        lead = found_in(found.finds(), len(found.groups), folder, names=found.lists)
+        above = _hidden(found, -1, kept[0], shown, told, ABOVE)
+        lead = found_in(found.finds(), len(found.groups), folder, names=found.lists, above=above.note if above else "")
         first = out[0]
         out[0] = Span(first.start, first.end, first.why, first.then, lead, first.skip)
     return out
 
 
-def _hidden(found: _Found, number: int, following: int, shown: set[int], told: set[int]) -> Hidden | None:
+def _hidden(found: _Found, number: int, following: int, shown: set[int], told: set[int], names: int) -> Hidden | None:
     """Return what is hidden between two rows: how much of what is shown above, and the files that are shown nowhere."""
     import numpy as np
 
@@ -290,9 +320,9 @@ def _hidden(found: _Found, number: int, following: int, shown: set[int], told: s
     told.update(groups.tolist())
     more = len(finds) - sum(count for count, *_ in new)
     new.sort(key=lambda each: -each[0])
-    if len(new) > NAMES:
+    if len(new) > names:
         new = by_folder(new)
-    named = [(name.decode("utf-8", "replace"), count, files) for count, name, files in new[:NAMES]]
+    named = [(name.decode("utf-8", "replace"), count, files) for count, name, files in new[:names]]
     if not named and not found.lists:
         return None
-    return Hidden("found", more, hidden_finds(named, sum(files for *_, files in new[NAMES:]), more))
+    return Hidden("found", more, hidden_finds(named, sum(files for *_, files in new[names:]), more))

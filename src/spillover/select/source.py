@@ -20,7 +20,7 @@ from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from spillover.select.span import Fill
@@ -30,11 +30,23 @@ if TYPE_CHECKING:
     Array = Any  # of numpy; its own types say little about what is in one
 
 _PATH = re.compile(r"[^\s/\\]*+[/\\]\S*+|[^\s.]++\.\S*+")
-#: The share of the room for the skeleton, and for what answers the query.
-SKELETON, ANSWERING = 0.2, 0.35
-#: Of the rest, the share for the beginning: of what a reader returned, numbered, and of what a command printed of a file.
+_WORD = re.compile(rb"[A-Za-z_$][\w$]{2,}+")
+_KEYWORDS = frozenset(
+    b"const let var val static final define export pub public private protected readonly int long char string String bool boolean auto unsigned".split()
+)
+#: The share of the room for the skeleton, of a file LARGE times the room of which nothing is known, and of what was read or
+#: printed; and for what answers the query. Measured: with more of a skeleton, agents find something of what they need in more of the files they
+#: read (92 % instead of 88), and all of it in fewer (69 instead of 71).
+SKELETON, LESS, ANSWERING = 0.45, 0.2, 0.35
+LARGE = 3
+#: So many constants come before the definitions, with their first uses; in so much of a line, names are looked for.
+CONSTANTS, LOOKED = 6, 400
+#: Of the rest, the share for the beginning: of a file, and of what a command printed of one.
 #: Measured: agents need of the first what lies early, of the second what they asked to see last.
-BEGINNING = {True: 0.7, False: 0.35}
+FROM_FILE, FROM_COMMAND = 0.7, 0.35
+#: A comment at the beginning that speaks of these says nothing of the file; it has at most so many lines.
+_LEGAL, LEGAL = re.compile(rb"(?i)copyright|licen[cs]e"), 60
+_COMMENT = (b"/*", b"*", b"//", b"#", b"--", b";")
 #: What a marker costs, in tokens, with the number that is shown behind it. A hole that costs less is filled.
 MARKER = 10.0
 PER_TOKEN = 3.4
@@ -53,7 +65,8 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
     if len(lines) < 2:
         return []
     document.work.spend(OBJECT * 10 * len(lines))
-    plan = _Plan(lines, outline(lines.text, suffix_of(wanted), document.work), _asked(wanted))
+    blocks = outline(lines.text, suffix_of(wanted), document.work)
+    plan = _Plan(lines, blocks, _asked(wanted), printed=bool(wanted.command))
 
     def spans(room: int) -> list[Span]:
         return plan.spans(plan.take(room))
@@ -67,13 +80,28 @@ def _asked(wanted: Wanted) -> Query:
     return Query.read(*(_PATH.sub(" ", text[:CHARS]) for text in (wanted.query, wanted.command)))
 
 
+def _count_legal(lines: Sequence[bytes]) -> int:
+    """Return how many lines at the beginning are a comment about who may use the file."""
+    for number, line in enumerate(lines[:LEGAL]):
+        if line.strip() and not line.lstrip().startswith(_COMMENT):
+            return number if any(map(_LEGAL.search, lines[:number])) else 0
+    return 0
+
+
+def _constant(line: bytes) -> bytes:
+    """Return the name that a line gives to a constant; b"" where it has none that is long enough to be looked for."""
+    head = line[:LOOKED].partition(b"=")[0]
+    names = [word for word in _WORD.findall(head) if word not in _KEYWORDS]
+    return names[0] if names else b""
+
+
 class _Plan:
     """Lines with what each would cost, and in which order they get room."""
 
-    def __init__(self, lines: Listing, blocks: Sequence[Block], query: Query) -> None:
+    def __init__(self, lines: Listing, blocks: Sequence[Block], query: Query, *, printed: bool) -> None:
         import numpy as np
 
-        self.lines = lines
+        self.lines, self.read, self.printed, self.legal = lines, any(lines.skip), printed, _count_legal(lines.text)
         sizes = np.fromiter((min(len(text), WIDTH) for text in lines.text), dtype=np.int64, count=len(lines))
         indents = np.fromiter((len(text) - len(text.lstrip()) for text in lines.text), dtype=np.int64, count=len(lines))
         self.cost = 1.0 + (sizes - indents) / PER_TOKEN
@@ -83,11 +111,23 @@ class _Plan:
         self.defines = {block.first for block in blocks if block.kind == "definition"}
 
     def _skeleton(self, blocks: Sequence[Block]) -> list[int]:
-        """Return the lines of the skeleton: the outer definitions first, then what they hold, then what is said of them."""
+        """Return the lines of the skeleton: some constants with their first uses, the outer definitions, the longest first, what they hold, what is said."""
         out: dict[int, None] = {}
+        constants = [block for block in blocks if block.kind == "constant" and block.depth == 0][:CONSTANTS]
+        for line, why in sorted((block.first, block.kind) for block in constants):
+            out.setdefault(line)
+            self.why.setdefault(line, why)
+        for line, name in self._first_uses(constants):
+            out.setdefault(line)
+            self.why.setdefault(line, f"first use of {name.decode('utf-8', 'replace')}")
         rank = {"definition": 0, "heading": 0, "constant": 1, "import": 2}
         for block in sorted(
-            blocks, key=lambda block: (block.depth + (block.kind != "definition"), rank[block.kind], block.first)
+            blocks,
+            key=lambda block: (
+                block.depth + 0.5 * (block.kind not in ("definition", "heading")),
+                rank[block.kind],
+                block.first - block.last,
+            ),
         ):
             last = block.signature if block.kind != "import" else block.last
             out.update(dict.fromkeys(range(block.first, min(last, block.first + 8) + 1)))
@@ -98,6 +138,17 @@ class _Plan:
                 out.setdefault(said)
                 self.why.setdefault(said, "what is said of a definition")
         return list(out)
+
+    def _first_uses(self, constants: Sequence[Block]) -> Iterator[tuple[int, bytes]]:
+        """Yield where each constant is used first, and its name."""
+        waiting = {name: block.last for block in constants if (name := _constant(self.lines.text[block.first]))}
+        for number, text in enumerate(self.lines.text):
+            if not waiting:
+                return
+            for name in waiting.keys() & set(_WORD.findall(text[:LOOKED])):
+                if number > waiting[name]:
+                    del waiting[name]
+                    yield number, name
 
     def _answering(self, query: Query) -> Array:
         """Return the lines that answer the query, the best first, each with the lines around it."""
@@ -118,14 +169,18 @@ class _Plan:
         import numpy as np
 
         keep = np.zeros(len(self.lines), dtype=bool)
-        keep = self._add(keep, self.skeleton, SKELETON * room)
+        # What is not known to be a part that somebody asked for, and is much larger than the room, is a file.
+        whole = not self.read and not self.printed and float(self.cost.sum()) > LARGE * room
+        early = FROM_FILE if self.read or whole else FROM_COMMAND
+        keep = self._add(keep, self.skeleton, (SKELETON if whole else LESS) * room)
         keep = self._add(keep, self.answering, min(room, self._price(keep) + ANSWERING * room))
-        beginning = BEGINNING[any(self.lines.skip)]
         upto, since = np.cumsum(self.cost), np.cumsum(self.cost[::-1])[::-1]
+        upto -= upto[self.legal - 1] if self.legal else 0.0
+        upto[: self.legal] = np.inf
         low, high, best = 0.0, float(room), keep
         for _ in range(16):
             middle = (low + high) / 2
-            more = self._close(keep | (upto <= beginning * middle) | (since <= (1 - beginning) * middle))
+            more = self._close(keep | (upto <= early * middle) | (since <= (1 - early) * middle))
             if self._price(more) <= room:
                 low, best = middle, more
             else:

@@ -69,7 +69,23 @@ def test_every_kind_of_text_is_cut_as_its_kind():
 
 def test_the_room_is_used():
     clipper = Clipper(Limits(tokens=2_000), store=MemoryStore(), scope="test")
-    for value in ({"result": BROKEN}, {"stdout": BROKEN, "stderr": LOG}):
+    words = (
+        "copied",
+        "linked",
+        "checked",
+        "packed",
+        "signed",
+        "moved",
+        "found",
+        "loaded",
+        "read",
+        "sent",
+        "built",
+        "put",
+    )
+    lines = [f"{one} {two} after {three}" for one in words for two in words for three in words]  # no two are alike
+    varied = "\n".join([*lines[:900], "ERROR: the disk is full", *lines[900:]])
+    for value in ({"result": varied}, {"stdout": varied, "stderr": LOG}):
         assert clipper.count(clipper.clip(json.dumps(value)).text) > 1_700
 
 

@@ -75,7 +75,7 @@ def prefix_among(taken: Iterable[str]) -> str:
 
 def hint(prefix: str) -> Hint:
     """Return how a notice names the tools."""
-    steps = {name: getattr(TOOLS, name) for name in ("search", "lines", "bytes", "columns", "grep")}
+    steps = {name: getattr(TOOLS, name) for name in ("search", "lines", "bytes", "columns", "grep", "outline")}
     return replace(TOOLS, **{name: prefix + step for name, step in steps.items()})
 
 
