@@ -16,6 +16,7 @@ from spillover.store.scope import EVERY, check_scope, covers, default_scope
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from spillover.intake.blob import Blob
     from spillover.store.runs import RunRecord
@@ -47,6 +48,10 @@ class Scoped:
         within = getattr(self.store, "within", None)
         return within(self.own) if within is not None else self.store
 
+    def _find(self) -> Any:
+        """Return the view, where it finds a prefix by its own means and makes the error that it is given; else None."""
+        return self.view if hasattr(self.store, "within") else None
+
     def writer(self) -> ScopedWriter:
         """Begin an output of this scope; of the project, where this is the view of everything."""
         try:
@@ -61,6 +66,10 @@ class Scoped:
         if own == EVERY:
             return _show(self.view.get(ref))
         check_ref(ref)
+        if (find := self._find()) is not None:
+            if (mine := seen(find.get(ref, self._missing), own)) is None:
+                raise self._missing(ref)
+            return _show(mine)
         if REF_SHAPE.fullmatch(ref) and (record := self._exact(ref)) and (mine := seen(record, own)):
             return _show(mine)
         names = {record.ref: record for record in self.list()}
@@ -86,15 +95,12 @@ class Scoped:
 
     def opened(self, ref: str) -> tuple[Record, Blob]:
         """Return the record and the bytes, looked up and checked once."""
-        at_once = getattr(self.view, "opened", None) if isinstance(ref, str) and REF_SHAPE.fullmatch(ref) else None
-        if at_once is not None and self.own != EVERY:
-            try:
-                record, blob = at_once(ref)
-            except RefError:
-                raise self._missing(ref) from None
-            if record.ref == ref and (mine := seen(record, self.own)):
+        if (find := self._find()) is not None and self.own != EVERY:
+            record, blob = find.opened(ref, self._missing)
+            if mine := seen(record, self.own):
                 return _show(mine), blob
             blob.close()
+            raise self._missing(ref)
         record = self.get(ref)
         try:
             return record, self.view.open(record.ref)

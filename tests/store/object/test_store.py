@@ -339,3 +339,18 @@ def test_an_output_full_of_notices_that_look_like_ours_makes_few_requests(proxy,
     assert clip.outcome == "stored"
     assert not any("list-type" in one for one in proxy.requests)
     assert len(proxy.requests) < 100
+
+
+def test_a_ref_that_is_not_there_and_a_prefix_cost_a_listing_and_not_every_record(proxy, s3):
+    store = ObjectStore(s3)
+    refs = [put(store, b"%d\n" % number, scope="acme/1").ref for number in range(9)]
+    view = Scoped(store, "acme")
+    for asked, found in (("bash-0123456789abcdef", None), (refs[4][:12], refs[4])):
+        for ask in (view.get, view.open):
+            proxy.reset()
+            if found is None:
+                with pytest.raises(RefError, match=f"No output is stored under {asked} in scope acme"):
+                    ask(asked)
+            else:
+                ask(asked)
+            assert len(proxy.requests) <= 4

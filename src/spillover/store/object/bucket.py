@@ -214,6 +214,18 @@ class Bucket:
         except Missing:
             return False
 
+    def size(self, key: str) -> int | None:
+        """Return how many bytes stand under a key; None where there is no such object."""
+
+        def work() -> int:
+            size: int = self.quick.head(key)["size"]
+            return size
+
+        try:
+            return self._ask(work)
+        except Missing:
+            return None
+
     def put(self, key: str, data: bytes) -> None:
         """Put an object, whatever is there."""
         self._ask(lambda: self.quick.put(key, data, use_multipart=False))

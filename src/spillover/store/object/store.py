@@ -24,7 +24,7 @@ from spillover.store.scope import EVERY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, Self
 
     from spillover.intake.blob import Blob
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Records = list[Record]
     Entries = list[Entry]  # a method has the name of the type below
     Names = list[Name]
+    Missed = Callable[[str], RefError]
 
 SCHEMES = ("s3", "gs", "az")
 #: A read is noted again after this part of the idle window.
@@ -94,9 +95,9 @@ class ObjectStore:
         """Begin an output. It goes to a file of this machine first."""
         return ObjectWriter(self.bucket, self.local, compress=self.compress)
 
-    def get(self, ref: str) -> Record:
-        """Return the record of a ref or of a unique prefix."""
-        return merge_all([entry.record for entry in self._find(ref)[1]])
+    def get(self, ref: str, missing: Missed = unknown) -> Record:
+        """Return the record of a ref or of a unique prefix; `missing` makes the error for none."""
+        return merge_all([entry.record for entry in self._find(ref, missing)[1]])
 
     def known(self, ref: str) -> Record | None:
         """Return the record of a whole ref in this very scope, in at most one request and never by a listing.
@@ -112,9 +113,9 @@ class ObjectStore:
         """Return the bytes of a ref: a range costs the frames it stands in."""
         return self.opened(ref)[1]
 
-    def opened(self, ref: str) -> tuple[Record, Blob]:
+    def opened(self, ref: str, missing: Missed = unknown) -> tuple[Record, Blob]:
         """Return the record and the bytes, looked up once: each look is a request."""
-        whole, entries = self._find(ref)
+        whole, entries = self._find(ref, missing)
         record = merge_all([entry.record for entry in entries])
         for entry in entries:
             if entry.data or not entry.record.bytes:
@@ -157,7 +158,7 @@ class ObjectStore:
         whole, entries = self._find(ref)
         for entry in entries:
             if entry.data or not entry.record.bytes:
-                self.view.remove(entry)
+                self.view.remove_any(entry)
         with suppress(RefError):
             if any(not entry.data for entry in entries):
                 self._forget_local(whole)
@@ -209,19 +210,19 @@ class ObjectStore:
 
         return lifecycle(self.url, self.retention)
 
-    def _find(self, ref: str) -> tuple[str, Entries]:
+    def _find(self, ref: str, missing: Missed = unknown) -> tuple[str, Entries]:
         """Return the one output that `ref` names, and its entry in each scope in view. What is only here has no bytes there."""
         check_ref(ref)
         if REF_SHAPE.fullmatch(ref) and (entries := self._exact(ref)):
             return ref, entries
         local = {record.ref for record in self._local_records()}
         names = self._names(ref)
-        whole = resolve(ref, iter(sorted({*local, *(name.ref for name in names)})))
+        whole = resolve(ref, iter(sorted({*local, *(name.ref for name in names)})), missing)
         entries = [*self._local(whole), *self.view.entries(name for name in names if name.ref == whole)]
         if not entries or (
             whole != ref and REF_SHAPE.fullmatch(ref) and self.ended(ref) not in (None, entries[0].record.sha256)
         ):
-            raise unknown(ref)
+            raise missing(ref)
         return whole, entries
 
     def _exact(self, ref: str) -> Entries:

@@ -99,6 +99,15 @@ class View:
         self.bucket.delete([f"{folder}/{entry.data}"] * bool(entry.data) + [f"{folder}/{record.ref}{READ}"])
         return True
 
+    def remove_any(self, entry: Entry) -> None:
+        """Remove one output of one scope, however often it changes meanwhile."""
+        key = record_key(entry.record.scope, entry.record.ref)
+        for _ in range(TRIES):
+            if self.remove(entry) or (again := self.entry(Name("", entry.record.ref, "json", key))) is None:
+                return
+            entry = again
+        raise StoreError(f"{self.bucket.url}/{key} keeps changing; it could not be removed")
+
     def pin(self, entry: Entry, *, pinned: bool) -> None:
         """Pin or unpin one output of one scope."""
         key = record_key(entry.record.scope, entry.record.ref)
