@@ -107,7 +107,9 @@ class Server:
         try:
             for number, (name, caps) in enumerate(_KEYS.items()):
                 words = [word for cap in caps for word in ("--cap", cap, "allow *")]
-                self._run("ceph-authtool", *["--create-keyring"] * (not number), keyring, "--gen-key", "-n", name, *words)
+                self._run(
+                    "ceph-authtool", *["--create-keyring"] * (not number), keyring, "--gen-key", "-n", name, *words
+                )
             self._run("monmaptool", "--create", "--addv", "a", address, "--fsid", fsid, str(self.folder / "monmap"))
             self._run("ceph-mon", "--mkfs", "-i", "a", "--monmap", str(self.folder / "monmap"), "--keyring", keyring)
             self._spawn("ceph-mon", "-i", "a")

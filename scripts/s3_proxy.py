@@ -27,9 +27,10 @@ FAULTS = (
     "duplicate",
     "corrupt",
     "corrupt_up",
+    "late",
     "hang",
 )
-DELAY_SECONDS, HANG_SECONDS = 0.3, 30.0
+DELAY_SECONDS, LATE_SECONDS, HANG_SECONDS = 0.3, 3.0, 30.0
 
 
 class Proxy:
@@ -98,8 +99,8 @@ class Proxy:
         if fault == "hang":
             time.sleep(HANG_SECONDS)
             return False
-        if fault == "delay":
-            time.sleep(DELAY_SECONDS)
+        if fault in ("delay", "late"):
+            time.sleep(DELAY_SECONDS if fault == "delay" else LATE_SECONDS)
         if fault in STATUSES:
             client.sendall(_refusal(fault))
             return True
@@ -108,7 +109,7 @@ class Proxy:
         answer = self._forward(head + body, head)
         if fault == "duplicate":
             answer = self._forward(head + body, head)
-        if answer is None or fault == "lose":
+        if answer is None or fault in ("lose", "late"):
             return False  # it was done, and nobody hears of it
         answer_head, answer_body = answer
         with self._lock:
