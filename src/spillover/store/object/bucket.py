@@ -82,31 +82,44 @@ def _refuse_fork() -> None:
         )
 
 
+class Asked:
+    """Work that is under way in a thread of its own, which ends with the process."""
+
+    __slots__ = ("_done", "_failed", "_thread")
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        from threading import Thread  # wanted only once something has overflowed
+
+        self._done: list[Any] = []
+        self._failed: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                self._done.append(work())
+            except BaseException as error:  # noqa: BLE001  raised again below
+                self._failed.append(error)
+
+        self._thread = Thread(target=run, name="spillover-request", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError:  # no more threads here, or the interpreter is ending
+            run()
+
+    def result(self, seconds: float, what: str) -> Any:
+        """Return what the work returns; StoreError when it takes longer."""
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+        if self._failed:
+            raise self._failed[0]
+        if not self._done:
+            raise StoreError(no_answer(what, seconds))
+        return self._done[0]
+
+
 def within(seconds: float, what: str, work: Callable[[], Given]) -> Given:
     """Return what the work returns; StoreError when it takes longer."""
-    from threading import Thread  # wanted only once something has overflowed
-
-    done: list[Given] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            done.append(work())
-        except BaseException as error:  # noqa: BLE001  raised again below
-            failed.append(error)
-
-    thread = Thread(target=run, name="spillover-request", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError:  # no more threads here, or the interpreter is ending
-        run()
-    else:
-        thread.join(seconds)
-    if failed:
-        raise failed[0]
-    if not done:
-        raise StoreError(no_answer(what, seconds))
-    return done[0]
+    done: Given = Asked(work).result(seconds, what)
+    return done
 
 
 def no_answer(what: str, seconds: float) -> str:
@@ -256,7 +269,13 @@ class Bucket:
     def list(self, prefix: str, *, after: str | None = None) -> Iterator[Listed]:
         """Yield the objects below a prefix, in the order of their keys, page by page."""
         pages = self._ask(lambda: iter(self.quick.list(prefix or None, offset=after, chunk_size=PAGE)))
-        while (page := self._ask(lambda: next(pages, None))) is not None:
+        coming = Asked(lambda: next(pages, None))
+        while True:
+            with self.explain():
+                page = coming.result(self.deadline, self.url)
+            if page is None:
+                return
+            coming = Asked(lambda: next(pages, None))  # the next one is under way while this one is looked at
             for one in page:
                 yield Listed(one["path"], one["size"], one["last_modified"].timestamp())
 

@@ -8,7 +8,7 @@ from spillover.log import warn
 from spillover.store.base import unknown
 from spillover.store.object.bucket import Bucket, Listed, Missing, Taken
 from spillover.store.object.entry import SMALLEST, Entry, Tombstone, decode, with_record
-from spillover.store.object.keys import OUTPUTS, READ, Name, outputs_of, parse, place_of, record_key
+from spillover.store.object.keys import OUTPUTS, READ, RECORD, Name, outputs_of, parse, place_of, record_key
 from spillover.store.object.upload import TRIES
 from spillover.store.scope import EVERY, covers
 
@@ -40,8 +40,9 @@ class View:
         for one in self.bucket.list(prefix, after=after):
             if after is not None and not one.key.startswith(after):
                 return
-            name = parse(one.key)
-            if name is not None and name.end == "json" and one.size >= SMALLEST:
+            if one.size < SMALLEST or not one.key.endswith(RECORD):
+                continue
+            if (name := parse(one.key)) is not None:
                 yield one, name
 
     def entries(self, names: Iterable[Name]) -> Iterator[Entry]:
