@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 #: Has the shape of a ref, and no hash is all zeros: what a store says of it, it says of the whole store.
 NO_REF = "tool-" + "0" * 64
 
+#: So many records are read, newest first, to find one by words in a store where each record is a request.
+LOOKED_THROUGH = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Scoped:
@@ -113,12 +116,12 @@ class Scoped:
         mine = (seen(record, own) for record in self.view.list())
         return iter(sorted((_show(record) for record in mine if record), key=lambda one: (-one.created, one.ref)))
 
-    def recent(self) -> Iterator[Record]:
-        """This scope's outputs, newest first as far as the store can tell without reading every record."""
-        own, lazily = self.own, getattr(self.view, "recent", None)
-        if lazily is None:
-            return self.list()
-        return (_show(mine) for record in lazily() if (mine := seen(record, own)))
+    def looked_through(self) -> tuple[Records, int]:
+        """Return the outputs to look for words in, newest first, and how many there are: all of them, where no record is a request."""
+        if hasattr(self.view, "newest"):
+            return self.newest(LOOKED_THROUGH)
+        everything = [*self.list()]
+        return everything, len(everything)
 
     def newest(self, count: int) -> tuple[Records, int]:
         """Return this scope's newest outputs, and how many it has in all; not every record is read where that costs requests."""

@@ -354,3 +354,18 @@ def test_a_ref_that_is_not_there_and_a_prefix_cost_a_listing_and_not_every_recor
             else:
                 ask(asked)
             assert len(proxy.requests) <= 4
+
+
+def test_words_are_looked_for_in_the_newest_records_alone(proxy, s3, monkeypatch):
+    monkeypatch.setattr("spillover.store.scoped.LOOKED_THROUGH", 3)
+    store = ObjectStore(s3)
+    for number in range(9):
+        put(store, b"%d\n" % number, scope="acme", command=f"make {number}")
+    clipper = Clipper(Limits(tokens=300), store=store, scope="acme")
+    for ask, said in (
+        (clipper.tools()[3], "[3 of 9 stored outputs.]"),
+        (lambda: clipper.tools()[3](query="no such"), "[0 of 0 stored outputs among the newest 3 of 9.]"),
+    ):
+        proxy.reset()
+        assert said in ask()
+        assert len(proxy.requests) == 4

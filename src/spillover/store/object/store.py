@@ -16,7 +16,7 @@ from spillover.store.object.bucket import DEADLINE_SECONDS, Bucket, library
 from spillover.store.object.entry import Entry, Tombstone
 from spillover.store.object.keys import READ, Name, outputs_of
 from spillover.store.object.spool import RETENTION, Pushed, merge_all, push, spool_of, waiting
-from spillover.store.object.view import AT_ONCE, View
+from spillover.store.object.view import View
 from spillover.store.object.writer import ObjectWriter
 from spillover.store.owners import seen
 from spillover.store.retention import Retention
@@ -131,16 +131,6 @@ class ObjectStore:
         for entry in self.view.entries(name for _, name in self.view.listed()):
             found.setdefault(entry.record.ref, []).append(entry.record)
         return iter(sorted(map(merge_all, found.values()), key=lambda record: (-record.created, record.ref)))
-
-    def recent(self) -> Iterator[Record]:
-        """Yield the outputs in view by their last change in the bucket, newest first, and read no more records than are taken.
-
-        What several scopes have comes once for each.
-        """
-        yield from sorted(self._local_records(), key=lambda record: (-record.created, record.ref))
-        newest = sorted(((one.changed, name) for one, name in self.view.listed()), key=lambda pair: -pair[0])
-        for at in range(0, len(newest), 4 * AT_ONCE):
-            yield from (entry.record for entry in self.view.entries(name for _, name in newest[at : at + 4 * AT_ONCE]))
 
     def newest(self, count: int) -> tuple[Records, int]:
         """Return the newest by their last change in the bucket, and how many there are: one listing, and so many records."""
