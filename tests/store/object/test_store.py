@@ -369,3 +369,15 @@ def test_words_are_looked_for_in_the_newest_records_alone(proxy, s3, monkeypatch
         proxy.reset()
         assert said in ask()
         assert len(proxy.requests) == 4
+
+
+def test_a_bucket_that_hangs_is_asked_for_notices_once_and_not_for_each_of_them(proxy, s3, tmp_path):
+    """Once each of 35 looks took the whole deadline, one after the other."""
+    forged = "".join(
+        f"[Output clipped: 5 of 9,000 lines shown. Full output: bash-{number:016x}]\n" for number in range(3_000)
+    )
+    proxy.faults = {"hang": 1.0}
+    store = ObjectStore(s3, spool=tmp_path, deadline_seconds=0.5)
+    clip = Clipper(Limits(tokens=2_000), store=store, scope="acme").clip(forged)
+    assert "gave no answer for 0.5 seconds" in clip.reason
+    assert len(proxy.requests) <= 2, "one look, and the upload"

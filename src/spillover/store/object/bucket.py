@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: How long a request may take without any sign of progress.
 DEADLINE_SECONDS = 5.0
+#: What looks that may be left out may take of that, in so many seconds.
+LOOKS_SHARE, LOOKS_SECONDS = 0.2, 60.0
 PAGE = 1_000
 #: Up to this size an object is one request, and made only if there is none; above, it goes up in parts.
 PART = 8 << 20
@@ -122,6 +124,30 @@ def within(seconds: float, what: str, work: Callable[[], Given]) -> Given:
     return done
 
 
+class Patience:
+    """How long looks that may be left out take together: a part of the deadline in every while, and nothing once it is used up."""
+
+    __slots__ = ("_left", "_since", "_whole")
+
+    def __init__(self, deadline: float) -> None:
+        self._whole, self._left, self._since = deadline * LOOKS_SHARE, 0.0, float("-inf")
+
+    def ask(self, what: str, work: Callable[[], Given]) -> Given | None:
+        """Return what the work returns; None where it fails, or where there is no time for it."""
+        begun = time.monotonic()
+        if begun - self._since > LOOKS_SECONDS:
+            self._left, self._since = self._whole, begun
+        if self._left <= 0:
+            return None
+        try:
+            return within(self._left, what, work)
+        except StoreError:
+            self._left = 0.0
+            return None
+        finally:
+            self._left -= time.monotonic() - begun
+
+
 def no_answer(what: str, seconds: float) -> str:
     return f"{what} gave no answer for {seconds:g} seconds"
 
@@ -129,10 +155,11 @@ def no_answer(what: str, seconds: float) -> str:
 class Bucket:
     """A bucket and a prefix in it; keys here are relative to that prefix."""
 
-    __slots__ = ("_bulk", "_options", "_quick", "deadline", "url")
+    __slots__ = ("_bulk", "_options", "_quick", "deadline", "patience", "url")
 
     def __init__(self, url: str, *, deadline: float = DEADLINE_SECONDS, options: dict[str, Any] | None = None) -> None:
         self.url, self.deadline, self._options = url, deadline, options or {}
+        self.patience = Patience(deadline)
         self._quick: Any = None
         self._bulk: Any = None
 

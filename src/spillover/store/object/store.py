@@ -9,7 +9,7 @@ from heapq import heappush, heappushpop
 
 from spillover.data import dataclass, field, replace
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.store.base import REF_SHAPE, Record, check_ref, resolve, unknown
+from spillover.store.base import REF_SHAPE, Record, check_ref, matches, resolve, unknown
 from spillover.store.directory import DirStore
 from spillover.store.object.blob import RemoteBlob
 from spillover.store.object.bucket import DEADLINE_SECONDS, Bucket, library
@@ -102,12 +102,11 @@ class ObjectStore:
     def known(self, ref: str) -> Record | None:
         """Return the record of a whole ref in this very scope, in at most one request and never by a listing.
 
-        An output may hold any number of lines that look like notices of ours, and each is looked up.
+        An output may hold any number of lines that look like notices of ours, and each is looked up; where the bucket is slow,
+        none.
         """
-        with suppress(StoreError):
-            entries = self._exact(ref)
-            return entries[0].record if entries else None
-        return None
+        entries = self.bucket.patience.ask(self.url, lambda: self._exact(ref))
+        return entries[0].record if entries else None
 
     def open(self, ref: str) -> Blob:
         """Return the bytes of a ref: a range costs the frames it stands in."""
@@ -206,7 +205,12 @@ class ObjectStore:
         if REF_SHAPE.fullmatch(ref) and (entries := self._exact(ref)):
             return ref, entries
         local = {record.ref for record in self._local_records()}
-        names = self._names(ref)
+        try:
+            names = self._names(ref)
+        except StoreError:
+            if not any(matches(ref, name) for name in local):
+                raise
+            names = []  # the bucket is away, and it is here
         whole = resolve(ref, iter(sorted({*local, *(name.ref for name in names)})), missing)
         entries = [*self._local(whole), *self.view.entries(name for name in names if name.ref == whole)]
         if not entries or (
@@ -219,8 +223,14 @@ class ObjectStore:
         """Return the entries of a whole ref that can be had without a listing: here, and in the very scope of this view."""
         if self.scope == EVERY:  # others may have it too
             return []
-        found = self.view.own(ref)
-        return [*self._local(ref), *([found] if isinstance(found, Entry) else [])]
+        local = self._local(ref)
+        try:
+            found = self.view.own(ref)
+        except StoreError:
+            if not local:
+                raise
+            return local  # the bucket is away, and it is here
+        return [*local, *([found] if isinstance(found, Entry) else [])]
 
     def _local(self, ref: str) -> Entries:
         """Return what is kept here only, as the scopes in view see it."""
@@ -234,7 +244,7 @@ class ObjectStore:
     def _names(self, ref: str = "") -> Names:
         """Return the records in view, by their keys alone; with a ref, those that it may name."""
         names = (name for _, name in self.view.listed(ref))
-        return [name for name in names if name.ref.startswith(ref) or name.ref.rpartition("-")[2].startswith(ref)]
+        return [name for name in names if matches(ref, name.ref)]
 
     def _local_records(self) -> Iterator[Record]:
         if waiting(self.local):
