@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BUCKET = "outputs"
 KEY, SECRET = "spillover-test", "spillover-secret"
 PROGRAMS = ("ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "monmaptool", "ceph-authtool", "ceph")
-READY_SECONDS = 60
+READY_SECONDS = 180
 _KEYS = {"mon.": ("mon",), "client.admin": ("mon", "osd"), "osd.0": ("mon", "osd")}
 _CONFIG = """[global]
 fsid = {fsid}

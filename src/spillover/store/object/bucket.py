@@ -228,13 +228,22 @@ class Bucket:
             self._put(key, data, {"e_tag": tag} if tag else "overwrite")
         except NotImplementedError:  # a store that cannot compare: the last one counts
             self._put(key, data, "overwrite")
+        except Taken:
+            bare = tag.strip('"') if tag else tag
+            if not bare or bare == tag or self.tag(key) != tag:
+                raise
+            self._put(key, data, {"e_tag": bare})  # it has not changed: radosgw compares the tag without its quotes
 
     def _put(self, key: str, data: bytes, mode: Any) -> None:
         """Put an object, and see that it arrived as it was sent: its tag is its MD5, or else it is read back."""
         begun = time.monotonic()
 
         def send() -> str | None:
-            tag: str | None = self._ask(lambda: self.quick.put(key, data, mode=mode, use_multipart=False)["e_tag"])
+            with self.explain():
+                answer = within(
+                    self.deadline, self.url, lambda: self.quick.put(key, data, mode=mode, use_multipart=False)
+                )
+            tag: str | None = answer["e_tag"]
             return tag
 
         try:
@@ -260,6 +269,18 @@ class Bucket:
         def work() -> int:
             size: int = self.quick.head(key)["size"]
             return size
+
+        try:
+            return self._ask(work)
+        except Missing:
+            return None
+
+    def tag(self, key: str) -> str | None:
+        """Return which version of an object is there; None where there is none."""
+
+        def work() -> str | None:
+            tag: str | None = self.quick.head(key)["e_tag"]
+            return tag
 
         try:
             return self._ask(work)
@@ -307,8 +328,12 @@ class Bucket:
                 yield Listed(one["path"], one["size"], one["last_modified"].timestamp())
 
     def _ask(self, work: Callable[[], Given]) -> Given:
-        with self.explain():
-            return within(self.deadline, self.url, work)
+        """Return what a request returns that makes no condition."""
+        try:
+            with self.explain():
+                return within(self.deadline, self.url, work)
+        except Taken as error:
+            raise StoreError(f"{self.url}: {summary(error.__cause__ or error)}") from error
 
     @contextmanager
     def explain(self) -> Iterator[None]:
