@@ -1,7 +1,7 @@
 """The requests to an object store, each with a deadline, and the words for what goes wrong with them.
 
 Credentials, regions and endpoints are the library's own business: its variables (AWS_…, GOOGLE_…, AZURE_…) and its
-conventions. A request that gets no answer is given up after the deadline; what still runs then runs in a daemon thread.
+conventions.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from spillover.data import dataclass
 from spillover.errors import MissingExtraError, StoreError
+from spillover.store.object.asking import Asked, Patience, within
 from spillover.store.object.sums import Sums, is_of, md5
 from spillover.store.object.words import remedy, summary
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 #: How long a request may take without any sign of progress.
 DEADLINE_SECONDS = 5.0
-#: What looks that may be left out may take of that, in so many seconds.
-LOOKS_SHARE, LOOKS_SECONDS = 0.2, 60.0
 PAGE = 1_000
 #: Up to this size an object is one request, and made only if there is none; above, it goes up in parts.
 PART = 8 << 20
@@ -82,74 +81,6 @@ def _refuse_fork() -> None:
         raise StoreError(
             "this process was forked from one that had used the bucket; start workers with spawn, or fork before the first output"
         )
-
-
-class Asked:
-    """Work that is under way in a thread of its own, which ends with the process."""
-
-    __slots__ = ("_done", "_failed", "_thread")
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        from threading import Thread  # wanted only once something has overflowed
-
-        self._done: list[Any] = []
-        self._failed: list[BaseException] = []
-
-        def run() -> None:
-            try:
-                self._done.append(work())
-            except BaseException as error:  # noqa: BLE001  raised again below
-                self._failed.append(error)
-
-        self._thread = Thread(target=run, name="spillover-request", daemon=True)
-        try:
-            self._thread.start()
-        except RuntimeError:  # no more threads here, or the interpreter is ending
-            run()
-
-    def result(self, seconds: float, what: str) -> Any:
-        """Return what the work returns; StoreError when it takes longer."""
-        if self._thread.ident is not None:
-            self._thread.join(seconds)
-        if self._failed:
-            raise self._failed[0]
-        if not self._done:
-            raise StoreError(no_answer(what, seconds))
-        return self._done[0]
-
-
-def within(seconds: float, what: str, work: Callable[[], Given]) -> Given:
-    """Return what the work returns; StoreError when it takes longer."""
-    done: Given = Asked(work).result(seconds, what)
-    return done
-
-
-class Patience:
-    """How long looks that may be left out take together: a part of the deadline in every while, and nothing once it is used up."""
-
-    __slots__ = ("_left", "_since", "_whole")
-
-    def __init__(self, deadline: float) -> None:
-        self._whole, self._left, self._since = deadline * LOOKS_SHARE, 0.0, float("-inf")
-
-    def ask(self, what: str, work: Callable[[], Given]) -> Given | None:
-        """Return what the work returns; None where it fails, or where there is no time for it."""
-        begun = time.monotonic()
-        if begun - self._since > LOOKS_SECONDS:
-            self._left, self._since = self._whole, begun
-        if self._left <= 0:
-            return None
-        try:
-            return within(self._left, what, work)
-        except StoreError:
-            self._left = 0.0
-            return None
-        finally:
-            self._left -= time.monotonic() - begun
-
-
-def no_answer(what: str, seconds: float) -> str:
-    return f"{what} gave no answer for {seconds:g} seconds"
 
 
 class Bucket:

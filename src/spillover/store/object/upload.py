@@ -13,7 +13,8 @@ from _thread import allocate_lock
 from spillover.data import replace
 from spillover.errors import StoreError
 from spillover.store.base import Record, already_taken, name_for
-from spillover.store.object.bucket import PART, Bucket, Found, Missing, Taken, no_answer
+from spillover.store.object.asking import no_answer
+from spillover.store.object.bucket import PART, Bucket, Found, Missing, Taken
 from spillover.store.object.entry import Entry, Tombstone, decode, with_record
 from spillover.store.object.frames import ZSTD, Packer
 from spillover.store.object.keys import outputs_of, record_key
