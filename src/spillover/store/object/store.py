@@ -95,7 +95,7 @@ class ObjectStore:
         """Begin an output. It goes to a file of this machine first."""
         return ObjectWriter(self.bucket, self.local, compress=self.compress)
 
-    def get(self, ref: str, missing: Missed = unknown) -> Record:
+    def get(self, ref: str, missing: Missed | None = None) -> Record:
         """Return the record of a ref or of a unique prefix; `missing` makes the error for none."""
         return merge_all([entry.record for entry in self._find(ref, missing)[1]])
 
@@ -112,7 +112,7 @@ class ObjectStore:
         """Return the bytes of a ref: a range costs the frames it stands in."""
         return self.opened(ref)[1]
 
-    def opened(self, ref: str, missing: Missed = unknown) -> tuple[Record, Blob]:
+    def opened(self, ref: str, missing: Missed | None = None) -> tuple[Record, Blob]:
         """Return the record and the bytes, looked up once: each look is a request."""
         whole, entries = self._find(ref, missing)
         record = merge_all([entry.record for entry in entries])
@@ -199,7 +199,7 @@ class ObjectStore:
 
         return lifecycle(self.url, self.retention)
 
-    def _find(self, ref: str, missing: Missed = unknown) -> tuple[str, Entries]:
+    def _find(self, ref: str, missing: Missed | None = None) -> tuple[str, Entries]:
         """Return the one output that `ref` names, and its entry in each scope in view. What is only here has no bytes there."""
         check_ref(ref)
         if REF_SHAPE.fullmatch(ref) and (entries := self._exact(ref)):
@@ -216,7 +216,7 @@ class ObjectStore:
         if not entries or (
             whole != ref and REF_SHAPE.fullmatch(ref) and self.ended(ref) not in (None, entries[0].record.sha256)
         ):
-            raise missing(ref)
+            raise (missing or unknown)(ref)
         return whole, entries
 
     def _exact(self, ref: str) -> Entries:
