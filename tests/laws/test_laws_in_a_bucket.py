@@ -48,7 +48,7 @@ def test_it_fits_nothing_is_lost_and_the_numbers_are_true(s3, tmp_path, way, cho
 @given(way=ways, chosen=choices, data=outputs, cuts=cuts)
 def test_what_a_bucket_refuses_is_kept_here_and_push_brings_all_of_it_over(s3, tmp_path, way, chosen, data, cuts):
     spool = tmp_path / os.urandom(8).hex()
-    away = ObjectStore(s3, spool=spool, options={"secret_access_key": "wrong"})
+    away = ObjectStore(s3, spool=spool, deadline_seconds=60, options={"secret_access_key": "wrong"})
     clipper = Clipper(**chosen, store=away, scope="acme/web")
     came = SOURCES[way](clipper, data, cuts, tmp_path)
     assert not over_all(came.texts, clipper, whole=all(clip.outcome == "whole" for clip in came.clips))
@@ -61,9 +61,9 @@ def test_what_a_bucket_refuses_is_kept_here_and_push_brings_all_of_it_over(s3, t
             with pytest.raises((RefError, StoreError)):
                 Scoped(away, "other").get(clip.ref)
             kept[clip.ref] = given_bytes
-    pushed = ObjectStore(s3, spool=spool).push()
+    pushed = ObjectStore(s3, spool=spool, deadline_seconds=60).push()
     assert (pushed.outputs, pushed.left, pushed.why) == (len(kept), 0, "")
-    elsewhere = ObjectStore(s3, spool=tmp_path / "elsewhere")
+    elsewhere = ObjectStore(s3, spool=tmp_path / "elsewhere", deadline_seconds=60)
     for ref, given_bytes in kept.items():
         assert content(Scoped(elsewhere, "acme"), ref) == given_bytes
         with pytest.raises(RefError):

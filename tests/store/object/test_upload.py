@@ -12,18 +12,18 @@ LOG = "".join(f"{number} compiled module_{number * 7919 % 10007}\n" for number i
 
 def test_a_record_whose_answer_was_lost_keeps_its_bytes(proxy, s3, tmp_path):
     """A soak once lost an output so: the bytes were removed because the record had failed, and the record was there."""
-    store = ObjectStore(s3, spool=tmp_path / "spool")
+    store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
     proxy.script = [None, "lose", "403", "403"]  # the record arrives, nobody hears of it, and later tries are refused
     clip = Clipper(Limits(tokens=300), store=store, scope="acme").clip(LOG)
     assert clip.reason is not None
     assert store.push().left == 0
-    elsewhere = ObjectStore(s3, spool=tmp_path / "elsewhere")
+    elsewhere = ObjectStore(s3, spool=tmp_path / "elsewhere", deadline_seconds=60)
     assert content(Scoped(elsewhere, "acme"), clip.ref) == LOG.encode()
 
 
 @pytest.mark.parametrize("pushed", [False, True])
 def test_a_record_that_has_outlived_its_bytes_gets_those_that_are_stored_again(proxy, s3, tmp_path, pushed):
-    store = ObjectStore(s3, spool=tmp_path / "spool")
+    store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
     clipper = Clipper(Limits(tokens=300), store=store, scope="acme")
     ref = clipper.clip(LOG).ref
     store.bucket.delete([one.key for one in store.bucket.list("acme") if one.key.endswith(".zst")])
