@@ -10,7 +10,7 @@ TESTED := .venv/tested
 EXTRAS := re2,tokens,zstd,s3,otel,rich,shell,code,mcp,langchain,openai-agents,pydantic-ai,fit,dev
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs picture bench fit soak hosts frameworks test-latest clean
+.PHONY: help demo test lint format docs picture bench fit soak ceph hosts frameworks test-latest clean
 MINUTES ?= 15
 
 help: ## list these tasks
@@ -49,6 +49,9 @@ fit: $(TESTED) ## fit weights.json again on labelled logs: CORPUS=FOLDER; FLAGS=
 
 soak: $(TESTED) ## attack it for 15 minutes and print figures; MINUTES=3 for less
 	$(BIN)/python scripts/soak.py --minutes $(MINUTES)
+
+ceph: $(TESTED) ## the store's contract, laws and commands on Ceph's radosgw; on Debian: apt install radosgw ceph-mon ceph-osd
+	TEST_S3=ceph $(BIN)/python -m pytest -n0 tests/store/object tests/cli/test_object_store.py tests/laws/test_laws_in_a_bucket.py tests/soak/test_fleet.py
 
 hosts: $(TESTED) ## real coding agents from npm with a scripted model; some minutes
 	$(BIN)/python scripts/hosts.py

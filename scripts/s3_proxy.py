@@ -27,9 +27,10 @@ FAULTS = (
     "duplicate",
     "corrupt",
     "corrupt_up",
+    "late",
     "hang",
 )
-DELAY_SECONDS, HANG_SECONDS = 0.3, 30.0
+DELAY_SECONDS, LATE_SECONDS, HANG_SECONDS = 0.3, 3.0, 30.0
 
 
 class Proxy:
@@ -98,17 +99,17 @@ class Proxy:
         if fault == "hang":
             time.sleep(HANG_SECONDS)
             return False
-        if fault == "delay":
-            time.sleep(DELAY_SECONDS)
+        if fault in ("delay", "late"):
+            time.sleep(DELAY_SECONDS if fault == "delay" else LATE_SECONDS)
         if fault in STATUSES:
             client.sendall(_refusal(fault))
             return True
         if fault == "corrupt_up" and body:
-            body = _flip(body)
+            body = self._flip(body)
         answer = self._forward(head + body, head)
         if fault == "duplicate":
             answer = self._forward(head + body, head)
-        if answer is None or fault == "lose":
+        if answer is None or fault in ("lose", "late"):
             return False  # it was done, and nobody hears of it
         answer_head, answer_body = answer
         with self._lock:
@@ -117,7 +118,7 @@ class Proxy:
             client.sendall(answer_head + answer_body[: len(answer_body) // 2])
             return False
         if fault == "corrupt" and answer_body:
-            answer_body = _flip(answer_body)
+            answer_body = self._flip(answer_body)
         client.sendall(answer_head + answer_body)
         return b"connection: close" not in answer_head.lower()
 
@@ -131,6 +132,12 @@ class Proxy:
                 return name
             rolled -= chance
         return None
+
+    def _flip(self, body: bytes) -> bytes:
+        """Change one byte, by chance: what always changed the same one would undo on the way back what it did on the way there."""
+        with self._lock:
+            at, bits = self._dice.randrange(len(body)), self._dice.randint(1, 255)
+        return body[:at] + bytes([body[at] ^ bits]) + body[at + 1 :]
 
     def _forward(self, request: bytes, head: bytes) -> tuple[bytes, bytes] | None:
         try:
@@ -180,8 +187,3 @@ def _refusal(status: str) -> bytes:
         f"HTTP/1.1 {status} {STATUSES[status]}\r\nContent-Type: application/xml\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
-
-
-def _flip(body: bytes) -> bytes:
-    at = len(body) // 2
-    return body[:at] + bytes([body[at] ^ 0x55]) + body[at + 1 :]

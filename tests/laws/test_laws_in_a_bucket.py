@@ -1,6 +1,8 @@
-"""The laws on a bucket of a real S3 server, and with secrets covered: the same properties, fewer examples."""
+"""The laws on a bucket of a real S3 server, on its spool and push, and with secrets covered: the same properties, fewer examples."""
 
 import hashlib
+import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from law_going_back import follow
 from law_naive import line_count, over_all
 from law_ways import SOURCES
 
-from spillover import Clipper, Limits, MemoryStore, ObjectStore, RefError, verify
+from spillover import Clipper, Limits, MemoryStore, ObjectStore, RefError, StoreError, verify
 from spillover.redact import cover
 from spillover.store.scoped import Scoped
 from spillover.testing import chunked, content
@@ -40,6 +42,32 @@ def test_it_fits_nothing_is_lost_and_the_numbers_are_true(s3, tmp_path, way, cho
         assert record.sha256 == clip.sha256 == hashlib.sha256(given_bytes).hexdigest()
         with pytest.raises(RefError):
             Scoped(store, "acme/web/below").get(clip.ref)
+
+
+@settings(law, max_examples=25)
+@given(way=ways, chosen=choices, data=outputs, cuts=cuts)
+def test_what_a_bucket_refuses_is_kept_here_and_push_brings_all_of_it_over(s3, tmp_path, way, chosen, data, cuts):
+    spool = tmp_path / os.urandom(8).hex()
+    away = ObjectStore(s3, spool=spool, deadline_seconds=60, options={"secret_access_key": "wrong"})
+    clipper = Clipper(**chosen, store=away, scope="acme/web")
+    came = SOURCES[way](clipper, data, cuts, tmp_path)
+    assert not over_all(came.texts, clipper, whole=all(clip.outcome == "whole" for clip in came.clips))
+    kept = {}
+    for clip, given_bytes in zip(came.clips, came.inputs, strict=True):
+        assert clip.outcome in ("whole", "stored")
+        if clip.outcome == "stored":
+            assert "the secret key does not belong" in clip.reason
+            assert Path(clip.path).read_bytes() == given_bytes == content(Scoped(away, "acme"), clip.ref)
+            with pytest.raises((RefError, StoreError)):
+                Scoped(away, "other").get(clip.ref)
+            kept[clip.ref] = given_bytes
+    pushed = ObjectStore(s3, spool=spool, deadline_seconds=60).push()
+    assert (pushed.outputs, pushed.left, pushed.why) == (len(kept), 0, "")
+    elsewhere = ObjectStore(s3, spool=tmp_path / "elsewhere", deadline_seconds=60)
+    for ref, given_bytes in kept.items():
+        assert content(Scoped(elsewhere, "acme"), ref) == given_bytes
+        with pytest.raises(RefError):
+            Scoped(elsewhere, "other").get(ref)
 
 
 @few

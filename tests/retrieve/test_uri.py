@@ -88,3 +88,12 @@ def test_what_is_not_json_has_no_values(clipper):
     ref = clipper.clip("not json\n" * 3_000).ref
     with pytest.raises(UsageError, match="It is not JSON"):
         clipper.read(f"spill://{ref}#/a")
+
+
+@pytest.mark.parametrize("part", ["#L1-10", "#bytes=1-30"])
+def test_a_range_is_read_and_nothing_else_is_done_with_it(clipper, part):
+    """Once grep searched the whole output and outline showed it all, whatever stood behind the #."""
+    ref = clipper.clip("line\n" * 9_000).ref
+    for ask in (lambda uri: clipper.grep(uri, "line"), clipper.outline):
+        with pytest.raises(UsageError, match="names a range, which can only be read"):
+            ask(f"spill://{ref}{part}")

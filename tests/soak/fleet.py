@@ -1,7 +1,7 @@
 """Many workers on one bucket while everything around them fails: what was claimed as kept must be there afterwards.
 
 A server that is killed and started again, a proxy that drops, delays, truncates, duplicates, corrupts and refuses, and
-workers that are killed at random moments. Each worker notes what its clips claimed; then everything is read back.
+workers that are killed at random moments or whose disk is full. Each notes what its clips claimed; then everything is read back.
 """
 
 import hashlib
@@ -14,25 +14,40 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SCRIPTS = ROOT / "scripts"
+SPOOLS = ("0", "1", "2", "full")
+#: So many outputs are asked for by scopes that may not see them; each answer is a listing.
+FOREIGN = 200
+#: What must be 0.
+FAILURES = (
+    "claimed as kept and not readable",
+    "torn",
+    "read across scopes",
+    "tool calls failed",
+    "secrets leaked",
+    "too long",
+)
 TENANTS = ("acme/web", "acme/api", "other/web")
 SECRET = "ghp_" + "Zz9Yy8Xx7" * 4
 #: The chance of each fault, for each request.
 FAULTS = {
     "drop": 0.02, "lose": 0.02, "delay": 0.02, "truncate": 0.02, "duplicate": 0.02, "corrupt": 0.02, "corrupt_up": 0.02,
-    "500": 0.02, "503": 0.02, "429": 0.02, "403": 0.01, "412": 0.01, "409": 0.01, "hang": 0.002,
+    "500": 0.02, "503": 0.02, "429": 0.02, "403": 0.01, "412": 0.01, "409": 0.01, "late": 0.01, "hang": 0.002,
 }  # fmt: skip
 
 WORKER = """
-import hashlib, json, os, random, sys
+import hashlib, json, os, random, resource, sys
 from spillover import Clipper, Limits, ObjectStore
 from spillover.redact import cover
 url, scope, spool, log, seed, secret = sys.argv[1:]
 dice = random.Random(seed)
 clipper = Clipper(Limits(tokens=300), store=ObjectStore(url, spool=spool, deadline_seconds=2), scope=scope, redact="stored")
+if spool.endswith("full"):  # what is larger than this cannot be written on this machine
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 number = 0
 while True:
@@ -58,23 +73,31 @@ def load(name):
 
 
 def fleet(seconds, seed, workers=32, faults=FAULTS):
-    """Run for so long. All figures but `calls`, `kept`, `here`, `lost`, `kills`, `restarts` and `faults` must be 0."""
-    figures = dict.fromkeys(("calls", "kept", "here", "lost", "kills", "restarts", "faults"), 0)
-    figures |= dict.fromkeys(("raised", "unreadable", "torn", "across", "leaked", "too_long"), 0)
+    """Run for so long, and return figures; those of FAILURES must be 0."""
+    figures = dict.fromkeys(("calls", "kept", "here", "lost", "kills", "restarts", "faults", *FAILURES), 0)
     dice = random.Random(seed)
-    with tempfile.TemporaryDirectory() as folder, load("s3_server").Server(f"{folder}/s3") as server:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        load("ceph_server" if os.environ.get("TEST_S3") == "ceph" else "s3_server").Server(f"{folder}/s3") as server,
+    ):
         with load("s3_proxy").Proxy(server.port, seed) as proxy:
             url = f"s3://{server.bucket}/soak"
             environ = {**os.environ, **server.environ(proxy.endpoint)}
             proxy.faults = dict(faults)
-            log = f"{folder}/claims"
             serial = 0
             running = []
 
             def start():
                 nonlocal serial
                 serial += 1
-                words = [url, TENANTS[serial % 3], f"{folder}/spool-{serial % 4}", log, f"{seed}-{serial}", SECRET]
+                words = [
+                    url,
+                    TENANTS[serial % 3],
+                    f"{folder}/spool-{SPOOLS[serial % 4]}",
+                    f"{folder}/claims-{serial}",
+                    f"{seed}-{serial}",
+                    SECRET,
+                ]
                 return subprocess.Popen([sys.executable, "-c", WORKER, *words], env=environ, stderr=subprocess.DEVNULL)
 
             begun = time.monotonic()
@@ -101,50 +124,74 @@ def fleet(seconds, seed, workers=32, faults=FAULTS):
                     each.wait()
             figures["faults"] = sum(proxy.done.values())
             proxy.faults = {}
-        read_back(figures, folder, url, server.environ(), log)
+        read_back(figures, Path(folder), url, server.environ(), dice)
     return figures
 
 
-def read_back(figures, folder, url, environ, log):
-    """Hold every claim against what can be read by a process that knows nothing else."""
+def read_back(figures, folder, url, environ, dice):
+    """Hold every claim against what can be read by somebody who knows nothing else."""
     os.environ.update(environ)
-    from spillover import ObjectStore, RefError, StoreError
+    from spillover import ObjectStore
+
+    for name in SPOOLS:
+        spool = folder / f"spool-{name}"
+        figures["secrets leaked"] += sum(
+            SECRET.encode() in path.read_bytes() for path in spool.rglob("*") if path.is_file()
+        )
+        ObjectStore(url, spool=spool, deadline_seconds=30).push()
+    claims = {}
+    for path in folder.glob("claims-*"):
+        for line in path.read_text().splitlines():
+            if line.endswith("begin"):
+                continue
+            said = json.loads(line)
+            figures["calls"] += 1
+            if "raised" in said:
+                figures["tool calls failed"] += 1
+                figures.setdefault("examples", []).append(said)
+                continue
+            figures["too long"] += not said["fits"]
+            figures["secrets leaked"] += said["leaks"]
+            figures["here" if said["here"] else "kept" if said["outcome"] == "stored" else "lost"] += 1
+            if said["outcome"] == "stored":
+                claims[said["ref"], said["scope"]] = said
+    store = ObjectStore(url, spool=folder / "reader", deadline_seconds=30)
+    with ThreadPoolExecutor(8) as pool:
+        for said, (failed, error) in zip(
+            claims.values(), pool.map(lambda said: check(store, said), claims.values()), strict=True
+        ):
+            if failed:
+                figures[failed] += 1
+                figures.setdefault("examples", []).append({**said, "error": error})
+        some = dice.sample([*claims.values()], min(FOREIGN, len(claims)))
+        figures["read across scopes"] += sum(pool.map(lambda said: foreign(store, said), some))
+
+
+def check(store, said):
+    """Return which failure it is, if the output of a claim is not there as it was claimed, and what was said."""
+    from spillover import RefError, StoreError
     from spillover.store.scoped import Scoped
     from spillover.testing import content
 
-    for number in range(4):
-        ObjectStore(url, spool=f"{folder}/spool-{number}").push()
-    store = ObjectStore(url, spool=f"{folder}/reader")
-    seen = set()
-    for line in Path(log).read_text().splitlines() if Path(log).exists() else ():
-        if line.endswith("begin"):
-            continue
-        said = json.loads(line)
-        figures["calls"] += 1
-        if "raised" in said:
-            figures["raised"] += 1
-            figures.setdefault("examples", []).append(said)
-            continue
-        figures["too_long"] += not said["fits"]
-        figures["leaked"] += said["leaks"]
-        figures["here" if said["here"] else "kept" if said["outcome"] == "stored" else "lost"] += 1
-        key = (said["ref"], said["scope"])
-        if said["outcome"] != "stored" or key in seen:
-            continue
-        seen.add(key)
+    try:
+        data = content(Scoped(store, said["scope"]), said["ref"])
+    except (RefError, StoreError) as error:
+        return "claimed as kept and not readable", str(error)[:300]
+    if hashlib.sha256(data).hexdigest() != said["sha256"]:
+        return "torn", ""
+    return ("secrets leaked", "") if SECRET.encode() in data else (None, "")
+
+
+def foreign(store, said):
+    """Return how many scopes that may not see an output get it."""
+    from spillover import RefError
+    from spillover.store.scoped import Scoped
+
+    got = 0
+    for other in {"acme/api", "other/web", "acme/web", "nobody", "acme/web/deeper"} - {said["scope"]}:
         try:
-            data = content(Scoped(store, said["scope"]), said["ref"])
-        except (RefError, StoreError) as error:
-            figures["unreadable"] += 1
-            figures.setdefault("examples", []).append({**said, "error": str(error)[:300]})
+            Scoped(store, other).get(said["ref"])
+        except RefError:
             continue
-        figures["torn"] += hashlib.sha256(data).hexdigest() != said["sha256"]
-        figures["leaked"] += SECRET.encode() in data
-        for other in ("acme/api", "other/web", "acme/web", "nobody", "acme/web/deeper"):
-            if other == said["scope"]:
-                continue
-            try:
-                Scoped(store, other).get(said["ref"])
-            except RefError:
-                continue
-            figures["across"] += 1
+        got += 1
+    return got

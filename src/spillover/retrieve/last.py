@@ -60,7 +60,7 @@ def find(store: Scoped, ref: str, now: float | None = None) -> Found:
     newest = store.newest(NAMED)[0]
     record = next((record for record in newest if matches(record, query)), None)
     if record is None and newest:
-        record = next((record for record in store.recent() if matches(record, query)), None)
+        record = next((record for record in store.looked_through()[0] if matches(record, query)), None)
     run = next((run for run in _runs(store) if matches(run, query)), None)
     if record is None and run is None:
         raise _nothing(query, newest)

@@ -149,6 +149,16 @@ def _split(ref: str, pointer: str | None = None) -> tuple[str, Part]:
     return base, Part(pointer=pointer)
 
 
+def _split_whole(ref: str) -> tuple[str, Part]:
+    """Return the same for those who look at a whole output or at a whole value in it."""
+    base, part = _split(ref)
+    if part.lines or part.bytes:
+        raise UsageError(
+            f"{ref[:80]} names a range, which can only be read; to search or outline the whole output, leave out what is behind the #."
+        )
+    return base, part
+
+
 def grep(
     choices: Choices,
     ref: str,
@@ -172,7 +182,7 @@ def grep(
     def answer(choices: Choices, record: Record, document: Document) -> Clip:
         return Search(document, record, choices, compiled, shown).answer(start)
 
-    ref, part = _split(ref)
+    ref, part = _split_whole(ref)
     return _answer(choices, ref, answer, "grep", part.pointer)
 
 
@@ -183,17 +193,21 @@ def outline(choices: Choices, ref: str) -> Clip:
     def answer(choices: Choices, record: Record, document: Document) -> Clip:
         return Outline(document, record, choices).answer()
 
-    ref, part = _split(ref)
+    ref, part = _split_whole(ref)
     return _answer(choices, ref, answer, "outline", part.pointer)
 
 
 def listing(choices: Choices, *, tool: str | None = None, query: str = "") -> str:
     """What is stored, newest first, a line each; as many as fit, and how many there are."""
     choices = choices.within_budget()
-    rows = [_row(record) for record in choices.outputs.list() if tool in (None, record.tool) and matches(record, query)]
+    records, total = choices.outputs.looked_through()
+    rows = [_row(record) for record in records if tool in (None, record.tool) and matches(record, query)]
+    filtered = tool is not None or query != ""
+    among = f" among the newest {len(records):,} of {total:,}" if filtered and total > len(records) else ""
+    said = f"{len(rows) if filtered else total:,} stored outputs{among}.]"
 
     def text(count: int) -> str:
-        return "".join(rows[:count]) + f"[{count:,} of {len(rows):,} stored outputs.]"
+        return "".join(rows[:count]) + f"[{count:,} of {said}"
 
     def fill(count: int) -> float:
         return choices.limits.fill(text(count), choices.count, byte_bound=choices.byte_bound)

@@ -44,11 +44,11 @@ def refs_of(choices: Choices, ref: Any) -> list[str] | None:
         return refs_of(choices, [part.strip() for part in text.split(",") if part.strip()])
     head, _, count = text.partition(":")
     if text == ALL or (head == "last" and count.isdecimal()):
-        newest = [record.ref for record in choices.outputs.list()]
-        return newest[: min(MOST, int(count) if count else MOST)]
+        newest, _ = choices.outputs.newest(min(MOST, int(count) if count else MOST))
+        return [record.ref for record in newest]
     if text.startswith("last") or "-" in text:
         return None
-    named = [record.ref for record in choices.outputs.list() if record.tool == text]
+    named = [record.ref for record in choices.outputs.looked_through()[0] if record.tool == text]
     return named[:MOST] or None
 
 

@@ -56,21 +56,26 @@ def check_ref(ref: str) -> str:
     return ref
 
 
+def matches(prefix: str, ref: str) -> bool:
+    """Return whether this is how a ref, or the hash in it, begins."""
+    return ref.startswith(prefix) or ref.rpartition("-")[2].startswith(prefix)
+
+
 def resolve(ref: str, known: Iterator[str], missing: Callable[[str], RefError] | None = None) -> str:
     """Return the one stored ref that `ref` names, whole or by a unique prefix; `missing` makes the error for none."""
     check_ref(ref)
-    matches = []
+    found = []
     for name in known:
         if name == ref:
             return ref
-        if name.startswith(ref) or name.rpartition("-")[2].startswith(ref):
-            matches.append(name)
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        some = ", ".join(sorted(matches)[:4])
+        if matches(ref, name):
+            found.append(name)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        some = ", ".join(sorted(found)[:4])
         raise RefError(
-            f"{ref} is ambiguous: {len(matches):,} outputs begin with it ({some}{', …' if len(matches) > 4 else ''}); write more of it."
+            f"{ref} is ambiguous: {len(found):,} outputs begin with it ({some}{', …' if len(found) > 4 else ''}); write more of it."
         )
     raise (missing or unknown)(ref)
 

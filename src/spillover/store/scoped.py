@@ -16,6 +16,7 @@ from spillover.store.scope import EVERY, check_scope, covers, default_scope
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from spillover.intake.blob import Blob
     from spillover.store.runs import RunRecord
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 #: Has the shape of a ref, and no hash is all zeros: what a store says of it, it says of the whole store.
 NO_REF = "tool-" + "0" * 64
+
+#: So many records are read, newest first, to find one by words in a store where each record is a request.
+LOOKED_THROUGH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,10 @@ class Scoped:
         within = getattr(self.store, "within", None)
         return within(self.own) if within is not None else self.store
 
+    def _find(self) -> Any:
+        """Return the view, where it finds a prefix by its own means and makes the error that it is given; else None."""
+        return self.view if hasattr(self.store, "within") else None
+
     def writer(self) -> ScopedWriter:
         """Begin an output of this scope; of the project, where this is the view of everything."""
         try:
@@ -61,6 +69,10 @@ class Scoped:
         if own == EVERY:
             return _show(self.view.get(ref))
         check_ref(ref)
+        if (find := self._find()) is not None:
+            if (mine := seen(find.get(ref, self._missing), own)) is None:
+                raise self._missing(ref)
+            return _show(mine)
         if REF_SHAPE.fullmatch(ref) and (record := self._exact(ref)) and (mine := seen(record, own)):
             return _show(mine)
         names = {record.ref: record for record in self.list()}
@@ -86,15 +98,12 @@ class Scoped:
 
     def opened(self, ref: str) -> tuple[Record, Blob]:
         """Return the record and the bytes, looked up and checked once."""
-        at_once = getattr(self.view, "opened", None) if isinstance(ref, str) and REF_SHAPE.fullmatch(ref) else None
-        if at_once is not None and self.own != EVERY:
-            try:
-                record, blob = at_once(ref)
-            except RefError:
-                raise self._missing(ref) from None
-            if record.ref == ref and (mine := seen(record, self.own)):
+        if (find := self._find()) is not None and self.own != EVERY:
+            record, blob = find.opened(ref, self._missing)
+            if mine := seen(record, self.own):
                 return _show(mine), blob
             blob.close()
+            raise self._missing(ref)
         record = self.get(ref)
         try:
             return record, self.view.open(record.ref)
@@ -107,12 +116,12 @@ class Scoped:
         mine = (seen(record, own) for record in self.view.list())
         return iter(sorted((_show(record) for record in mine if record), key=lambda one: (-one.created, one.ref)))
 
-    def recent(self) -> Iterator[Record]:
-        """This scope's outputs, newest first as far as the store can tell without reading every record."""
-        own, lazily = self.own, getattr(self.view, "recent", None)
-        if lazily is None:
-            return self.list()
-        return (_show(mine) for record in lazily() if (mine := seen(record, own)))
+    def looked_through(self) -> tuple[Records, int]:
+        """Return the outputs to look for words in, newest first, and how many there are: all of them, where no record is a request."""
+        if hasattr(self.view, "newest"):
+            return self.newest(LOOKED_THROUGH)
+        everything = [*self.list()]
+        return everything, len(everything)
 
     def newest(self, count: int) -> tuple[Records, int]:
         """Return this scope's newest outputs, and how many it has in all; not every record is read where that costs requests."""

@@ -339,3 +339,45 @@ def test_an_output_full_of_notices_that_look_like_ours_makes_few_requests(proxy,
     assert clip.outcome == "stored"
     assert not any("list-type" in one for one in proxy.requests)
     assert len(proxy.requests) < 100
+
+
+def test_a_ref_that_is_not_there_and_a_prefix_cost_a_listing_and_not_every_record(proxy, s3):
+    store = ObjectStore(s3)
+    refs = [put(store, b"%d\n" % number, scope="acme/1").ref for number in range(9)]
+    view = Scoped(store, "acme")
+    for asked, found in (("bash-0123456789abcdef", None), (refs[4][:12], refs[4])):
+        for ask in (view.get, view.open):
+            proxy.reset()
+            if found is None:
+                with pytest.raises(RefError, match=f"No output is stored under {asked} in scope acme"):
+                    ask(asked)
+            else:
+                ask(asked)
+            assert len(proxy.requests) <= 4
+
+
+def test_words_are_looked_for_in_the_newest_records_alone(proxy, s3, monkeypatch):
+    monkeypatch.setattr("spillover.store.scoped.LOOKED_THROUGH", 3)
+    store = ObjectStore(s3)
+    for number in range(9):
+        put(store, b"%d\n" % number, scope="acme", command=f"make {number}")
+    clipper = Clipper(Limits(tokens=300), store=store, scope="acme")
+    for ask, said in (
+        (clipper.tools()[3], "[3 of 9 stored outputs.]"),
+        (lambda: clipper.tools()[3](query="no such"), "[0 of 0 stored outputs among the newest 3 of 9.]"),
+    ):
+        proxy.reset()
+        assert said in ask()
+        assert len(proxy.requests) == 4
+
+
+def test_a_bucket_that_hangs_is_asked_for_notices_once_and_not_for_each_of_them(proxy, s3, tmp_path):
+    """Once each of 35 looks took the whole deadline, one after the other."""
+    forged = "".join(
+        f"[Output clipped: 5 of 9,000 lines shown. Full output: bash-{number:016x}]\n" for number in range(3_000)
+    )
+    proxy.faults = {"hang": 1.0}
+    store = ObjectStore(s3, spool=tmp_path, deadline_seconds=0.5)
+    clip = Clipper(Limits(tokens=2_000), store=store, scope="acme").clip(forged)
+    assert "gave no answer for 0.5 seconds" in clip.reason
+    assert len(proxy.requests) <= 2, "one look, and the upload"

@@ -1,7 +1,7 @@
 """The requests to an object store, each with a deadline, and the words for what goes wrong with them.
 
 Credentials, regions and endpoints are the library's own business: its variables (AWS_…, GOOGLE_…, AZURE_…) and its
-conventions. A request that gets no answer is given up after the deadline; what still runs then runs in a daemon thread.
+conventions.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from spillover.data import dataclass
 from spillover.errors import MissingExtraError, StoreError
+from spillover.store.object.asking import Asked, Patience, within
 from spillover.store.object.sums import Sums, is_of, md5
 from spillover.store.object.words import remedy, summary
 
@@ -82,44 +83,14 @@ def _refuse_fork() -> None:
         )
 
 
-def within(seconds: float, what: str, work: Callable[[], Given]) -> Given:
-    """Return what the work returns; StoreError when it takes longer."""
-    from threading import Thread  # wanted only once something has overflowed
-
-    done: list[Given] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            done.append(work())
-        except BaseException as error:  # noqa: BLE001  raised again below
-            failed.append(error)
-
-    thread = Thread(target=run, name="spillover-request", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError:  # no more threads here, or the interpreter is ending
-        run()
-    else:
-        thread.join(seconds)
-    if failed:
-        raise failed[0]
-    if not done:
-        raise StoreError(no_answer(what, seconds))
-    return done[0]
-
-
-def no_answer(what: str, seconds: float) -> str:
-    return f"{what} gave no answer for {seconds:g} seconds"
-
-
 class Bucket:
     """A bucket and a prefix in it; keys here are relative to that prefix."""
 
-    __slots__ = ("_bulk", "_options", "_quick", "deadline", "url")
+    __slots__ = ("_bulk", "_options", "_quick", "deadline", "patience", "url")
 
     def __init__(self, url: str, *, deadline: float = DEADLINE_SECONDS, options: dict[str, Any] | None = None) -> None:
         self.url, self.deadline, self._options = url, deadline, options or {}
+        self.patience = Patience(deadline)
         self._quick: Any = None
         self._bulk: Any = None
 
@@ -188,13 +159,22 @@ class Bucket:
             self._put(key, data, {"e_tag": tag} if tag else "overwrite")
         except NotImplementedError:  # a store that cannot compare: the last one counts
             self._put(key, data, "overwrite")
+        except Taken:
+            bare = tag.strip('"') if tag else tag
+            if not bare or bare == tag or self.tag(key) != tag:
+                raise
+            self._put(key, data, {"e_tag": bare})  # it has not changed: radosgw compares the tag without its quotes
 
     def _put(self, key: str, data: bytes, mode: Any) -> None:
         """Put an object, and see that it arrived as it was sent: its tag is its MD5, or else it is read back."""
         begun = time.monotonic()
 
         def send() -> str | None:
-            tag: str | None = self._ask(lambda: self.quick.put(key, data, mode=mode, use_multipart=False)["e_tag"])
+            with self.explain():
+                answer = within(
+                    self.deadline, self.url, lambda: self.quick.put(key, data, mode=mode, use_multipart=False)
+                )
+            tag: str | None = answer["e_tag"]
             return tag
 
         try:
@@ -213,6 +193,30 @@ class Bucket:
             return self.get(key).data == data
         except Missing:
             return False
+
+    def size(self, key: str) -> int | None:
+        """Return how many bytes stand under a key; None where there is no such object."""
+
+        def work() -> int:
+            size: int = self.quick.head(key)["size"]
+            return size
+
+        try:
+            return self._ask(work)
+        except Missing:
+            return None
+
+    def tag(self, key: str) -> str | None:
+        """Return which version of an object is there; None where there is none."""
+
+        def work() -> str | None:
+            tag: str | None = self.quick.head(key)["e_tag"]
+            return tag
+
+        try:
+            return self._ask(work)
+        except Missing:
+            return None
 
     def put(self, key: str, data: bytes) -> None:
         """Put an object, whatever is there."""
@@ -244,13 +248,23 @@ class Bucket:
     def list(self, prefix: str, *, after: str | None = None) -> Iterator[Listed]:
         """Yield the objects below a prefix, in the order of their keys, page by page."""
         pages = self._ask(lambda: iter(self.quick.list(prefix or None, offset=after, chunk_size=PAGE)))
-        while (page := self._ask(lambda: next(pages, None))) is not None:
+        coming = Asked(lambda: next(pages, None))
+        while True:
+            with self.explain():
+                page = coming.result(self.deadline, self.url)
+            if page is None:
+                return
+            coming = Asked(lambda: next(pages, None))  # the next one is under way while this one is looked at
             for one in page:
                 yield Listed(one["path"], one["size"], one["last_modified"].timestamp())
 
     def _ask(self, work: Callable[[], Given]) -> Given:
-        with self.explain():
-            return within(self.deadline, self.url, work)
+        """Return what a request returns that makes no condition."""
+        try:
+            with self.explain():
+                return within(self.deadline, self.url, work)
+        except Taken as error:
+            raise StoreError(f"{self.url}: {summary(error.__cause__ or error)}") from error
 
     @contextmanager
     def explain(self) -> Iterator[None]:

@@ -9,14 +9,14 @@ from heapq import heappush, heappushpop
 
 from spillover.data import dataclass, field, replace
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.store.base import REF_SHAPE, Record, check_ref, resolve, unknown
+from spillover.store.base import REF_SHAPE, Record, check_ref, matches, resolve, unknown
 from spillover.store.directory import DirStore
 from spillover.store.object.blob import RemoteBlob
 from spillover.store.object.bucket import DEADLINE_SECONDS, Bucket, library
 from spillover.store.object.entry import Entry, Tombstone
 from spillover.store.object.keys import READ, Name, outputs_of
 from spillover.store.object.spool import RETENTION, Pushed, merge_all, push, spool_of, waiting
-from spillover.store.object.view import AT_ONCE, View
+from spillover.store.object.view import View
 from spillover.store.object.writer import ObjectWriter
 from spillover.store.owners import seen
 from spillover.store.retention import Retention
@@ -24,7 +24,7 @@ from spillover.store.scope import EVERY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, Self
 
     from spillover.intake.blob import Blob
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Records = list[Record]
     Entries = list[Entry]  # a method has the name of the type below
     Names = list[Name]
+    Missed = Callable[[str], RefError]
 
 SCHEMES = ("s3", "gs", "az")
 #: A read is noted again after this part of the idle window.
@@ -94,27 +95,26 @@ class ObjectStore:
         """Begin an output. It goes to a file of this machine first."""
         return ObjectWriter(self.bucket, self.local, compress=self.compress)
 
-    def get(self, ref: str) -> Record:
-        """Return the record of a ref or of a unique prefix."""
-        return merge_all([entry.record for entry in self._find(ref)[1]])
+    def get(self, ref: str, missing: Missed | None = None) -> Record:
+        """Return the record of a ref or of a unique prefix; `missing` makes the error for none."""
+        return merge_all([entry.record for entry in self._find(ref, missing)[1]])
 
     def known(self, ref: str) -> Record | None:
         """Return the record of a whole ref in this very scope, in at most one request and never by a listing.
 
-        An output may hold any number of lines that look like notices of ours, and each is looked up.
+        An output may hold any number of lines that look like notices of ours, and each is looked up; where the bucket is slow,
+        none.
         """
-        with suppress(StoreError):
-            entries = self._exact(ref)
-            return entries[0].record if entries else None
-        return None
+        entries = self.bucket.patience.ask(self.url, lambda: self._exact(ref))
+        return entries[0].record if entries else None
 
     def open(self, ref: str) -> Blob:
         """Return the bytes of a ref: a range costs the frames it stands in."""
         return self.opened(ref)[1]
 
-    def opened(self, ref: str) -> tuple[Record, Blob]:
+    def opened(self, ref: str, missing: Missed | None = None) -> tuple[Record, Blob]:
         """Return the record and the bytes, looked up once: each look is a request."""
-        whole, entries = self._find(ref)
+        whole, entries = self._find(ref, missing)
         record = merge_all([entry.record for entry in entries])
         for entry in entries:
             if entry.data or not entry.record.bytes:
@@ -130,16 +130,6 @@ class ObjectStore:
         for entry in self.view.entries(name for _, name in self.view.listed()):
             found.setdefault(entry.record.ref, []).append(entry.record)
         return iter(sorted(map(merge_all, found.values()), key=lambda record: (-record.created, record.ref)))
-
-    def recent(self) -> Iterator[Record]:
-        """Yield the outputs in view by their last change in the bucket, newest first, and read no more records than are taken.
-
-        What several scopes have comes once for each.
-        """
-        yield from sorted(self._local_records(), key=lambda record: (-record.created, record.ref))
-        newest = sorted(((one.changed, name) for one, name in self.view.listed()), key=lambda pair: -pair[0])
-        for at in range(0, len(newest), 4 * AT_ONCE):
-            yield from (entry.record for entry in self.view.entries(name for _, name in newest[at : at + 4 * AT_ONCE]))
 
     def newest(self, count: int) -> tuple[Records, int]:
         """Return the newest by their last change in the bucket, and how many there are: one listing, and so many records."""
@@ -157,7 +147,7 @@ class ObjectStore:
         whole, entries = self._find(ref)
         for entry in entries:
             if entry.data or not entry.record.bytes:
-                self.view.remove(entry)
+                self.view.remove_any(entry)
         with suppress(RefError):
             if any(not entry.data for entry in entries):
                 self._forget_local(whole)
@@ -209,27 +199,38 @@ class ObjectStore:
 
         return lifecycle(self.url, self.retention)
 
-    def _find(self, ref: str) -> tuple[str, Entries]:
+    def _find(self, ref: str, missing: Missed | None = None) -> tuple[str, Entries]:
         """Return the one output that `ref` names, and its entry in each scope in view. What is only here has no bytes there."""
         check_ref(ref)
         if REF_SHAPE.fullmatch(ref) and (entries := self._exact(ref)):
             return ref, entries
         local = {record.ref for record in self._local_records()}
-        names = self._names(ref)
-        whole = resolve(ref, iter(sorted({*local, *(name.ref for name in names)})))
+        try:
+            names = self._names(ref)
+        except StoreError:
+            if not any(matches(ref, name) for name in local):
+                raise
+            names = []  # the bucket is away, and it is here
+        whole = resolve(ref, iter(sorted({*local, *(name.ref for name in names)})), missing)
         entries = [*self._local(whole), *self.view.entries(name for name in names if name.ref == whole)]
         if not entries or (
             whole != ref and REF_SHAPE.fullmatch(ref) and self.ended(ref) not in (None, entries[0].record.sha256)
         ):
-            raise unknown(ref)
+            raise (missing or unknown)(ref)
         return whole, entries
 
     def _exact(self, ref: str) -> Entries:
         """Return the entries of a whole ref that can be had without a listing: here, and in the very scope of this view."""
         if self.scope == EVERY:  # others may have it too
             return []
-        found = self.view.own(ref)
-        return [*self._local(ref), *([found] if isinstance(found, Entry) else [])]
+        local = self._local(ref)
+        try:
+            found = self.view.own(ref)
+        except StoreError:
+            if not local:
+                raise
+            return local  # the bucket is away, and it is here
+        return [*local, *([found] if isinstance(found, Entry) else [])]
 
     def _local(self, ref: str) -> Entries:
         """Return what is kept here only, as the scopes in view see it."""
@@ -243,7 +244,7 @@ class ObjectStore:
     def _names(self, ref: str = "") -> Names:
         """Return the records in view, by their keys alone; with a ref, those that it may name."""
         names = (name for _, name in self.view.listed(ref))
-        return [name for name in names if name.ref.startswith(ref) or name.ref.rpartition("-")[2].startswith(ref)]
+        return [name for name in names if matches(ref, name.ref)]
 
     def _local_records(self) -> Iterator[Record]:
         if waiting(self.local):

@@ -13,7 +13,8 @@ from _thread import allocate_lock
 from spillover.data import replace
 from spillover.errors import StoreError
 from spillover.store.base import Record, already_taken, name_for
-from spillover.store.object.bucket import PART, Bucket, Missing, Taken, no_answer
+from spillover.store.object.asking import no_answer
+from spillover.store.object.bucket import PART, Bucket, Found, Missing, Taken
 from spillover.store.object.entry import Entry, Tombstone, decode, with_record
 from spillover.store.object.frames import ZSTD, Packer
 from spillover.store.object.keys import outputs_of, record_key
@@ -87,13 +88,10 @@ def upload(bucket: Bucket, blob: Blob, record: Record, *, compress: bool, progre
     folder, key = outputs_of(record.scope), record_key(record.scope, ref)
     with _turns[int(record.sha256[:8], 16) % len(_turns)]:
         entry = _bring_bytes(bucket, blob, record, folder, compress=compress, progress=progress)
-        kept = False
-        try:
-            held = _claim(bucket, key, entry, progress)
-            kept = held.data == entry.data
-        finally:
-            if not kept and entry.data and not progress.stopped:
-                _drop(bucket, f"{folder}/{entry.data}")
+        # Where this fails, nobody knows whether the record arrived, so the bytes stay: a sweep removes what no record names.
+        held = _claim(bucket, key, entry, progress)
+        if entry.data and held.data != entry.data:
+            _drop(bucket, f"{folder}/{entry.data}")
     return held.record
 
 
@@ -160,12 +158,10 @@ def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress) -> Entry:
         else:
             return entry
         try:
-            found = bucket.get(key)
+            found, held = _look(bucket, key, entry.record.ref)
         except Missing:
             continue  # removed just now
-        try:
-            held = decode(found.data, entry.record.ref, found.tag)
-        except ValueError:
+        if held is None:
             made = entry  # what cannot be read is nobody's, and the same bytes are here
         else:
             sha256 = held.sha256 if isinstance(held, Tombstone) else held.record.sha256
@@ -173,8 +169,9 @@ def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress) -> Entry:
                 raise already_taken(entry.record.ref)
             if isinstance(held, Entry) and held.data == entry.data and held.record == entry.record:
                 return held  # our own request was heard, and its answer was lost on the way
-            made = entry if isinstance(held, Tombstone) else _join(held, entry)
-            if isinstance(held, Entry) and made.record == held.record:
+            # A record can outlive its bytes (a bucket's own rules, somebody's hand): then ours take their place.
+            made = _join(held, entry) if isinstance(held, Entry) and _has_bytes(bucket, key, held) else entry
+            if isinstance(held, Entry) and made.record == held.record and made.data == held.data:
                 return held
         try:
             bucket.replace(key, made.encode(), found.tag)
@@ -182,6 +179,23 @@ def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress) -> Entry:
             continue
         return made
     raise StoreError(f"{bucket.url}/{key} keeps changing; nothing can be stored under that name")
+
+
+def _look(bucket: Bucket, key: str, ref: str) -> tuple[Found, Entry | Tombstone | None]:
+    """Return what stands under a record's key; None where it is damaged, and not only on the way here."""
+    found = bucket.get(key)
+    for again in (True, False):
+        try:
+            return found, decode(found.data, ref, found.tag)
+        except ValueError:
+            if again:
+                found = bucket.get(key)
+    return found, None
+
+
+def _has_bytes(bucket: Bucket, key: str, held: Entry) -> bool:
+    """Return whether the bytes that a record names are there."""
+    return not held.data or bucket.size(f"{key.rpartition('/')[0]}/{held.data}") == held.frames.stored
 
 
 def _join(held: Entry, new: Entry) -> Entry:

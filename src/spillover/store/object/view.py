@@ -8,7 +8,7 @@ from spillover.log import warn
 from spillover.store.base import unknown
 from spillover.store.object.bucket import Bucket, Listed, Missing, Taken
 from spillover.store.object.entry import SMALLEST, Entry, Tombstone, decode, with_record
-from spillover.store.object.keys import OUTPUTS, READ, Name, outputs_of, parse, place_of, record_key
+from spillover.store.object.keys import OUTPUTS, READ, RECORD, Name, outputs_of, parse, place_of, record_key
 from spillover.store.object.upload import TRIES
 from spillover.store.scope import EVERY, covers
 
@@ -40,8 +40,9 @@ class View:
         for one in self.bucket.list(prefix, after=after):
             if after is not None and not one.key.startswith(after):
                 return
-            name = parse(one.key)
-            if name is not None and name.end == "json" and one.size >= SMALLEST:
+            if one.size < SMALLEST or not one.key.endswith(RECORD):
+                continue
+            if (name := parse(one.key)) is not None:
                 yield one, name
 
     def entries(self, names: Iterable[Name]) -> Iterator[Entry]:
@@ -98,6 +99,15 @@ class View:
         folder = outputs_of(record.scope)
         self.bucket.delete([f"{folder}/{entry.data}"] * bool(entry.data) + [f"{folder}/{record.ref}{READ}"])
         return True
+
+    def remove_any(self, entry: Entry) -> None:
+        """Remove one output of one scope, however often it changes meanwhile."""
+        key = record_key(entry.record.scope, entry.record.ref)
+        for _ in range(TRIES):
+            if self.remove(entry) or (again := self.entry(Name("", entry.record.ref, "json", key))) is None:
+                return
+            entry = again
+        raise StoreError(f"{self.bucket.url}/{key} keeps changing; it could not be removed")
 
     def pin(self, entry: Entry, *, pinned: bool) -> None:
         """Pin or unpin one output of one scope."""

@@ -1,0 +1,61 @@
+"""What an upload leaves in the bucket when it fails halfway, and what the next one makes of it."""
+
+import pytest
+
+from spillover import Clipper, Limits, ObjectStore
+from spillover.store.object.keys import record_key
+from spillover.store.scoped import Scoped
+from spillover.testing import content, put
+
+LOG = "".join(f"{number} compiled module_{number * 7919 % 10007}\n" for number in range(9_000))
+
+
+def test_a_record_whose_answer_was_lost_keeps_its_bytes(proxy, s3, tmp_path):
+    """A soak once lost an output so: the bytes were removed because the record had failed, and the record was there."""
+    store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
+    proxy.script = [None, "lose", "403", "403"]  # the record arrives, nobody hears of it, and later tries are refused
+    clip = Clipper(Limits(tokens=300), store=store, scope="acme").clip(LOG)
+    assert clip.reason is not None
+    assert store.push().left == 0
+    elsewhere = ObjectStore(s3, spool=tmp_path / "elsewhere", deadline_seconds=60)
+    assert content(Scoped(elsewhere, "acme"), clip.ref) == LOG.encode()
+
+
+@pytest.mark.parametrize("pushed", [False, True])
+def test_a_record_that_has_outlived_its_bytes_gets_those_that_are_stored_again(proxy, s3, tmp_path, pushed):
+    store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
+    clipper = Clipper(Limits(tokens=300), store=store, scope="acme")
+    ref = clipper.clip(LOG).ref
+    store.bucket.delete([one.key for one in store.bucket.list("acme") if one.key.endswith(".zst")])
+    proxy.faults = {"403": 1.0} if pushed else {}
+    assert clipper.clip(LOG).ref == ref
+    proxy.faults = {}
+    assert store.push().outputs == pushed
+    assert content(Scoped(store, "acme"), ref) == LOG.encode()
+
+
+def test_a_pin_survives_an_answer_that_was_garbled_on_the_way(proxy, s3):
+    store = ObjectStore(s3)
+    first = put(store, LOG.encode(), scope="acme")
+    store.pin(first.ref)
+    proxy.script = [None, None, "corrupt"]  # the bytes; the record is taken; who has it comes garbled
+    put(store, LOG.encode(), scope="acme")
+    assert store.get(first.ref).pinned
+    assert len([one for one in store.bucket.list("acme") if one.key.endswith(".zst")]) == 1
+
+
+def test_what_is_removed_while_somebody_pins_it_is_removed_or_said_to_be_there(s3, monkeypatch):
+    store = ObjectStore(s3)
+    record = put(store, LOG.encode(), scope="acme")
+    real, calls = type(store.bucket).replace, []
+
+    def meddle(bucket, key, data, tag):
+        calls.append(key)
+        if len(calls) == 1:  # somebody else changes the record first
+            ObjectStore(s3).pin(record.ref)
+        real(bucket, key, data, tag)
+
+    monkeypatch.setattr(type(store.bucket), "replace", meddle)
+    store.delete(record.ref)
+    assert list(store.list()) == []
+    assert calls[0] == record_key("acme", record.ref)
