@@ -468,11 +468,11 @@ def test_the_rules_that_no_longer_match_are_shown(init, home):
     assert "would allow any line at all" in said
 
 
-@pytest.mark.parametrize("host", ["codex", "opencode", "pi"])
+@pytest.mark.parametrize("host", ["opencode", "pi"])
 def test_a_host_that_cannot_rewrite_says_so(spill, host):
     said = spill("init", host, "--rewrite")
     assert (said.returncode, said.stdout) == (2, "")
-    assert "it works with claude-code, gemini, copilot." in said.stderr
+    assert "--rewrite works with claude-code, codex, gemini, copilot." in said.stderr
 
 
 def test_every_host_ends_by_saying_what_it_cannot_do(init):

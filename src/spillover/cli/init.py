@@ -31,7 +31,7 @@ THEN = {
 CANNOT = {
     "claude-code": "Claude Code does not show the hook a command that failed: it keeps 10,000 characters of it. `--rewrite`, or `spill sh`, keeps the whole.",
     "opencode": "opencode cuts a command's output at 50 KB before the plugin; the plugin reads the file it is in.",
-    "codex": "Codex lets no hook replace a result, and cuts at 10 KB. Large outputs are only kept where the model uses `spill run` or `spill sh`.",
+    "codex": "Codex lets no hook replace a result, and cuts at 10 KB. Large outputs are only kept with `--rewrite`, or where the model uses `spill run` or `spill sh`.",
     "gemini": "Gemini CLI lets no hook replace a result. Large outputs are only kept with `--rewrite`, or where the model uses `spill run` or `spill sh`.",
     "copilot": "Copilot CLI cuts at 20 KB before the hook; what a command printed beyond that is only kept with `--rewrite`.",
     "pi": "pi cuts at 50 KB before the extension, which reads the file it is in; of a failing command, the path comes from pi's own words.",
@@ -41,6 +41,7 @@ CANNOT = {
 #: What a person sees once lines are rewritten.
 REWRITTEN = {
     "claude-code": "Claude Code asks about `spill sh 'LINE'`, and matches its rules on that. Lines that a deny or ask rule of yours may speak of stay as they are.",
+    "codex": "Codex runs the hook once you have trusted it: it asks when it starts next, or see /hooks. It asks about `spill sh 'LINE'` where it would have asked about LINE, and also about commands that it knows to be harmless. Lines with a program that a rule of yours (*.rules) names stay as they are. In its sandbox, commands can keep outputs only where it lets them write: see docs/adapters/codex.md.",
     "gemini": "Gemini CLI tells the model that the input was modified.",
     "copilot": "Copilot CLI shows `spill sh 'LINE'` where it asks.",
 }
@@ -77,9 +78,7 @@ def init(arguments: argparse.Namespace) -> int:
 def _init(host: str, arguments: argparse.Namespace) -> None:
     rewrite = arguments.rewrite and (host in REWRITING or not arguments.all)
     if rewrite and host not in REWRITING:
-        raise UsageError(
-            f"{NO_REWRITE.get(host, f'{host} has no hook for lines before they run')}; it works with {', '.join(REWRITING)}."
-        )
+        raise UsageError(f"{host} has no hook for lines before they run; --rewrite works with {', '.join(REWRITING)}.")
     scope = arguments.scope or ("project" if host == "shell" else "user")
     plan = plan_removal if arguments.uninstall else plan_install
     # Everything is known to be possible before anything is changed.
@@ -98,12 +97,6 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
             if host == "claude-code":
                 _show_rules()
         _warn()
-
-
-#: Why a host that has a hook for it does not get it.
-NO_REWRITE = {
-    "codex": "Codex takes a rewritten line only together with an approval (`permissionDecision: allow`), and what that does to your own approvals is not known",
-}
 
 
 def _find_hosts() -> list[str]:

@@ -21,7 +21,7 @@ HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "pi", "shell")
 #: Any host that has a file of MCP servers: `spill init mcp-json FILE`.
 FILE_HOST = "mcp-json"
 #: Hosts that can give a line of shell to `spill sh` before it runs.
-REWRITING = ("claude-code", "gemini", "copilot")
+REWRITING = ("claude-code", "codex", "gemini", "copilot")
 SCOPES = ("user", "project")
 COMMAND = "spill"
 HOOK = f"{COMMAND} hook claude-code"
@@ -63,6 +63,9 @@ def targets(
                 at("CODEX_HOME", ".codex", ".codex", "config.toml"): _toml(),
                 at("CODEX_HOME", ".codex", "", "AGENTS.md"): _markdown(),
             }
+            hooks = at("CODEX_HOME", ".codex", ".codex", "hooks.json")
+            if rewrite or os.path.lexists(hooks):  # also to take it out again
+                files[hooks] = _codex_hook(before=rewrite)
         case "gemini":
             files = {
                 at("", ".gemini", ".gemini", "settings.json"): _gemini(before=rewrite),
@@ -104,6 +107,12 @@ def _gemini(*, before: bool) -> Both:
     from spillover.adapters.gemini import EVENT, SHELL
 
     return Both((_server(), _hook_entry(EVENT, SHELL, f"{COMMAND} hook gemini")), wanted=(True, before))
+
+
+def _codex_hook(*, before: bool) -> Both:
+    from spillover.adapters.codex import EVENT, SHELL
+
+    return Both((_hook_entry(EVENT, SHELL, f"{COMMAND} hook codex"),), wanted=(before,))
 
 
 def _hook_entry(event: str, matcher: str, command: str) -> Entry:
@@ -150,7 +159,7 @@ def is_our_hook(hook: Any) -> bool:
     """Return whether a hook runs `spill hook claude-code`, or that of another host, from wherever."""
     words = hook.get("command", "") if isinstance(hook, dict) else ""
     words = words.split() if isinstance(words, str) else []
-    return words[1:2] == ["hook"] and words[2:] in (["claude-code"], ["gemini"]) and _is_spill(words[0])
+    return words[1:2] == ["hook"] and words[2:] in (["claude-code"], ["codex"], ["gemini"]) and _is_spill(words[0])
 
 
 def _is_spill(word: str) -> bool:

@@ -197,6 +197,8 @@ class Relay:
     # From the client
 
     async def _from_client(self, message: Message) -> None:
+        if message.method in ("initialize", "server/discover"):
+            self.catalog.meet(message.params)
         if message.method is None:
             await self._reply(message)
         elif not message.is_request:
