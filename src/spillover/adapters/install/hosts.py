@@ -80,7 +80,7 @@ def targets(
             files = {os.path.join(above, "hooks", f"{NAME}.json"): Whole(_copilot(before=rewrite), key=COPILOT_KEY)}
         case "pi":
             above = os.path.join(folder, ".pi") if scope == "project" else os.path.join(home, ".pi", "agent")
-            files = {os.path.join(above, "extensions", f"{NAME}.js"): Whole(_script("pi_extension.js"))}
+            files = {os.path.join(above, "extensions", f"{NAME}.js"): Whole(script("pi_extension.js"))}
         case _:
             if scope != "project":
                 raise UsageError(
@@ -180,12 +180,21 @@ def is_our_server(server: Any) -> bool:
 
 
 def _plugin() -> Whole:
-    return Whole(_script("opencode_plugin.js"))
+    return Whole(script("opencode_plugin.js"))
 
 
-def _script(name: str) -> str:
-    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
-        return file.read()
+#: The line of a script that stands for what all of them have in common. A host reads one file, so it is put in there.
+SHARED = "// asked.js\n"
+
+
+def script(name: str) -> str:
+    """Return a script as it is installed, with what all of them share in it."""
+
+    def read(name: str) -> str:
+        with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+            return file.read()
+
+    return read(name).replace(SHARED, read("asked.js"), 1)
 
 
 def _toml() -> Table:
