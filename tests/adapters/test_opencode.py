@@ -217,7 +217,7 @@ def test_a_spill_that_fails_or_says_nonsense_changes_nothing(results, tmp_path):
     long = {"title": "b", "output": LONG, "metadata": {}}
     fake = tmp_path / "bin" / "spill"
     fake.parent.mkdir()
-    for script in ("exit 1", "echo nonsense", "cat > /dev/null; echo '{\"output\": 5}'", "exec < /dev/null; sleep 0.2"):
-        fake.write_text(f"#!/bin/sh\n{script}\n")
+    for line in ("exit 1", "echo nonsense", "cat > /dev/null; echo '{\"output\": 5}'", "exec < /dev/null; sleep 0.2"):
+        fake.write_text(f"#!/bin/sh\n{line}\n")
         fake.chmod(0o755)
         assert results((asked(), long), PATH=f"{fake.parent}:{os.environ['PATH']}") == [long]

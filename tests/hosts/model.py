@@ -13,6 +13,7 @@ class Model:
 
     def __init__(self, calls):
         self.calls, self.requests, self.step = list(calls), [], 0
+        self.early = False  # whether a tool was not offered yet when it was wanted
         self.lock = threading.Lock()
         model = self
 
@@ -75,6 +76,9 @@ class Model:
                 if call is not None:
                     tool, arguments = call
                     tool = tool(offered) if callable(tool) else tool
+                    if tool is None:  # the host has not connected to its server yet
+                        self.early = True
+                        return speak(None, number, stream=wants_stream(path, asked))
                     call = tool, arguments(offered) if callable(arguments) else arguments
                 return speak(call, number, stream=wants_stream(path, asked))
         return b"{}", "application/json"

@@ -110,6 +110,14 @@ def pi(run, home, model, servers=None):
     return run("pi", "-p", "--provider", "x", "--model", "m", "go")
 
 
+def cline(run, home, model, servers=None):
+    settings = home / ".cline/data/settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "cline_mcp_settings.json").write_text(json.dumps({"mcpServers": servers or {}}))
+    run("cline", "auth", "-p", "openai", "-k", "x", "-m", "gpt-5", "-b", f"{model.url}/v1")
+    return run("cline", "--json", "-t", "120", "please\ngo\n")
+
+
 #: host → (its name for `spill init`, how it is run, its shell, the argument for the line, how much it shows)
 HOSTS = {
     "claude-code": (claude, "Bash", {"description": "x"}, 30_000),
@@ -118,10 +126,15 @@ HOSTS = {
     "copilot": (copilot, "bash", {"description": "x", "mode": "sync", "sessionId": "a"}, 21_000),
     "pi": (pi, "bash", {}, 52_000),
     "codex": (codex, "exec_command", {}, 10_500),
+    "cline": (cline, "run_commands", {}, 8_000),
 }
-REWRITING = ("claude-code", "gemini", "copilot", "codex")
-#: What a host calls the line in its shell's arguments, where that is not `command`.
-LINE = {"codex": "cmd"}
+REWRITING = ("claude-code", "gemini", "copilot", "codex", "cline")
+
+
+def shell_arguments(host, line, more):
+    """Return a line of shell as the host's tool wants it."""
+    named = {"codex": {"cmd": line}, "cline": {"commands": [line]}}
+    return {**named.get(host, {"command": line}), **more}
 
 
 def result_in(said):
@@ -141,12 +154,11 @@ def check(model, most):
 def test_a_failing_command_keeps_its_error_and_can_be_read_back(host, run, home):
     play, shell, more, most = HOSTS[host]
     assert run("spill", "init", host, *["--rewrite"] * (host in REWRITING)).returncode == 0
-    line = LINE.get(host, "command")
     spill = (
         "spill" if host != "codex" else Path(sys.executable).with_name("spill")
     )  # its login shell has a PATH of its own
-    back = (shell, {line: f"{spill} grep last 'no such type'", **more})
-    model = Model([(shell, {line: FAILING, **more}), back])
+    back = (shell, shell_arguments(host, f"{spill} grep last 'no such type'", more))
+    model = Model([(shell, shell_arguments(host, FAILING, more)), back])
     ended = play(run, home, model)
     said = check(model, most)
     assert "[Output clipped: " in said, ended.stderr[-500:]
@@ -158,11 +170,22 @@ def test_a_failing_command_keeps_its_error_and_can_be_read_back(host, run, home)
 def test_a_piped_command_tells_what_its_filter_hid(host, run, home):
     play, shell, more, _ = HOSTS[host]
     assert run("spill", "init", host, "--rewrite").returncode == 0
-    model = Model([(shell, {LINE.get(host, "command"): f"{FAILING} | tail -5", **more})])
+    model = Model([(shell, shell_arguments(host, f"{FAILING} | tail -5", more))])
     play(run, home, model)
     said = result_in(model.said(1))
-    assert re.search(r'\[120,001 lines before "\| tail -5" are kept: python3-\w+ · python3 exited 2\]', said)
+    assert re.search(r'\[120,001 lines before \\*"\| tail -5\\*" are kept: python3-\w+ · python3 exited 2\]', said)
     model.close()
+
+
+def probe(host, run, home, servers):
+    """Have the server's tool called; again where the host asked its model before it had connected to the server."""
+    for _ in range(4):
+        model = Model([(lambda names: next((name for name in names if "probe" in name), None), {})])
+        ended = MCP[host](run, home, model, servers)
+        if not model.early:
+            break
+        model.close()
+    return model, ended
 
 
 MCP = {name: play for name, (play, *_) in HOSTS.items() if name != "pi"}
@@ -172,8 +195,7 @@ MCP = {name: play for name, (play, *_) in HOSTS.items() if name != "pi"}
 @pytest.mark.parametrize("host", MCP)
 def test_an_mcp_result_keeps_its_error_behind_the_proxy(host, mode, run, home):
     behind = {"big": {"command": "spill", "args": ["mcp", "--", "python3", SERVER, mode]}}
-    model = Model([(lambda names: next(name for name in names if "probe" in name), {})])
-    ended = MCP[host](run, home, model, behind)
+    model, ended = probe(host, run, home, behind)
     assert len(model.requests) >= 2, ended.stderr[-800:]
     said = result_in(model.said(1))
     assert said.count(ERROR) == 1
@@ -187,8 +209,7 @@ def test_an_mcp_result_keeps_its_error_with_the_hook_alone(host, mode, run, home
     if (host, mode) == ("claude-code", "error"):
         pytest.skip("Claude Code asks no hook about an MCP result that is an error")
     assert run("spill", "init", host).returncode == 0
-    model = Model([(lambda names: next(name for name in names if "probe" in name), {})])
-    MCP[host](run, home, model, {"big": {"command": "python3", "args": [SERVER, mode]}})
+    model, _ = probe(host, run, home, {"big": {"command": "python3", "args": [SERVER, mode]}})
     said = check(model, 55_000)
     assert "of 120,001 lines shown" in said
     model.close()

@@ -25,6 +25,7 @@ MODULES = {
     "codex": "codex",
     "opencode": "opencode",
     "copilot": "copilot",
+    "cline": "cline",
     "gemini": "gemini",
     "pi": "pi",
 }

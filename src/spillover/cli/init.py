@@ -23,6 +23,7 @@ THEN = {
     "codex": "Codex gets `spill mcp` to go back with, and instructions in AGENTS.md.",
     "gemini": "Gemini CLI gets `spill mcp` to go back with, and instructions in GEMINI.md.",
     "copilot": "It takes effect in new sessions.",
+    "cline": "It takes effect in new sessions.",
     "pi": "It takes effect when pi is restarted, or after /reload.",
     "shell": "Agents that read these files now know about `spill run` and `spill sh`.",
     FILE_HOST: "The host has `spill mcp` now, to go back with. Restart it.",
@@ -34,6 +35,7 @@ CANNOT = {
     "codex": "Codex lets no hook replace a result, and cuts at 10 KB. Large outputs are only kept with `--rewrite`, or where the model uses `spill run` or `spill sh`.",
     "gemini": "Gemini CLI lets no hook replace a result. Large outputs are only kept with `--rewrite`, or where the model uses `spill run` or `spill sh`.",
     "copilot": "Copilot CLI cuts at 20 KB before the hook; what a command printed beyond that is only kept with `--rewrite`.",
+    "cline": "Cline cuts a command's output at 50,000 characters before the plugin; what it printed beyond that is only kept with `--rewrite`. Read in the CLI; the editor's extension was not tried.",
     "pi": "pi cuts at 50 KB before the extension, which reads the file it is in; of a failing command, the path comes from pi's own words.",
     "shell": "A model may forget to use it.",
     FILE_HOST: "Other servers' results are bounded only if `spill mcp` stands in front of them: `spill mcp -- COMMAND`.",
@@ -43,6 +45,7 @@ REWRITTEN = {
     "claude-code": "Claude Code asks about `spill sh 'LINE'`, and matches its rules on that. Lines that a deny or ask rule of yours may speak of stay as they are.",
     "codex": "Codex runs the hook once you have trusted it: it asks when it starts next, or see /hooks. It asks about `spill sh 'LINE'` where it would have asked about LINE, and also about commands that it knows to be harmless. Lines with a program that a rule of yours (*.rules) names stay as they are. In its sandbox, commands can keep outputs only where it lets them write: see docs/adapters/codex.md.",
     "gemini": "Gemini CLI tells the model that the input was modified.",
+    "cline": "Cline shows `spill sh 'LINE'` where it asks.",
     "copilot": "Copilot CLI shows `spill sh 'LINE'` where it asks.",
 }
 #: Where each host would be, for --all.
@@ -52,6 +55,7 @@ FOUND_BY = {
     "codex": (".codex", "codex"),
     "gemini": (".gemini", "gemini"),
     "copilot": (".copilot", "copilot"),
+    "cline": (".cline", "cline"),
     "pi": (".pi", "pi"),
 }
 

@@ -38,11 +38,13 @@ CLAUDE_CODE = Host(
 )
 OPENCODE = Host("opencode", "OPENCODE", "bash", {"lines": 1_990, "bytes": 51_200 - 500}, "1.18.33")
 COPILOT = Host("Copilot CLI", "COPILOT_CLI", "bash", {"bytes": 18_000}, "1.0.102")  # it cuts at about 20 KB
+CLINE = Host("Cline", "CLINE_CONNECTOR_CLI_LAUNCH", "run_commands", {"chars": 8_000 - 500}, "3.0.65")
 HOSTS = (
     CLAUDE_CODE,
     OPENCODE,
     Host("Codex", "CODEX_THREAD_ID", "shell", {"bytes": 10_000 - 500}, "0.166"),
     COPILOT,
+    CLINE,
     Host("pi", "PI_CODING_AGENT", "bash", {"lines": 1_990, "bytes": 51_200 - 500}, "0.73"),
 )
 #: Agents that announce themselves and show what a command prints, whatever its size (seen in 0.61 and 0.24).

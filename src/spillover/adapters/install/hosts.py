@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from spillover.adapters.install.files import Edit
 
-HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "pi", "shell")
+HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "shell")
 #: Any host that has a file of MCP servers: `spill init mcp-json FILE`.
 FILE_HOST = "mcp-json"
 #: Hosts that can give a line of shell to `spill sh` before it runs.
-REWRITING = ("claude-code", "codex", "gemini", "copilot")
+REWRITING = ("claude-code", "codex", "gemini", "copilot", "cline")
 SCOPES = ("user", "project")
 COMMAND = "spill"
 HOOK = f"{COMMAND} hook claude-code"
@@ -78,6 +78,9 @@ def targets(
                 else environ.get("COPILOT_HOME") or os.path.join(home, ".copilot")
             )
             files = {os.path.join(above, "hooks", f"{NAME}.json"): Whole(_copilot(before=rewrite), key=COPILOT_KEY)}
+        case "cline":
+            above = os.path.join(folder if scope == "project" else home, ".cline")
+            files = {os.path.join(above, "plugins", f"{NAME}.js"): Whole(_cline(before=rewrite))}
         case "pi":
             above = os.path.join(folder, ".pi") if scope == "project" else os.path.join(home, ".pi", "agent")
             files = {os.path.join(above, "extensions", f"{NAME}.js"): Whole(script("pi_extension.js"))}
@@ -177,6 +180,11 @@ def is_our_server(server: Any) -> bool:
     if not isinstance(server, dict) or not isinstance(server.get("args"), list):
         return False
     return _is_spill(str(server.get("command"))) and server["args"][:1] == ["mcp"]
+
+
+def _cline(*, before: bool) -> str:
+    text = script("cline_plugin.js")
+    return text.replace("const REWRITE = false", "const REWRITE = true") if before else text
 
 
 def _plugin() -> Whole:
