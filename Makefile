@@ -53,8 +53,8 @@ hosts: $(TESTED) ## real coding agents from npm with a scripted model; some minu
 frameworks: $(READY) ## the five lines for each framework in docs/adapters/frameworks.md, with the real packages
 	$(BIN)/python scripts/frameworks.py
 
-test-latest: $(READY) ## the newest of every framework that there is an adapter for, and what broke
-	$(BIN)/python scripts/latest.py
+test-latest: $(TESTED) ## the newest and the oldest of every framework that there is an adapter for, and what broke
+	$(BIN)/python -m scripts.latest $(FLAGS)
 
 clean: ## remove what these tasks made, .venv included
 	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/out build dist
