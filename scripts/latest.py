@@ -25,7 +25,7 @@ CHECKS = {
     "pydantic-ai-slim[mcp]==2.62.*": PYDANTIC,
     "mcp": MCP,
     "mcp<2": MCP,
-    "mcp==1.24.*": MCP,
+    "mcp==1.30.*": MCP,
 }
 DEV = (
     "hypothesis",

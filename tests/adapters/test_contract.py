@@ -347,7 +347,9 @@ def opencode_bash(clipper, output):
 def copilot_bash(clipper, output):
     [text, *_] = hook_parts(output)
     result = {"resultType": "failure" if output.error else "success", "textResultForLlm": text}
-    said = copilot.reply({"toolName": "bash", "toolArgs": "{}", "toolResult": result, "toolCallId": "call_1"}, lambda: clipper)
+    said = copilot.reply(
+        {"toolName": "bash", "toolArgs": "{}", "toolResult": result, "toolCallId": "call_1"}, lambda: clipper
+    )
     new = said["modifiedResult"] if said else result
     assert {**new, "textResultForLlm": text} == result
     return Seen([new["textResultForLlm"]])
