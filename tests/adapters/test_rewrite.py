@@ -1,6 +1,8 @@
 """Lines before they run: what is put into `spill sh`, what stays, and what a rule of the user holds back."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -166,3 +168,13 @@ def test_what_claude_code_saved_of_an_mcp_result_is_read_from_its_own_files_only
     assert "of 5,000 lines shown" in shown(saved)
     assert "secret" not in shown(secret).replace(str(secret), "")
     assert shown(tmp_path / "claude/projects/p/s/tool-results/gone.txt") == ""
+
+
+@pytest.mark.parametrize("word", ["--deny-tool", "--deny-tool=shell(rm)"])
+def test_copilot_started_with_a_rule_that_denies_keeps_its_lines(word, tmp_path):
+    # `--deny-tool 'shell(seq)'` did not stop `spill sh 'seq 3'`: Copilot CLI matches its rules on the new line.
+    code = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[2:]).returncode)"
+    ask = "from spillover.adapters.copilot import has_deny_rules; print(has_deny_rules())"
+    for first, told in ((word, "True"), ("--allow-all-tools", "False")):
+        words = [sys.executable, "-c", code, first, sys.executable, "-c", ask]
+        assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() == told

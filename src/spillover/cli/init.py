@@ -46,7 +46,7 @@ REWRITTEN = {
     "codex": "Codex runs the hook once you have trusted it: it asks when it starts next, or see /hooks. It asks about `spill sh 'LINE'` where it would have asked about LINE, and also about commands that it knows to be harmless. Lines with a program that a rule of yours (*.rules) names stay as they are. In its sandbox, commands can keep outputs only where it lets them write: see docs/adapters/codex.md.",
     "gemini": "Gemini CLI tells the model that the input was modified.",
     "cline": "Cline shows `spill sh 'LINE'` where it asks.",
-    "copilot": "Copilot CLI shows `spill sh 'LINE'` where it asks.",
+    "copilot": "Copilot CLI shows `spill sh 'LINE'` where it asks, and matches --deny-tool on that. Where it was started with --deny-tool, lines stay as they are; outside of Linux that cannot be seen, so do not use both there.",
 }
 #: Where each host would be, for --all.
 FOUND_BY = {
