@@ -56,11 +56,14 @@ def opencode(run, home, model, servers=None):
 def codex(run, home, model, servers=None):
     folder = home / ".codex"
     folder.mkdir(exist_ok=True)
-    with (folder / "config.toml").open("a") as file:
-        for name, one in (servers or {}).items():
-            file.write(
+    path = folder / "config.toml"
+    text = path.read_text() if path.exists() else ""
+    for name, one in (servers or {}).items():
+        if f"[mcp_servers.{name}]" not in text:
+            text += (
                 f"\n[mcp_servers.{name}]\ncommand = {json.dumps(one['command'])}\nargs = {json.dumps(one['args'])}\n"
             )
+    path.write_text(text)
     provider = f'model_providers.x={{name="x",base_url="{model.url}/v1",wire_api="responses",env_key="KEY"}}'
     return run(
         "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",

@@ -44,7 +44,7 @@ CANNOT = {
 REWRITTEN = {
     "claude-code": "Claude Code asks about `spill sh 'LINE'`, and matches its rules on that. Lines that a deny or ask rule of yours may speak of stay as they are.",
     "codex": "Codex runs the hook once you have trusted it: it asks when it starts next, or see /hooks. It asks about `spill sh 'LINE'` where it would have asked about LINE, and also about commands that it knows to be harmless. Lines with a program that a rule of yours (*.rules) names stay as they are. In its sandbox, commands can keep outputs only where it lets them write: see docs/adapters/codex.md.",
-    "gemini": "Gemini CLI tells the model that the input was modified.",
+    "gemini": "Gemini CLI tells the model that the input was modified. Lines with a program that a policy of yours names stay as they are.",
     "cline": "Cline shows `spill sh 'LINE'` where it asks.",
     "copilot": "Copilot CLI shows `spill sh 'LINE'` where it asks, and matches --deny-tool on that. Where it was started with --deny-tool, lines stay as they are; outside of Linux that cannot be seen, so do not use both there.",
 }
