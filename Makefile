@@ -54,13 +54,13 @@ ceph: $(TESTED) ## the store's contract, laws and commands on Ceph's radosgw; on
 	TEST_S3=ceph $(BIN)/python -m pytest -n0 tests/store/object tests/cli/test_object_store.py tests/laws/test_laws_in_a_bucket.py tests/soak/test_fleet.py
 
 hosts: $(TESTED) ## real coding agents from npm with a scripted model; some minutes
-	$(BIN)/python scripts/hosts.py
+	$(BIN)/python -m scripts.hosts $(FLAGS)
 
 frameworks: $(READY) ## the five lines for each framework in docs/adapters/frameworks.md, with the real packages
 	$(BIN)/python scripts/frameworks.py
 
-test-latest: $(READY) ## the newest of every framework that there is an adapter for, and what broke
-	$(BIN)/python scripts/latest.py
+test-latest: $(TESTED) ## the newest and the oldest of every framework that there is an adapter for, and what broke
+	$(BIN)/python -m scripts.latest $(FLAGS)
 
 clean: ## remove what these tasks made, .venv included
 	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/out build dist

@@ -1,10 +1,15 @@
-"""Install the coding agents from npm and run tests/hosts with them: real hosts, a scripted model, nothing else from the network."""
+"""Install the coding agents from npm and run tests/hosts with them: real hosts, a scripted model, nothing else from the network.
+
+Words are passed to pytest: `python -m scripts.hosts -k codex`. The last lines are a table: host, version, case, result.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+
+from scripts.mcp_servers import node, npm
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, ".venv", "hosts")
@@ -16,17 +21,24 @@ AGENTS = (
     "@github/copilot",
     "opencode-ai",
     "@mariozechner/pi-coding-agent",
+    "cline",
+    "@qwen-code/qwen-code",
 )
 
 
 def main() -> int:
     """Install what is missing, then run the tests; return pytest's exit code."""
+    # Node from PyPI: on an older one npm picks an older agent, without a word.
+    path = f"{os.path.dirname(node()[0])}{os.pathsep}{os.environ.get('PATH', '')}"
     os.makedirs(FOLDER, exist_ok=True)
-    if not os.path.isdir(os.path.join(FOLDER, "node_modules")):
+    if not all(os.path.isdir(os.path.join(FOLDER, "node_modules", *name.split("/"))) for name in AGENTS):
         print("Installing the agents from npm (once; some minutes)", flush=True)
-        subprocess.run(["npm", "install", "--no-fund", "--no-audit", "--prefix", FOLDER, *AGENTS], check=True)
+        install = [*npm(), "install", "--no-fund", "--no-audit", "--loglevel=error", "--prefix", FOLDER, *AGENTS]
+        subprocess.run(install, env={**os.environ, "PATH": path}, check=True)
     tests = [sys.executable, "-m", "pytest", "tests/hosts", "-q", "-rs", "-p", "no:cacheprovider", *sys.argv[1:]]
-    return subprocess.run(tests, cwd=ROOT, env={**os.environ, "SPILLOVER_HOSTS": FOLDER}, check=False).returncode
+    return subprocess.run(
+        tests, cwd=ROOT, env={**os.environ, "PATH": path, "SPILLOVER_HOSTS": FOLDER}, check=False
+    ).returncode
 
 
 if __name__ == "__main__":

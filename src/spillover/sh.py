@@ -45,8 +45,12 @@ def run_line(
     on_progress: Callable[[Progress], None] | None = None,
     die_with_parent: bool = False,
     settling: Callable[[Choices, int], Choices] | None = None,
+    warn: Callable[[str], str | None] | None = None,
 ) -> Line:
-    """Run a line as `bash -c` does, and clip what it prints; `settling` may lower the limits, given its exit code."""
+    """Run a line as `bash -c` does, and clip what it prints; `settling` may lower the limits, given its exit code.
+
+    `warn` is asked what there is to say of a line whose output did not fit; it is said once, among the notes.
+    """
     if "\0" in line:
         raise UsageError("a line of shell cannot hold a NUL byte.")
     pipes = _pipes(line, shell)
@@ -57,10 +61,10 @@ def run_line(
     def settle(intake: Intake, choices: Choices, exit_code: int) -> Choices:
         nonlocal kept, notes
         choices = choices if settling is None else settling(choices, exit_code)
-        if keeper is None:
-            return choices
-        kept = keeper.settle(intake)
+        kept = keeper.settle(intake) if keeper else ()
         told = [note for each in kept if (note := each.note(exit_code))]
+        if warn is not None and intake.spilled and (said := warn(line)):
+            told.append(f"[{said}]")
         notes, choices = _leave_room(told, choices)
         return choices
 

@@ -16,6 +16,8 @@ from spillover import DirStore
 SERVERS = Path(__file__).parent / "servers"
 CODE = "import sys; from spillover.cli import main; sys.exit(main())"
 PATIENCE = 60  # seconds; only guards against hanging
+#: The Python that runs `spill mcp`: scripts/latest.py names one that has another version of the SDK.
+PYTHON = os.environ.get("MCP_TEST_PYTHON") or sys.executable
 
 
 class Held:
@@ -77,7 +79,7 @@ class Mcp:
     """Everything that an MCP test needs, with its own store."""
 
     def __init__(self, folder):
-        self.folder = folder
+        self.folder, self.python = folder, PYTHON
         self.store = DirStore(folder / "store")
         self.env = {**os.environ, "HOME": str(folder), "SPILLOVER_STORE": str(self.store.root)}
         self.processes = []
@@ -93,7 +95,7 @@ class Mcp:
         return [sys.executable, "-W", "ignore", str(SERVERS / "sdk.py")]
 
     def spill(self, *words):
-        return [sys.executable, "-c", CODE, "mcp", *map(str, words)]
+        return [PYTHON, "-c", CODE, "mcp", *map(str, words)]
 
     def over_pipes(self, *words, **env):
         """Return the parameters with which the official client starts `spill mcp`."""

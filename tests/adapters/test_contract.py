@@ -22,7 +22,7 @@ from mcp.types import CallToolResult, ImageContent, TextContent
 from pydantic_ai import Agent, BinaryContent, FunctionToolset, ModelResponse, TextPart, ToolCallPart, ToolFailed
 from pydantic_ai.models.function import FunctionModel
 
-from spillover.adapters import claude_code, opencode
+from spillover.adapters import claude_code, cline, copilot, opencode, pi
 from spillover.adapters.langchain import SpilloverMiddleware
 from spillover.adapters.mcp.relay import Relay
 from spillover.adapters.openai_agents import bound_server, bound_tools
@@ -344,6 +344,38 @@ def opencode_bash(clipper, output):
     return Seen([(said or {"output": text})["output"]])
 
 
+def copilot_bash(clipper, output):
+    [text, *_] = hook_parts(output)
+    result = {"resultType": "failure" if output.error else "success", "textResultForLlm": text}
+    said = copilot.reply(
+        {"toolName": "bash", "toolArgs": "{}", "toolResult": result, "toolCallId": "call_1"}, lambda: clipper
+    )
+    new = said["modifiedResult"] if said else result
+    assert {**new, "textResultForLlm": text} == result
+    return Seen([new["textResultForLlm"]])
+
+
+def pi_tool(clipper, output):
+    blocks = as_blocks(hook_parts(output))
+    said = pi.reply({"tool": "probe", "callID": "call_1", "args": {}, "content": blocks}, lambda: clipper)
+    return Seen([block.get("text", IMAGE) for block in (said or {"content": blocks})["content"]])
+
+
+def cline_mcp(clipper, output):
+    given = {"content": as_blocks(hook_parts(output)), "isError": output.error is not None}
+    said = cline.reply({"tool": "probe", "callID": "call_1", "args": {}, "output": given}, lambda: clipper)
+    new = said["output"] if said else given
+    return Seen([block.get("text", IMAGE) for block in new["content"]], new["isError"])
+
+
+def cline_lines(clipper, output):
+    [text, *_] = hook_parts(output)
+    given = [{"query": "make", "result": text, "success": output.error is None}]
+    said = cline.reply({"tool": "run_commands", "callID": "call_1", "args": {}, "output": given}, lambda: clipper)
+    [new] = said["output"] if said else given
+    return Seen([new["result"]], not new["success"])
+
+
 HOSTS = {
     "mcp": Host(mcp_proxy, json.dumps, json.dumps),  # a server also writes its data as text
     "langchain": Host(langchain, json.dumps, json.dumps),  # LangChain's own JSON, which reaches us as text
@@ -356,6 +388,10 @@ HOSTS = {
     "claude code, bash": Host(claude_code_bash, json.dumps, json.dumps, tool="Bash", one_text=True),
     "opencode, mcp": Host(opencode_mcp, json.dumps, json.dumps, tool="s_probe"),
     "opencode, bash": Host(opencode_bash, json.dumps, json.dumps, tool="bash", one_text=True),
+    "copilot": Host(copilot_bash, json.dumps, json.dumps, tool="bash", one_text=True),
+    "pi": Host(pi_tool, json.dumps, json.dumps),
+    "cline, mcp": Host(cline_mcp, json.dumps, json.dumps),
+    "cline, lines": Host(cline_lines, json.dumps, json.dumps, tool="run_commands", one_text=True),
 }
 
 

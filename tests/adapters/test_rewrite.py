@@ -1,6 +1,8 @@
 """Lines before they run: what is put into `spill sh`, what stays, and what a rule of the user holds back."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -166,3 +168,45 @@ def test_what_claude_code_saved_of_an_mcp_result_is_read_from_its_own_files_only
     assert "of 5,000 lines shown" in shown(saved)
     assert "secret" not in shown(secret).replace(str(secret), "")
     assert shown(tmp_path / "claude/projects/p/s/tool-results/gone.txt") == ""
+
+
+@pytest.mark.parametrize("word", ["--deny-tool", "--deny-tool=shell(rm)"])
+def test_copilot_started_with_a_rule_that_denies_keeps_its_lines(word, tmp_path):
+    # `--deny-tool 'shell(seq)'` did not stop `spill sh 'seq 3'`: Copilot CLI matches its rules on the new line.
+    code = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[2:]).returncode)"
+    ask = "from spillover.adapters.copilot import has_deny_rules; print(has_deny_rules())"
+    for first, told in ((word, "True"), ("--allow-all-tools", "False")):
+        words = [sys.executable, "-c", code, first, sys.executable, "-c", ask]
+        assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() == told
+
+
+DENY = '[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = ["make", "npm run"]\ndecision = "deny"\n'
+#: name → (its file, what is in it, whether `make` stays, whether `pytest` does)
+POLICIES = {
+    "the user's": ("home/.gemini/policies/a.toml", DENY, True, False),
+    "the project's": (".gemini/policies/a.toml", DENY, True, False),
+    "excluded in settings": (
+        ".gemini/settings.json",
+        '{"tools": {"exclude": ["run_shell_command(make -j)"]}} // mine',
+        True,
+        False,
+    ),
+    "excluded as before": ("home/.gemini/settings.json", '{"excludeTools": ["ShellTool(make)"]}', True, False),
+    "allowed": (".gemini/policies/a.toml", DENY.replace("deny", "allow"), False, False),
+    "another tool's": (".gemini/policies/a.toml", DENY.replace("run_shell_command", "write_file"), False, False),
+    "a pattern": (".gemini/policies/a.toml", DENY.replace("commandPrefix", "commandRegex"), True, True),
+    "broken": (".gemini/policies/a.toml", "[[rule", True, True),
+    "broken settings": (".gemini/settings.json", "{", True, True),
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_line_that_a_policy_names_stays_for_gemini_to_judge(name, tmp_path, monkeypatch):
+    # A policy that denied `seq` did not stop `spill sh 'seq 3'`: Gemini CLI matches policies on the new line.
+    path, text, make, pytest_ = POLICIES[name]
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(text)
+    for line, stays in (("cd x && make -j8 | tail", make), ("pytest", pytest_)):
+        asked = {"hook_event_name": "BeforeTool", "tool_name": "run_shell_command", "tool_input": {"command": line}}
+        assert (gemini.reply({**asked, "cwd": str(tmp_path)}, never) is None) is stays

@@ -106,7 +106,7 @@ WRONG = [
     (["grep", "--invert", "a-1", "x"], "unknown option --invert. Did you mean --invert-match?"),
     (
         ["init", "claudecode"],
-        "'claudecode' is not a host; use claude-code, opencode, codex, gemini, copilot, pi, mcp-json, shell. Did you mean claude-code?",
+        "'claudecode' is not a host; use claude-code, opencode, codex, gemini, copilot, cline, pi, mcp-json, shell. Did you mean claude-code?",
     ),
     (["help", "gerp"], "unknown command 'gerp'. Did you mean `spill help grep`?"),
     (["completion", "tcsh"], "use bash, zsh, fish"),

@@ -214,3 +214,9 @@ def test_a_store_that_cannot_be_opened_is_named_with_the_next_step(spill, tmp_pa
     said = spill(*words, "--store", str(tmp_path / "file"))
     assert (said.returncode, said.stdout) == (2, "")
     assert said.stderr == f"spill: Not a directory: {tmp_path}/file; `spill doctor` checks the store.\n"
+
+
+@pytest.mark.parametrize(("variable", "name"), [("GEMINI_CLI", "Gemini CLI"), ("QWEN_CODE", "Qwen Code")])
+def test_an_agent_that_cuts_nothing_is_named_by_config(spill, variable, name):
+    assert f"{name} runs this shell." in spill("config", env={variable: "1"}).stdout
+    assert name not in spill("config").stdout

@@ -146,6 +146,22 @@ def test_what_a_profile_shows_as_it_came_is_harmless_on_a_terminal_and_untouched
     assert b"red" in seen
 
 
+def test_what_an_mcp_server_writes_to_stderr_is_harmless_on_a_terminal_and_untouched_in_a_pipe(tmp_path):
+    # A server behind `spill mcp` had our stderr itself: its escape codes set the clipboard of whoever started it by hand.
+    server = ["sh", "-c", "printf '\\033]52;c;eA==\\007\\033[2Jready \\342\\200\\256x\\r\\n' >&2; cat >/dev/null"]
+    words = [sys.executable, "-c", "import sys; from spillover.cli import main; sys.exit(main())", "mcp", "--", *server]
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "timeout": 60, "cwd": tmp_path}
+    piped = subprocess.run(words, stderr=subprocess.PIPE, check=True, **options)
+    assert piped.stderr == b"\x1b]52;c;eA==\x07\x1b[2Jready \xe2\x80\xaex\r\n"
+    keys, line = pty.openpty()
+    subprocess.run(words, stderr=line, check=True, **options)
+    os.close(line)
+    seen = os.read(keys, 4_096).replace(b"\r\n", b"\n")
+    os.close(keys)
+    assert_harmless(seen)
+    assert b"ready" in seen
+
+
 def test_a_list_is_as_wide_as_the_terminal_and_whole_for_a_program(tmp_path):
     env = {**os.environ, "SPILLOVER_STORE": str(tmp_path / "s"), "SPILLOVER_CONFIG": "none"}
     call = [sys.executable, "-c", "import sys; from spillover.cli import main; sys.exit(main())"]

@@ -13,6 +13,7 @@ class Model:
 
     def __init__(self, calls):
         self.calls, self.requests, self.step = list(calls), [], 0
+        self.early = False  # whether a tool was not offered yet when it was wanted
         self.lock = threading.Lock()
         model = self
 
@@ -32,7 +33,14 @@ class Model:
                     asked = json.loads(data or b"{}")
                 except ValueError:
                     asked = {}
-                self.say(*model.answer(self.path, asked))
+                said = model.answer(self.path, asked)
+                if said is None:
+                    self.send_response(503)
+                    self.send_header("retry-after", "1")
+                    self.send_header("content-length", "0")
+                    self.end_headers()
+                    return
+                self.say(*said)
 
             def read_chunks(self):
                 out = b""
@@ -75,6 +83,12 @@ class Model:
                 if call is not None:
                     tool, arguments = call
                     tool = tool(offered) if callable(tool) else tool
+                    if tool is None:  # the host has not connected to its server yet: it is to ask again
+                        with self.lock:
+                            self.early = True
+                            self.step -= 1
+                            self.requests.pop()
+                        return None
                     call = tool, arguments(offered) if callable(arguments) else arguments
                 return speak(call, number, stream=wants_stream(path, asked))
         return b"{}", "application/json"

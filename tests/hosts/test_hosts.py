@@ -7,6 +7,7 @@ has rewritten its files, `--uninstall` leaves them as they would be without us.
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def claude(run, home, model, servers=None):
     return run(
         "claude", "-p", "go", "--allowedTools", "Bash,mcp__big__probe", "--model", "claude-sonnet-4-5", *more,
         ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="sk-none", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
+        ENABLE_TOOL_SEARCH="false", MCP_CONNECTION_NONBLOCKING="false",  # the tools of a server are offered at once
     )  # fmt: skip
 
 
@@ -54,15 +56,18 @@ def opencode(run, home, model, servers=None):
 def codex(run, home, model, servers=None):
     folder = home / ".codex"
     folder.mkdir(exist_ok=True)
-    with (folder / "config.toml").open("a") as file:
-        for name, one in (servers or {}).items():
-            file.write(
+    path = folder / "config.toml"
+    text = path.read_text() if path.exists() else ""
+    for name, one in (servers or {}).items():
+        if f"[mcp_servers.{name}]" not in text:
+            text += (
                 f"\n[mcp_servers.{name}]\ncommand = {json.dumps(one['command'])}\nargs = {json.dumps(one['args'])}\n"
             )
+    path.write_text(text)
     provider = f'model_providers.x={{name="x",base_url="{model.url}/v1",wire_api="responses",env_key="KEY"}}'
     return run(
-        "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-c", 'model_provider="x"',
-        "-c", provider, "-c", 'model="gpt-5"', "go", KEY="x",
+        "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",
+        "-c", 'model_provider="x"', "-c", provider, "-c", 'model="gpt-5"', "go", KEY="x",
     )  # fmt: skip
 
 
@@ -108,8 +113,12 @@ def pi(run, home, model, servers=None):
     return run("pi", "-p", "--provider", "x", "--model", "m", "go")
 
 
-def codex_shell(offered):
-    return next(name for name in offered if name in ("exec_command", "shell_command", "shell"))
+def cline(run, home, model, servers=None):
+    settings = home / ".cline/data/settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "cline_mcp_settings.json").write_text(json.dumps({"mcpServers": servers or {}}))
+    run("cline", "auth", "-p", "openai", "-k", "x", "-m", "gpt-5", "-b", f"{model.url}/v1")
+    return run("cline", "--json", "-t", "120", "please\ngo\n")
 
 
 #: host → (its name for `spill init`, how it is run, its shell, the argument for the line, how much it shows)
@@ -119,8 +128,16 @@ HOSTS = {
     "gemini": (gemini, "run_shell_command", {"description": "x"}, 100_000),
     "copilot": (copilot, "bash", {"description": "x", "mode": "sync", "sessionId": "a"}, 21_000),
     "pi": (pi, "bash", {}, 52_000),
+    "codex": (codex, "exec_command", {}, 10_500),
+    "cline": (cline, "run_commands", {}, 8_000),
 }
-REWRITING = ("claude-code", "gemini", "copilot")
+REWRITING = ("claude-code", "gemini", "copilot", "codex", "cline")
+
+
+def shell_arguments(host, line, more):
+    """Return a line of shell as the host's tool wants it."""
+    named = {"codex": {"cmd": line}, "cline": {"commands": [line]}}
+    return {**named.get(host, {"command": line}), **more}
 
 
 def result_in(said):
@@ -140,8 +157,11 @@ def check(model, most):
 def test_a_failing_command_keeps_its_error_and_can_be_read_back(host, run, home):
     play, shell, more, most = HOSTS[host]
     assert run("spill", "init", host, *["--rewrite"] * (host in REWRITING)).returncode == 0
-    back = (shell, {"command": "spill grep last 'no such type'", **more})
-    model = Model([(shell, {"command": FAILING, **more}), back])
+    spill = (
+        "spill" if host != "codex" else Path(sys.executable).with_name("spill")
+    )  # its login shell has a PATH of its own
+    back = (shell, shell_arguments(host, f"{spill} grep last 'no such type'", more))
+    model = Model([(shell, shell_arguments(host, FAILING, more)), back])
     ended = play(run, home, model)
     said = check(model, most)
     assert "[Output clipped: " in said, ended.stderr[-500:]
@@ -153,22 +173,32 @@ def test_a_failing_command_keeps_its_error_and_can_be_read_back(host, run, home)
 def test_a_piped_command_tells_what_its_filter_hid(host, run, home):
     play, shell, more, _ = HOSTS[host]
     assert run("spill", "init", host, "--rewrite").returncode == 0
-    model = Model([(shell, {"command": f"{FAILING} | tail -5", **more})])
+    model = Model([(shell, shell_arguments(host, f"{FAILING} | tail -5", more))])
     play(run, home, model)
     said = result_in(model.said(1))
-    assert re.search(r'\[120,001 lines before "\| tail -5" are kept: python3-\w+ · python3 exited 2\]', said)
+    assert re.search(r'\[120,001 lines before \\*"\| tail -5\\*" are kept: python3-\w+ · python3 exited 2\]', said)
     model.close()
 
 
-MCP = {name: play for name, (play, *_) in HOSTS.items() if name != "pi"} | {"codex": codex}
+def probe(host, run, home, servers):
+    """Have the server's tool called; again where the host gave up before it had connected to the server."""
+    for _ in range(4):
+        model = Model([(lambda names: next((name for name in names if "probe" in name), None), {})])
+        ended = MCP[host](run, home, model, servers)
+        if len(model.requests) >= 2:
+            break
+        model.close()
+    return model, ended
+
+
+MCP = {name: play for name, (play, *_) in HOSTS.items() if name != "pi"}
 
 
 @pytest.mark.parametrize("mode", ["text", "data", "error"])
 @pytest.mark.parametrize("host", MCP)
 def test_an_mcp_result_keeps_its_error_behind_the_proxy(host, mode, run, home):
     behind = {"big": {"command": "spill", "args": ["mcp", "--", "python3", SERVER, mode]}}
-    model = Model([(lambda names: next(name for name in names if "probe" in name), {})])
-    ended = MCP[host](run, home, model, behind)
+    model, ended = probe(host, run, home, behind)
     assert len(model.requests) >= 2, ended.stderr[-800:]
     said = result_in(model.said(1))
     assert said.count(ERROR) == 1
@@ -182,8 +212,7 @@ def test_an_mcp_result_keeps_its_error_with_the_hook_alone(host, mode, run, home
     if (host, mode) == ("claude-code", "error"):
         pytest.skip("Claude Code asks no hook about an MCP result that is an error")
     assert run("spill", "init", host).returncode == 0
-    model = Model([(lambda names: next(name for name in names if "probe" in name), {})])
-    MCP[host](run, home, model, {"big": {"command": "python3", "args": [SERVER, mode]}})
+    model, _ = probe(host, run, home, {"big": {"command": "python3", "args": [SERVER, mode]}})
     said = check(model, 55_000)
     assert "of 120,001 lines shown" in said
     model.close()

@@ -1,5 +1,6 @@
 """Law 5: everything hidden can be reached by line, byte, column or pattern, in answers that fit and say how to continue."""
 
+import json
 import re
 from itertools import groupby
 from operator import itemgetter
@@ -7,7 +8,7 @@ from operator import itemgetter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_given import choices, law, law_in_short, outputs
+from law_given import choices, law, law_for_processes, law_in_short, outputs
 from law_going_back import WAYS_BACK, follow, next_call
 from law_naive import Lines, over
 
@@ -53,7 +54,19 @@ def split(answer):
 @given(chosen=choices, data=some, way=back)
 def test_reading_on_from_line_1_gives_every_line_once(chosen, data, way):
     clipper, ref = stored(chosen, data, way)
-    lines = Lines(data)
+    read_on(clipper, ref, Lines(data))
+
+
+@law_for_processes
+@given(chosen=choices, data=some, way=back)
+def test_reading_on_inside_a_string_of_json_gives_every_line_of_it_once(chosen, data, way):
+    text = data.decode("utf-8", "replace")
+    clipper, ref = stored(chosen, json.dumps({"exit_code": 2, "s/x": text}).encode(), way)
+    read_on(clipper, f"{ref}#/s~1x", Lines(text.encode()))
+
+
+def read_on(clipper, ref, lines):
+    """Read an output to its end, and check every answer on the way."""
     seen = []
     partly = 0  # columns seen so far of a line that is read in parts
     for _, answer in follow(lambda **asked: clipper.read(ref, **asked)):

@@ -101,12 +101,12 @@ ORDER = """
     budget                  adapters             adapters.parts      adapters.hook_plain adapters.install   adapters.asked  adapters.versions
     adapters.hooked
     adapters.rewrite        adapters.permissions
-    adapters.claude_code    adapters.opencode    adapters.install.json_text adapters.install.lines adapters.copilot adapters.gemini adapters.install.toml_text
+    adapters.claude_code    adapters.opencode    adapters.install.json_text adapters.install.lines adapters.cline adapters.codex adapters.copilot adapters.gemini adapters.install.toml_text
     adapters.pi
     adapters.install.edits
     adapters.install.files
     adapters.install.hosts
-    adapters.mcp.message
+    adapters.mcp.message    adapters.mcp.errors  adapters.mcp.sdk
     adapters.mcp.door
     adapters.mcp.schema     adapters.mcp.tools   adapters.mcp.reference
     adapters.mcp.fields

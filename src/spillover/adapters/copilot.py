@@ -25,6 +25,10 @@ LEFT_ALONE = frozenset(
     {"view", "edit", "create", "str_replace_editor", "apply_patch", "update_todo", "ask_user", "report_intent"}
 )
 TEXT = "textResultForLlm"
+#: How Copilot CLI is told what may not run, or be used at all.
+DENIES = (b"--deny-tool", b"--available-tools", b"--excluded-tools")
+#: So many processes up, and so much of a command line, is read.
+DEEPEST, MOST_BYTES = 6, 1 << 16
 
 
 def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
@@ -34,7 +38,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     tool, arguments = words_of(event, "toolName") or "", _arguments(event.get("toolArgs"))
     if "toolResult" not in event:
         line = words_of(arguments, "command")
-        new = rewrite_line(line) if tool in SHELLS and line else None
+        new = rewrite_line(line) if tool in SHELLS and line and not has_deny_rules() else None
         return (
             None if new is None or not isinstance(arguments, dict) else {"modifiedArgs": {**arguments, "command": new}}
         )
@@ -57,6 +61,27 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
 
         new = Plain(error, limits).text(text)
     return None if new is None else {"modifiedResult": {**result, TEXT: new}}
+
+
+def has_deny_rules(pid: int | None = None) -> bool:
+    """Return whether Copilot CLI was started with rules that deny: it matches them on the new line, where they would not bite.
+
+    The rules stand on its command line, so that of every process above us is read, where the system shows it (Linux).
+    """
+    import os
+
+    pid = os.getppid() if pid is None else pid
+    for _ in range(DEEPEST):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read(MOST_BYTES).split(b"\0")
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                pid = int(file.read(MOST_BYTES).rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return False
+        if any(word.startswith(DENIES) for word in words):
+            return True
+    return False
 
 
 def _arguments(said: object) -> Any:

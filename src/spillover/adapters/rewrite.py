@@ -32,31 +32,17 @@ INTERACTIVE = frozenset(
 )
 #: What they print is short, or bounded by another tool; a line of nothing else is not worth a word.
 SHORT = frozenset(
-    {
-        "pwd",
-        "echo",
-        "true",
-        "false",
-        "mkdir",
-        "touch",
-        "rm",
-        "cp",
-        "mv",
-        "chmod",
-        "ln",
-        "which",
-        "date",
-        "sleep",
-        "kill",
-        "spill",
-    }
-)
+    {"pwd", "echo", "true", "false", "mkdir", "touch", "rm", "cp", "mv", "chmod", "ln", "which", "date", "sleep", "kill", "spill"}
+)  # fmt: skip
 
 
-def rewrite_line(line: str, is_ruled: Callable[[Sequence[Sequence[str]]], bool] = lambda _: False) -> str | None:
+def rewrite_line(
+    line: str, is_ruled: Callable[[Sequence[Sequence[str]]], bool] = lambda _: False, *, command: str = COMMAND
+) -> str | None:
     """Return the line as it is to run instead; None where it stays as it is.
 
-    `is_ruled` is asked whether a rule of the user speaks of any of these commands, each a list of its words.
+    `is_ruled` is asked whether a rule of the user speaks of any of these commands, each a list of its words. `command` is how the
+    shell finds us.
     """
     if not line.strip() or len(line) > MOST_CHARS or not all(char.isprintable() or char in "\n\t" for char in line):
         return None
@@ -73,7 +59,7 @@ def rewrite_line(line: str, is_ruled: Callable[[Sequence[Sequence[str]]], bool] 
     everything = [words for stages in (read(line) or []) for words in (raw.words for raw in stages)]
     if is_ruled(everything):
         return None
-    return f"{head}{COMMAND} sh {_quote(rest.strip())}"
+    return f"{head}{quote(command)} sh {_quote(rest.strip())}"
 
 
 def _leading_cd(line: str) -> tuple[str, str]:

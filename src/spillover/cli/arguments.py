@@ -6,8 +6,8 @@ import argparse
 
 _REF = "name from the notice; any unique prefix works, and so does the path"
 _LAST_TOO = f"{_REF}. Or last, or last:WORDS for the newest run of that command or tool"
-HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "pi", "mcp-json", "shell")
-HOOKS = ("claude-code", "opencode", "copilot", "gemini", "pi")
+HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "mcp-json", "shell")
+HOOKS = ("claude-code", "codex", "opencode", "copilot", "cline", "gemini", "pi")
 SHELLS = ("bash", "zsh", "fish")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
@@ -259,7 +259,7 @@ def init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rewrite",
         action="store_true",
-        help="also run the agent's shell lines through `spill sh` (claude-code, gemini, copilot); without it, that is taken out",
+        help="also run the agent's shell lines through `spill sh` (claude-code, codex, gemini, copilot, cline); without it, that is taken out",
     )
     parser.add_argument("--scope", choices=("user", "project"), help="for all your work, or for this folder only")
     parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 #: More than this no host sends for one tool call; what is larger is left as it is.
 MOST_BYTES = 1 << 28
 #: Who answers for each host.
-MODULES = {"claude-code": "claude_code", "opencode": "opencode", "copilot": "copilot", "gemini": "gemini", "pi": "pi"}
+MODULES = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "opencode": "opencode",
+    "copilot": "copilot",
+    "cline": "cline",
+    "gemini": "gemini",
+    "pi": "pi",
+}
 #: Where a host says in which folder a session began; the working folder changes with every `cd`.
 PROJECT = {"claude-code": "CLAUDE_PROJECT_DIR"}
 #: What lies deeper in an event is left out, where it is too deep to be parsed as usual.

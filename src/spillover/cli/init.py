@@ -23,6 +23,7 @@ THEN = {
     "codex": "Codex gets `spill mcp` to go back with, and instructions in AGENTS.md.",
     "gemini": "Gemini CLI gets `spill mcp` to go back with, and instructions in GEMINI.md.",
     "copilot": "It takes effect in new sessions.",
+    "cline": "It takes effect in new sessions.",
     "pi": "It takes effect when pi is restarted, or after /reload.",
     "shell": "Agents that read these files now know about `spill run` and `spill sh`.",
     FILE_HOST: "The host has `spill mcp` now, to go back with. Restart it.",
@@ -31,9 +32,10 @@ THEN = {
 CANNOT = {
     "claude-code": "Claude Code does not show the hook a command that failed: it keeps 10,000 characters of it. `--rewrite`, or `spill sh`, keeps the whole.",
     "opencode": "opencode cuts a command's output at 50 KB before the plugin; the plugin reads the file it is in.",
-    "codex": "Codex lets no hook replace a result, and cuts at 10 KB. Large outputs are only kept where the model uses `spill run` or `spill sh`.",
+    "codex": "Codex lets no hook replace a result, and cuts at 10 KB. Large outputs are only kept with `--rewrite`, or where the model uses `spill run` or `spill sh`.",
     "gemini": "Gemini CLI lets no hook replace a result. Large outputs are only kept with `--rewrite`, or where the model uses `spill run` or `spill sh`.",
     "copilot": "Copilot CLI cuts at 20 KB before the hook; what a command printed beyond that is only kept with `--rewrite`.",
+    "cline": "Cline cuts a command's output at 50,000 characters before the plugin; what it printed beyond that is only kept with `--rewrite`. Read in the CLI; the editor's extension was not tried.",
     "pi": "pi cuts at 50 KB before the extension, which reads the file it is in; of a failing command, the path comes from pi's own words.",
     "shell": "A model may forget to use it.",
     FILE_HOST: "Other servers' results are bounded only if `spill mcp` stands in front of them: `spill mcp -- COMMAND`.",
@@ -41,8 +43,10 @@ CANNOT = {
 #: What a person sees once lines are rewritten.
 REWRITTEN = {
     "claude-code": "Claude Code asks about `spill sh 'LINE'`, and matches its rules on that. Lines that a deny or ask rule of yours may speak of stay as they are.",
-    "gemini": "Gemini CLI tells the model that the input was modified.",
-    "copilot": "Copilot CLI shows `spill sh 'LINE'` where it asks.",
+    "codex": "Codex runs the hook once you have trusted it: it asks when it starts next, or see /hooks. It asks about `spill sh 'LINE'` where it would have asked about LINE, and also about commands that it knows to be harmless. Lines with a program that a rule of yours (*.rules) names stay as they are. In its sandbox, commands can keep outputs only where it lets them write: see docs/adapters/codex.md.",
+    "gemini": "Gemini CLI tells the model that the input was modified. Lines with a program that a policy of yours names stay as they are.",
+    "cline": "Cline shows `spill sh 'LINE'` where it asks.",
+    "copilot": "Copilot CLI shows `spill sh 'LINE'` where it asks, and matches --deny-tool on that. Where it was started with --deny-tool, lines stay as they are; outside of Linux that cannot be seen, so do not use both there.",
 }
 #: Where each host would be, for --all.
 FOUND_BY = {
@@ -51,6 +55,7 @@ FOUND_BY = {
     "codex": (".codex", "codex"),
     "gemini": (".gemini", "gemini"),
     "copilot": (".copilot", "copilot"),
+    "cline": (".cline", "cline"),
     "pi": (".pi", "pi"),
 }
 
@@ -77,9 +82,7 @@ def init(arguments: argparse.Namespace) -> int:
 def _init(host: str, arguments: argparse.Namespace) -> None:
     rewrite = arguments.rewrite and (host in REWRITING or not arguments.all)
     if rewrite and host not in REWRITING:
-        raise UsageError(
-            f"{NO_REWRITE.get(host, f'{host} has no hook for lines before they run')}; it works with {', '.join(REWRITING)}."
-        )
+        raise UsageError(f"{host} has no hook for lines before they run; --rewrite works with {', '.join(REWRITING)}.")
     scope = arguments.scope or ("project" if host == "shell" else "user")
     plan = plan_removal if arguments.uninstall else plan_install
     # Everything is known to be possible before anything is changed.
@@ -98,12 +101,6 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
             if host == "claude-code":
                 _show_rules()
         _warn()
-
-
-#: Why a host that has a hook for it does not get it.
-NO_REWRITE = {
-    "codex": "Codex takes a rewritten line only together with an approval (`permissionDecision: allow`), and what that does to your own approvals is not known",
-}
 
 
 def _find_hosts() -> list[str]:

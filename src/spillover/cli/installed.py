@@ -34,6 +34,11 @@ QUESTIONS = {
         "toolArgs": "{}",
         "toolResult": {"resultType": "success", "textResultForLlm": LONG},
     },
+    "cline": {
+        "tool": "run_commands",
+        "args": {"commands": ["seq 5000"]},
+        "output": [{"query": "seq 5000", "result": LONG}],
+    },
     "pi": {"tool": "bash", "args": {}, "content": [{"type": "text", "text": LONG}]},
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from spillover.cli import exits
@@ -9,7 +10,7 @@ from spillover.cli.output import fit_terminal, make_harmless, put, put_json
 from spillover.cli.refs import count_outputs
 from spillover.cli.setup import clipper
 from spillover.cli.units import with_unit
-from spillover.config.host import hosts, within
+from spillover.config.host import hosts, uncut, within
 from spillover.config.settings import load
 from spillover.errors import UsageError
 from spillover.notice import one_line
@@ -155,6 +156,8 @@ def config(arguments: argparse.Namespace) -> int:
     rows = [(key, with_unit(key, setting.value), setting.origin) for key, setting in settings.values.items()]
     rows = [(key, value or _tell_default(key), origin) for key, value, origin in rows]
     table(("setting", "value", "from"), [[one_line(cell, CELL_CHARS) for cell in row] for row in rows])
+    for name in uncut(os.environ):
+        put(f"\n{name} runs this shell. It shows what a command prints, whatever its size, so no limit is its own.\n")
     if settings.ignored:
         put("\n")
         ignored_rows = [(one.path, one.key or "the file", one.why) for one in settings.ignored]
@@ -205,8 +208,6 @@ def facts(record: Record) -> dict[str, object]:
 
 def _fit(made: Clipper, count: int, text: Callable[[int], str]) -> int:
     """Return how many rows fit where the shell is an agent's; all of them in a person's."""
-    import os
-
     if not hosts(os.environ):
         return count
     from spillover.select.ends import most

@@ -27,7 +27,15 @@ def sh(arguments: argparse.Namespace) -> int:
 
     shell = arguments.shell or _find_shell()
     chosen = make_clipper(arguments).for_command(line).for_tool(arguments.tool or tool_name(shell))
-    ended = run_line(line, chosen, shell=shell, timeout=arguments.timeout, interactive=True, die_with_parent=True)
+    ended = run_line(
+        line,
+        chosen,
+        shell=shell,
+        timeout=arguments.timeout,
+        interactive=True,
+        die_with_parent=True,
+        warn=None if chosen.warning else _find_warning,
+    )
     run = ended.run
     try:
         if arguments.json:
@@ -43,7 +51,7 @@ def sh(arguments: argparse.Namespace) -> int:
         with suppress(OSError):  # the line has done its work all the same
             for note in ended.notes:
                 put(f"{note}\n", 2)
-        if run.warning:  # T15 knows which commands flood; the model is told once, in the result
+        if run.warning:  # the profile's own
             complain(run.warning)
         if run.timed_out:
             complain(f"the line took longer than --timeout {arguments.timeout:g}s and was ended")
@@ -52,6 +60,13 @@ def sh(arguments: argparse.Namespace) -> int:
     except OSError as error:
         complain(f"what it printed could not be written: {error.strerror}")
     return run.exit_code
+
+
+def _find_warning(line: str) -> str | None:
+    """Return how a line that printed too much could print less, where it is one of those that flood."""
+    from spillover.profiles.t15.commands import warning_for  # only for what did not fit
+
+    return warning_for(line)
 
 
 def _find_shell() -> str:

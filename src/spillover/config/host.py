@@ -34,19 +34,26 @@ class Host:
 ASIDE_CHARS = 500
 #: Each a little below what the agent cuts; an agent whose cut is not known has no row.
 CLAUDE_CODE = Host(
-    "Claude Code", "CLAUDECODE", "Bash", {"chars": 30_000 - ASIDE_CHARS}, "2.1.325", {"chars": 10_000 - ASIDE_CHARS}
+    "Claude Code", "CLAUDECODE", "Bash", {"chars": 30_000 - ASIDE_CHARS}, "2.1.326", {"chars": 10_000 - ASIDE_CHARS}
 )
 OPENCODE = Host("opencode", "OPENCODE", "bash", {"lines": 1_990, "bytes": 51_200 - 500}, "1.18.33")
 COPILOT = Host("Copilot CLI", "COPILOT_CLI", "bash", {"bytes": 18_000}, "1.0.102")  # it cuts at about 20 KB
+CLINE = Host("Cline", "CLINE_CONNECTOR_CLI_LAUNCH", "run_commands", {"chars": 8_000 - 500}, "3.0.65")
 HOSTS = (
     CLAUDE_CODE,
     OPENCODE,
-    Host("Codex", "CODEX_THREAD_ID", "shell", {"bytes": 10_000 - 500}, "0.166"),
+    Host("Codex", "CODEX_THREAD_ID", "shell", {"bytes": 10_000 - 500}, "0.169"),
     COPILOT,
+    CLINE,
     Host("pi", "PI_CODING_AGENT", "bash", {"lines": 1_990, "bytes": 51_200 - 500}, "0.73"),
 )
 #: Agents that announce themselves and show what a command prints, whatever its size (seen in 0.61 and 0.24).
 UNCUT = {"GEMINI_CLI": "Gemini CLI", "QWEN_CODE": "Qwen Code"}
+
+
+def uncut(environ: Mapping[str, str]) -> list[str]:
+    """Return the names of agents that run us and cut nothing, so that the limits are those of the configuration."""
+    return [name for variable, name in UNCUT.items() if environ.get(variable)]
 
 
 def hosts(environ: Mapping[str, str]) -> list[Host]:

@@ -5,7 +5,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -48,7 +47,7 @@ def bounded(mcp):
     """Start the server with these bounds."""
 
     def start(*argv, **bounds):
-        served, process = mcp.served([sys.executable, "-c", SERVE, json.dumps(bounds), *argv])
+        served, process = mcp.served([mcp.python, "-c", SERVE, json.dumps(bounds), *argv])
         return served.url, served.headers, process
 
     return start

@@ -196,6 +196,18 @@ def test_a_string_that_is_data_too_is_stored_once(clipper, tool):
     assert new["structuredContent"]["result"].startswith("1: the quick")
 
 
+@pytest.mark.parametrize("schema", [None, {"type": "object", "properties": {"result": {"type": "string"}}}])
+def test_a_client_that_shows_text_and_data_is_told_once(clipper, schema):
+    # Copilot CLI shows both, one after the other: the model read the same cut twice.
+    tool = Tool(choices=clipper.for_tool("t"), schema=schema, both_shown=True)
+    new = tool_result({"content": [text(LINES)], "structuredContent": {"result": LINES}}, tool)
+    assert ("structuredContent" in new) is (schema is not None)
+    assert sum("the quick" in json.dumps(part) for part in (new["content"], new.get("structuredContent"))) == 1
+    assert all(block["type"] == "text" for block in new["content"])
+    small = {"content": [text("a")], "structuredContent": {"result": "a"}}
+    assert tool_result(small, tool) == small
+
+
 def test_promised_data_that_cannot_be_cut_makes_the_call_fail_in_words(clipper):
     """`always_cut` avoids such promises, but a schema may still contradict itself."""
     schema = {"type": "object", "properties": {"k": {"type": "string", "pattern": "^x+$"}}, "required": ["k"]}

@@ -55,6 +55,8 @@ class Change:
 
 def plan_install(target: Target) -> Change:
     """Return the change that installs us; an empty one if we are installed already."""
+    if isinstance(target.edit, Both) and not any(target.edit.wanted):
+        return plan_removal(target)
     real = _real(target)
     before = _read(real)
     with _told(target.path):

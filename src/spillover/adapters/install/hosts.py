@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from spillover.adapters.install.files import Edit
 
-HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "pi", "shell")
+HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "shell")
 #: Any host that has a file of MCP servers: `spill init mcp-json FILE`.
 FILE_HOST = "mcp-json"
 #: Hosts that can give a line of shell to `spill sh` before it runs.
-REWRITING = ("claude-code", "gemini", "copilot")
+REWRITING = ("claude-code", "codex", "gemini", "copilot", "cline")
 SCOPES = ("user", "project")
 COMMAND = "spill"
 HOOK = f"{COMMAND} hook claude-code"
@@ -63,6 +63,9 @@ def targets(
                 at("CODEX_HOME", ".codex", ".codex", "config.toml"): _toml(),
                 at("CODEX_HOME", ".codex", "", "AGENTS.md"): _markdown(),
             }
+            hooks = at("CODEX_HOME", ".codex", ".codex", "hooks.json")
+            if rewrite or os.path.lexists(hooks):  # also to take it out again
+                files[hooks] = _codex_hook(before=rewrite)
         case "gemini":
             files = {
                 at("", ".gemini", ".gemini", "settings.json"): _gemini(before=rewrite),
@@ -75,9 +78,12 @@ def targets(
                 else environ.get("COPILOT_HOME") or os.path.join(home, ".copilot")
             )
             files = {os.path.join(above, "hooks", f"{NAME}.json"): Whole(_copilot(before=rewrite), key=COPILOT_KEY)}
+        case "cline":
+            above = os.path.join(folder if scope == "project" else home, ".cline")
+            files = {os.path.join(above, "plugins", f"{NAME}.js"): Whole(_cline(before=rewrite))}
         case "pi":
             above = os.path.join(folder, ".pi") if scope == "project" else os.path.join(home, ".pi", "agent")
-            files = {os.path.join(above, "extensions", f"{NAME}.js"): Whole(_script("pi_extension.js"))}
+            files = {os.path.join(above, "extensions", f"{NAME}.js"): Whole(script("pi_extension.js"))}
         case _:
             if scope != "project":
                 raise UsageError(
@@ -104,6 +110,12 @@ def _gemini(*, before: bool) -> Both:
     from spillover.adapters.gemini import EVENT, SHELL
 
     return Both((_server(), _hook_entry(EVENT, SHELL, f"{COMMAND} hook gemini")), wanted=(True, before))
+
+
+def _codex_hook(*, before: bool) -> Both:
+    from spillover.adapters.codex import EVENT, SHELL
+
+    return Both((_hook_entry(EVENT, SHELL, f"{COMMAND} hook codex"),), wanted=(before,))
 
 
 def _hook_entry(event: str, matcher: str, command: str) -> Entry:
@@ -150,7 +162,7 @@ def is_our_hook(hook: Any) -> bool:
     """Return whether a hook runs `spill hook claude-code`, or that of another host, from wherever."""
     words = hook.get("command", "") if isinstance(hook, dict) else ""
     words = words.split() if isinstance(words, str) else []
-    return words[1:2] == ["hook"] and words[2:] in (["claude-code"], ["gemini"]) and _is_spill(words[0])
+    return words[1:2] == ["hook"] and words[2:] in (["claude-code"], ["codex"], ["gemini"]) and _is_spill(words[0])
 
 
 def _is_spill(word: str) -> bool:
@@ -170,13 +182,27 @@ def is_our_server(server: Any) -> bool:
     return _is_spill(str(server.get("command"))) and server["args"][:1] == ["mcp"]
 
 
+def _cline(*, before: bool) -> str:
+    text = script("cline_plugin.js")
+    return text.replace("const REWRITE = false", "const REWRITE = true") if before else text
+
+
 def _plugin() -> Whole:
-    return Whole(_script("opencode_plugin.js"))
+    return Whole(script("opencode_plugin.js"))
 
 
-def _script(name: str) -> str:
-    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
-        return file.read()
+#: The line of a script that stands for what all of them have in common. A host reads one file, so it is put in there.
+SHARED = "// asked.js\n"
+
+
+def script(name: str) -> str:
+    """Return a script as it is installed, with what all of them share in it."""
+
+    def read(name: str) -> str:
+        with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+            return file.read()
+
+    return read(name).replace(SHARED, read("asked.js"), 1)
 
 
 def _toml() -> Table:

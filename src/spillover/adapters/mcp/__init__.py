@@ -13,7 +13,9 @@ no work: each name is loaded when it is first used.
     ask        requests to the servers, and who waits for them
     many       several servers that look like one
     relay      one client, the servers behind us, and what passes between them
+    errors     what servers write to stderr
     stdio      lines over pipes, and servers that we run
+    sdk        the official SDK, 1.x and 2.x (extra: mcp)
     url        a server at a URL (extra: mcp)
     door       who may come in over HTTP, and every bound
     sockets    the connections of clients, bounded (extra: mcp)

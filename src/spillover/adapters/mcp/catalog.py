@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 REMEMBERED = 2_000
 #: Between the name of a server and that of its tool, where two servers have a tool of one name.
 BETWEEN = "__"
+#: Where a stateless message says who sends it.
+CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
+#: Clients whose model reads a result's text and its data, one after the other, also where both say the same (Copilot CLI 1.0.102).
+SHOW_BOTH = frozenset({"copilot-cli"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,17 @@ class Catalog:
         self, clipper: Clipper, servers: Sequence[str], *, allow_run: bool, offer: bool = True, links: bool = False
     ) -> None:
         self.clipper, self.servers, self.allow_run, self.offer, self.links = clipper, servers, allow_run, offer, links
+        self.both_shown = False  # as the client's name says, once it is known
         self.page: dict[str, Any] | None = None
         self.entries: dict[str, Entry] = {}
         self.ours: dict[str, Offered] = {}
         self._tools: dict[str, Tool] = {}
+
+    def meet(self, params: Mapping[str, Any]) -> None:
+        """Learn who the client is: from its handshake, or from a stateless message."""
+        meta = params.get("_meta")
+        about = params.get("clientInfo") or (meta.get(CLIENT_INFO) if isinstance(meta, dict) else None)
+        self.both_shown = isinstance(about, dict) and about.get("name") in SHOW_BOTH
 
     def read(self, pages: Mapping[str, dict[str, Any]], *, modern: bool = False) -> dict[str, Any]:
         """Return the lists of all servers as one, in their order, ours at the end."""
@@ -88,6 +99,7 @@ class Catalog:
                 schema=self._schema(name, entry) if entry else None,
                 left_alone=self.clipper.leaves_alone(name),
                 links=self.links,
+                both_shown=self.both_shown,
             )
         return self._tools[name]
 

@@ -9,14 +9,22 @@ from itertools import chain
 from uuid import uuid4
 
 import uvicorn
-from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
 from spillover.adapters.mcp.many import VERSIONS
 from spillover.adapters.mcp.message import refusal
+from spillover.adapters.mcp.sdk import (
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    StreamableHTTPServerTransport,
+    line_of,
+    parse,
+    said,
+)
 from spillover.adapters.mcp.sockets import bounded, listen, url_host
-from spillover.adapters.mcp.url import SAID, VERSION_HEADER, first_of, line_of
+from spillover.adapters.mcp.url import SAID, VERSION_HEADER, first_of
 from spillover.notice import one_line
 
 TYPE_CHECKING = False
@@ -32,6 +40,8 @@ PATH = "/mcp"
 SESSION_HEADER = "mcp-session-id"
 #: The code for a version of the protocol that we do not speak; clients then fall back to the handshake.
 UNSUPPORTED_VERSION, INVALID_REQUEST = -32022, -32600
+#: What mcp 1.x says of a request that was cancelled.
+CANCELLED = 0
 #: Seconds between the last message of a session and its end.
 LAST = 0.1
 #: Seconds after which a client that was refused because there are too many may try again.
@@ -59,24 +69,33 @@ class HttpClient:
 
     async def _note(self, message: SessionMessage) -> bytes:
         """Return what waits for an answer, and what no longer does."""
-        said = message.message
-        if isinstance(said, JSONRPCRequest):
-            self.open[said.id] = getattr(message.metadata, "on_request_unanswered", None)
-        elif isinstance(said, JSONRPCNotification) and said.method == "notifications/cancelled":
-            unanswered = self.open.pop((said.params or {}).get("requestId"), None)
-            if unanswered is not None:
-                await unanswered()
+        asked = said(message)
+        if isinstance(asked, JSONRPCRequest):
+            self.open[asked.id] = getattr(message.metadata, "on_request_unanswered", None)
+        elif isinstance(asked, JSONRPCNotification) and asked.method == "notifications/cancelled":
+            await self._end((asked.params or {}).get("requestId"))
         return line_of(message)
 
+    async def _end(self, request_id: Any) -> None:
+        """End the stream of a request that was cancelled, and that nobody will answer."""
+        if request_id not in self.open:
+            return
+        unanswered = self.open[request_id]
+        if unanswered is None:  # mcp 1.x knows no other way to end it, and answers like this itself
+            await self.send(refusal(request_id, CANCELLED, "Request cancelled"))
+        else:
+            del self.open[request_id]
+            await unanswered()
+
     async def send(self, line: bytes) -> None:
-        message = jsonrpc_message_adapter.validate_json(line)
-        metadata = None
-        if isinstance(message, JSONRPCResponse | JSONRPCError):
-            self.open.pop(message.id, None)
+        message = SessionMessage(parse(line))
+        answer = said(message)
+        if isinstance(answer, JSONRPCResponse | JSONRPCError):
+            self.open.pop(answer.id, None)
         elif self.open:  # on the stream of a request that waits: that one is sure to be open
-            metadata = ServerMessageMetadata(related_request_id=next(reversed(self.open)))
+            message.metadata = ServerMessageMetadata(related_request_id=next(reversed(self.open)))
         try:
-            await self.writing.send(SessionMessage(message, metadata))
+            await self.writing.send(message)
         except Exception as error:
             raise ConnectionResetError("the client has gone") from error
 

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 #: Once the client has gone, how long answers may still come.
 PATIENCE, TICK = 2.0, 0.01
+#: Seconds for answers to what a client asked before it closed its side: on a busy machine a large one takes longer than the rest.
+LAST_ANSWERS = 30.0
 #: A result up to this size is clipped where it is; a larger one in a thread, so that nobody waits for it.
 SMALL = 1 << 13
 #: What is answered for a server that has no resources, where links to ours are given.
@@ -112,8 +114,8 @@ class Relay:
             await asyncio.gather(reading, *pumps, *self.tasks, return_exceptions=True)
 
     async def _wait_until_settled(self) -> None:
-        """Wait, but not for long, until every request of a client that still reads has been answered."""
-        for _ in range(int(PATIENCE / TICK)):
+        """Wait, but not for ever, until every request of a client that still reads has been answered."""
+        for _ in range(int(LAST_ANSWERS / TICK)):
             if not self.client.reads or not (self.calls or self.tasks):
                 return
             await asyncio.sleep(TICK)
@@ -197,6 +199,8 @@ class Relay:
     # From the client
 
     async def _from_client(self, message: Message) -> None:
+        if message.method in ("initialize", "server/discover"):
+            self.catalog.meet(message.params)
         if message.method is None:
             await self._reply(message)
         elif not message.is_request:

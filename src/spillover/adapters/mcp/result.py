@@ -57,6 +57,7 @@ class Tool:
     schema: dict[str, Any] | None = None  # what we let the server promise
     left_alone: bool = False
     links: bool = False  # a clipped result has a link to the whole beside it
+    both_shown: bool = False  # whether the client's model reads the data and the text that says the same
 
 
 def surely_fits(line: bytes, choices: Choices) -> bool:
@@ -106,8 +107,11 @@ def tool_result(result: Any, tool: Tool, call_id: str | None = None) -> Any:
     value, noted = cut_data_to_fit(data, choices, tool.schema, said, pointers=not (stored and wraps(data, content)))
     if not stored and not noted:
         new["content"] = _with_note(content, said, choices, call_id)
+    if tool.both_shown and stored and tool.schema is None:  # once is enough, and nobody was promised data
+        return {key: part for key, part in new.items() if key != "structuredContent"}
     if value is not None:
-        return {**new, "structuredContent": value}
+        once = [{"type": "text", "text": said}] if tool.both_shown and stored else new["content"]
+        return {**new, "content": once, "structuredContent": value}
     del new["structuredContent"]  # there is no such cut; whoever promised data has failed
     return {**new, "isError": True} if tool.schema is not None else new
 

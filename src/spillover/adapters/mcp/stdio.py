@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from contextlib import suppress
 
+from spillover.adapters.mcp.errors import pass_on, shows_terminal
 from spillover.errors import UsageError
 from spillover.intake.pipe import widen
 
@@ -225,6 +226,7 @@ class Child:
     def __init__(self, name: str, argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> None:
         self.name, self.argv, self.env, self.cwd = name, list(argv), env, cwd
         self.ending: asyncio.Task[str] | None = None
+        self.errors: threading.Thread | None = None
 
     async def start(self) -> None:
         try:
@@ -232,6 +234,7 @@ class Child:
                 self.argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE if shows_terminal() else None,
                 env={**os.environ, **self.env},
                 cwd=self.cwd,
                 bufsize=0,
@@ -240,6 +243,8 @@ class Child:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise UsageError(f"the MCP server {self.name} cannot be started: {self.argv[0]}: {why}.") from error
+        if self.process.stderr is not None:
+            self.errors = pass_on(self.process.stderr)  # type: ignore[arg-type]  # it has no buffer
         self.guard = subprocess.Popen(  # noqa: ASYNC220
             ["/bin/sh", "-c", GUARD, "spill-guard", str(self.process.pid)],
             stdin=subprocess.PIPE,
@@ -292,6 +297,8 @@ class Child:
         self._signal(signal.SIGKILL)
         await self.exited.wait()
         code = self.process.wait()
+        if self.errors is not None:  # its last words; a child of its own may hold the pipe open
+            await asyncio.to_thread(self.errors.join, GRACE)
         with suppress(OSError):
             self.guard.communicate(b"done\n")
         return f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-import httpx2
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.message import ClientMessageMetadata, SessionMessage
-from mcp_types import JSONRPCResponse, jsonrpc_message_adapter
+from mcp.shared.message import SessionMessage
 
+from spillover.adapters.mcp.sdk import JSONRPCResponse, connect, line_of, parse, said, with_headers
 from spillover.notice import one_line
 
 TYPE_CHECKING = False
@@ -23,10 +21,6 @@ AHEAD = 64
 CONNECT = 30.0
 #: How much of an error is told.
 SAID = 200
-
-
-def line_of(message: Any) -> bytes:
-    return message.message.model_dump_json(by_alias=True, exclude_unset=True).encode()  # type: ignore[no-any-return]
 
 
 def first_of(error: BaseException) -> BaseException:
@@ -56,11 +50,7 @@ class HttpServer:
     async def _run(self) -> None:
         """Open and close the transport in one task, as it requires."""
         try:
-            timeout = httpx2.Timeout(CONNECT, read=None)
-            async with (
-                httpx2.AsyncClient(headers=dict(self.headers), timeout=timeout) as client,
-                streamable_http_client(self.url, http_client=client, max_sse_event_size=None) as (reading, writing),
-            ):
+            async with connect(self.url, self.headers, CONNECT) as (reading, writing):
                 self.writing = writing
                 self.ready.set()
                 taking = asyncio.ensure_future(self._take(reading))
@@ -79,8 +69,9 @@ class HttpServer:
     async def _take(self, reading: Any) -> None:
         async for message in reading:
             if isinstance(message, SessionMessage):
-                if self.version is None and isinstance(message.message, JSONRPCResponse):
-                    self.version = message.message.result.get("protocolVersion")
+                answer = said(message)
+                if self.version is None and isinstance(answer, JSONRPCResponse):
+                    self.version = answer.result.get("protocolVersion")
                 await self.lines.put(line_of(message))
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -90,10 +81,9 @@ class HttpServer:
     async def send(self, line: bytes) -> None:
         if self.over.is_set():
             raise ConnectionResetError(f"The MCP server {self.name} {self.how}.")
-        headers = {VERSION_HEADER: self.version} if self.version else None
-        message = SessionMessage(jsonrpc_message_adapter.validate_json(line), ClientMessageMetadata(headers=headers))
+        headers = {VERSION_HEADER: self.version} if self.version else {}
         try:
-            await self.writing.send(message)
+            await self.writing.send(with_headers(parse(line), headers))
         except Exception as error:
             raise ConnectionResetError(f"The MCP server {self.name} {self.how}.") from error
 

