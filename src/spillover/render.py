@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 
 from spillover.data import dataclass, field, replace
-from spillover.notice import WORDING, Facts, Gap, Hint, Wording, marker, notice, one_line
+from spillover.notice import WORDING, Facts, Gap, Hint, Since, Wording, marker, notice, one_line
 from spillover.result import Reason
 from spillover.select.span import QUOTING, Hidden, Inside, Span
 
@@ -75,6 +75,7 @@ class Renderer:
     tokens: int  # of the whole output, estimated
     wording: Wording = WORDING
     tier: int = 0
+    since: Since | None = None  # the earlier output that it is told against
     _memo: _Memo = field(default_factory=lambda: _Memo(), repr=False, compare=False)  # noqa: PLW0108  defined below
 
     def show(self, spans: Sequence[Span]) -> Shown:
@@ -149,6 +150,7 @@ class Renderer:
             stored=self.kept.stored,
             inside=inside,
             here=self.kept.here,
+            since=self.since,
         )
         return notice(facts, self.hints, self.wording, self.tier)
 

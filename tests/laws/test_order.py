@@ -32,6 +32,7 @@ ORDER = """
     select.arrays
     since.shape             since.known
     since.compare
+    since.against
     select.span             select.engine        select.json         select.outliers     select.wanted
     select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer
     select.json.almost
@@ -46,6 +47,7 @@ ORDER = """
     select.choose           select.score         select.json.parse   select.rows
     select.plain            select.blob          select.table        select.diff         select.markup
     select.signal           select.page          select.prose
+    select.news
     select.json.value       select.json.ndjson
     select.json.near
     select.kind             select.source        select.definitions  select.search
@@ -74,8 +76,9 @@ ORDER = """
     config.guard
     config.place
     choices
-    fit                     runs                 plain
-    cut
+    fit                     runs                 plain               retrieve.opening
+    since.earlier           cut
+    since.telling
     warm
     pipeline
     capture                 blocks               run
@@ -85,7 +88,7 @@ ORDER = """
     retrieve.uri            retrieve.ranges      retrieve.pattern     retrieve.answer     retrieve.outline_json retrieve.outline_tables
     retrieve.part
     retrieve.search         retrieve.outline_scan retrieve.last       retrieve.asked
-    retrieve.read           retrieve.grep        retrieve.outline
+    retrieve.read           retrieve.grep        retrieve.outline     retrieve.diff
     retrieve.look
     retrieve.several
     retrieve.tools

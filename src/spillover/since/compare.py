@@ -59,6 +59,11 @@ class Compared:
         return self.lines - self.new.lines - self.numbers.lines
 
     @property
+    def cells(self) -> tuple[int, ...]:
+        """How many new lines begin in each CELL of the output; where none is new, lines with other numbers."""
+        return self.new.cells if self.new.lines else self.numbers.cells
+
+    @property
     def unchanged(self) -> bool:
         """Whether both outputs say the same: nothing new, nothing gone, and no other numbers."""
         return not (self.new.lines or self.numbers.lines or self.gone.lines)
