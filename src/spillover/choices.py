@@ -98,7 +98,7 @@ class Choices:
     redact: Redact = "off"  # "shown": secrets are covered in what a model reads; "stored": in what is stored, too
     query: str = ""  # what the caller wants to know: raises what answers it
     worth: float = DEFAULT_WORTH  # below this expected worth per token nothing more is shown; 0 fills the limits
-    since: str = "off"  # the earlier run it is told against: "last", "good" (the newest with exit code 0) or a ref
+    since: str = "auto"  # the earlier run it is told against: "last", "good" (exit code 0), a ref or "off"; "auto": see `spill run`
     budget: Pool | None = None  # the Budget that every call takes its tokens from, and adds its result to
     _count: Callable[[str], int] = field(init=False, repr=False, compare=False)
     _ways: tuple[Hint, ...] = field(init=False, repr=False, compare=False)
