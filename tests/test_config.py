@@ -107,6 +107,7 @@ EVERY_KEY = [
     ("trigger.tokens", "0", "false", {"trigger": None}),
     ("keep", '"tail"', "tail", {"keep": "tail"}),
     ("worth", "0.25", "0.25", {"worth": 0.25}),
+    ("since", '"last"', "last", {"since": "last"}),
     ("tokenizer", '"estimate"', "estimate", {"tokenizer": "estimate"}),
     ("hints", '["cli", "files:Read,Grep"]', "cli; files:Read,Grep", {"hints": ("cli", "files:Read,Grep")}),
     ("hints", '["agent:Task", "path"]', "agent:Task path", {"hints": ("agent:Task", "path")}),

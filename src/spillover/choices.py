@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         redact: Redact
         query: str
         worth: float
+        since: str
         budget: Pool | None
 
     class Pool(Protocol):
@@ -97,6 +98,7 @@ class Choices:
     redact: Redact = "off"  # "shown": secrets are covered in what a model reads; "stored": in what is stored, too
     query: str = ""  # what the caller wants to know: raises what answers it
     worth: float = DEFAULT_WORTH  # below this expected worth per token nothing more is shown; 0 fills the limits
+    since: str = "auto"  # the earlier run it is told against: "last", "good" (exit code 0), a ref or "off"; "auto": see `spill run`
     budget: Pool | None = None  # the Budget that every call takes its tokens from, and adds its result to
     _count: Callable[[str], int] = field(init=False, repr=False, compare=False)
     _ways: tuple[Hint, ...] = field(init=False, repr=False, compare=False)
@@ -127,6 +129,8 @@ class Choices:
             raise UsageError(f"cap={self.cap!r} is not a number of bytes, e.g. cap=500_000_000.")
         if not isinstance(self.query, str):
             raise UsageError("query is text: what you want to know of the output.")
+        if not isinstance(self.since, str) or not self.since:
+            raise UsageError(f'since={self.since!r} is not valid; use "last", "good", "off" or the ref of an output.')
         if isinstance(self.worth, bool) or not isinstance(self.worth, (int, float)) or not 0 <= self.worth <= 1:
             raise UsageError(f"worth={self.worth!r} is not valid; use a number from 0 (fill the limits) to 1.")
         if self.cap < 1:
@@ -320,6 +324,15 @@ class Choices:
     def asking(self, query: str | None) -> Self:
         """Return the choices for a call that asks for something; nothing asked leaves what was chosen."""
         return self if not query or query == self.query else replace(self, query=query)
+
+    @property
+    def compares(self) -> bool:
+        """Whether an output is told against an earlier one. "auto" leaves it to `spill run`, which knows how a command ended."""
+        return self.since not in ("off", "auto") and self.form is None
+
+    def telling_since(self, since: str | None) -> Self:
+        """Return the choices for a call that is told against an earlier one; None leaves what was chosen."""
+        return self if since is None or since == self.since else replace(self, since=since)
 
     def for_command(self, command: str | Sequence[str] | None) -> Self:
         """Return the choices for what a command prints, a line of shell or its words: a form may know it by its name."""

@@ -45,23 +45,36 @@ class Clipper(Choices):
         return load(cwd=cwd, given=given, given_origin=str).made(cls)
 
     def clip(
-        self, source: Source, *, tool: str | None = None, call_id: str | None = None, query: str | None = None
+        self,
+        source: Source,
+        *,
+        tool: str | None = None,
+        call_id: str | None = None,
+        query: str | None = None,
+        since: str | None = None,
     ) -> Clip:
         """Bring an output within the limits: str, bytes, a file, a Path, any iterable of str or bytes.
 
-        `query`: what you want to know; what answers it is shown first.
+        `query`: what you want to know; what answers it is shown first. `since`: the ref of an earlier output; what is new
+        against it is shown first, and what is gone is named.
         """
-        return pipeline.clip(source, self.for_tool(tool).asking(query), call_id=call_id)
+        return pipeline.clip(source, self.for_tool(tool).asking(query).telling_since(since), call_id=call_id)
 
     async def aclip(
-        self, source: AsyncSource, *, tool: str | None = None, call_id: str | None = None, query: str | None = None
+        self,
+        source: AsyncSource,
+        *,
+        tool: str | None = None,
+        call_id: str | None = None,
+        query: str | None = None,
+        since: str | None = None,
     ) -> Clip:
         """Bring an output within the limits from async code; an async iterable works too."""
         import asyncio  # whoever awaits has it already
 
         from spillover.intake.sources import achunks
 
-        choices = self.for_tool(tool).asking(query)
+        choices = self.for_tool(tool).asking(query).telling_since(since)
         if not hasattr(source, "__aiter__"):
             return await asyncio.to_thread(pipeline.clip, source, choices, call_id=call_id)
         intake = pipeline.begin(choices)
@@ -170,9 +183,11 @@ class Clipper(Choices):
         cancel: int | Callable[[], bool] | None = None,
         die_with_parent: bool = False,
         query: str | None = None,
+        since: str | None = None,
     ) -> Run:
         """Run a command: `exit_code` as it was, `clip` of what it printed.
 
+        `since`: told against an earlier run: "last", "good" (the newest run of this command with exit code 0), or a ref.
         `cancel`: a descriptor, or a call, that ends it once it can be read, or is true. `die_with_parent`: it also ends if
         this process is killed by SIGKILL, for which another process watches.
         """
@@ -189,7 +204,7 @@ class Clipper(Choices):
             interactive=interactive,
             die_with_parent=die_with_parent,
         )
-        choices = self.for_command(argv).for_tool(tool or tool_name(str(argv[0]))).asking(query)
+        choices = self.for_command(argv).for_tool(tool or tool_name(str(argv[0]))).asking(query).telling_since(since)
         return run(command, choices, call_id=call_id, cancel=cancel, on_progress=on_progress)
 
     async def arun(self, argv: Sequence[str], **options: Any) -> Run:
@@ -239,6 +254,15 @@ class Clipper(Choices):
         from spillover.retrieve import look
 
         return look.outline(self.for_answers(), ref)
+
+    def diff(self, ref: str, since: str | None = None) -> Clip:
+        """Compare a stored output with an earlier one; without `since`, with the run before it of the same command.
+
+        Times, durations, addresses, temporary paths and the order of lines are seen through.
+        """
+        from spillover.retrieve.diff import diff
+
+        return diff(self.for_answers(), ref, since)
 
     def tools(self) -> list[Callable[..., str]]:
         """Return `read_output`, `grep_output`, `outline_output` and `list_outputs` as typed functions for a model to call."""

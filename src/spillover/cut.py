@@ -57,6 +57,8 @@ def cut(
             intake.failed(error)
     assert intake.gone is not None
     document = _open_document(intake, choices, sections)
+    if wanted.since is not None:
+        wanted = replace(wanted, since=wanted.since.told_against(document))
     return _show_as_lost(document, choices, _estimate_tokens(document, choices), intake.gone.reason, wanted)
 
 
@@ -66,6 +68,8 @@ def _store(
     assert intake.sink is not None
     meter, gone = intake.meter, intake.gone
     document = _open_document(intake, choices, sections)
+    if wanted.since is not None:
+        wanted = replace(wanted, since=wanted.since.told_against(document))
 
     def kept(ref: str, path: str | None = None, here: str | None = None) -> Kept:
         reason, stored = (gone.reason, gone.stored) if gone else (here, None)

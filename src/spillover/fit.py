@@ -6,7 +6,7 @@ from spillover.data import replace
 from spillover.errors import StoreError
 from spillover.intake.blob import Ends
 from spillover.log import warn
-from spillover.notice import Wording
+from spillover.notice import Since, Wording, since_of
 from spillover.render import Kept, Renderer, Shown
 from spillover.result import Reason
 from spillover.select.ends import keeping, most
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from spillover.limits import Limits
     from spillover.select.span import Fill
     from spillover.select.wanted import Wanted
+    from spillover.since.against import Against
     from spillover.view.document import Document
 
 TIERS = 3
@@ -41,9 +42,11 @@ SURVIVED: tuple[type[Exception], ...] = (Exception,)
 LEAST_ADDRESS_SPACE = 1 << 29
 
 
-def renderer_for(document: Document, choices: Choices, kept: Kept, tokens: int, tier: int = 0) -> Renderer:
+def renderer_for(
+    document: Document, choices: Choices, kept: Kept, tokens: int, tier: int = 0, since: Against | None = None
+) -> Renderer:
     if isinstance(choices.wording, Wording):
-        return Renderer(document, kept, choices.ways, tokens, choices.wording, tier)
+        return Renderer(document, kept, choices.ways, tokens, choices.wording, tier, _tell_since(since))
     from spillover.form import FormRenderer  # most are content with ours
 
     word = choices.keep if isinstance(choices.keep, str) else ""
@@ -64,7 +67,7 @@ def fit(
     document: Document, choices: Choices, kept: Kept, tokens: int, *, wanted: Wanted = NOTHING, least: int = 0
 ) -> tuple[Renderer, Shown]:
     """Return the largest selection that fits, and the renderer for its words."""
-    renderer = _renderer(document, choices, kept, tokens, least)
+    renderer = _renderer(document, choices, kept, tokens, least, wanted.since)
     seen: dict[tuple[object, ...], tuple[float, Shown]] = {}
 
     def look(spans: Sequence[Span]) -> tuple[float, Shown]:
@@ -81,7 +84,8 @@ def fit(
     everything = [Span(0, document.size)]
     thrifty = wanted.worth > 0 and choices.keep in ("auto", "signal") and tokens > FLOOR
     small = document.gap[0] == document.gap[1] and document.size <= 2 * document.reach
-    if small and not thrifty and fill(everything) <= 1:
+    unchanged = wanted.since is not None and wanted.since.unchanged
+    if small and not thrifty and not unchanged and fill(everything) <= 1:
         return renderer, look(everything)[1]
     kind, spans = _choose(document, choices, fill, wanted)
     if not spans and renderer.tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
@@ -114,14 +118,23 @@ def _line(renderer: Renderer, number: int) -> str:
     return renderer.document.look(start, min(renderer.document.start(number + 1), start + LINE))[0]
 
 
-def _renderer(document: Document, choices: Choices, kept: Kept, tokens: int, least: int) -> Renderer:
+def _tell_since(against: Against | None) -> Since | None:
+    """Return what a notice says of the earlier output."""
+    if against is None or against.compared is None:
+        return None if against is None else Since(ref=against.ref, how=against.how, reason=against.reason)
+    return since_of(against.ref, against.compared, against.how)
+
+
+def _renderer(
+    document: Document, choices: Choices, kept: Kept, tokens: int, least: int, since: Against | None
+) -> Renderer:
     """Return the renderer with the longest wording that leaves half of the room to the output."""
     if choices.form is not None:
         return renderer_for(document, choices, kept, tokens, TIERS - 1)
     half = choices.limits.share(0.5)
-    bare = (renderer_for(document, choices, kept, tokens, tier) for tier in range(least, TIERS))
+    bare = (renderer_for(document, choices, kept, tokens, tier, since) for tier in range(least, TIERS))
     fits = (each for each in bare if _measure(each, each.show([]), choices, half) <= 1)
-    return next(fits, None) or renderer_for(document, choices, kept, tokens, TIERS - 1)
+    return next(fits, None) or renderer_for(document, choices, kept, tokens, TIERS - 1, since)
 
 
 def rename(
@@ -167,7 +180,11 @@ def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) ->
         warn("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
         return "log", _both_ends(document, fill, CRAMPED)
     try:
-        if choices.keep == "auto":
+        if choices.keep in ("auto", "signal") and _tells_news(wanted):
+            from spillover.select import news
+
+            kind, found = describe(document, wanted.name), news.select(*_within_budget(document, fill), wanted)
+        elif choices.keep == "auto":
             from spillover.select.auto import auto
 
             kind, found = auto(*_within_budget(document, fill), wanted)
@@ -188,6 +205,11 @@ def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) ->
     if callable(choices.keep):
         spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
     return kind, spans or _clamp(keeping(0.5)(document, fill), document)
+
+
+def _tells_news(wanted: Wanted) -> bool:
+    """Return whether what is new says more than what an output says by itself: it has something in common with the earlier one."""
+    return wanted.since is not None and wanted.since.compared is not None and wanted.since.compared.same > 0
 
 
 def _both_ends(document: Document, fill: Fill, why: str) -> list[Span]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.select.span import Hidden, Inside
+    from spillover.since.compare import Compared
 
 #: How many lines, or bytes inside a line, the next step proposes to read.
 NEXT_LINES = 100
@@ -53,6 +54,7 @@ _PLACES = {**dict.fromkeys(("ref", "path", "pattern", "options", "pointer"), "")
 _SAID = dict.fromkeys(
     ("shown_lines", "shown_bytes", "lines", "bytes", "tokens", "frames", "stored", "ref", "path", "reason"), ""
 )
+_SINCE = dict.fromkeys(("earlier", "new", "numbers", "same", "gone", "times", "reason"), "")
 _HIDDEN = dict.fromkeys(("first", "last", "start", "end", "where", "count", "s", "times", "note"), "")
 
 
@@ -178,13 +180,18 @@ class Wording:
     gap_tiny_items: str = '"… {count}: {where}"'
     gap_tiny_keys: str = '"… {where}": {count}'
     gap_tiny_chars: str = "… {where} …"
+    since: str = "Since {earlier}: {new} new, {numbers} with other numbers, {same} same, {gone} gone."
+    since_same: str = "Unchanged since {earlier}: every line says the same{times}."
+    since_not: str = "Not compared with {earlier}: {reason}."
+    since_tiny: str = "Since {earlier}: +{new} \N{MINUS SIGN}{gone}."
     section: str = "[{label}]"
     lead: str = "[… {note} …]"
 
     def __post_init__(self) -> None:
         named: dict[str, Mapping[str, object]] = {"next": {"steps": ""}, "section": {"label": ""}, "lead": {"note": ""}}
+        others = {"gap": _HIDDEN, "since": _SINCE}
         for name in self.__slots__:
-            places = named.get(name, _HIDDEN if name.startswith("gap") else _SAID)
+            places = named.get(name) or others.get(name.partition("_")[0], _SAID)
             _check_template(f"Wording({name}=", getattr(self, name), places)
 
     @property
@@ -211,6 +218,22 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Since:
+    """What a notice says of an earlier output; without a reason, how many lines are new, gone or the same."""
+
+    ref: str
+    how: str = ""  # how it ended and how old it is, where that is said
+    reason: str = ""  # why it could not be compared
+    new: int = 0
+    numbers: int = 0
+    same: int = 0
+    gone: int = 0
+    lines: int = 0
+    lines_before: int = 0
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What a notice speaks of."""
 
@@ -229,6 +252,7 @@ class Facts:
     here: bool = False  # it is on this machine only, and `reason` says why
     seek: str = ""  # the search that is most likely next
     mapped: bool = True  # whether a map of it says more than what is shown
+    since: Since | None = None  # the earlier output that it is told against
 
 
 def lines_of(count: int) -> str:
@@ -261,7 +285,9 @@ def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier:
         )
         part = None if facts.stored is None else wording.part_under.format(**values)
         part = wording.here_tiny.format(**values) if facts.here and part is None else part
-        return f"[{body} {part or facts.ref or wording.lost.format(**values)}]"
+        words = [] if facts.since is None else [_tell_since(facts.since, wording, tier)]
+        return f"[{' '.join((body, part or facts.ref or wording.lost.format(**values), *words))}]"
+    since = [] if facts.since is None else [_tell_since(facts.since, wording, tier)]
     whole_lines = facts.shown_lines < facts.lines
     if whole_lines or facts.gap:
         said = [
@@ -273,7 +299,8 @@ def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier:
     parts = [words.format(**values) for words in said]
     if facts.ref is None:
         parts += [wording.lost.format(**values) + "."]
-        return f"[{' '.join(parts)}" + (f"\n {wording.lost_next}]" if tier == 0 else "]")
+        last = [wording.lost_next] if tier == 0 else []
+        return "\n ".join((f"[{' '.join(parts)}", *since, *last)) + "]"
     by_path = tier == 0 and facts.path is not None and any(way.names_path for way in ways)
     if facts.stored is not None:
         parts.append((wording.part_at if by_path else wording.part_under).format(**values))
@@ -282,7 +309,54 @@ def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier:
     else:
         parts.append((wording.at if by_path else wording.under).format(**values))
     steps = _steps(facts, ways, short=tier > 0)
-    return f"[{' '.join(parts)}" + (f"\n {wording.next.format(steps=' · '.join(steps))}]" if steps else "]")
+    last = [wording.next.format(steps=" · ".join(steps))] if steps else []
+    return "\n ".join((f"[{' '.join(parts)}", *since, *last)) + "]"
+
+
+def _tell_since(since: Since, wording: Wording, tier: int) -> str:
+    """Return what is said of an earlier output: what is new, what is gone, or why it was not compared."""
+    about = "" if since.exact else "about "
+    other = since.lines != since.lines_before
+    values = {
+        "earlier": f"{one_line(since.ref, 80)} ({since.how})" if since.how and tier == 0 else one_line(since.ref, 80),
+        "new": about + (f"{since.new:,}" if tier == 2 else lines_of(since.new)),
+        "numbers": f"{since.numbers:,}",
+        "same": f"{since.same:,}",
+        "gone": f"{since.gone:,}",
+        "times": f", {lines_of(since.lines)} now and {since.lines_before:,} then" if other else "",
+        "reason": shorten_reason(since.reason, REASON_CHARS >> 1 + tier),
+    }
+    if since.reason:
+        return wording.since_not.format(**values)
+    if not (since.new or since.numbers or since.gone):
+        return wording.since_same.format(**values)
+    return (wording.since_tiny if tier == 2 else wording.since).format(**values)
+
+
+def since_line(ref: str, earlier: str, found: Compared) -> str:
+    """Return what is said above the differences of two outputs."""
+    words = _tell_since(since_of(earlier, found), WORDING, 1)
+    return f"{ref}: {words[:1].lower()}{words[1:]}"
+
+
+def since_of(ref: str, found: Compared, how: str = "") -> Since:
+    """Return what a notice says of an earlier output that was compared."""
+    return Since(
+        ref=ref,
+        how=how,
+        new=found.new.lines,
+        numbers=found.numbers.lines,
+        same=found.same,
+        gone=found.gone.lines,
+        lines=found.lines,
+        lines_before=found.lines_before,
+        exact=found.exact,
+    )
+
+
+def lines_gone(count: int, named: Sequence[str]) -> str:
+    """Return what is said of lines that only the earlier output has: how many, and some of them."""
+    return "\n".join((f"gone: {lines_of(count)}" + (", among them" if 0 < len(named) < count else ""), *named))
 
 
 def _steps(facts: Facts, ways: Sequence[Hint], *, short: bool) -> list[str]:

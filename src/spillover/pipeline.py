@@ -26,11 +26,22 @@ if TYPE_CHECKING:
 _unnamed = count()
 
 
-def clip(source: Source, choices: Choices, *, call_id: str | None = None, command: str | None = None) -> Clip:
+def clip(
+    source: Source,
+    choices: Choices,
+    *,
+    call_id: str | None = None,
+    command: str | None = None,
+    cwd: str | None = None,
+) -> Clip:
     """Bring any source within the limits."""
     # The common case, and the fast one: a short text with nothing to clean.
     short = (
-        type(source) is str and len(source) <= _window(choices) and choices.budget is None and choices.redact == "off"
+        type(source) is str
+        and len(source) <= _window(choices)
+        and choices.budget is None
+        and choices.redact == "off"
+        and not choices.compares
     )
     if short and source.isascii() and is_plain(source) and not choices.suspects(source) and fits(source, choices):  # type: ignore[union-attr,arg-type]
         made = Clip(source, _count=choices.count, _limits=choices.limits)  # type: ignore[arg-type]  # a str, as seen above
@@ -45,7 +56,7 @@ def clip(source: Source, choices: Choices, *, call_id: str | None = None, comman
         intake.abandon()
         raise
     name = "" if isinstance(source, (str, bytes)) else file_name(source)
-    return settle(intake, choices, call_id=call_id, command=command, name=name)
+    return settle(intake, choices, call_id=call_id, command=command, name=name, cwd=cwd)
 
 
 def begin(choices: Choices) -> Intake:
@@ -79,14 +90,22 @@ def settle(
     call_id: str | None = None,
     command: str | None = None,
     name: str = "",
+    cwd: str | None = None,
 ) -> Clip:
     """Return the clip of an output that is complete: whole if it fits, otherwise stored first, and then cut."""
-    return settle_parts(intake, choices, sections=sections, call_id=call_id, command=command, name=name)[1]
+    return settle_parts(intake, choices, sections=sections, call_id=call_id, command=command, name=name, cwd=cwd)[1]
 
 
-def settle_anyway(intake: Intake, choices: Choices, *, call_id: str | None = None, command: str | None = None) -> Clip:
+def settle_anyway(
+    intake: Intake,
+    choices: Choices,
+    *,
+    call_id: str | None = None,
+    command: str | None = None,
+    cwd: str | None = None,
+) -> Clip:
     """Return the clip of what a command printed. It has done its work, so whatever fails here, there is something to show."""
-    return settle_parts(intake, choices, call_id=call_id, command=command, anyway=True)[1]
+    return settle_parts(intake, choices, call_id=call_id, command=command, cwd=cwd, anyway=True)[1]
 
 
 def settle_parts(
@@ -97,16 +116,24 @@ def settle_parts(
     call_id: str | None = None,
     command: str | None = None,
     name: str = "",
+    cwd: str | None = None,
     anyway: bool = False,
 ) -> tuple[Shown | None, Clip]:
-    """Return the clip of an output, and what is shown of each section by itself. `anyway`: even if clipping fails."""
+    """Return the clip of an output, and what is shown of each section by itself. `anyway`: even if clipping fails.
+
+    `command` and `cwd` say which earlier runs are runs of the same command, where it is told against one of them.
+    """
     begun = time.monotonic()
     held = call_id or f"\0{next(_unnamed)}"  # calls at the same time are not promised the same tokens
     choices = choices.within_budget(held)
     try:
         intake.finish()
         made = None if intake.spilled else _whole(intake, choices, sections)
-        if made is None:
+        if choices.compares:
+            from spillover.since.telling import tell_since  # few ask
+
+            made = tell_since(intake, choices, made, sections, call_id, choices.wanted(command or "", name), cwd)
+        elif made is None:
             if not intake.spilled:
                 intake.spill()
                 intake.finish()

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from spillover.data import dataclass, field, replace
 from spillover.intake.blob import Held
-from spillover.notice import WORDING, Facts, Gap, Hint, Wording, marker, notice, one_line
+from spillover.notice import WORDING, Facts, Gap, Hint, Since, Wording, marker, notice, one_line
 from spillover.result import Reason
 from spillover.select.span import QUOTING, Hidden, Inside, Span
 from spillover.view.document import ONE_THREAD
@@ -82,6 +82,7 @@ class Renderer:
     tier: int = 0
     seek: str = ""  # the search that is most likely next
     mapped: bool = True  # whether a map of the output says more than what is shown
+    since: Since | None = None  # the earlier output that it is told against
     _memo: _Memo = field(default_factory=lambda: _Memo(), repr=False, compare=False)  # noqa: PLW0108  defined below
 
     def show(self, spans: Sequence[Span]) -> Shown:
@@ -164,6 +165,7 @@ class Renderer:
             here=self.kept.here,
             seek=self.seek,
             mapped=self.mapped,
+            since=self.since,
         )
         return notice(facts, self.hints, self.wording, self.tier)
 

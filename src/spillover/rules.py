@@ -26,6 +26,7 @@ KEYS = frozenset(
         "notice",
         "raw",
         "worth",
+        "since",
         "clip",
         *SMALLEST,
     }

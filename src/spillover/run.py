@@ -79,14 +79,15 @@ def run(
         raise
     words = (said or " ".join(os.fspath(word) for word in command.argv))[:COMMAND_CHARS]
     seconds = time.monotonic() - began
-    clip = pipeline.settle_anyway(intake, choices, call_id=call_id, command=words)
+    folder = None if command.cwd is None else os.path.abspath(command.cwd)
+    clip = pipeline.settle_anyway(intake, choices, call_id=call_id, command=words, cwd=folder)
     note_run(
         choices,
         clip,
         intake.held,
         command=words,
         call_id=call_id,
-        cwd=None if command.cwd is None else os.path.abspath(command.cwd),
+        cwd=folder,
         exit_code=ended.exit_code,
         seconds=seconds,
     )

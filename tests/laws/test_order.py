@@ -20,7 +20,7 @@ ORDER = """
     shell.tree              shell.keep
     shell.line              shell.pipes
     tokens                  rules                shape
-    intake                  view                 select              store               retrieve           config
+    intake                  view                 select              store               retrieve           config             since
     intake.blob             intake.meter         intake.sources      intake.terminal     intake.beside
     intake.follow           intake.guard
     intake.take
@@ -30,6 +30,9 @@ ORDER = """
     view.clean              view.forged
     view.document
     select.arrays
+    since.shape             since.known
+    since.compare
+    since.against
     select.span             select.engine        select.json         select.outliers     select.wanted
     select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer  select.seek
     select.json.almost
@@ -44,6 +47,7 @@ ORDER = """
     select.choose           select.score         select.json.parse   select.rows
     select.plain            select.blob          select.table        select.diff         select.markup
     select.signal           select.page          select.prose
+    select.news
     select.json.value       select.json.ndjson
     select.json.near
     select.kind             select.source        select.definitions  select.search
@@ -72,8 +76,9 @@ ORDER = """
     config.guard
     config.place
     choices
-    fit                     runs                 plain
-    cut
+    fit                     runs                 plain               retrieve.opening
+    since.earlier           cut
+    since.telling
     warm
     pipeline
     capture                 blocks               run
@@ -83,7 +88,7 @@ ORDER = """
     retrieve.uri            retrieve.ranges      retrieve.pattern     retrieve.answer     retrieve.outline_json retrieve.outline_tables
     retrieve.part
     retrieve.search         retrieve.outline_scan retrieve.last       retrieve.asked
-    retrieve.read           retrieve.grep        retrieve.outline
+    retrieve.read           retrieve.grep        retrieve.outline     retrieve.diff
     retrieve.look
     retrieve.several
     retrieve.tools

@@ -38,6 +38,8 @@ class Call:
     def fits(self, text: str) -> bool:
         """Return whether a text is within the limits; most are, and nothing that cuts is loaded for them."""
         choices = self.choices
+        if choices.compares:  # one that fits may still say what an earlier one said
+            return False
         bounds = (choices.limits,) if choices.trigger is None else (choices.trigger, choices.limits)
         return any(each.hold(text, choices.count, byte_bound=choices.byte_bound) for each in bounds)
 
@@ -63,9 +65,9 @@ class Call:
                 return None if marked == text else marked
         from spillover import pipeline
 
-        clip = pipeline.clip(text, self.choices, call_id=self.call_id, command=self.command)
+        clip = pipeline.clip(text, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd)
         self._note(clip, _bytes(text))
-        return clip.text
+        return None if clip.outcome == "whole" and clip.text == text else clip.text
 
     def blocks(self, blocks: list[Any]) -> list[Any] | None:
         """Return the blocks with texts within the limits; None where all stay as they are."""

@@ -62,13 +62,23 @@ def clipping(parser: argparse.ArgumentParser) -> None:
     json(parser)
 
 
+def since(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--since",
+        metavar="REF",
+        help="what is new against an earlier run: last, good (the newest with exit code 0), a ref, or off",
+    )
+
+
 def filter_stdin(parser: argparse.ArgumentParser) -> None:
     clipping(parser)
+    since(parser)
     parser.add_argument("--version", action="store_true", help="print the version")
 
 
 def run(parser: argparse.ArgumentParser) -> None:
     clipping(parser)
+    since(parser)
     parser.add_argument(
         "--timeout", type=duration, metavar="TIME", help="end the command after this long, e.g. 90, 90s or 5m; exit 124"
     )
@@ -80,6 +90,7 @@ def run(parser: argparse.ArgumentParser) -> None:
 
 def sh(parser: argparse.ArgumentParser) -> None:
     clipping(parser)
+    since(parser)
     parser.add_argument(
         "--timeout", type=duration, metavar="TIME", help="end the line after this long, e.g. 90, 90s or 5m; exit 124"
     )
@@ -149,6 +160,15 @@ def grep(parser: argparse.ArgumentParser) -> None:
 
 def outline(parser: argparse.ArgumentParser) -> None:
     ref(parser)
+    limits(parser)
+    store(parser)
+    scope(parser)
+    json(parser)
+
+
+def diff(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ref", metavar="REF", help=f"{_LAST_TOO}; the earlier one, where there are two")
+    parser.add_argument("other", nargs="?", metavar="REF", help="the later one; default: REF against the run before it")
     limits(parser)
     store(parser)
     scope(parser)

@@ -6,7 +6,7 @@ import os
 import sys
 
 from spillover.cli.output import complain, facts, put, put_json, wait
-from spillover.cli.setup import ends_with_newline, lower_if_failed, make_clipper_anyway
+from spillover.cli.setup import compare_if_failed, ends_with_newline, lower_if_failed, make_clipper_anyway
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         Command(argv=argv, timeout=arguments.timeout, interactive=True, die_with_parent=True),
         chosen.for_command(argv).for_tool(arguments.tool or tool_name(argv[0])),
         on_progress=live.show if live else None,
-        settling=lambda _, choices, code: lower_if_failed(choices, code),
+        settling=lambda _, choices, code: compare_if_failed(lower_if_failed(choices, code), code),
     )
     if live:
         live.end()

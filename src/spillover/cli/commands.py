@@ -25,7 +25,11 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
     "run": (
         "Run a command, print what fits, exit as it did.",
         arguments.run,
-        ("spill run -- pytest -x", "spill run --tokens 4000 --timeout 10m -- make -j8"),
+        (
+            "spill run -- pytest -x",
+            "spill run --tokens 4000 --timeout 10m -- make -j8",
+            "spill run --since last -- pytest",
+        ),
     ),
     "sh": (
         "Run a line of shell; keep what its `| tail` or `| grep` drops.",
@@ -58,6 +62,11 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         "Show a map of a stored output.",
         arguments.outline,
         ("spill outline bash-7f3a9c2e41d05b86", "spill outline last --tokens 500"),
+    ),
+    "diff": (
+        "Show what changed between two stored outputs.",
+        arguments.diff,
+        ("spill diff last", "spill diff pytest-7f3a9c2e41d05b86 last:pytest"),
     ),
     "list": (
         "List stored outputs, newest first.",
@@ -142,7 +151,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
 #: The commands as the help groups them.
 GROUPS = {
     "run a command": ("run", "sh"),
-    "look at outputs": ("read", "grep", "outline", "list", "show", "path"),
+    "look at outputs": ("read", "grep", "outline", "diff", "list", "show", "path"),
     "manage the store": ("pin", "unpin", "rm", "verify", "gc", "push"),
     "set up": ("init", "hook", "mcp", "config", "trust", "doctor", "completion", "version", "help"),
 }

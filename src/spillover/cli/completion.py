@@ -8,7 +8,7 @@ from spillover.cli.commands import COMMANDS, parser_for
 from spillover.data import dataclass
 
 #: Commands whose words are refs, and those whose words are a program and its arguments.
-WITH_REF = ("read", "grep", "outline", "show", "path", "pin", "unpin", "rm", "verify")
+WITH_REF = ("read", "grep", "outline", "diff", "show", "path", "pin", "unpin", "rm", "verify")
 WITH_PROGRAM = ("run", "mcp")
 #: Options whose value is a folder or a file.
 WITH_PATH = ("--store", "--servers", "--token-file")

@@ -55,10 +55,10 @@ def _function(name: str | None) -> Function:
         from spillover.cli import sh
 
         return sh.sh
-    if name in ("read", "grep", "outline"):
+    if name in ("read", "grep", "outline", "diff"):
         from spillover.cli import retrieval
 
-        return {"read": retrieval.read, "grep": retrieval.grep, "outline": retrieval.outline}[name]
+        return retrieval.FUNCTIONS[name]
     if name in ("gc", "push"):
         from spillover.cli import cleaning
 

@@ -1,4 +1,4 @@
-"""`spill read`, `spill grep` and `spill outline`."""
+"""`spill read`, `spill grep`, `spill outline` and `spill diff`."""
 
 from __future__ import annotations
 
@@ -80,6 +80,16 @@ def outline(arguments: argparse.Namespace) -> int:
     return _print(leave_room(made).outline(arguments.ref), arguments, made)
 
 
+def diff(arguments: argparse.Namespace) -> int:
+    """Compare two outputs; exit 1 when something changed, as diff does."""
+    made = clipper(arguments)
+    old, new = (arguments.ref, arguments.other) if arguments.other else (None, arguments.ref)
+    answer = leave_room(made).diff(new, since=old)
+    _print(answer, arguments, made)
+    head = [line for line in answer.text.split("\n")[:3] if line.startswith("[")]
+    return exits.OK if any(": unchanged since " in line for line in head) else exits.FOUND
+
+
 def _tell_apart(made: Clipper, first: str, second: str) -> tuple[str, str]:
     """Return the ref and the pattern, whichever order they came in; REF PATTERN where both could be either.
 
@@ -117,3 +127,6 @@ def _print(answer: Clip, arguments: argparse.Namespace, made: Clipper) -> int:
     else:
         put(answer.text, end=ends_with_newline(answer.text, made.for_answers()))
     return exits.OK
+
+
+FUNCTIONS = {"read": read, "grep": grep, "outline": outline, "diff": diff}

@@ -35,6 +35,7 @@ SETTINGS = (
     "tokenizer",
     "keep",
     "worth",
+    "since",
     "hints",
     "cap",
     "store",
@@ -82,6 +83,18 @@ def lower_if_failed(choices: Choices, exit_code: int) -> Choices:
         return replace(choices, limits=limits, trigger=trigger)
     except UsageError:  # by the caller's own counter, there is no room
         return choices
+
+
+def compare_if_failed(choices: Choices, exit_code: int) -> Choices:
+    """Return the choices for a command that ended like this: one that failed is told against its newest good run, if any.
+
+    That is measured to help (docs/decisions/038-since.md); `since = "off"` turns it off.
+    """
+    if not exit_code or choices.since != "auto":
+        return choices
+    from spillover.since.earlier import GOOD_IF_ANY  # most commands do not fail
+
+    return choices.telling_since(GOOD_IF_ANY)
 
 
 def ends_with_newline(text: str, made: Choices) -> bool:

@@ -214,6 +214,7 @@ def _defaults(environ: Mapping[str, str]) -> Iterator[Setting]:
         "deadline": DEADLINE_SECONDS,
         "redact": "off",
         "worth": DEFAULT_WORTH,
+        "since": "auto",
     }
     store = {"store": user_folder(environ, "XDG_STATE_HOME", ".local/state")}
     for key, value in (dict.fromkeys(KEYS, 0) | limits | retention | others | store).items():

@@ -35,7 +35,7 @@ QUOTED_CHARS = 80  # a complaint quotes no more of a value
 LIMITS = ("lines", "bytes", "chars", "tokens")
 TRIGGER = tuple(f"trigger.{name}" for name in LIMITS)
 _CHOSEN = {**dict.fromkeys((*LIMITS, *TRIGGER), COUNT), "keep": WORD, "hints": HINTS, "cap": SIZE, "tokenizer": WORD}
-_CHOSEN["worth"] = SHARE
+_CHOSEN |= {"worth": SHARE, "since": WORD}
 #: Every key there is: in one of the [tools] tables, and outside of them.
 RULE_KEYS = {**_CHOSEN, "clip": FLAG}
 _KEPT = {
@@ -57,6 +57,7 @@ CHOICES = {
     "cap": ("cap",),
     "tokenizer": ("tokenizer",),
     "worth": ("worth",),
+    "since": ("since",),
 }
 
 

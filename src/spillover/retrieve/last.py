@@ -12,6 +12,7 @@ import time
 from spillover.data import dataclass, replace
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.notice import lines_of, one_line
+from spillover.since.earlier import keep_run, tell_age
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ NAMED = 3
 WORDS_CHARS = 30
 #: So much of a command is said where an answer tells which run it is from.
 COMMAND_CHARS = 60
-#: Younger than this is "just now": an answer that is asked for twice stays the same for a while.
-JUST_NOW_SECONDS = 60
-_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +88,6 @@ def matches(record: Record | RunRecord, query: str) -> bool:
     return True
 
 
-def tell_age(seconds: float) -> str:
-    """Say how long ago something was, in one unit."""
-    if seconds < JUST_NOW_SECONDS:
-        return "just now"
-    for size, unit in _UNITS:
-        if seconds >= size:
-            count = int(seconds // size)
-            return f"{count:,} {unit}{'s' * (count != 1)} ago"
-    return "just now"
-
-
 def _runs(store: Scoped) -> Iterator[RunRecord]:
     try:
         yield from store.runs()
@@ -110,41 +97,10 @@ def _runs(store: Scoped) -> Iterator[RunRecord]:
 
 def _keep(store: Scoped, run: RunRecord, record: Record | None, now: float) -> str:
     """Return the ref of a run's output, stored now if it fitted then; RefError says what became of it otherwise."""
-    if run.ref is not None:
-        try:
-            return store.get(run.ref).ref
-        except RefError:
-            raise _gone(run, "its output has been removed since", record, now) from None
-    if run.data is None:
-        raise _gone(run, f"its output was not kept: {run.reason or 'it could not be stored'}", record, now)
-    from spillover.intake.meter import Meter
-    from spillover.store.base import Record, mint
-
-    meter = Meter()
-    meter.feed(run.data)
     try:
-        writer = store.writer()
-        try:
-            writer.write(run.data)
-            published = writer.publish(
-                Record(
-                    ref=mint(run.tool, meter.sha256),
-                    tool=run.tool,
-                    sha256=meter.sha256,
-                    bytes=meter.bytes,
-                    lines=meter.lines,
-                    created=run.created,
-                    call_id=run.call_id,
-                    command=run.command,
-                    index=meter.index,
-                    shown=((1, meter.lines),) if meter.lines else (),
-                )
-            )
-        finally:
-            writer.abandon()
-    except StoreError as error:
-        raise _gone(run, f"its output cannot be stored to be read: {error}", record, now) from error
-    return published.ref
+        return keep_run(store, run)
+    except RefError as error:
+        raise _gone(run, str(error), record, now) from error.__cause__
 
 
 def _tell(asked: str, ref: str, run: Record | RunRecord, now: float) -> str:

@@ -6,11 +6,11 @@ import sys
 import time
 
 from spillover.data import replace
-from spillover.errors import StoreError, UsageError
+from spillover.errors import UsageError
 from spillover.notice import one_line
 from spillover.retrieve.last import find, is_uri, matches
+from spillover.retrieve.opening import opened
 from spillover.select.ends import most
-from spillover.view.document import Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,20 +18,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.choices import Choices
-    from spillover.intake.blob import Blob
     from spillover.result import Clip
     from spillover.retrieve.part import Part
     from spillover.store.base import Record
-
-
-def opened(choices: Choices, ref: str) -> tuple[Record, Document]:
-    """The record and the bytes of a ref; RefError and StoreError say what to do."""
-    record, blob = choices.outputs.opened(ref)
-    try:
-        return record, _document(choices, record, blob)
-    except BaseException:
-        blob.close()
-        raise
+    from spillover.view.document import Document
 
 
 def _answer(
@@ -78,24 +68,6 @@ def _answered(
     clip = answer(replace(choices, limits=rest))
     choices.spend(line)
     return replace(clip, text=line + clip.text)
-
-
-def _document(choices: Choices, record: Record, blob: Blob) -> Document:
-    """The bytes with their lines, if those are the ones that the record tells of."""
-    blob = choices.without_secrets(blob)
-    if not record.index.before or record.index.block < 1:
-        raise StoreError(f"The record of {record.ref} is damaged: it has no line index.")
-    known = getattr(blob, "newlines", None)  # a store that checks what it gives out, and where every read is a request
-    if known is not None and blob.size == record.bytes:
-        return Document(blob, record.index, record.lines, known, guard=choices.guard())
-    newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
-    document = Document(blob, record.index, record.lines, newlines, guard=choices.guard())
-    if blob.size != record.bytes or (blob.size and document.number(blob.size - 1) != record.lines):
-        raise StoreError(
-            f"The bytes of {record.ref} and its record do not match: they have changed, or are not "
-            f"all there. `spill verify {record.ref}` says more."
-        )
-    return document
 
 
 def read(

@@ -9,9 +9,9 @@ from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.fit import trim
 from spillover.notice import one_line
 from spillover.result import Clip
-from spillover.retrieve import look
 from spillover.retrieve.answer import fill
 from spillover.retrieve.asked import word_for_models
+from spillover.retrieve.opening import opened
 from spillover.select.ends import most
 from spillover.view.clean import look as clean_line
 
@@ -93,7 +93,7 @@ def rank(choices: Choices, refs: Sequence[str], words: str) -> Clip:
     texts: dict[tuple[str, int], str] = {}
     total, size, bytes_left = 0, 0, ALL_BYTES
     for ref in refs:
-        record, document = look.opened(choices, ref)
+        record, document = opened(choices, ref)
         try:
             data = document.blob.read(0, min(document.size, EACH_BYTES, bytes_left))
         finally:

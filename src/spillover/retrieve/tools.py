@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spillover.data import replace
-from spillover.errors import SpilloverError
+from spillover.errors import SpilloverError, UsageError
 from spillover.fit import trim
 from spillover.notice import TOOLS, Hint, one_line
 from spillover.retrieve import look
@@ -20,11 +20,22 @@ if TYPE_CHECKING:
 
 #: An error is told in no more than this, or in less where limits are smaller.
 ERROR_CHARS = 400
+#: The words for the run before an output.
+BEFORE = ("before", "previous", "last")
 
 
 def _one(ref: Any) -> Any:
     """Return the one ref of a list of one."""
     return ref[0] if isinstance(ref, list) and len(ref) == 1 else ref
+
+
+def _diff(choices: Choices, ref: Any, since: str) -> str:
+    """Return what changed since an earlier output: a ref, or the run before it of the same command."""
+    from spillover.retrieve.diff import diff  # few ask
+
+    if not isinstance(ref, str):
+        raise UsageError("since compares one output with an earlier one; name one ref.")
+    return diff(choices, ref, None if since.strip() in BEFORE else since).text
 
 
 def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = str) -> list[Callable[..., str]]:
@@ -46,6 +57,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         lines: str | int | list[int] | None = None,
         columns: str | int | list[int] | None = None,
         bytes: str | int | list[int] | None = None,  # noqa: A002
+        since: str | None = None,
     ) -> str:
         """Read part of a stored tool output.
 
@@ -53,7 +65,8 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             ref: The name in the notice, e.g. bash-7f3a9c2e41d05b86; or "last", "last:cargo test"; REF#/stdout for a value in JSON. Several: "last:3", a tool's name, "all", a list.
             lines: A range: "120:180", "120:+50" (50 from 120 on), "-50:" (the last 50). Default: from the start.
             columns: A part of one line, e.g. lines="7", columns="4001:8000".
-            bytes: A range of bytes instead of lines, control characters made visible.
+            bytes: Bytes instead of lines, control characters made visible.
+            since: An earlier output, or "before": only what changed since.
         """
 
         def ask() -> str:
@@ -61,6 +74,8 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             read = {name: read_range(value, name.rstrip("_")) for name, value in ranges.items()}
             asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
             refs = refs_of(choices, asked)
+            if since:
+                return _diff(choices, _one(asked) if refs is None else refs, read_ref(since))
             if refs is None:
                 return look.read(choices, _one(asked), **read).text
             return each(choices, refs, lambda choices, ref: look.read(choices, ref, **read)).text
@@ -84,8 +99,8 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             context: Lines to show around each match.
             ignore_case: Match capitals and small letters alike.
             fixed: Take the pattern as plain text.
-            start: The line to search from, to go on where an answer ended.
-            ranked: Take the pattern as words; lines that say most about them come first.
+            start: The line to search from.
+            ranked: Take the pattern as words; lines that say most come first.
         """
         options: dict[str, Any] = {"context": context, "ignore_case": ignore_case, "fixed": fixed, "start": start}
 
@@ -115,7 +130,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
 
         Args:
             tool: Only those of this tool.
-            query: Only those whose command has these words, in this order, e.g. "cargo test".
+            query: Only commands with these words, e.g. "cargo test".
         """
         return answer(lambda: look.listing(choices, tool=tool, query=query or ""))
 

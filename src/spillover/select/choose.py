@@ -208,14 +208,14 @@ def choose(those: Candidates, room: float) -> Array:
     # How it ended.
     back = np.cumsum(np.where(able, cost, 0)[::-1])[::-1]
     keep |= able & (back - np.where(able, cost, 0) < _tail(those, room) * room)
-    if _price(keep, cost) > room:
+    if price(keep, cost) > room:
         keep[:] = False
     # The strongest lines by themselves.
     verdicts = int((lines.of_class("verdict") & able).sum())
     share = PEAKS_OF_MANY if verdicts >= MANY else PEAKS
     alone = OWN * those.own + (1 - OWN) * points
     held = keep.copy()
-    keep = _take(keep, *_strongest(alone, able, cost, room), cost, min(room, _price(keep, cost) + share * room))
+    keep = _take(keep, *_strongest(alone, able, cost, room), cost, min(room, price(keep, cost) + share * room))
     named = _tell_families(keep, those, cost, room)
     held |= named & ~keep
     # What is around them.
@@ -239,7 +239,7 @@ def _follow(keep: Array, those: Array, cost: Array, room: float) -> Array:
     for line in those.tolist():
         more = keep.copy()
         more[line + 1 : line + 1 + FOLLOWING] = True
-        if _price(more, cost) > room:
+        if price(more, cost) > room:
             break
         keep = more
     return keep
@@ -255,12 +255,12 @@ def _tell_families(keep: Array, those: Candidates, cost: Array, room: float) -> 
     for rows, share in ((missing[sure], FAMILIES), (missing[~sure], UNSURE)):
         more = keep.copy()
         more[rows[np.cumsum(cost[rows] + 2 * MARKER) <= share * room]] = True
-        keep = more if _price(more, cost) <= room else keep
-    most = min(room, _price(keep, cost) + WHOLE * room)
+        keep = more if price(more, cost) <= room else keep
+    most = min(room, price(keep, cost) + WHOLE * room)
     for row in those.families[those.members >= LARGE].tolist():
         more = keep.copy()
         more[max(0, row - ABOVE) : row + 1 + BELOW] = True
-        if _price(more, cost) <= most:
+        if price(more, cost) <= most:
             keep = more
     return keep
 
@@ -298,8 +298,8 @@ def _take(base: Array, order: Array, count: int, cost: Array, room: float) -> Ar
             continue
         keep = base.copy()
         keep[order[:middle]] = True
-        keep = _fill(keep, upto)
-        if _price(keep, cost) <= room:
+        keep = fill_holes(keep, upto)
+        if price(keep, cost) <= room:
             low, best = middle, keep
         else:
             high = middle - 1
@@ -320,7 +320,7 @@ def _strongest(strength: Array, able: Array, cost: Array, room: float) -> tuple[
     return worth.argsort(kind="stable")[:count], count
 
 
-def _fill(keep: Array, upto: Array) -> Array:
+def fill_holes(keep: Array, upto: Array) -> Array:
     """Fill the holes that cost less than a marker for them; `upto`: what all lines before each cost."""
     import numpy as np
 
@@ -333,7 +333,7 @@ def _fill(keep: Array, upto: Array) -> Array:
     return keep
 
 
-def _price(keep: Array, cost: Array) -> float:
+def price(keep: Array, cost: Array) -> float:
     """Return what these lines cost, with a marker for each gap."""
     import numpy as np
 

@@ -74,14 +74,19 @@ class Look:
     rare: Sequence[int] = ()  # where lines begin that hold a rare word, or begin like no others
 
 
-def look(document: Document, start: int, end: int) -> Look:
-    """Return where to look closely in these bytes."""
+def look(document: Document, start: int, end: int, news: Sequence[int] = ()) -> Look:
+    """Return where to look closely in these bytes; `news`: how many lines are new in each cell of the output, if that is known."""
     if end - start <= CLOSE and _lines(document, start, end) <= MOST_LINES:
         return Look([(start, end)])
     seen = scan(document, start, end)
     rare = [*_rare_words(document, seen.words, start, end), *seen.rare]
     cells = len(seen.words)
     points = _points(seen.words)
+    if any(news):  # of these, the cells with the most telling words; and of the others, none but the ends
+        here = [max(news[(start + cell * CELL) // CELL : (start + cell * CELL) // CELL + 2]) for cell in range(cells)]
+        points = [
+            (1.0 + point) * (count > 0) + min(count, CELL) / CELL for point, count in zip(points, here, strict=True)
+        ]
     chosen = {0, *range(max(0, cells - TAIL // CELL - 1), cells)}
     room = CLOSE // CELL
     for at in seen.rare[: int(room * RARE_SHARE)]:

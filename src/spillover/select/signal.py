@@ -44,10 +44,10 @@ MANY_LIKE, ROOM_OF_LEAD, MOST_LEADS = 6, 500, 4
 
 def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence[Span]:
     """Return the lines that matter most, as many as fit."""
-    sights = _see_all(document)
+    sights = see_all(document)
     if not any(_speaks_of_failure(sight.lines) for sight in sights):
         return plain(document, thrifty(document, fill, wanted.worth), sights, wanted)
-    parts = [candidates(sight.lines, *_points(document, sight.lines, Query.of(wanted)), sight.rare) for sight in sights]
+    parts = [candidates(sight.lines, *points_of(document, sight.lines, wanted), sight.rare) for sight in sights]
     costs = [int(part.cost) + 1 for part in parts]  # never less than it takes: a short stderr is shown whole
     weights = [sight.weight for sight in sights]
     known: list[dict[tuple[int, int], Hidden | None]] = [{} for _ in parts]
@@ -60,7 +60,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
         return [
             span
             for (part, part_room), hidden, tried in zip(deal(room), known, chosen, strict=True)
-            for span in _show(part, _choose_once(part, part_room, tried), part_room, why=why, known=hidden)
+            for span in show(part, _choose_once(part, part_room, tried), part_room, why=why, known=hidden)
         ]
 
     def look(room: int) -> list[tuple[Array, Array, Array]]:
@@ -84,8 +84,9 @@ def _choose_once(those: Candidates, room: int, tried: dict[int, Array]) -> Array
     return tried[room]
 
 
-def _points(document: Document, lines: Lines, asked: Query) -> tuple[Array, Array]:
+def points_of(document: Document, lines: Lines, wanted: Wanted) -> tuple[Array, Array]:
     """Return the points of each line, by itself and in its context; more for what answers the query."""
+    asked = Query.of(wanted)
     own, points = score(lines)
     if not asked:
         return own, points
@@ -95,7 +96,7 @@ def _points(document: Document, lines: Lines, asked: Query) -> tuple[Array, Arra
 
 def see(document: Document) -> list[Lines]:
     """Return the lines that are looked at, for each part of an output."""
-    return [sight.lines for sight in _see_all(document)]
+    return [sight.lines for sight in see_all(document)]
 
 
 def is_source(lines: Lines) -> bool:
@@ -109,24 +110,25 @@ def _speaks_of_failure(lines: Lines) -> bool:
     return not is_source(lines) and bool(evidence(lines).any())
 
 
-def _see_all(document: Document) -> list[Sight]:
-    return [sight for section in document.shares if section.size for sight in _sights(document, section)]
+def see_all(document: Document, news: Sequence[int] = ()) -> list[Sight]:
+    """Return what can be looked at of each section; `news` says how many lines are new in each cell, where that is known."""
+    return [sight for section in document.shares if section.size for sight in _sights(document, section, news)]
 
 
-def _sights(document: Document, section: Section) -> list[Sight]:
+def _sights(document: Document, section: Section, news: Sequence[int]) -> list[Sight]:
     """Return what of a section can be looked at: both sides of what was not kept, where something was not."""
     opens, closes = document.gap
     sides = [(section.start, section.end)]
     if opens < closes:
         sides = [(section.start, min(section.end, opens)), (max(section.start, closes), section.end)]
-    looks = [look(document, start, end) for start, end in sides if start < end]
+    looks = [look(document, start, end, news) for start, end in sides if start < end]
     if not looks:
         return []
     lines = lines_of(document, [piece for each in looks for piece in each.pieces])
     return [Sight(lines, [at for each in looks for at in each.rare] or rare_of(lines), section.weight)]
 
 
-def _show(
+def show(
     those: Candidates, keep: Array, room: float, *, why: bool, known: dict[tuple[int, int], Hidden | None]
 ) -> list[Span]:
     """Return the spans of the lines that were chosen, with reasons where those are wanted."""

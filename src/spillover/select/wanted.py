@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from spillover.data import dataclass
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spillover.since.against import Against
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -14,6 +18,7 @@ class Wanted:
     command: str = ""
     query: str = ""  # what the caller wants to know
     worth: float = 0.0  # below this expected worth per token, nothing more is shown; 0 fills the limits
+    since: Against | None = None  # the earlier output that it is told against
 
 
 NOTHING = Wanted()

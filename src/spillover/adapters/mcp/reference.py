@@ -14,7 +14,7 @@ from spillover.data import dataclass, field
 from spillover.errors import SpilloverError, UsageError
 from spillover.notice import one_line, passed_on
 from spillover.retrieve.asked import SCHEME
-from spillover.retrieve.look import opened
+from spillover.retrieve.opening import opened
 from spillover.retrieve.part import open_value, split_ref
 from spillover.retrieve.ranges import parse
 

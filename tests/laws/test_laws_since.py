@@ -1,0 +1,97 @@
+"""The laws for an output that is told against an earlier one: any two outputs, any choices, every kind, every failing store."""
+
+import pytest
+from hypothesis import given
+from law_faults import Faulty, failures
+from law_given import choices, cuts, law_for_processes, outputs
+from law_kinds import kinds
+
+from spillover import Clipper, DirStore, Limits, MemoryStore
+from spillover.testing import chunked, content
+
+TINY = Limits(bytes=400)
+
+
+def keep(store, data):
+    """Store an output and return its ref; a short one is made longer, so that it is stored."""
+    return Clipper(TINY, store=store, tool="earlier").clip(data + b"\nanother line\n" * 60).ref
+
+
+def fits(clipper, text):
+    return clipper.limits.fill(text, clipper.count, byte_bound=clipper.byte_bound) <= 1
+
+
+@law_for_processes
+@given(chosen=choices, data=outputs, before=outputs, cuts=cuts)
+def test_it_fits_it_is_kept_and_chunks_make_no_difference(chosen, data, before, cuts):
+    texts = set()
+    for source in (data, chunked(data, cuts)):
+        store = MemoryStore()
+        clipper = Clipper(**chosen, store=store)
+        clip = clipper.clip(source, since=keep(store, before))
+        assert fits(clipper, clip.text) or (clipper.trigger is not None and clip.outcome == "whole")
+        assert clip.total.bytes == len(data)
+        shown = [line for first, last in clip.ranges for line in range(first, last + 1)]
+        hidden = [line for first, last in clip.hidden for line in range(first, last + 1)]
+        assert sorted(shown + hidden) == [*range(1, clip.total.lines + 1)]
+        if clip.outcome == "stored":
+            assert content(store, clip.ref) == data
+        texts.add(clip.text)
+    assert len(texts) == 1
+
+
+@law_for_processes
+@given(chosen=choices, data=outputs, before=outputs)
+def test_a_diff_of_any_two_outputs_fits_and_is_the_same_again(chosen, data, before):
+    store = MemoryStore()
+    clipper = Clipper(**chosen, store=store)
+    old, new = keep(store, before), keep(store, data)
+    answer = clipper.diff(new, since=old)
+    assert fits(clipper.for_answers(), answer.text)
+    assert clipper.diff(new, since=old).text == answer.text
+    assert ": unchanged since" in clipper.diff(new, since=new).text or "\n" not in answer.text.strip()
+
+
+@pytest.mark.parametrize("kind", kinds(1_000))
+def test_every_kind_is_told_against_another_of_its_kind_and_survives_a_failing_store(tmp_path, kind):
+    earlier, later = kinds(70_000)[kind], kinds(150_000)[kind]
+    made = [
+        failing
+        for make, _ in failures(tmp_path / "store", number_of(kind)).values()
+        if isinstance(failing := make(), Faulty)
+    ]
+    for failing in made[number_of(kind) % 5 :: 5]:  # they take turns
+        store = MemoryStore()
+        ref = keep(store, earlier)
+        failing.get, failing.open, failing.list = store.get, store.open, store.list
+        clipper = Clipper(Limits(tokens=400), store=failing)
+        clip = clipper.clip(later, since=ref)
+        assert fits(clipper, clip.text)
+        assert clip.total.bytes == len(later)
+
+
+def number_of(kind):
+    return [*kinds(1_000)].index(kind)
+
+
+@pytest.mark.parametrize("damage", ["record", "bytes", "both"])
+def test_an_earlier_output_that_is_damaged_or_compressed_fails_no_call(tmp_path, damage):
+    clipper = Clipper(Limits(tokens=400), store=DirStore(tmp_path), tool="make")
+    first = clipper.clip(b"a line of words\n" * 900)
+    files = list(tmp_path.rglob(f"{first.ref}*"))
+    for path in files:
+        if damage == "both" or (damage == "record") == path.name.endswith(".json"):
+            path.write_bytes(path.read_bytes()[:-7])
+    clip = clipper.clip(b"a line of words\n" * 900 + b"one more\n" * 900, since=first.ref)
+    assert clip.outcome == "stored"
+    assert fits(clipper, clip.text)
+    assert f"Not compared with {first.ref}" in clip.text
+
+
+def test_every_wrong_since_is_a_sentence_in_a_clip_that_fits():
+    for since in ("gone-0123456789abcdef", "last", "good", "\0", "a/b.txt", "\ud800", "[Output clipped: " * 99):
+        clipper = Clipper(Limits(tokens=300), store=MemoryStore(), since=since)
+        clip = clipper.clip(b"a line of words\n" * 900)
+        assert clip.outcome == "stored"
+        assert fits(clipper, clip.text)
+        assert "Not compared with" in clip.text
