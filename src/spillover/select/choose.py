@@ -30,6 +30,8 @@ TAIL_OF_LITTLE, LITTLE, MUCH_CODE, MUCH_SHOWN = 0.6, 4, 0.1, 0.25
 FEW, MANY_LINES = 4, 20
 #: How much of a line's strength is its own points; the rest is its points in context.
 OWN = 0.5
+#: How it began: so many lines, if they take no more than this share of the room.
+OPENING, OPENS = 3, 0.04
 #: The share of the room for rare evidence.
 RARE = 0.2
 #: The number of lines shown behind each rare line.
@@ -194,7 +196,9 @@ def choose(those: Candidates, room: float) -> Array:
     keep = _follow(keep, rare, cost, RARE * room)
     headings = those.headings[able[those.headings]]
     keep[headings[np.cumsum(cost[headings] + 2 * MARKER) <= HEADINGS * room]] = True
-    # How it ended.
+    # How it began, and how it ended.
+    begins = np.flatnonzero(lines.width > 0)[:OPENING]
+    keep[begins[np.cumsum(cost[begins]) <= OPENS * room]] = True
     back = np.cumsum(np.where(able, cost, 0)[::-1])[::-1]
     keep |= able & (back - np.where(able, cost, 0) < _tail(those, room) * room)
     if _price(keep, cost) > room:

@@ -34,7 +34,7 @@ _PATH = re.compile(r"[^\s/\\]*+[/\\]\S*+|[^\s.]++\.\S*+")
 SKELETON, ANSWERING = 0.2, 0.35
 #: Of the rest, the share for the beginning: of what a reader returned, numbered, and of what a command printed of a file.
 #: Measured: agents need of the first what lies early, of the second what they asked to see last.
-BEGINNING = {True: 0.7, False: 0.35}
+BEGINNING = {True: 0.7, False: 0.2}
 #: What a marker costs, in tokens, with the number that is shown behind it. A hole that costs less is filled.
 MARKER = 10.0
 PER_TOKEN = 3.4
