@@ -30,10 +30,10 @@ TAIL_OF_LITTLE, LITTLE, MUCH_CODE, MUCH_SHOWN = 0.6, 4, 0.1, 0.25
 FEW, MANY_LINES = 4, 20
 #: How much of a line's strength is its own points; the rest is its points in context.
 OWN = 0.5
-#: How it began: so many lines, if they take no more than this share of the room.
-OPENING, OPENS = 3, 0.04
+#: The first line takes at most this share of the room: of several commands, it is the news of the first.
+OPENING = 0.03
 #: The share of the room for rare evidence.
-RARE = 0.2
+RARE = 0.1
 #: The number of lines shown behind each rare line.
 FOLLOWING = 3
 #: The share of the room for errors that name their place: each is shown before anything is shown at length.
@@ -197,8 +197,7 @@ def choose(those: Candidates, room: float) -> Array:
     headings = those.headings[able[those.headings]]
     keep[headings[np.cumsum(cost[headings] + 2 * MARKER) <= HEADINGS * room]] = True
     # How it began, and how it ended.
-    begins = np.flatnonzero(lines.width > 0)[:OPENING]
-    keep[begins[np.cumsum(cost[begins]) <= OPENS * room]] = True
+    keep[[row for row in lines.width.nonzero()[0][:1].tolist() if cost[row] <= OPENING * room]] = True
     back = np.cumsum(np.where(able, cost, 0)[::-1])[::-1]
     keep |= able & (back - np.where(able, cost, 0) < _tail(those, room) * room)
     if _price(keep, cost) > room:

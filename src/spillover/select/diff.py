@@ -1,6 +1,6 @@
 """Unified diffs (also git show and git log -p): what changed in every file in a line of ours, then changed lines.
 
-The most telling hunk of each file gets room first, then the second of each, and so on. The name of a file and the header
+Lines that define something new are named first. Then the most telling hunk of each file gets room, then the second of each, and so on. The name of a file and the header
 of a hunk are shown with changed lines of it, never without.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from spillover.data import dataclass
 from spillover.notice import changes
-from spillover.select.diff_parts import CHANGED, LINE, WINDOW, lines, name_line, parts
+from spillover.select.diff_parts import CHANGED, DEFINES, LINE, WINDOW, lines, name_line, parts
 from spillover.select.ends import most
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
@@ -32,6 +32,8 @@ FIRST = (12, 4, 1)
 #: The summary takes at most this share of the room; commits that are named by themselves, too.
 SUMMARY = 0.25
 ROWS = 200
+#: Lines that define something new are shown first, the names of what there is now, in at most this share of the room.
+DEFINED = 0.3
 #: A hole of so few bytes costs less than a marker for it.
 HOLE = 36
 #: Of a hunk, so many bytes tell whether it says what others say; one that does waits so many turns at most.
@@ -51,6 +53,7 @@ class _Turn:
     number: int
     lines: Sequence[Span]
     changed: int
+    defining: Sequence[Span]  # the lines that define something new
 
 
 def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
@@ -68,16 +71,26 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     heads = heads if len(heads) <= MOST and fill(join(heads)) <= SUMMARY else []
     lead = _summary(found, fill, heads, turns)
 
+    def above(turn: _Turn) -> list[Span]:
+        """Return what stands above the lines of a hunk: the commit, the name of the file, the header."""
+        file, out = found.files[turn.hunk.file], list[Span]()
+        if file.commit >= 0 and not heads:
+            commit = found.commits[file.commit]
+            out.append(Span(commit.start, commit.end, f"commit {commit.sha}"))
+        out.append(Span(*names[turn.hunk.file], f"names {file.name}"))
+        why = f"hunk {turn.number + 1:,} of {len(found.hunks):,}, in {file.name}"
+        return [*out, Span(turn.hunk.start, turn.hunk.body, why)]
+
+    def defined(count: int) -> list[Span]:
+        return [span for turn, line in defining[:count] for span in (*above(turn), line)]
+
+    defining = [(turn, line) for turn in turns for line in turn.defining][:MOST]
+    first = defined(most(len(defining), lambda count: fill(join([*heads, *defined(count)])) / DEFINED))
+
     def spans(count: int, upto: int, *, lead: str = lead, whole: bool = False) -> list[Span]:
-        out = list(heads)
+        out = [*heads, *first]
         for turn in turns[:count]:
-            file = found.files[turn.hunk.file]
-            if file.commit >= 0 and not heads:
-                commit = found.commits[file.commit]
-                out.append(Span(commit.start, commit.end, f"commit {commit.sha}"))
-            out.append(Span(*names[turn.hunk.file], f"names {file.name}"))
-            why = f"hunk {turn.number + 1:,} of {len(found.hunks):,}, in {file.name}"
-            out += [Span(turn.hunk.start, turn.hunk.body, why), *turn.lines[:upto][: None if whole else turn.changed]]
+            out += [*above(turn), *turn.lines[:upto][: None if whole else turn.changed]]
         document.work.spend(OBJECT * len(out))
         out = _bridge(join(out))
         return [Span(out[0].start, out[0].end, out[0].why, None, lead), *out[1:]] if out and lead else out
@@ -153,7 +166,8 @@ def _turns(document: Document, found: Parts) -> list[_Turn]:
         changed = [Span(line.start, line.end) for line in body if CHANGED.match(line.text)]
         context = [Span(line.start, line.end) for line in body if not CHANGED.match(line.text)]
         if changed:
-            out.append(_Turn(hunk, number, [*changed, *context], len(changed)))
+            defining = [Span(line.start, line.end, "definition") for line in body if DEFINES.match(line.text)]
+            out.append(_Turn(hunk, number, [*changed, *context], len(changed), defining))
     return out
 
 

@@ -2,7 +2,7 @@
 
 A carriage return starts a line again. What stood there is a frame when it shows how far something has come and what
 replaces it says the same, or more, with other figures; when nothing but a spinner differs; or when it is a drawn bar
-(`[===>   ]`), whatever comes next. So is what the program itself erased (`\\r` and `ESC [K`), unless it tells of trouble.
+(`[===>   ]`), whatever comes next. So is what the program itself erased (a carriage return and `ESC [K`), unless it tells of trouble.
 Then it is left out, and counted. Anything else is shown as a row of its own: a log that has carriage returns for line
 ends is not a progress bar.
 
