@@ -47,7 +47,15 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
     sights = _see_all(document)
     if not any(_speaks_of_failure(sight.lines) for sight in sights):
         return plain(document, thrifty(document, fill, wanted.worth), sights, wanted)
-    parts = [candidates(sight.lines, *_points(document, sight.lines, Query.of(wanted)), sight.rare) for sight in sights]
+    parts = [
+        candidates(
+            sight.lines,
+            *_points(document, sight.lines, Query.of(wanted)),
+            sight.rare,
+            of_command=bool(wanted.command),
+        )
+        for sight in sights
+    ]
     costs = [int(part.cost) + 1 for part in parts]  # never less than it takes: a short stderr is shown whole
     weights = [sight.weight for sight in sights]
     known: list[dict[tuple[int, int], Hidden | None]] = [{} for _ in parts]
