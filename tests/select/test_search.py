@@ -93,3 +93,13 @@ def test_names_are_counted_by_their_folders():
     made = clip(text)
     assert "500 names in 10 folders, paths relative to /srv/project/checkout/src/" in made.text
     assert "pkg_9/" in made.text
+
+
+def test_where_every_row_is_shown_the_room_that_is_left_brings_back_what_was_left_out_of_it():
+    folder = "/home/someone/work/project/packages/service/source"
+    text = "".join(f"{folder}/module_{number}.py:{number}:def handle():\n" for number in range(60))
+    clipper = Clipper(Limits(tokens=1_100), tokenizer="o200k_base", store=MemoryStore(), worth=0)
+    out = clipper.clip(text)
+    assert out.outcome == "stored"
+    assert [f"module_{number}.py:{number}:" in out.text for number in range(60)] == [True] * 60
+    assert out.text.count(folder) > 10  # not only where all are said to be

@@ -43,7 +43,7 @@ MOST_ANSWERS = 200
 #: What a marker costs, in tokens.
 MARKER = 9.0
 #: With so many bytes of room or more, this share of it goes to places between the ends, so many of them.
-ROOMY, BETWEEN, PLACES = 12_000, 0.4, 8
+ROOMY, BETWEEN, PLACES = 20_000, 0.4, 8
 #: So many bytes are read at once.
 BLOCK = 1 << 16
 
