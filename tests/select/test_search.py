@@ -96,7 +96,7 @@ def test_names_are_counted_by_their_folders():
 
 
 def test_where_every_row_is_shown_the_room_that_is_left_brings_back_what_was_left_out_of_it():
-    folder = "/home/someone/work/project/packages/service/source"
+    folder = "/srv/project/packages/service/source/handlers"
     text = "".join(f"{folder}/module_{number}.py:{number}:def handle():\n" for number in range(60))
     clipper = Clipper(Limits(tokens=1_100), tokenizer="o200k_base", store=MemoryStore(), worth=0)
     out = clipper.clip(text)
