@@ -46,7 +46,7 @@ def renderer_for(
     document: Document, choices: Choices, kept: Kept, tokens: int, tier: int = 0, since: Against | None = None
 ) -> Renderer:
     if isinstance(choices.wording, Wording):
-        return Renderer(document, kept, choices.ways, tokens, choices.wording, tier, _tell_since(since))
+        return Renderer(document, kept, choices.ways, tokens, choices.wording, tier, since=_tell_since(since))
     from spillover.form import FormRenderer  # most are content with ours
 
     word = choices.keep if isinstance(choices.keep, str) else ""

@@ -124,3 +124,16 @@ def test_lines_that_differ_in_numbers_only_wait_when_they_are_very_many():
     lines, points = made([10] * 300, points, template=template)
     keep = choose(candidates(lines, points, points), 900)
     assert keep[0:200:2].sum() < 40
+
+
+def test_the_first_line_of_what_a_command_printed_is_shown():
+    lines, points = made([10] * 400, points=np.arange(400) / 100)
+    assert choose(candidates(lines, points, points, of_command=True), 1_000)[0]
+    assert not choose(candidates(lines, points, points), 1_000)[0]
+
+
+def test_rare_lines_take_no_more_of_a_large_room_than_of_a_usual_one():
+    lines, points = made([10] * 4_000, points=np.where(np.arange(4_000) < 3_000, -3.0, 3.0))
+    rare = (np.arange(0, 3_000, 30) * 10).tolist()
+    kept = [int(choose(candidates(lines, points, points, rare), room)[:3_000].sum()) for room in (2_000, 8_000)]
+    assert 0 < kept[1] <= kept[0] + 4

@@ -198,3 +198,12 @@ def test_whatever_the_output_and_the_limits_lines_are_whole_and_it_fits(lines, l
         assert span.end == len(data) or data[span.end - 1] == 0x0A
         at = span.end
     assert full <= 1
+
+
+def test_what_is_defined_anew_is_named_before_anything_is_shown_at_length():
+    bodies = [[f"def added_{nth}(value):", *(f"    value += {number}" for number in range(60))] for nth in range(6)]
+    after = [f"{line}\n" for body in bodies for line in body]
+    text = "".join(difflib.unified_diff([], after, "a/new.py", "b/new.py"))
+    shown = clipped(text, tokens=1_000)[0].text
+    assert [f"+def added_{nth}(value):" in shown for nth in range(6)] == [True] * 6
+    assert_no_bare_headers(shown)

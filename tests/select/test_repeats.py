@@ -74,3 +74,15 @@ def test_vtcode_says_that_what_is_truncated_repeats_what_is_shown():
     )
     assert "[... 3992 lines truncated: the 4 lines above, repeated ...]" in text("a\nb\nc\nd\n" * 1_000)
     assert text("the same again\n" * 3_000, keep="ends").count("the same again") > 100, "to the letter of the document"
+
+
+def test_each_thing_is_named_once_before_anything_is_said_of_it_again():
+    names = ["alphabet", "boundary", "calendar", "database", "elephant", "festival", "graphite", "hospital", "industry"]
+    text = "".join(
+        f"changed in both\n  base   {number:040x} {name}/source.go\n  our    {number + 9:040x} {name}/source.go\n"
+        f"  their  {number + 99:040x} {name}/source.go\n"
+        for number, name in enumerate(names)
+    )
+    out = clip(text, Limits(tokens=800), store=MemoryStore(), worth=0)
+    assert out.outcome == "stored"
+    assert [name for name in names if f"{name}/source.go" not in out.text] == []

@@ -124,3 +124,13 @@ def test_of_counts_the_largest_is_shown():
     clip = Clipper(Limits(tokens=400), store=MemoryStore()).clip("\n".join(rows))
     assert clip.kind == "search"
     assert "src/part_170.py:412" in clip.text
+
+
+def test_where_every_row_is_shown_the_room_that_is_left_brings_back_what_was_left_out_of_it():
+    folder = "/srv/project/packages/service/source/handlers"
+    text = "".join(f"{folder}/module_{number}.py:{number}:def handle():\n" for number in range(60))
+    clipper = Clipper(Limits(tokens=1_100), tokenizer="o200k_base", store=MemoryStore(), worth=0)
+    out = clipper.clip(text)
+    assert out.outcome == "stored"
+    assert [f"module_{number}.py:{number}:" in out.text for number in range(60)] == [True] * 60
+    assert out.text.count(folder) > 10  # not only where all are said to be

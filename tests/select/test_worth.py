@@ -115,3 +115,10 @@ def test_the_room_grows_as_long_as_what_it_adds_is_worth_it():
     assert worth_room(0.1, 10_000, look(np.zeros(1_000))) == FLOOR
     assert worth_room(0.1, 10_000, look(np.full(1_000, 0.15))) == 10_000
     assert worth_room(0.1, 10_000, look(np.where(np.arange(1_000) < 500, 0.15, 0.01))) < 7_500
+
+
+def test_limits_of_4_000_tokens_are_filled():
+    steps = "".join(f"step {number} took {number % 7} ms, nothing of note happened here\n" for number in range(4_000))
+    log = steps + "ERROR: the disk is full\n" + steps
+    clips = [Clipper(Limits(tokens=4_000), worth=worth, store=MemoryStore()).clip(log) for worth in (0, 0.09)]
+    assert clips[0].text == clips[1].text

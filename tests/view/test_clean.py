@@ -28,7 +28,15 @@ SEEN = [
     (b"a\rb\nc\rd\ne", "a\nb\nc\nd\ne"),
     (b"FATAL: 3 failed\rok\n", "FATAL: 3 failed\nok\n"),
     (b"x\r   \ry", "x\ny"),
-    (b"\x1b[31mred\x1b[0m\r\x1b[Kblue", "red\nblue"),
+    # what the program erased itself is gone on every screen; but for bad news
+    (b"\x1b[31mred\x1b[0m\r\x1b[Kblue", "blue"),
+    (b"travis_fold:start:x\r\x1b[0K$ make\n", "$ make\n"),
+    (b"travis_fold:end:x\r\x1b[0K\nnext", "\nnext"),
+    (b"wait\x1b[2K\rdone", "done"),
+    (b"|\x1b[1G\x1b[0K/\x1b[1G\x1b[0Kdone", "done"),
+    (b"FATAL: 3 failed\r\x1b[Kok\n", "FATAL: 3 failed\nok\n"),
+    (b"first\rsecond\r\x1b[Kthird\n", "first\nthird\n"),
+    (b"a\x18b\r\x1b[Kc\r\x18d", "c\nd"),  # the byte that stands for it means nothing where it was in the output
     (b"one\r\ntwo\r\n", "one\ntwo\n"),
     (b"text\r", "text"),
     (b"\r\n\r\n", "\n\n"),

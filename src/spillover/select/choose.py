@@ -31,8 +31,11 @@ TAIL_OF_LITTLE, LITTLE, MUCH_CODE, MUCH_SHOWN = 0.6, 4, 0.1, 0.25
 FEW, MANY_LINES = 4, 20
 #: How much of a line's strength is its own points; the rest is its points in context.
 OWN = 0.5
-#: The share of the room for rare evidence.
-RARE = 0.2
+#: The first line of what a command printed takes at most this share of the room: it is the news of the first of several
+#: commands. A log of a CI service begins with its worker.
+OPENING = 0.03
+#: The share of the room for rare evidence, and how many tokens of it at most.
+RARE, RAREST = 0.2, 400
 #: The number of lines shown behind each rare line.
 FOLLOWING = 3
 #: The share of the room for errors that name their place: each is shown before anything is shown at length.
@@ -74,7 +77,8 @@ class Candidates:
     able: Array  # False for what was said before, word for word
     run: Array  # for a line in the middle of a run of similar lines, what that run costs; 0 for all others
     again: Array  # how many lines before it differ from it in numbers only, where very many do
-    pinned: Array  # indices: the last line that says how it ended
+    opening: Array  # indices: the first line, where it says what a command did
+    pinned: Array  # the last line that says how it ended
     rare: Array  # evidence of a kind that few lines have, and lines unlike all others
     headings: Array  # errors that name their place, as compilers do; the places right above; the first error that says what did not work
     families: Array  # the first line of each family of failures, in the order in which outline names them
@@ -112,7 +116,9 @@ def _alone(lines: Lines, able: Array) -> Array:
     return np.flatnonzero(seen[:, few].any(axis=1))
 
 
-def candidates(lines: Lines, own: Array, points: Array, rare: Sequence[int] = ()) -> Candidates:
+def candidates(
+    lines: Lines, own: Array, points: Array, rare: Sequence[int] = (), *, of_command: bool = False
+) -> Candidates:
     """Return the lines to choose from; `rare`: where lines begin that begin like no others of the whole output."""
     import numpy as np
 
@@ -132,6 +138,7 @@ def candidates(lines: Lines, own: Array, points: Array, rare: Sequence[int] = ()
         able,
         runs(lines),
         _again(lines),
+        lines.width.nonzero()[0][: int(of_command)],
         exits[-1:],
         first,
         _headings(lines),
@@ -200,12 +207,14 @@ def choose(those: Candidates, room: float) -> Array:
     cost = np.minimum(lines.tokens, widest(room))
     keep = np.zeros(len(lines), dtype=bool)
     keep[those.pinned] = True
-    rare = those.rare[np.cumsum(cost[those.rare] + 2 * MARKER) <= RARE * room]
+    for_rare = min(RARE * room, RAREST)
+    rare = those.rare[np.cumsum(cost[those.rare] + 2 * MARKER) <= for_rare]
     keep[rare] = True
-    keep = _follow(keep, rare, cost, RARE * room)
+    keep = _follow(keep, rare, cost, for_rare)
     headings = those.headings[able[those.headings]]
     keep[headings[np.cumsum(cost[headings] + 2 * MARKER) <= HEADINGS * room]] = True
-    # How it ended.
+    # How it began, and how it ended.
+    keep[those.opening[cost[those.opening] <= OPENING * room]] = True
     back = np.cumsum(np.where(able, cost, 0)[::-1])[::-1]
     keep |= able & (back - np.where(able, cost, 0) < _tail(those, room) * room)
     if price(keep, cost) > room:

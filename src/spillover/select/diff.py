@@ -1,6 +1,6 @@
 """Unified diffs (also git show and git log -p): what changed in every file in a line of ours, then changed lines.
 
-The most telling hunk of each file gets room first, then the second of each, and so on. The name of a file and the header
+Lines that define something new are named first. Then the most telling hunk of each file gets room, then the second of each, and so on. The name of a file and the header
 of a hunk are shown with changed lines of it, never without.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from spillover.data import dataclass
 from spillover.notice import changes
-from spillover.select.diff_parts import CHANGED, LINE, WINDOW, lines, name_line, parts
+from spillover.select.diff_parts import CHANGED, DEFINES, LINE, WINDOW, lines, name_line, parts
 from spillover.select.ends import most
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
@@ -32,6 +32,8 @@ FIRST = (12, 4, 1)
 #: The summary takes at most this share of the room; commits that are named by themselves, too.
 SUMMARY = 0.25
 ROWS = 200
+#: Lines that define something new are shown first, the names of what there is now, in at most this share of the room.
+DEFINED = 0.3
 #: A hole of so few bytes costs less than a marker for it.
 HOLE = 36
 #: Of a hunk, so many bytes tell whether it says what others say; one that does waits so many turns at most.
@@ -51,6 +53,7 @@ class _Turn:
     number: int
     lines: Sequence[Span]
     changed: int
+    defining: Sequence[Span]  # the lines that define something new
 
 
 def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
@@ -67,27 +70,31 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     heads = heads if len(heads) <= MOST and fill(join(heads)) <= SUMMARY else []
     lead = _summary(found, fill, heads, turns)
     names: dict[int, Span] = {}  # the line that names a file
-    above: dict[int, list[Span]] = {}  # the same, and the header of a hunk, by the turn of that
+    cached: dict[int, list[Span]] = {}
 
-    def above_of(number: int) -> list[Span]:
-        if number not in above:
-            hunk = turns[number].hunk
-            file = found.files[hunk.file]
-            why = f"hunk {turns[number].number + 1:,} of {len(found.hunks):,}, in {file.name}"
-            if hunk.file not in names:
-                names[hunk.file] = Span(*name_line(document, file), f"names {file.name}")
-            above[number] = [names[hunk.file], Span(hunk.start, hunk.body, why)]
-        return above[number]
-
-    def spans(count: int, upto: int, *, lead: str = lead, whole: bool = False) -> list[Span]:
-        out = list(heads)
-        for number, turn in enumerate(turns[:count]):
-            file = found.files[turn.hunk.file]
+    def above(turn: _Turn) -> list[Span]:
+        """Return what stands above the lines of a hunk: the commit, the name of the file, the header."""
+        if turn.number not in cached:
+            file, out = found.files[turn.hunk.file], list[Span]()
             if file.commit >= 0 and not heads:
                 commit = found.commits[file.commit]
                 out.append(Span(commit.start, commit.end, f"commit {commit.sha}"))
-            out += above_of(number)
-            out += turn.lines[: upto if whole else min(upto, turn.changed)]
+            if turn.hunk.file not in names:
+                names[turn.hunk.file] = Span(*name_line(document, file), f"names {file.name}")
+            why = f"hunk {turn.number + 1:,} of {len(found.hunks):,}, in {file.name}"
+            cached[turn.number] = [*out, names[turn.hunk.file], Span(turn.hunk.start, turn.hunk.body, why)]
+        return cached[turn.number]
+
+    def defined(count: int) -> list[Span]:
+        return [span for turn, line in defining[:count] for span in (*above(turn), line)]
+
+    defining = [(turn, line) for turn in turns for line in turn.defining][:MOST]
+    first = defined(most(len(defining), lambda count: fill(join([*heads, *defined(count)])) / DEFINED))
+
+    def spans(count: int, upto: int, *, lead: str = lead, whole: bool = False) -> list[Span]:
+        out = [*heads, *first]
+        for turn in turns[:count]:
+            out += [*above(turn), *turn.lines[: upto if whole else min(upto, turn.changed)]]
         document.work.spend(OBJECT * len(out))
         out = _bridge(join(out))
         return [Span(out[0].start, out[0].end, out[0].why, None, lead), *out[1:]] if out and lead else out
@@ -158,12 +165,14 @@ def _turns(document: Document, found: Parts) -> list[_Turn]:
         hunk = found.hunks[number]
         body = lines(document, hunk.body, min(hunk.end, hunk.body + WINDOW))
         body = body[:-1] if hunk.end - hunk.body > WINDOW and len(body) > 1 else body  # it may be cut off
-        changed, context, at = list[Span](), list[Span](), hunk.body
+        changed, context, defining, at = list[Span](), list[Span](), list[Span](), hunk.body
         for line in body:
             (changed if CHANGED.match(line) else context).append(Span(at, at + len(line)))
+            if DEFINES.match(line):
+                defining.append(Span(at, at + len(line), "definition"))
             at += len(line)
         if changed:
-            out.append(_Turn(hunk, number, [*changed, *context], len(changed)))
+            out.append(_Turn(hunk, number, [*changed, *context], len(changed), defining))
     return out
 
 

@@ -33,6 +33,13 @@ _MARK = re.compile(
 _HUNK = re.compile(rb"%b@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@" % _COLOUR)
 _BEGINS = re.compile(rb"%b(?:diff -|(commit |From )|Index: )" % _COLOUR)
 CHANGED = re.compile(rb"%b[-+]" % _COLOUR)
+#: A new line that defines a name.
+DEFINES = re.compile(
+    rb"%b\+[ \t]*+(?:(?:export|default|pub|public|private|protected|internal|static|final|abstract|async|unsafe|extern|inline"
+    rb"|declare|override|virtual|open|data|suspend)[ \t]++)*+"
+    rb"(?:def|class|func|fn|function|struct|enum|trait|interface|type|impl|module|namespace|record)[ \t]++[\w$(]"
+    % _COLOUR
+)
 _COLOURED = re.compile(rb"\n(?:\x1b\[[0-9;]*+m)++([-+])")
 _SUBJECT = re.compile(rb"\n(?:Subject: |    )([^\n]*+)")
 _SHA = re.compile(rb"%b(?:commit |From )([0-9a-f]{7})" % _COLOUR)

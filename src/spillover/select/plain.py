@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 
 from spillover.data import dataclass
-from spillover.select.arrays import among
+from spillover.select.arrays import among, group
 from spillover.select.ends import fair, keeping, most
 from spillover.select.fold import runs
+from spillover.select.holes import fill_holes
 from spillover.select.query import ANSWERS, Query
 from spillover.select.rows import find_room, spans_of
 from spillover.select.span import Span, join
@@ -39,8 +40,10 @@ MOST_ODD, SHORT, HALF = 16, 400, 0.5
 #: What answers the query may take this share of the room: lines that score at least this share of the best.
 ANSWERED, GOOD = 0.25, 0.5
 MOST_ANSWERS = 200
+#: What a marker costs, in tokens.
+MARKER = 9.0
 #: With so many bytes of room or more, this share of it goes to places between the ends, so many of them.
-ROOMY, BETWEEN, PLACES = 12_000, 0.4, 8
+ROOMY, BETWEEN, PLACES = 20_000, 0.4, 8
 #: So many bytes are read at once.
 BLOCK = 1 << 16
 
@@ -106,8 +109,8 @@ def plain(document: Document, fill: Fill, sights: Sequence[Sight], wanted: Wante
         return fill([*first, *spans])
 
     share = LAY_THERE if nothing_ran(wanted) else RAN
-    rest = _fold_repeats(sights, fill_beside, share) or _spread(document, fill_beside, share, thrifty=wanted.worth > 0)
-    return [*first, *rest]
+    rest = _fold_repeats(sights, fill_beside, share) or _name_each(sights, fill_beside, share)
+    return [*first, *(rest or _spread(document, fill_beside, share, thrifty=wanted.worth > 0))]
 
 
 def nothing_ran(wanted: Wanted) -> bool:
@@ -210,6 +213,31 @@ def _fold_repeats(sights: Sequence[Sight], fill: Fill, share: float) -> list[Spa
 
     room = find_room(sum(costs), lambda room: fill(spans(room)), fill([]))
     return spans(room) if room else []
+
+
+def _name_each(sights: Sequence[Sight], fill: Fill, share: float) -> list[Span]:
+    """Return the first line about each thing, and of the others both ends; nothing where one of the first would not fit."""
+    import numpy as np
+
+    if len(sights) != 1:
+        return []
+    lines = sights[0].lines
+    new = np.zeros(len(lines), dtype=bool)
+    order, starts, _ = group(np.where(lines.subject != 0, lines.subject.astype(np.int64), lines.exact))
+    new[order[starts]] = True
+    total = float(lines.tokens.sum())
+    new &= lines.width > 0
+    if float(lines.tokens[new].sum()) > (1 - MUCH_REPEATED) * total:
+        return []
+
+    def spans(room: int) -> list[Span]:
+        upto, since = np.cumsum(lines.tokens), np.cumsum(lines.tokens[::-1])[::-1]
+        keep = new | (upto <= share * room) | (since <= (1 - share) * room)
+        return spans_of(lines, np.flatnonzero(fill_holes(keep, lines.tokens, MARKER)), total)
+
+    if fill(spans(0)) > 1:
+        return []
+    return spans(most(int(total) + 1, lambda room: fill(spans(room))))
 
 
 def _exact(lines: Lines) -> Array:

@@ -92,7 +92,12 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
         return _spans(found, _take(found, order, room), names)
 
     room = most(int(found.cost.sum() + found.named.sum()) + 1, lambda room: fill(spans(room)))
-    return spans(room) if room else []
+    keep = _take(found, order, room)
+    if not keep.all():
+        return spans(room) if room else []
+    # Where every row is shown, what is left goes to rows as they came, with the name that stands above already.
+    count = most(len(order), lambda count: fill(_spans(found, keep, names, order[:count].tolist())))
+    return _spans(found, keep, names, order[:count].tolist())
 
 
 class _Found:
@@ -266,11 +271,11 @@ def _price(found: _Found, keep: Array) -> float:
     return float(found.cost[kept].sum() + found.named[kept][new].sum() + MARKER * count_gaps(keep))
 
 
-def _spans(found: _Found, keep: Array, names: int) -> list[Span]:
+def _spans(found: _Found, keep: Array, names: int, as_they_came: Sequence[int] = ()) -> list[Span]:
     """Return a span for each row, without what stands above already; behind it, what the gap holds."""
     import numpy as np
 
-    kept = np.flatnonzero(keep).tolist()
+    kept, whole = np.flatnonzero(keep).tolist(), set(as_they_came)
     shown = set(found.group[keep].tolist())
     told: set[int] = set()
     out: list[Span] = []
@@ -278,7 +283,7 @@ def _spans(found: _Found, keep: Array, names: int) -> list[Span]:
     for here, number in enumerate(kept):
         row, base = found.rows[number], found.base[number]
         repeats = row.body > row.start and same_file(last, row.file)
-        skip = row.body - row.start if repeats else found.skip[number]
+        skip = 0 if number in whole else row.body - row.start if repeats else found.skip[number]
         following = kept[here + 1] if here + 1 < len(kept) else len(found.rows)
         then = _hidden(found, number, following, shown, told, names)
         why = (

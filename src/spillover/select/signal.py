@@ -19,7 +19,7 @@ from spillover.select.scan import look
 from spillover.select.score import likely, score
 from spillover.select.span import Span
 from spillover.select.wanted import NOTHING
-from spillover.select.worth import FLOOR, share_out, thrifty, worth_room
+from spillover.select.worth import SMALL, share_out, thrifty, worth_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,15 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
     sights = see_all(document)
     if not any(_speaks_of_failure(sight.lines) for sight in sights):
         return plain(document, thrifty(document, fill, wanted.worth), sights, wanted)
-    parts = [candidates(sight.lines, *points_of(document, sight.lines, wanted), sight.rare) for sight in sights]
+    parts = [
+        candidates(
+            sight.lines,
+            *points_of(document, sight.lines, wanted),
+            sight.rare,
+            of_command=bool(wanted.command),
+        )
+        for sight in sights
+    ]
     costs = [int(part.cost) + 1 for part in parts]  # never less than it takes: a short stderr is shown whole
     weights = [sight.weight for sight in sights]
     known: list[dict[tuple[int, int], Hidden | None]] = [{} for _ in parts]
@@ -71,7 +79,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
 
     most = sum(costs)
     worths = share_out([likely(part.points) * part.new for part in parts], [part.lines.tokens for part in parts])
-    if wanted.worth and not nothing_ran(wanted) and most > FLOOR and fill(spans(FLOOR)) <= 1:
+    if wanted.worth and not nothing_ran(wanted) and most > SMALL and fill(spans(SMALL)) <= 1:
         most = worth_room(wanted.worth, most, look)
     room = find_room(most, lambda room: fill(spans(room)), fill([]))
     return spans(room, why=True) if room else keeping(0.5)(document, fill)

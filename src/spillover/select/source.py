@@ -43,7 +43,7 @@ LARGE = 3
 CONSTANTS, LOOKED = 6, 400
 #: Of the rest, the share for the beginning: of a file, and of what a command printed of one.
 #: Measured: agents need of the first what lies early, of the second what they asked to see last.
-FROM_FILE, FROM_COMMAND = 0.7, 0.35
+FROM_FILE, FROM_COMMAND = 0.7, 0.2
 #: A comment at the beginning that speaks of these says nothing of the file; it has at most so many lines.
 _LEGAL, LEGAL = re.compile(rb"(?i)copyright|licen[cs]e"), 60
 _COMMENT = (b"/*", b"*", b"//", b"#", b"--", b";")

@@ -67,7 +67,7 @@ def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: b
             return keep_run(store, run), ended + tell_age(time.time() - run.created)
     if good:
         return None
-    record = next((record for record in store.recent() if is_same(record)), None)
+    record = next((record for record in store.looked_through()[0] if is_same(record)), None)
     return None if record is None else (record.ref, tell_age(time.time() - record.created))
 
 

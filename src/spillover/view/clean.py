@@ -17,10 +17,15 @@ CONTROLS = bytes([*range(9), *range(11, 32), 127])
 _CONTROLS_TEXT = CONTROLS.decode()
 #: What is left of them once escape codes, carriage returns and backspaces have had their effect.
 _DROPPED = bytes(c for c in CONTROLS if c not in b"\r\b")
+#: Stands behind a carriage return where the line was erased as well, until frames.py has looked at it.
+_ERASED = b"\x18"
+_DROPPED_BUT_THAT = bytes(c for c in _DROPPED if c not in _ERASED)
 
 # CSI … final byte | OSC, DCS, SOS, PM, APC … BEL or ST | two-character codes. None reaches over a line end, and a
 # string that is never closed gives up only its opening, so that it cannot swallow the rest of the line.
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-~])?")
+# Back to the first column and erase what stands there, or erase the whole line wherever the cursor is.
+_ERASE = re.compile(rb"(?:\r|\x1b\[[01]?G)(?:\x1b\[[0-9;]*+m)*+\x1b\[0?K|\x1b\[2K")
 _C1_BYTES = re.compile(rb"\xc2[\x80-\x9f]")
 _C1 = re.compile("[\x80-\x9f]")
 #: Line ends of Unicode that nobody counts as lines; left in, the text would have more lines for some readers.
@@ -59,9 +64,12 @@ def look(data: bytes, *, flat: bool = False) -> tuple[str, int]:
     """Return the text a person would see, and how many overwritten frames are left out of it."""
     if is_plain(data):
         return data.decode("utf-8", "replace"), 0
+    dropped = _DROPPED
     if b"\x1b" in data:
+        if _ERASE.search(data):
+            data, dropped = _ERASE.sub(b"\r" + _ERASED, data.translate(None, _ERASED)), _DROPPED_BUT_THAT
         data = _ESCAPE.sub(b"", data)
-    data = data.replace(b"\r\n", b"\n").translate(None, _DROPPED)
+    data = data.replace(b"\r\n", b"\n").translate(None, dropped)
     text, frames, erased = data.decode("utf-8", "replace"), 0, 0
     if not text.isascii():
         text = _C1.sub("", text)
@@ -70,7 +78,7 @@ def look(data: bytes, *, flat: bool = False) -> tuple[str, int]:
     if "\r" in text:
         from spillover.view.frames import fold  # most outputs have none of these
 
-        text, frames = fold(text, flat=flat)
+        text, frames = fold(text, flat=flat, erased=_ERASED.decode())
     if "\b" in text:
         from spillover.view.erased import write_over
 

@@ -2,8 +2,9 @@
 
 A carriage return starts a line again. What stood there is a frame when it shows how far something has come and what
 replaces it says the same, or more, with other figures; when nothing but a spinner differs; or when it is a drawn bar
-(`[===>   ]`), whatever comes next. Then it is left out, and counted. Anything else is shown as a row of its own: a log
-that has carriage returns for line ends is not a progress bar.
+(`[===>   ]`), whatever comes next. So is what the program itself erased (a carriage return and `ESC [K`), unless it tells of trouble.
+Then it is left out, and counted. Anything else is shown as a row of its own: a log that has carriage returns for line
+ends is not a progress bar.
 
 No pattern sees the text: every step passes over a state once, or over a bounded part of it, so the time is linear.
 """
@@ -122,10 +123,11 @@ _PUNCTUATION = ".,:;!?()[]{}<>\"'`*-"
 _CLOCKS = 6
 
 
-def fold(text: str, *, flat: bool = False) -> tuple[str, int]:
+def fold(text: str, *, flat: bool = False, erased: str = "\x18") -> tuple[str, int]:
     """Return the text without carriage returns, and how many frames are left out of it.
 
-    Rows become lines. `flat`: a line stays one line, of its last row and of those that tell of trouble.
+    Rows become lines. `flat`: a line stays one line, of its last row and of those that tell of trouble. `erased` begins a
+    state before which the line was erased.
     """
     kept: list[str] = []
     done = folded = 0
@@ -133,7 +135,11 @@ def fold(text: str, *, flat: bool = False) -> tuple[str, int]:
         start = text.rfind("\n", done, at) + 1 or done
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
-        rows, more = _rows(text[start:end])
+        line, gone = text[start:end], 0
+        if erased in line:
+            line, gone = _erase(line, erased)
+        rows, more = _rows(line)
+        more += gone
         if flat:
             rows = [" ".join([*filter(_is_trouble, rows[:-1]), rows[-1]])]
         kept += (text[done:start], "\n".join(rows))
@@ -141,6 +147,21 @@ def fold(text: str, *, flat: bool = False) -> tuple[str, int]:
         done = end
     kept.append(text[done:])
     return "".join(kept), folded
+
+
+def _erase(line: str, erased: str) -> tuple[str, int]:
+    """Return a line without the states that were erased, and how many there were. Bad news stays."""
+    kept: list[str] = []
+    gone = 0
+    for state in line.split("\r"):
+        if state.startswith(erased):
+            while kept and _is_blank(kept[-1]):
+                kept.pop()
+            if kept and not _is_trouble(kept[-1]):
+                kept.pop()
+                gone += 1
+        kept.append(state.replace(erased, ""))
+    return "\r".join(kept), gone
 
 
 def _rows(line: str) -> tuple[list[str], int]:
