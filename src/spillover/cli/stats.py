@@ -53,7 +53,7 @@ def stats(arguments: argparse.Namespace) -> int:
     since = 0.0 if arguments.since is None else time.time() - arguments.since
     scope = made.outputs.own
     if arguments.misses or arguments.export:
-        return _tell_misses(arguments, made, find_misses(journal.read(place, since=since, scope=scope)))
+        return _tell_misses(arguments, made, find_misses(journal.read(place, since=since, scope=scope, fitting=False)))
     blocks = journal.blocks(place)
     by = (arguments.by,) if arguments.by else FLOODS_BY
     found = add_up(blocks, by=by, since=since, scope=scope)
@@ -133,7 +133,8 @@ def _groups(groups: Sequence[Group], by: str) -> str:
         ]
         lines.append(f"{'  '.join(cells)}  {_bar(row[1] / most, bars)}".rstrip())
     if len(groups) > len(shown):
-        lines.append(f"{len(shown)} of {len(groups):,}; --json shows all.")
+        which = "the last " if by == "day" else ""
+        lines.append(f"{which}{len(shown)} of {len(groups):,}; --json shows all.")
     return make_harmless("\n".join(lines)) + "\n"
 
 
@@ -143,15 +144,10 @@ def _floods(floods: Sequence[Flood]) -> str:
         return ""
     lines = ["What floods most, and a rule for spillover.toml that would tame it:", ""]
     for flood in floods:
-        said = one_line(flood.command or flood.tool, max(20, _width() - 2))
-        each = flood.received // flood.calls
-        saves = f"; the rule saves about {flood.saves:,}" if flood.saves else ""
-        lines += [
-            f"# {said}",
-            f"# {_count(flood.calls, 'call')}, {each:,} tokens each{saves}",
-            *flood.rule.rstrip("\n").split("\n"),
-            "",
-        ]
+        calls = f" ({_count(flood.calls, 'call')} of {flood.received // flood.calls:,} tokens)"
+        said = one_line(flood.command or flood.tool, max(20, _width() - 2 - len(calls)))
+        table, tokens = flood.rule.rstrip("\n").split("\n")
+        lines += [f"# {said}{calls}", table, f"{tokens}  # saves {flood.saves:,} or more", ""]
     return make_harmless("\n".join(lines[:-1])) + "\n"
 
 
