@@ -139,6 +139,7 @@ ORDER = """
     cli.hook                cli.init             cli.installed       cli.mcp             cli.trust
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning
+    cli.misses
     cli.stats
     cli.sh
     cli.parser
