@@ -47,6 +47,8 @@ def clip(
         made = Clip(source, _count=choices.count, _limits=choices.limits)  # type: ignore[arg-type]  # a str, as seen above
         if "opentelemetry" in sys.modules:
             _tell(made, choices, time.monotonic(), call_id)
+        if choices.stats:
+            _note(made, choices, command=command)
         return made
     intake = begin(choices)
     try:
@@ -103,9 +105,10 @@ def settle_anyway(
     call_id: str | None = None,
     command: str | None = None,
     cwd: str | None = None,
+    note: bool = True,
 ) -> Clip:
     """Return the clip of what a command printed. It has done its work, so whatever fails here, there is something to show."""
-    return settle_parts(intake, choices, call_id=call_id, command=command, cwd=cwd, anyway=True)[1]
+    return settle_parts(intake, choices, call_id=call_id, command=command, cwd=cwd, anyway=True, note=note)[1]
 
 
 def settle_parts(
@@ -118,10 +121,12 @@ def settle_parts(
     name: str = "",
     cwd: str | None = None,
     anyway: bool = False,
+    note: bool = True,
 ) -> tuple[Shown | None, Clip]:
     """Return the clip of an output, and what is shown of each section by itself. `anyway`: even if clipping fails.
 
     `command` and `cwd` say which earlier runs are runs of the same command, where it is told against one of them.
+    Whoever hands on something else than the text of the clip notes it in the journal, and not here (`note`).
     """
     begun = time.monotonic()
     held = call_id or f"\0{next(_unnamed)}"  # calls at the same time are not promised the same tokens
@@ -155,7 +160,15 @@ def settle_parts(
     choices.spend(made[1].text, held)
     if made[1].outcome != "whole" or "opentelemetry" in sys.modules:
         _tell(made[1], choices, begun, call_id)
+    if note and (made[1].outcome != "whole" or choices.stats):
+        _note(made[1], choices, command=command, seconds=time.monotonic() - begun)
     return made
+
+
+def _note(clip: Clip, choices: Choices, *, command: str | None, seconds: float = 0.0) -> None:
+    from spillover.ledger.note import note_clip  # most outputs fit
+
+    note_clip(choices, clip, command=command, seconds=seconds)
 
 
 def _tell(clip: Clip, choices: Choices, begun: float, call_id: str | None) -> None:

@@ -14,7 +14,7 @@ ORDER = """
     data                    log                  work                forking             process
     errors                  units                shell               folders
     cache                   linear
-    limits                  models               formats             shell.command       jsonc
+    limits                  hosts                models               formats             shell.command       jsonc
     secrets
     shell.inner             shell.split
     shell.tree              shell.keep
@@ -57,7 +57,10 @@ ORDER = """
     telemetry
     store.base
     store.record            store.owners         store.folder        store.compress
-    store.runs
+    store.runs              ledger               ledger.entry
+    ledger.journal          ledger.columns
+    ledger.stats            ledger.misses
+    ledger.rules
     store.reading           store.tally          store.memory        store.scoped        store.contract
     store.tombstones
     store.removal
@@ -76,7 +79,7 @@ ORDER = """
     config.guard
     config.place
     choices
-    fit                     runs                 plain               retrieve.opening
+    fit                     runs                 plain               retrieve.opening    ledger.note
     since.earlier           cut
     since.telling
     warm
@@ -90,6 +93,7 @@ ORDER = """
     retrieve.search         retrieve.outline_scan retrieve.last       retrieve.asked
     retrieve.read           retrieve.grep        retrieve.outline     retrieve.diff
     retrieve.look
+    ledger.export
     retrieve.several
     retrieve.tools
     retrieve.specs
@@ -117,7 +121,7 @@ ORDER = """
     adapters.mcp.fields
     adapters.mcp.structured
     adapters.mcp.result
-    adapters.mcp.answer     adapters.mcp.catalog
+    adapters.mcp.answer     adapters.mcp.catalog adapters.mcp.noting
     adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url     adapters.mcp.sockets
     adapters.mcp.many
     adapters.mcp.relay      adapters.mcp.http
@@ -140,6 +144,8 @@ ORDER = """
     cli.hook                cli.init             cli.installed       cli.mcp             cli.trust
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning
+    cli.misses
+    cli.stats
     cli.sh
     cli.parser
     cli

@@ -70,6 +70,11 @@ class NamedStore:
     def _path(self) -> str:
         return os.fspath(self.folder)
 
+    @property
+    def here(self) -> str | None:
+        """The folder of this machine that it writes to; None where that is behind a link, which is not followed."""
+        return None if self.inner is None and os.path.islink(self._path) else self._inner.here
+
     def writer(self) -> NamedWriter:
         """Begin an output; before the first of a process, what is too old goes."""
         if self.inner is None:
