@@ -98,6 +98,10 @@ ORDER = """
     config.settings
     config.host
     clipper
+    serving
+    serving.door
+    serving.sockets
+    serving.server
     budget                  adapters             adapters.parts      adapters.hook_plain adapters.install   adapters.asked  adapters.versions
     adapters.hooked
     adapters.rewrite        adapters.permissions
@@ -107,13 +111,12 @@ ORDER = """
     adapters.install.files
     adapters.install.hosts
     adapters.mcp.message
-    adapters.mcp.door
     adapters.mcp.schema     adapters.mcp.tools   adapters.mcp.reference
     adapters.mcp.fields
     adapters.mcp.structured
     adapters.mcp.result
     adapters.mcp.answer     adapters.mcp.catalog
-    adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url     adapters.mcp.sockets
+    adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url
     adapters.mcp.many
     adapters.mcp.relay      adapters.mcp.http
     adapters.mcp.servers
