@@ -53,7 +53,9 @@ ORDER = """
     telemetry
     store.base
     store.record            store.owners         store.folder        store.compress
-    store.runs
+    store.runs              ledger               ledger.entry
+    ledger.journal          ledger.columns
+    ledger.stats
     store.reading           store.tally          store.memory        store.scoped        store.contract
     store.tombstones
     store.removal

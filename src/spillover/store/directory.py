@@ -57,6 +57,11 @@ class DirStore:
     def _path(self) -> str:
         return os.fspath(self.root)
 
+    @property
+    def here(self) -> str:
+        """The folder of this machine that it writes to; the journal of what was clipped is kept in it."""
+        return self._path
+
     def writer(self) -> DirWriter:
         """Begin an output. Once an hour, this also sweeps."""
         with explain_errors(self._path), Folder(self._path, make=True) as folder:

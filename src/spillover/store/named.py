@@ -70,6 +70,10 @@ class NamedStore:
     def _path(self) -> str:
         return os.fspath(self.folder)
 
+    @property
+    def here(self) -> str:
+        return self._inner.here
+
     def writer(self) -> NamedWriter:
         """Begin an output; before the first of a process, what is too old goes."""
         if self.inner is None:

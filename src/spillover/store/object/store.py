@@ -83,6 +83,10 @@ class ObjectStore:
         return DirStore(self.spool, RETENTION)
 
     @property
+    def here(self) -> str:
+        return self.local.here
+
+    @property
     def view(self) -> View:
         return View(self.bucket, self.scope)
 
