@@ -20,7 +20,7 @@ ORDER = """
     shell.tree              shell.keep
     shell.line              shell.pipes
     tokens                  rules                shape
-    intake                  view                 select              store               retrieve           config
+    intake                  view                 select              store               retrieve           config             since
     intake.blob             intake.meter         intake.sources      intake.terminal     intake.beside
     intake.follow           intake.guard
     intake.take
@@ -30,6 +30,8 @@ ORDER = """
     view.clean
     view.document           view.forged
     select.arrays
+    since.shape             since.known
+    since.compare
     select.span             select.engine        select.json         select.outliers     select.wanted
     select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer
     select.json.almost
