@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 TESTED := .venv/tested
-EXTRAS := tokens,zstd,s3,otel,rich,shell,code,mcp,langchain,openai-agents,pydantic-ai,fit,dev
+EXTRAS := tokens,zstd,s3,otel,rich,shell,code,mcp,ui,langchain,openai-agents,pydantic-ai,fit,dev
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format docs picture bench fit soak hosts frameworks test-latest clean
@@ -71,8 +71,9 @@ $(READY): pyproject.toml
 	@touch $(READY)
 
 # What only the tests need: every framework there is an adapter for, and MCP servers from npm, run by a Node from PyPI.
-$(TESTED): $(READY) scripts/mcp_servers.py
+$(TESTED): $(READY) scripts/mcp_servers.py scripts/chromium.py
 	@echo "Installing what the tests need (once; a minute or two)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	@$(BIN)/python scripts/mcp_servers.py
+	@$(BIN)/python scripts/chromium.py
 	@touch $(TESTED)

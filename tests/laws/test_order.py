@@ -126,6 +126,12 @@ ORDER = """
     adapters.mcp.servers
     adapters.mcp.run
     adapters.mcp
+    inspector
+    inspector.library
+    inspector.outputs       inspector.figures    inspector.news
+    inspector.again         inspector.find       inspector.dress     inspector.history
+    inspector.app
+    inspector.serve
     adapters.langchain      adapters.openai_agents adapters.pydantic_ai
     profiles.base           profiles.klaude.ui   profiles.vtcode.cut
     profiles.vtcode.words
@@ -139,7 +145,7 @@ ORDER = """
     cli.exits               cli.output           cli.setup           cli.arguments       cli.mistakes        cli.units
     cli.live                cli.commands         cli.refs
     cli.completion
-    cli.hook                cli.init             cli.installed       cli.mcp             cli.trust
+    cli.hook                cli.init             cli.installed       cli.mcp             cli.trust           cli.ui
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning
     cli.sh

@@ -69,6 +69,11 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         arguments.show,
         ("spill show bash-7f3a9c2e41d05b86", "spill show --why last", "spill show --last cargo test"),
     ),
+    "ui": (
+        "Open a page with what the model saw, what it did not, and what it saved.",
+        arguments.ui,
+        ("spill ui", "spill ui last", "spill ui --all-scopes --no-open"),
+    ),
     "path": (
         "Print the path of a stored output.",
         arguments.one_ref,
@@ -142,7 +147,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
 #: The commands as the help groups them.
 GROUPS = {
     "run a command": ("run", "sh"),
-    "look at outputs": ("read", "grep", "outline", "list", "show", "path"),
+    "look at outputs": ("read", "grep", "outline", "list", "show", "ui", "path"),
     "manage the store": ("pin", "unpin", "rm", "verify", "gc", "push"),
     "set up": ("init", "hook", "mcp", "config", "trust", "doctor", "completion", "version", "help"),
 }

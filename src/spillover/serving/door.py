@@ -58,7 +58,7 @@ class Door:
     host: str
     names: Sequence[str] = ()  # other names that clients have for this machine
     called_otherwise: str = "Start `spill mcp` with --allow-host NAME to be called that."
-    find_token: str = (  # noqa: S105  where it is, not what it is
+    find_token: str = (
         "A bearer token is needed: send `Authorization: Bearer TOKEN`. `spill mcp --http` printed the token when it "
         "was started, or keeps it in the file that --token-file names."
     )
