@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
     from spillover.inspector.outputs import Output
     from spillover.select.span import Span
+    from spillover.types import HintName
 
 #: What can be tried, by the names that the configuration has for it.
 TRIED = ("tokens", "lines", "bytes", "chars", "keep", "worth", "profile", "query")
 #: Whoever was told of an output could go back in one of these ways: the words of a notice depend on it.
-WAYS: tuple[tuple[str, ...], ...] = (("cli", "path"), ("path",), ("tools",), ("cli",))
+WAYS: tuple[tuple[HintName, ...], ...] = (("cli", "path"), ("path",), ("tools",), ("cli",))
 #: An output up to this size is tried in all of these ways to find the very words that were given.
 SMALL = 16 << 20
 

@@ -53,6 +53,7 @@ class Library:
         self._stamps: dict[str, tuple[int, bool]] = {}  # ref → time of its record, whether it is pinned
         self._records: dict[str, Row] = {}
         self._runs: dict[str, RunRecord] = {}  # by name, newest first, without their bytes
+        self._run_of: dict[str, RunRecord] = {}  # the newest of each ref
         self._clips: dict[str, Entry] = {}
         self._back: dict[str, list[Entry]] = {}
         self._newest_entry = 0.0
@@ -109,6 +110,11 @@ class Library:
                     self._read(folder, most)
             return bool(self._waiting)
 
+    def finish(self) -> None:
+        """Read every record that waits, in pieces, so that whoever asks meanwhile is answered."""
+        while self.go_on():
+            pass
+
     def rows(self) -> list[Row]:
         """Return every row, newest first."""
         with self._lock:
@@ -140,7 +146,7 @@ class Library:
     def _forget(self, why: str) -> None:
         if self._records or self._runs or self.problem != why:
             self.version += 1
-        self._stamps, self._records, self._runs, self._waiting = {}, {}, {}, []
+        self._stamps, self._records, self._runs, self._run_of, self._waiting = {}, {}, {}, {}, []
         self._clips, self._back, self._newest_entry = {}, {}, 0.0
         self.there, self.problem = False, why
 
@@ -187,6 +193,7 @@ class Library:
         if runs.keys() != self._runs.keys():
             self.version += 1
         self._runs = runs
+        self._run_of = {run.ref: run for run in reversed(runs.values()) if run.ref}
 
     def _read_journal(self) -> None:
         place = self.place
@@ -210,7 +217,7 @@ class Library:
             self._newest_entry = new[0].when
 
     def _with_run(self, row: Row) -> Row:
-        run = next((run for run in self._runs.values() if run.ref == row["id"]), None) if self._runs else None
+        run = self._run_of.get(row["id"])
         entry = self._clips.get(row["id"])
         more: Row = {"back": len(self._back.get(row["id"], ()))}
         if run is not None:

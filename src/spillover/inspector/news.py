@@ -69,8 +69,7 @@ class News:
                 if now != stamp or (now == () and self._listeners):
                     stamp = now
                     await asyncio.to_thread(self.library.refresh)
-                while await asyncio.to_thread(self.library.go_on):
-                    await asyncio.sleep(0)
+                await asyncio.to_thread(self.library.finish)
                 if self.library.version != version:
                     version = self.library.version
                     await self._tell_changes()

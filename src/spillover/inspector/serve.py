@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 OTHERWISE = "This page is served on this machine only, as 127.0.0.1 or localhost."
-FIND_TOKEN = "The token is missing or wrong. Open the address that `spill ui` printed, with everything behind the #."  # noqa: S105  where it is
+NOT_LET_IN = "The token is missing or wrong. Open the address that `spill ui` printed, with everything behind the #."
 
 
 def serve(
@@ -36,7 +36,7 @@ def serve(
 async def _serve(
     clipper: Clipper, *, port: int, facts: Mapping[str, Any], say: Callable[[str], None], browse: bool, to: str
 ) -> None:
-    door = Door(token=new_token(), host=HOST, called_otherwise=OTHERWISE, find_token=FIND_TOKEN, same_origin=True)
+    door = Door(token=new_token(), host=HOST, called_otherwise=OTHERWISE, not_let_in=NOT_LET_IN, same_origin=True)
     bounds = Bounds()
     page = Page(clipper, door, bounds, facts=facts)
     server = make_server(page, HOST, bounds)

@@ -58,7 +58,7 @@ class Door:
     host: str
     names: Sequence[str] = ()  # other names that clients have for this machine
     called_otherwise: str = "Start `spill mcp` with --allow-host NAME to be called that."
-    find_token: str = (
+    not_let_in: str = (
         "A bearer token is needed: send `Authorization: Bearer TOKEN`. `spill mcp --http` printed the token when it "
         "was started, or keeps it in the file that --token-file names."
     )
@@ -76,7 +76,7 @@ class Door:
         if origin is not None and not self._may_ask(origin, host):
             return Refused(status=403, words="The Origin header names another site.")
         if not public and not self._has_token(headers.get("authorization", "")):
-            return Refused(status=401, words=self.find_token, headers=[(b"www-authenticate", b"Bearer")])
+            return Refused(status=401, words=self.not_let_in, headers=[(b"www-authenticate", b"Bearer")])
         return None
 
     def _is_ours(self, name: str | None) -> bool:
