@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from spillover.config.host import HOSTS
+from spillover.hosts import HOSTS
 
 #: Every run tries the same examples, so that a failure can be repeated. `EXPLORE=1 make test` tries new ones each time, as
 #: `make soak` does.

@@ -72,7 +72,7 @@ def test_without_any_source_the_defaults_are_those_of_the_library(place):
     assert chosen.pop("scope") == str(place.project.parent), "the root of the repository"
     assert store == DirStore(str(place.home / ".local/state/spillover"), retention=Retention())
     made = Choices(store=DirStore("/x"), **chosen)
-    assert made == Choices(store=DirStore("/x"), hints="path")
+    assert made == Choices(store=DirStore("/x"), hints="path", stats=True), "what fits is in the journal, too"
     assert made.ways == usual.ways
 
 
@@ -131,6 +131,7 @@ EVERY_KEY = [
     ("retention.runs", "0", "0", {"store": Retention(runs=0)}),
     ("retention.idle", '"1h"', "1h", {"store": Retention(idle_seconds=3_600)}),
     ("redact", '"shown"', "shown", {"redact": "shown"}),
+    ("stats", "false", "false", {"stats": False}),
 ]
 
 

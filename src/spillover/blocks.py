@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from spillover import pipeline
 from spillover.data import replace
 from spillover.errors import UsageError
 from spillover.intake.sources import as_bytes, chunks
+from spillover.ledger.note import note_clip
 from spillover.limits import SMALLEST, Limits, Size, count_lines
 from spillover.result import Clip
 from spillover.select.ends import fair
@@ -65,10 +67,14 @@ def clip_texts(texts: Sequence[str], choices: Choices, *, call_id: str | None = 
     named = [(f"block {number}", text, 1) for number, text in enumerate(texts, 1)]
     intake, sections = _join(named, choices)
     unlabelled = [replace(section, label=None) for section in sections]
-    shown, clip = pipeline.settle_parts(intake, choices, sections=unlabelled, call_id=call_id)
+    begun = time.monotonic()
+    shown, clip = pipeline.settle_parts(intake, choices, sections=unlabelled, call_id=call_id, note=False)
     if shown is None or clip.outcome == "whole":
-        return [choices.seen(bytes(as_bytes(text))) for text in texts], clip
-    return list(shown.texts), clip
+        seen = [choices.seen(bytes(as_bytes(text))) for text in texts]
+    else:
+        seen = list(shown.texts)
+    note_clip(choices, clip, texts=seen, seconds=time.monotonic() - begun)
+    return seen, clip
 
 
 def texts_of(blocks: Sequence[Any]) -> list[str]:
@@ -251,7 +257,8 @@ def _clip_with_share(intake: Intake, choices: Choices, limits: Limits, share: in
     # Too many for too little: it is stored, and its clip says where, but there is no room to say so to the model.
     if not intake.spilled:
         intake.spill()
-    clip = pipeline.settle(intake, choices)
+    clip = pipeline.settle_parts(intake, choices, note=False)[1]
+    note_clip(choices, replace(clip, _shown=Size()), texts=())
     return replace(clip, text="", _ranges=(), _shown=Size())
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Mapping
 
 from spillover import pipeline
-from spillover.blocks import TEXT_PATHS, TEXT_TYPES, clip_blocks, clip_texts
+from spillover.blocks import TEXT_PATHS, TEXT_TYPES, clip_blocks, clip_texts, texts_of
 from spillover.data import replace
 from spillover.fit import trim
+from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.notice import cut_data, no_text
 from spillover.result import Clip
 from spillover.select.ends import most
@@ -34,7 +37,29 @@ SHARES = (1.0, 0.7, 0.4, 0.2)
 
 
 def bound(result: Any, choices: Choices, *, leave: tuple[type, ...] = (), declared: str = "") -> tuple[Any, Clip]:
-    """Return a tool's result within the limits, and the Clip that says what became of it.
+    """Return a tool's result within the limits, and the Clip that says what became of it; note it as the model gets it."""
+    begun = time.monotonic()
+    with gather():
+        value, clip = _bound(result, choices, leave, declared)
+    left_alone = value is result and not clip.text and not isinstance(value, str)
+    if not left_alone and is_wanted(choices, whole=clip.outcome == "whole"):
+        texts = _texts(value, leave)
+        note_clip(choices, clip, texts=texts, framed=True, seconds=time.monotonic() - begun)
+    return value, clip
+
+
+def _texts(value: Any, leave: tuple[type, ...]) -> list[str]:
+    """Return what a model reads of a result that fits."""
+    if isinstance(value, str):
+        return [value]
+    blocks = value.get("content") if isinstance(value, Mapping) else value
+    if isinstance(blocks, list) and blocks and all(map(_is_block, blocks)):
+        return texts_of(blocks)
+    return _forms(value, leave)[:1]
+
+
+def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
+    """Bound a result.
 
     A text is clipped. Blocks and messages are clipped together. An object that does not fit keeps its shape where that can be:
     its texts are clipped. Else it becomes text: its JSON, or what `str()` says, clipped. What says that it bounded itself,
@@ -212,8 +237,19 @@ def as_json(data: Any) -> str | None:
 
 def bound_error(error: Exception, choices: Choices, *, call_id: str | None = None) -> Exception:
     """Return the same exception; a message that is too long is clipped, since hosts show it to the model."""
-    import contextlib
+    begun = time.monotonic()
+    with gather() as clips:
+        _bound_error(error, choices, call_id)
+    cut = next((clip for clip in clips if clip.outcome != "whole"), None)
+    if is_wanted(choices, whole=cut is None):
+        with contextlib.suppress(Exception):  # some exceptions cannot say what they are
+            said = str(error)
+            clip = cut or Clip(said, _count=choices.count)
+            note_clip(choices, clip, texts=[said], seconds=time.monotonic() - begun)
+    return error
 
+
+def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> None:
     plain = replace(choices.for_answers(), trigger=None)  # a profile's words may say that the call succeeded
     if any(isinstance(arg, (str, bytes)) for arg in error.args):
         error.args = tuple(
@@ -227,7 +263,6 @@ def bound_error(error: Exception, choices: Choices, *, call_id: str | None = Non
     if isinstance(getattr(error, "message", None), str):  # some keep their words there, too
         with contextlib.suppress(AttributeError):
             error.message = pipeline.clip(error.message, plain, call_id=call_id).text  # type: ignore[attr-defined]
-    return error
 
 
 #: How exceptions are written whose words can be set: by their arguments, by `strerror`, as repr.

@@ -10,7 +10,7 @@ from spillover.errors import UsageError
 from spillover.intake.take import CAP
 from spillover.limits import DEFAULT_WORTH, SMALLEST, Limits
 from spillover.notice import PATH, WORDING, Facts, Gap, Hint, Wording, hints, marker, notice
-from spillover.rules import check_rule, find_rule, read_rule
+from spillover.rules import check_rule, find_command_rule, find_rule, is_for_commands, read_rule
 from spillover.select import HEAD_SHARE, KEEPS
 from spillover.store.base import REF_DIGITS
 from spillover.tokens import at_most_bytes, resolve
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         query: str
         worth: float
         budget: Pool | None
+        stats: bool | None
 
     class Pool(Protocol):
         """A budget, as far as a clip needs one."""
@@ -98,6 +99,9 @@ class Choices:
     query: str = ""  # what the caller wants to know: raises what answers it
     worth: float = DEFAULT_WORTH  # below this expected worth per token nothing more is shown; 0 fills the limits
     budget: Pool | None = None  # the Budget that every call takes its tokens from, and adds its result to
+    stats: bool | None = (
+        None  # True: what fits is in the journal, too, not only what is cut or fetched back; False: nothing is
+    )
     _count: Callable[[str], int] = field(init=False, repr=False, compare=False)
     _ways: tuple[Hint, ...] = field(init=False, repr=False, compare=False)
 
@@ -129,6 +133,10 @@ class Choices:
             raise UsageError("query is text: what you want to know of the output.")
         if isinstance(self.worth, bool) or not isinstance(self.worth, (int, float)) or not 0 <= self.worth <= 1:
             raise UsageError(f"worth={self.worth!r} is not valid; use a number from 0 (fill the limits) to 1.")
+        if self.stats not in (None, True, False):
+            raise UsageError(
+                f"stats={self.stats!r} is not valid; use True, False, or None for what is cut and fetched back."
+            )
         if self.cap < 1:
             raise UsageError(f"cap={self.cap} would store nothing; use 1 byte or more.")
         self._check_trigger()
@@ -322,15 +330,27 @@ class Choices:
         return self if not query or query == self.query else replace(self, query=query)
 
     def for_command(self, command: str | Sequence[str] | None) -> Self:
-        """Return the choices for what a command prints, a line of shell or its words: a form may know it by its name."""
-        form = self.form
-        if form is None or form.for_command is None or not command or not isinstance(self.keep, str):
+        """Return the choices for what a command prints, a line of shell or its words: a rule, or a form, may know it.
+
+        A rule for a command (`npm *`) is stronger than one for the tool that runs it.
+        """
+        form, ruled = self.form, any(map(is_for_commands, self.rules))
+        knows = form is not None and form.for_command is not None and isinstance(self.keep, str)
+        if not command or not (knows or ruled):
             return self
         if not isinstance(command, str):
-            import shlex  # only for a form that wants to know
+            import shlex  # only for those who want to know
 
-            command = shlex.join(os.fsdecode(word) for word in command)
-        return replace(self, **form.for_command(command, self.keep))
+            words = [os.fsdecode(word) for word in command]
+            command = words[2] if len(words) == 3 and words[1] == "-c" else shlex.join(words)
+        made = self
+        if ruled and (rule := find_command_rule(self.rules, command)) is not None:
+            made = self._apply_rule(rule)
+        if knows:
+            assert form is not None
+            assert form.for_command is not None
+            made = replace(made, **form.for_command(command, self.keep))  # type: ignore[arg-type]  # a word, as seen above
+        return made
 
     @property
     def warning(self) -> str | None:

@@ -250,7 +250,13 @@ class Clipper(Choices):
         """Return these tools as a request lists them: for chat completions ("openai"), "openai-responses" or "anthropic"."""
         from spillover.retrieve.specs import tool_specs
 
-        return tool_specs(self.tools(), style)
+        specs = tool_specs(self.tools(), style)
+        import json  # what made them has loaded it
+
+        from spillover.ledger.note import note_schemas
+
+        note_schemas(self, json.dumps(specs, ensure_ascii=False))
+        return specs
 
     def handles(self, name: str) -> bool:
         """Return whether `dispatch` answers calls of this name: it is one of our tools."""

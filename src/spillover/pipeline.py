@@ -36,6 +36,8 @@ def clip(source: Source, choices: Choices, *, call_id: str | None = None, comman
         made = Clip(source, _count=choices.count, _limits=choices.limits)  # type: ignore[arg-type]  # a str, as seen above
         if "opentelemetry" in sys.modules:
             _tell(made, choices, time.monotonic(), call_id)
+        if choices.stats:
+            _note(made, choices, command=command)
         return made
     intake = begin(choices)
     try:
@@ -84,9 +86,11 @@ def settle(
     return settle_parts(intake, choices, sections=sections, call_id=call_id, command=command, name=name)[1]
 
 
-def settle_anyway(intake: Intake, choices: Choices, *, call_id: str | None = None, command: str | None = None) -> Clip:
+def settle_anyway(
+    intake: Intake, choices: Choices, *, call_id: str | None = None, command: str | None = None, note: bool = True
+) -> Clip:
     """Return the clip of what a command printed. It has done its work, so whatever fails here, there is something to show."""
-    return settle_parts(intake, choices, call_id=call_id, command=command, anyway=True)[1]
+    return settle_parts(intake, choices, call_id=call_id, command=command, anyway=True, note=note)[1]
 
 
 def settle_parts(
@@ -98,8 +102,12 @@ def settle_parts(
     command: str | None = None,
     name: str = "",
     anyway: bool = False,
+    note: bool = True,
 ) -> tuple[Shown | None, Clip]:
-    """Return the clip of an output, and what is shown of each section by itself. `anyway`: even if clipping fails."""
+    """Return the clip of an output, and what is shown of each section by itself. `anyway`: even if clipping fails.
+
+    Whoever hands on something else than the text of the clip notes it in the journal, and not here (`note`).
+    """
     begun = time.monotonic()
     held = call_id or f"\0{next(_unnamed)}"  # calls at the same time are not promised the same tokens
     choices = choices.within_budget(held)
@@ -128,7 +136,15 @@ def settle_parts(
     choices.spend(made[1].text, held)
     if made[1].outcome != "whole" or "opentelemetry" in sys.modules:
         _tell(made[1], choices, begun, call_id)
+    if note and (made[1].outcome != "whole" or choices.stats):
+        _note(made[1], choices, command=command, seconds=time.monotonic() - begun)
     return made
+
+
+def _note(clip: Clip, choices: Choices, *, command: str | None, seconds: float = 0.0) -> None:
+    from spillover.ledger.note import note_clip  # most outputs fit
+
+    note_clip(choices, clip, command=command, seconds=seconds)
 
 
 def _tell(clip: Clip, choices: Choices, begun: float, call_id: str | None) -> None:

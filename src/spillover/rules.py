@@ -37,6 +37,40 @@ def find_rule(rules: Mapping[str, Mapping[str, Any]], tool: str) -> Mapping[str,
     return next((rule for pattern, rule in rules.items() if _matches(pattern, tool)), None)
 
 
+def find_command_rule(rules: Mapping[str, Mapping[str, Any]], command: str) -> Mapping[str, Any] | None:
+    """Return the first rule that is for a command, and matches this line of shell."""
+    found = (rule for pattern, rule in rules.items() if is_for_commands(pattern) and matches_command(pattern, command))
+    return next(found, None)
+
+
+def is_for_commands(pattern: str) -> bool:
+    """Return whether a rule is for what is run, and not for the tool that runs it: no tool has a space in its name."""
+    return " " in pattern
+
+
+def matches_command(pattern: str, command: str) -> bool:
+    """Return whether one of the commands in a line is what a pattern means; `npm *` means `npm` alone, too."""
+    ends = pattern.endswith(" *")
+    return any(
+        _matches(pattern, piece) or (ends and _matches(pattern[:-2], piece))
+        for piece in (*commands_in(command), " ".join(command.split()))
+    )
+
+
+def commands_in(line: str) -> list[str]:
+    """Return the commands of a line of shell, roughly: what stands between `&&`, `;` and `|`, without variables before it."""
+    for separator in ("&&", "||", "|&", "|", ";", "\n"):
+        line = line.replace(separator, "\0")
+    pieces = []
+    for piece in line.split("\0"):
+        words = piece.split()
+        while words and words[0].partition("=")[0].isidentifier() and "=" in words[0]:
+            words = words[1:]
+        if words:
+            pieces.append(" ".join(words))
+    return pieces
+
+
 def read_rule(rule: Mapping[str, Any], limits: Limits, trigger: Limits | None) -> dict[str, Any]:
     """Return a rule as arguments of a Clipper. A limit that it does not name stays as it is for all tools."""
     read = {key: value for key, value in rule.items() if key not in (*SMALLEST, "clip")}
@@ -57,6 +91,8 @@ def check_rule(pattern: str, rule: Mapping[str, Any]) -> None:
     for key in rule:
         if key not in KEYS:
             raise UsageError(f"the rule for {pattern!r} has {key!r}; a rule may set {', '.join(sorted(KEYS))}.")
+    if "clip" in rule and is_for_commands(pattern):
+        raise UsageError(f"the rule for {pattern!r} has 'clip'; a tool can be left alone, not a command.")
 
 
 def _merge(held: Limits | None, sizes: Mapping[str, Any]) -> Limits | None:

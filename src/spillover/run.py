@@ -9,13 +9,14 @@ import time
 from spillover import pipeline
 from spillover.data import dataclass
 from spillover.intake import child
+from spillover.ledger.note import note_clip
 from spillover.result import Clip
 from spillover.runs import note_run
 from spillover.view.clean import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from spillover.choices import Choices
     from spillover.intake.child import Command
@@ -60,11 +61,12 @@ def run(
     on_progress: Callable[[Progress], None] | None = None,
     said: str | None = None,
     settling: Callable[[Intake, Choices, int], Choices] | None = None,
+    beside: Callable[[], Sequence[str]] = tuple,
 ) -> Run:
     """Run a command to its end and clip what it printed.
 
     `said` is the command as it is recorded, where that is not its words. `settling` is called with its exit code
-    once it has ended, and returns the choices to clip with.
+    once it has ended, and returns the choices to clip with. `beside` returns what else the caller prints for it.
     """
     intake = pipeline.begin(choices)
     began = time.monotonic()
@@ -79,7 +81,16 @@ def run(
         raise
     words = (said or " ".join(os.fspath(word) for word in command.argv))[:COMMAND_CHARS]
     seconds = time.monotonic() - began
-    clip = pipeline.settle_anyway(intake, choices, call_id=call_id, command=words)
+    begun = time.monotonic()
+    clip = pipeline.settle_anyway(intake, choices, call_id=call_id, command=words, note=False)
+    note_clip(
+        choices,
+        clip,
+        texts=[clip.text, *beside()],
+        command=words,
+        failing=bool(ended.exit_code),
+        seconds=time.monotonic() - begun,
+    )
     note_run(
         choices,
         clip,

@@ -72,6 +72,7 @@ def run_line(
             on_progress=on_progress,
             said=f"{shell} -c {line}",
             settling=settle,
+            beside=lambda: notes,
         )
         if keeper:
             keeper.note()

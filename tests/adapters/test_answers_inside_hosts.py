@@ -8,7 +8,7 @@ import pytest
 from spillover import Clipper, DirStore
 from spillover.adapters import claude_code, opencode
 from spillover.cli import main
-from spillover.config.host import HOSTS
+from spillover.hosts import HOSTS
 from spillover.config.settings import load
 from spillover.testing import put
 

@@ -24,6 +24,7 @@ HARM = {
     "retention.runs": "1",
     "clip": "false",
     "redact": '"shown"',
+    "stats": "false",
 }
 
 

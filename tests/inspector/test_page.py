@@ -12,14 +12,20 @@ from spillover.ledger.entry import Entry, encode
 
 expect.set_options(timeout=60_000)
 
-LOG = "".join(
-    (
-        f"src/part_{i}.c:41: error: 'buffer_{i}' undeclared\n"
-        if i in (2_000, 5_000)
-        else f"[{i}/8000] compiling part_{i}.c\n"
-    )
-    for i in range(1, 8_001)
-)
+
+def log_line(number):
+    if number in (2_000, 5_000):
+        return f"src/part_{number}.c:41: error: 'buffer_{number}' undeclared\n"
+    if number % 10 == 7:
+        first, second = SYLLABLES[number // 10 % 13], SYLLABLES[number // 130 % 13]
+        return f"resolved the package {first}{second} from the registry\n"
+    return f"[{number}/8000] compiling part_{number}.c\n"
+
+
+SYLLABLES = ("zeb", "ra", "lu", "mo", "ki", "ta", "ne", "so", "vi", "pa", "do", "fe", "gu")
+LOG = "".join(map(log_line, range(1, 8_001)))
+#: A line that is not shown, and what to ask for so that it is.
+HIDDEN, QUERY = 1_457, "lufe"
 JSON = json.dumps(
     {"items": [{"id": i, "name": f"item {i}"} for i in range(3_000)], "error": {"code": "E_PARTIAL"}}, indent=1
 )
@@ -155,8 +161,9 @@ def test_other_limits_change_the_clip_at_once_with_their_cost(page, shop):
     expect(page.locator("[data-pane=whatif] .clip")).to_contain_text("[8000/8000] compiling part_8000.c")
     expect(page.locator(".line[data-line='2']")).to_have_class(re.compile("hidden"))
     page.select_option("#try-keep", "")
-    page.fill("#try-query", "part_777.c")
-    expect(page.locator("[data-pane=whatif] .clip")).to_contain_text("part_777.c")
+    page.fill("#try-tokens", "")
+    page.fill("#try-query", QUERY)
+    expect(page.locator("[data-pane=whatif] .clip")).to_contain_text(f"package {QUERY} ")
     page.fill("#try-tokens", "1")
     expect(page.locator("[data-pane=whatif] .cost .bad")).to_contain_text("tokens")
 
@@ -269,23 +276,23 @@ def test_an_investigation_from_the_list_to_the_retrieval(page, place):
         page.goto(address)
         page.click(".row[data-id] >> text=cat big.log")
         expect(page.locator("[data-pane=model]")).to_contain_text("the very words the model got")
-        page.fill(".tools input[type=search]", "compiling part_777\\.")
-        expect(page.locator(".tools .grow .count")).to_have_text("1 of 1")
+        page.fill(".tools input[type=search]", f"package {QUERY}\\b")
+        expect(page.locator(".tools .grow .count")).to_have_text(re.compile(r"1 of \d"))
         expect(page.locator(".line.now")).to_have_class(re.compile("hidden"))
         page.click("[data-tab=whatif]")
-        page.fill("#try-query", "part_777")
-        expect(page.locator("[data-pane=whatif] .clip")).to_contain_text("part_777.c")
+        page.fill("#try-query", QUERY)
+        expect(page.locator("[data-pane=whatif] .clip")).to_contain_text(f"package {QUERY} ")
         expect(page.locator(".line.now")).to_have_class(re.compile("seen"))
         page.click("[data-tab=back]")
         expect(page.locator("[data-pane=back]")).to_contain_text("Nothing of it has been fetched back")
-        page.click(".line[data-line='777'] .gutter")
+        page.click(f".line[data-line='{HIDDEN}'] .gutter")
         page.click("#copy")
         expect(page.locator(".foot [role=status]")).to_have_text("Copied")
         command = page.evaluate("navigator.clipboard.readText()")
         assert command == page.locator("[data-pane=lines] .step").inner_text()
         answer = place.spill(*command.removeprefix("spill ").split())
-        assert "compiling part_777.c" in answer.stdout, answer.stderr
+        assert f"package {QUERY} " in answer.stdout, answer.stderr
         expect(page.locator("#retrievals li")).to_have_count(1)
         expect(page.locator("#retrievals li")).to_contain_text("read")
         expect(page.locator(".facts")).to_contain_text("fetched back 1×")
-        expect(page.locator(".line[data-line='777']")).to_have_class(re.compile("fetched"))
+        expect(page.locator(f".line[data-line='{HIDDEN}']")).to_have_class(re.compile("fetched"))

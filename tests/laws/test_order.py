@@ -14,7 +14,7 @@ ORDER = """
     data                    log                  work                forking             process            linear
     errors                  units                shell               folders
     cache
-    limits                  models               formats             shell.command       jsonc
+    limits                  hosts                models               formats             shell.command       jsonc
     secrets
     shell.inner             shell.split
     shell.tree              shell.keep
@@ -57,7 +57,8 @@ ORDER = """
     store.record            store.owners         store.folder        store.compress
     store.runs              ledger               ledger.entry
     ledger.journal          ledger.columns
-    ledger.stats
+    ledger.stats            ledger.misses
+    ledger.rules
     store.reading           store.tally          store.memory        store.scoped        store.contract
     store.tombstones
     store.removal
@@ -76,7 +77,7 @@ ORDER = """
     config.guard
     config.place
     choices
-    fit                     runs                 plain
+    fit                     runs                 plain               ledger.note
     cut
     warm
     pipeline
@@ -89,6 +90,7 @@ ORDER = """
     retrieve.search         retrieve.outline_scan retrieve.last       retrieve.asked
     retrieve.read           retrieve.grep        retrieve.outline
     retrieve.look
+    ledger.export
     retrieve.several
     retrieve.tools
     retrieve.specs
@@ -119,7 +121,7 @@ ORDER = """
     adapters.mcp.fields
     adapters.mcp.structured
     adapters.mcp.result
-    adapters.mcp.answer     adapters.mcp.catalog
+    adapters.mcp.answer     adapters.mcp.catalog adapters.mcp.noting
     adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url
     adapters.mcp.many
     adapters.mcp.relay      adapters.mcp.http
@@ -148,6 +150,7 @@ ORDER = """
     cli.hook                cli.init             cli.installed       cli.mcp             cli.trust           cli.ui
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning
+    cli.stats
     cli.sh
     cli.parser
     cli

@@ -9,7 +9,7 @@ import re
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, open_file, words_of
-from spillover.config.host import ASIDE_CHARS, CLAUDE_CODE
+from spillover.hosts import ASIDE_CHARS, CLAUDE_CODE
 from spillover.log import info
 
 TYPE_CHECKING = False
@@ -28,6 +28,7 @@ HINTS = ("cli", "files:Read,Grep")
 #: A result with more characters than this is replaced by a path and its first 2 KB, after the hook (seen in 2.1.325).
 SHOWN_CHARS = {"Bash": CLAUDE_CODE.shown["chars"] + ASIDE_CHARS, "Grep": 20_000}
 SHOWN_CHARS_OF_OTHERS = 50_000
+SHOWN_TOKENS_OF_MCP = 25_000
 #: How a result of an MCP server begins that was too large (25,000 tokens) and is in a file now.
 SAVED = re.compile(r"Output has been saved to (/[^\n]*?\.(?:txt|json))(?=[\s.,;]|$)")
 SAVED_CHARS = 2_000
@@ -57,7 +58,11 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         asked = query_of(event.get("tool_input"))
         choices = bounded(made.for_command(command).for_tool(name).asking(asked), chars=shown)
         limits = choices.limits
-        changed = take(response, Call(choices, words_of(event, "tool_use_id"), command, words_of(event, "cwd")))
+        bounds = {"chars": SHOWN_CHARS.get(name, SHOWN_CHARS_OF_OTHERS)}
+        if name.startswith("mcp__"):
+            bounds["tokens"] = SHOWN_TOKENS_OF_MCP
+        call_id, cwd = words_of(event, "tool_use_id"), words_of(event, "cwd")
+        changed = take(response, Call(choices, call_id, command, cwd, CLAUDE_CODE.name, bounds))
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
         from spillover.adapters.hook_plain import Plain
 

@@ -6,7 +6,7 @@ import json
 
 from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, words_of
 from spillover.adapters.rewrite import rewrite_line
-from spillover.config.host import COPILOT
+from spillover.hosts import COPILOT
 from spillover.log import info
 
 TYPE_CHECKING = False
@@ -51,7 +51,8 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
             return None
         choices = bounded(made.for_command(command).for_tool(tool), **COPILOT.shown)
         limits = choices.limits
-        new = Call(choices, words_of(event, "toolCallId"), command, words_of(event, "cwd")).text(text)
+        call_id, cwd = words_of(event, "toolCallId"), words_of(event, "cwd")
+        new = Call(choices, call_id, command, cwd, COPILOT.name, COPILOT.shown).text(text)
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
         from spillover.adapters.hook_plain import Plain
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping, Sequence
 
 from spillover.data import dataclass, replace
+from spillover.ledger.note import gather, note_clip
 from spillover.limits import Limits, Size, count_lines
 from spillover.result import Clip
 from spillover.runs import note_run
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 #: A record keeps no more of a command line.
 COMMAND_CHARS = 1_000
+NOTHING: Mapping[str, int] = {}
+#: What stands between the commands of a line.
+SEPARATORS = ("|", "||", "|&", "&", "&&", ";", ";;", ">", ">>", "<")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,8 @@ class Call:
     call_id: str | None = None
     command: str | None = None
     cwd: str | None = None
+    host: str = ""  # whose call it is
+    shown: Mapping[str, int] = NOTHING  # what the host itself shows of such a result, where that is known
 
     def fits(self, text: str) -> bool:
         """Return whether a text is within the limits; most are, and nothing that cuts is loaded for them."""
@@ -59,12 +66,13 @@ class Call:
         if self.fits(text):
             marked = self.marked(text)
             if marked == text or self.fits(marked):
-                self._note_whole(text)
+                self._note_whole(text, [marked])
                 return None if marked == text else marked
         from spillover import pipeline
 
-        clip = pipeline.clip(text, self.choices, call_id=self.call_id, command=self.command)
-        self._note(clip, _bytes(text))
+        with gather():
+            clip = pipeline.clip(text, self.choices, call_id=self.call_id, command=self.command)
+        self._note(clip, _bytes(text), [clip.text])
         return clip.text
 
     def blocks(self, blocks: list[Any]) -> list[Any] | None:
@@ -76,10 +84,11 @@ class Call:
         if not texts:
             return None
         if self.fits(together) and all(self.marked(text) == text for text in texts):
-            self._note_whole(together)
+            self._note_whole(together, texts)
             return None
-        clipped = clip_blocks(blocks, self.choices, call_id=self.call_id)
-        self._note(clipped.clip, _bytes(together))
+        with gather():
+            clipped = clip_blocks(blocks, self.choices, call_id=self.call_id)
+        self._note(clipped.clip, _bytes(together), texts_of(clipped))
         return None if list(clipped) == blocks else list(clipped)
 
     def streams(self, *, stdout: str, stderr: str) -> dict[str, str] | None:
@@ -88,30 +97,51 @@ class Call:
             marked = {"stdout": self.marked(stdout), "stderr": self.marked(stderr)}
             same = marked == {"stdout": stdout, "stderr": stderr}
             if same or self.fits(_together(**marked)):
-                self._note_whole(_together(stdout, stderr))
+                self._note_whole(_together(stdout, stderr), [*marked.values()])
                 return None if same else marked
-        texts, outcome = self.clipped(stdout=stdout, stderr=stderr)
-        if outcome != "whole":
-            return texts
-        # Cleaned, they fit, and need no label: each has its own place.
-        return {name: self.choices.seen(_bytes(text)) for name, text in (("stdout", stdout), ("stderr", stderr))}
+        texts, clip, data = self._clip(stdout=stdout, stderr=stderr)
+        if clip.outcome == "whole":
+            # Cleaned, they fit, and need no label: each has its own place.
+            texts = {name: self.choices.seen(_bytes(text)) for name, text in (("stdout", stdout), ("stderr", stderr))}
+        self._note(clip, data, [*texts.values()])
+        return texts
 
     def clipped(self, **streams: Any) -> tuple[dict[str, str], str]:
-        """Return streams clipped together, whatever they are given as; what is shown of each, and the outcome."""
-        from spillover.blocks import clip_streams_apart
+        """Return streams clipped together, whatever they are given as; what is shown of each, and the outcome.
 
-        texts, clip = clip_streams_apart(streams, self.choices, call_id=self.call_id, command=self.command)
-        said = [text for text in streams.values() if isinstance(text, str)]
-        self._note(clip, _bytes(_together(*said)) if len(said) == len(streams) else _bytes(clip.text))
+        Only what is stored is shown by those who ask, and is in the journal.
+        """
+        texts, clip, data = self._clip(**streams)
+        if clip.outcome == "stored":
+            self._note(clip, data, [*texts.values()])
+        else:
+            self._note_run(clip, data)
         return texts, clip.outcome
 
-    def _note_whole(self, text: str) -> None:
-        """Remember a call whose result stays as it is, without counting its tokens again."""
-        data = _bytes(text)
-        self._note(Clip(text, _total=Size(count_lines(text), len(data))), data)
+    def _clip(self, **streams: Any) -> tuple[dict[str, str], Clip, bytes]:
+        """Return what is shown of each stream, the clip of all, and the bytes of a run that fitted."""
+        from spillover.blocks import clip_streams_apart
 
-    def _note(self, clip: Clip, data: bytes) -> None:
-        if clip.outcome == "whole" and _is_ours(self.command):  # `spill sh` has noted the run itself, and all of it
+        with gather():
+            texts, clip = clip_streams_apart(streams, self.choices, call_id=self.call_id, command=self.command)
+        said = [text for text in streams.values() if isinstance(text, str)]
+        return texts, clip, _bytes(_together(*said)) if len(said) == len(streams) else _bytes(clip.text)
+
+    def _note_whole(self, text: str, seen: Sequence[str]) -> None:
+        """Remember a call whose result stays as it is."""
+        data = _bytes(text)
+        self._note(Clip(text, _total=Size(count_lines(text), len(data), len(text))), data, seen)
+
+    def _note(self, clip: Clip, data: bytes, seen: Sequence[str]) -> None:
+        """Note a call, and what the model saw of it. `spill` has noted its own already, and all of it."""
+        whole = clip.outcome == "whole"
+        if not whole or not is_our_answer(self.command):
+            bounds = self.shown or (None if not self.host else {})
+            note_clip(self.choices, clip, texts=seen, command=self.command, host=self.host or None, cut=bounds)
+        self._note_run(clip, data)
+
+    def _note_run(self, clip: Clip, data: bytes) -> None:
+        if clip.outcome == "whole" and _is_ours(self.command):
             return
         note_run(self.choices, clip, data, command=self.command, call_id=self.call_id, cwd=self.cwd)
 
@@ -122,6 +152,23 @@ def _is_ours(command: str | None) -> bool:
         (command or "").rpartition("&&")[2].split() if (command or "").startswith("cd ") else (command or "").split()
     )
     return words[:1] == ["spill"] and words[1:2] in (["sh"], ["run"])
+
+
+def is_our_answer(command: str | None) -> bool:
+    """Return whether a line is one command of ours and nothing else, so that all it printed is noted already."""
+    if not command or "spill " not in command:
+        return False
+    if _is_ours(command):
+        return True
+    import shlex  # few lines come this far
+
+    try:
+        words = list(shlex.shlex(command, posix=True, punctuation_chars=True))
+    except ValueError:  # quotes that never end
+        return False
+    if words[:1] == ["cd"] and words[2:3] == ["&&"]:
+        words = words[3:]
+    return words[:1] == ["spill"] and words[1:2] != ["mcp"] and not any(word in SEPARATORS for word in words)
 
 
 def bounded(choices: Choices, **shown: int) -> Choices:

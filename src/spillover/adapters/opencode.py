@@ -6,7 +6,7 @@ from itertools import chain
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, open_file, words_of
-from spillover.config.host import OPENCODE
+from spillover.hosts import OPENCODE
 from spillover.log import info
 
 TYPE_CHECKING = False
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from spillover.adapters.hook_plain import Plain
     from spillover.clipper import Clipper
+    from spillover.hosts import Host
 
 #: What the model has here to go back with.
 HINTS = ("cli", "files:read,grep")
@@ -27,7 +28,7 @@ LEFT_ALONE = frozenset(
 )
 
 
-def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
+def reply(event: object, clipper: Callable[[], Clipper], host: Host = OPENCODE) -> dict[str, Any] | None:
     """Return what the plugin puts back; None where nothing changes."""
     if not isinstance(event, dict) or not isinstance(event.get("tool"), str):
         return None
@@ -42,9 +43,10 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
             return None
         command = words_of(event.get("args"), "command", COMMAND_CHARS)
         asked = query_of(event.get("args"))
-        choices = bounded(made.for_command(command).for_tool(event["tool"]).asking(asked), **OPENCODE.shown)
+        choices = bounded(made.for_command(command).for_tool(event["tool"]).asking(asked), **host.shown)
         limits = choices.limits
-        return _bound_event(event, Call(choices, words_of(event, "callID"), command, words_of(event, "cwd")))
+        call_id, cwd = words_of(event, "callID"), words_of(event, "cwd")
+        return _bound_event(event, Call(choices, call_id, command, cwd, host.name, host.shown))
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
         from spillover.adapters.hook_plain import Plain
 

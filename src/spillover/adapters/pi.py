@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spillover.adapters import opencode
 from spillover.adapters.hooked import open_file, words_of
+from spillover.hosts import PI
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,12 +31,12 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     path = words_of(event, "fullOutputPath") or (_path_in(text) if text else None)
     if text is None or path is None or (file := open_file(path)) is None:
         asked = {**event, "content": content}
-        return opencode.reply(asked, clipper) if event.get("tool") not in opencode.LEFT_ALONE else None
+        return opencode.reply(asked, clipper, PI) if event.get("tool") not in opencode.LEFT_ALONE else None
     file.close()
     # How a command ended stands behind the path: "Command exited with code 2".
     ended = text.rpartition(WHOLE_AT)[2].partition("]")[2][:MOST_ENDED]
     asked = {**event, "content": None, "output": text, "truncated": True, "outputPath": path, "said": ended}
-    said = opencode.reply(asked, clipper)
+    said = opencode.reply(asked, clipper, PI)
     return None if said is None else {"content": [{**texts[0], "text": said["output"]}]}
 
 

@@ -186,6 +186,21 @@ def gc(parser: argparse.ArgumentParser) -> None:
     json(parser)
 
 
+def stats(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--since", type=duration, metavar="TIME", help="only what is not older, e.g. 7d or 12h")
+    parser.add_argument("--by", choices=("tool", "command", "host", "day", "project"), help="a row for each of these")
+    parser.add_argument("--price", type=dollars, metavar="DOLLARS", help="what a million tokens cost, e.g. 3.00")
+    parser.add_argument(
+        "--cached-price", type=dollars, metavar="DOLLARS", help="the same for cached reads; default: a tenth of it"
+    )
+    parser.add_argument("--misses", action="store_true", help="what the model went back for, and how far off it was")
+    parser.add_argument("--export", metavar="FILE", help="write the misses as a corpus for bench/recall.py")
+    parser.add_argument("--with-content", action="store_true", help="the outputs themselves, too, in what is exported")
+    store(parser)
+    scope(parser)
+    json(parser)
+
+
 def push(parser: argparse.ArgumentParser) -> None:
     store(parser)
     json(parser)
@@ -337,6 +352,16 @@ def number(text: str) -> int:
     if not digits.isdecimal() or not digits.isascii():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
     return int(digits)
+
+
+def dollars(text: str) -> float:
+    try:
+        amount = float(text.strip().removeprefix("$"))
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a price; use e.g. 3.00")
+    return amount
 
 
 def duration(text: str) -> float:

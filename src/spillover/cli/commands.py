@@ -100,6 +100,16 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         arguments.gc,
         ("spill gc --dry-run", "spill gc", "spill gc --compress-after 1d", "spill gc --lifecycle"),
     ),
+    "stats": (
+        "Show what was clipped, fetched back and saved, in tokens.",
+        arguments.stats,
+        (
+            "spill stats",
+            "spill stats --since 7d --by command",
+            "spill stats --all-scopes --by day --price 3.00",
+            "spill stats --misses --export misses.jsonl",
+        ),
+    ),
     "push": (
         "Bring outputs that are on this machine only to the bucket.",
         arguments.push,
@@ -147,7 +157,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
 #: The commands as the help groups them.
 GROUPS = {
     "run a command": ("run", "sh"),
-    "look at outputs": ("read", "grep", "outline", "list", "show", "ui", "path"),
+    "look at outputs": ("read", "grep", "outline", "list", "show", "path", "stats", "ui"),
     "manage the store": ("pin", "unpin", "rm", "verify", "gc", "push"),
     "set up": ("init", "hook", "mcp", "config", "trust", "doctor", "completion", "version", "help"),
 }

@@ -9,9 +9,10 @@ from spillover.cli.output import fit_terminal, make_harmless, put, put_json
 from spillover.cli.refs import count_outputs
 from spillover.cli.setup import clipper
 from spillover.cli.units import with_unit
-from spillover.config.host import hosts, within
+from spillover.config.host import within
 from spillover.config.settings import load
 from spillover.errors import UsageError
+from spillover.hosts import hosts
 from spillover.notice import one_line
 from spillover.result import Reason
 from spillover.retrieve.last import LAST, find, matches

@@ -59,6 +59,10 @@ def _function(name: str | None) -> Function:
         from spillover.cli import retrieval
 
         return {"read": retrieval.read, "grep": retrieval.grep, "outline": retrieval.outline}[name]
+    if name == "stats":
+        from spillover.cli import stats
+
+        return stats.stats
     if name in ("gc", "push"):
         from spillover.cli import cleaning
 

@@ -9,49 +9,14 @@ from __future__ import annotations
 import os
 
 from spillover.config.values import LIMITS, TRIGGER, Setting, in_rule, kind_of, read, split
-from spillover.data import dataclass, replace
+from spillover.data import replace
+from spillover.hosts import Host, hosts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spillover.config.settings import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """An agent: how it is announced, what its shell is called there, and how much of a result it shows."""
-
-    name: str
-    variable: str
-    shell: str
-    shown: Mapping[str, int]
-    seen_in: str  # the version in which that was seen
-    shown_of_failing: Mapping[str, int] | None = None  # of a command with an exit code other than 0, where that is less
-
-
-#: Room for what Claude Code itself writes below a result.
-ASIDE_CHARS = 500
-#: Each a little below what the agent cuts; an agent whose cut is not known has no row.
-CLAUDE_CODE = Host(
-    "Claude Code", "CLAUDECODE", "Bash", {"chars": 30_000 - ASIDE_CHARS}, "2.1.325", {"chars": 10_000 - ASIDE_CHARS}
-)
-OPENCODE = Host("opencode", "OPENCODE", "bash", {"lines": 1_990, "bytes": 51_200 - 500}, "1.18.33")
-COPILOT = Host("Copilot CLI", "COPILOT_CLI", "bash", {"bytes": 18_000}, "1.0.102")  # it cuts at about 20 KB
-HOSTS = (
-    CLAUDE_CODE,
-    OPENCODE,
-    Host("Codex", "CODEX_THREAD_ID", "shell", {"bytes": 10_000 - 500}, "0.166"),
-    COPILOT,
-    Host("pi", "PI_CODING_AGENT", "bash", {"lines": 1_990, "bytes": 51_200 - 500}, "0.73"),
-)
-#: Agents that announce themselves and show what a command prints, whatever its size (seen in 0.61 and 0.24).
-UNCUT = {"GEMINI_CLI": "Gemini CLI", "QWEN_CODE": "Qwen Code"}
-
-
-def hosts(environ: Mapping[str, str]) -> list[Host]:
-    """Return the agents that run us; one may have started another."""
-    return [host for host in HOSTS if environ.get(host.variable)]
 
 
 def limits_of_failing(environ: Mapping[str, str] | None = None) -> dict[str, int]:

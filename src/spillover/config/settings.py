@@ -77,7 +77,12 @@ class Settings:
                 idle_seconds=values["retention.idle"],
             )
             store = open_store(values["store"], kept, deadline_seconds=values["deadline"])
-        chosen: dict[str, Any] = {"store": store, "scope": self._scope(), "redact": self.values["redact"].value}
+        chosen: dict[str, Any] = {
+            "store": store,
+            "scope": self._scope(),
+            "redact": self.values["redact"].value,
+            "stats": values["stats"],
+        }
         for name, keys in CHOICES.items():
             held_against = LIMITS if name in ("trigger", "tokenizer") else ()
             with self._blaming(*keys, *held_against):
@@ -213,6 +218,7 @@ def _defaults(environ: Mapping[str, str]) -> Iterator[Setting]:
         "scope": "",
         "deadline": DEADLINE_SECONDS,
         "redact": "off",
+        "stats": True,
         "worth": DEFAULT_WORTH,
     }
     store = {"store": user_folder(environ, "XDG_STATE_HOME", ".local/state")}

@@ -47,7 +47,16 @@ _KEPT = {
     "retention.runs": COUNT,
     "retention.idle": AGE,
 }
-KEYS = {**_CHOSEN, "profile": WORD, "store": FOLDER, "deadline": AGE, "scope": WORD, "redact": WORD, **_KEPT}
+KEYS = {
+    **_CHOSEN,
+    "profile": WORD,
+    "store": FOLDER,
+    "deadline": AGE,
+    "scope": WORD,
+    "redact": WORD,
+    "stats": FLAG,
+    **_KEPT,
+}
 #: Which keys make up a choice.
 CHOICES = {
     "limits": LIMITS,

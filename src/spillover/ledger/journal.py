@@ -28,7 +28,7 @@ LEDGER, JOURNAL = ".ledger", "journal"
 #: A file is renamed when it is this large; all of them together are at most so large. A line has about 150 bytes.
 FILE_BYTES, ALL_BYTES = 8 << 20, 64 << 20
 #: So much is read at once; a line is never longer than LINE_BYTES.
-BLOCK, LINE_BYTES = 4 << 20, 4_096
+BLOCK, LINE_BYTES = 1 << 20, 4_096
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 
 

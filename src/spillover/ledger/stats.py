@@ -28,6 +28,8 @@ BY = {"project": 0, "tool": 1, "host": 2, "command": 3, "day": None}
 RERUN_SECONDS = 600
 #: Days are told apart by where the clock on the wall stands, which no time zone changes within this.
 _SLOT_MS = 900_000
+#: More days than there will be.
+_DAYS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ class _Sums:
 
         self.np, self.by, self.since, self.until, self.own = np, by, since, until, own
         self.groups: dict[tuple[str, ...], int] = {}  # by the words of keys
-        self.figures: dict[tuple[int, int], Any] = {}  # (group, day) → figures
+        self.cells: dict[int, int] = {}  # group and day as one number → row of the figures
+        self.figures = np.zeros((0, len(_FIGURES)))  # exact: no sum is above 2**53
         self.group_of = np.zeros(0, np.int64)  # by key
         self.mine = np.zeros(0, bool)
         self.has_command = np.zeros(0, bool)
@@ -146,13 +149,13 @@ class _Sums:
             clips & (found.outcome[wanted] != ord(OUTCOMES["whole"])),
         )
         group, day = self.group_of[key], self._day(when)
-        cells, cell = np.unique(group * (1 << 20) + day, return_inverse=True)
-        sums = [np.bincount(cell, weights=column, minlength=len(cells)) for column in columns]
-        for at, number in enumerate(cells.tolist()):
-            name = divmod(number, 1 << 20)
-            row = np.array([column[at] for column in sums])
-            held = self.figures.get(name)
-            self.figures[name] = row if held is None else held + row
+        cells, cell = np.unique(group * _DAYS + day, return_inverse=True)
+        sums = np.stack([np.bincount(cell, weights=column, minlength=len(cells)) for column in columns], axis=1)
+        rows = [self.cells.setdefault(number, len(self.cells)) for number in cells.tolist()]
+        if len(self.cells) > len(self.figures):
+            more = np.zeros((2 * len(self.cells) - len(self.figures), len(_FIGURES)))
+            self.figures = np.concatenate((self.figures, more))
+        self.figures[rows] += sums
 
     def _learn(self, keys: Keys) -> None:
         """Look at the keys that are new: whose they are, and the group each is in."""
@@ -202,19 +205,20 @@ class _Sums:
 
     def made(self) -> Stats:
         groups, days = list(self.groups), list(self.days)
-        rows = {name: _sums(row) for name, row in self.figures.items()}
-        total = self.np.sum(list(self.figures.values()), axis=0) if rows else [0] * len(_FIGURES)
-        made = [Group(self._names(groups[group], days, day), sums) for (group, day), sums in rows.items()]
+        made = [
+            Group(self._names(groups[cell // _DAYS], days, cell % _DAYS), _sums(self.figures[row]))
+            for cell, row in self.cells.items()
+        ]
         if "day" in self.by:
             made.sort(key=lambda each: (each.names[self.by.index("day")], -each.sums.produced, each.names))
         else:
             made.sort(key=lambda each: (-each.sums.produced - each.sums.received, each.names))
         return Stats(
-            _sums(total),
+            _sums(self.figures.sum(axis=0)),
             tuple(made) if self.by else (),
             self.by,
-            self.first / 1000 if rows else None,
-            self.last / 1000 if rows else None,
+            self.first / 1000 if self.cells else None,
+            self.last / 1000 if self.cells else None,
             self.damaged,
         )
 

@@ -7,6 +7,7 @@ import time
 
 from spillover.data import replace
 from spillover.errors import StoreError, UsageError
+from spillover.ledger.note import note_retrieval
 from spillover.notice import one_line
 from spillover.retrieve.last import find, is_uri, matches
 from spillover.select.ends import most
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.intake.blob import Blob
+    from spillover.ledger.entry import Operation
     from spillover.result import Clip
     from spillover.retrieve.part import Part
     from spillover.store.base import Record
@@ -38,12 +40,20 @@ def _answer(
     choices: Choices,
     ref: str,
     make: Callable[[Choices, Record, Document], Clip],
-    kind: str,
+    kind: Operation,
     pointer: str | None = None,
 ) -> Clip:
-    """Answer as below, and tell whoever traces."""
+    """Answer as below, note it, and tell whoever traces."""
     begun = time.monotonic()
-    clip = _answered(choices, ref, make, pointer)
+    record: Record | None = None
+
+    def noting(choices: Choices, found: Record, document: Document) -> Clip:
+        nonlocal record
+        record = found
+        return make(choices, found, document)
+
+    clip = _answered(choices, ref, noting, pointer)
+    note_retrieval(choices, kind, clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
     if "opentelemetry" in sys.modules:
         from spillover.telemetry import tell_retrieval  # most programs do not trace
 

@@ -7,6 +7,7 @@ import math
 from spillover.data import dataclass, replace
 from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.fit import trim
+from spillover.ledger.note import note_retrieval
 from spillover.notice import one_line
 from spillover.result import Clip
 from spillover.retrieve import look
@@ -125,7 +126,9 @@ def rank(choices: Choices, refs: Sequence[str], words: str) -> Clip:
     count = most(len(rows), lambda number: fill(text(number), choices))
     said = trim(text(count), choices)
     choices.spend(said)
-    return Clip(said, _ranges=((1, count),) if count else (), _count=choices.count, _limits=choices.limits)
+    clip = Clip(said, _ranges=((1, count),) if count else (), _count=choices.count, _limits=choices.limits)
+    note_retrieval(choices, "grep", said, clip=clip)
+    return clip
 
 
 def _find(ref: str, data: bytes, words: Sequence[str]) -> list[_Line]:

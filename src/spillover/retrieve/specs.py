@@ -9,6 +9,8 @@ import re
 from spillover.data import dataclass
 from spillover.errors import SpilloverError, UsageError
 from spillover.fit import trim
+from spillover.ledger.entry import RETRIEVALS
+from spillover.ledger.note import note_retrieval
 from spillover.notice import one_line
 from spillover.retrieve.tools import ERROR_CHARS, tools
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.choices import Choices
+    from spillover.ledger.entry import Operation
 
     Tool = Callable[..., str]
 
@@ -113,7 +116,17 @@ def dispatch(choices: Choices, name: str, arguments: Mapping[str, Any] | str | N
         said = str(error)
     except Exception as error:  # noqa: BLE001  a loop must not end because its model asked for something odd
         said = f"{name} failed: {type(error).__name__}: {error}"
-    return Answer(trim(f"[{one_line(said, ERROR_CHARS)}]", choices), is_error=True)
+    words = trim(f"[{one_line(said, ERROR_CHARS)}]", choices)
+    note_retrieval(choices, operation_of(name), words)
+    return Answer(words, is_error=True)
+
+
+def operation_of(name: str) -> Operation:
+    """Return what a tool of ours does, in the word that the journal has for it."""
+    for word in RETRIEVALS:
+        if word in str(name):
+            return word  # type: ignore[return-value]  # one of the words
+    return "read"
 
 
 def _find(offered: Sequence[Tool], name: str) -> Tool:

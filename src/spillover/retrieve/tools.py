@@ -5,7 +5,9 @@ from __future__ import annotations
 from spillover.data import replace
 from spillover.errors import SpilloverError
 from spillover.fit import trim
+from spillover.ledger.note import gather, note_retrieval
 from spillover.notice import TOOLS, Hint, one_line
+from spillover.result import Clip
 from spillover.retrieve import look
 from spillover.retrieve.asked import read_range, read_ref, word_for_models
 from spillover.retrieve.last import find
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.choices import Choices
+    from spillover.ledger.entry import Operation
 
 #: An error is told in no more than this, or in less where limits are smaller.
 ERROR_CHARS = 400
@@ -35,11 +38,19 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
     choices = replace(choices, hints=hint)
     prefix = (hint.search or "").partition("grep_output")[0]
 
-    def answer(ask: Callable[[], str]) -> str:
+    def answer(operation: Operation, ask: Callable[[], str]) -> str:
         try:
             return ask()
         except SpilloverError as error:
-            return failed(trim(f"[{one_line(word_for_models(error, prefix), ERROR_CHARS)}]", choices))
+            words = trim(f"[{one_line(word_for_models(error, prefix), ERROR_CHARS)}]", choices)
+        note_retrieval(choices, operation, words)
+        return failed(words)
+
+    def ask_each(operation: Operation, refs: list[str], ask: Callable[[Choices, str], Clip]) -> str:
+        with gather():
+            clip = each(choices, refs, ask)
+        note_retrieval(choices, operation, clip.text, clip=clip)
+        return clip.text
 
     def read_output(
         ref: str | list[str],
@@ -63,9 +74,9 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             refs = refs_of(choices, asked)
             if refs is None:
                 return look.read(choices, _one(asked), **read).text
-            return each(choices, refs, lambda choices, ref: look.read(choices, ref, **read)).text
+            return ask_each("read", refs, lambda choices, ref: look.read(choices, ref, **read))
 
-        return answer(ask)
+        return answer("read", ask)
 
     def grep_output(
         ref: str | list[str],
@@ -98,9 +109,9 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
                 ).text
             if refs is None:
                 return look.grep(choices, _one(asked), pattern, **options).text
-            return each(choices, refs, lambda choices, ref: look.grep(choices, ref, pattern, **options)).text
+            return ask_each("grep", refs, lambda choices, ref: look.grep(choices, ref, pattern, **options))
 
-        return answer(ask)
+        return answer("grep", ask)
 
     def outline_output(ref: str) -> str:
         """Get a map of a stored tool output: its sections, where failures cluster, what repeats, and where to read next.
@@ -108,7 +119,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         Args:
             ref: As for read_output.
         """
-        return answer(lambda: look.outline(choices, read_ref(ref)).text)
+        return answer("outline", lambda: look.outline(choices, read_ref(ref)).text)
 
     def list_outputs(tool: str | None = None, query: str | None = None) -> str:
         """List the stored tool outputs, newest first.
@@ -117,6 +128,12 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             tool: Only those of this tool.
             query: Only those whose command has these words, in this order, e.g. "cargo test".
         """
-        return answer(lambda: look.listing(choices, tool=tool, query=query or ""))
+
+        def ask() -> str:
+            listed = look.listing(choices, tool=tool, query=query or "")
+            note_retrieval(choices, "list", listed, clip=Clip(listed, _count=choices.count))
+            return listed
+
+        return answer("list", ask)
 
     return [read_output, grep_output, outline_output, list_outputs]

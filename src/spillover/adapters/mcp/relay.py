@@ -26,7 +26,9 @@ from spillover.adapters.mcp.message import (
     dumps,
     messages,
     refusal,
+    written,
 )
+from spillover.adapters.mcp.noting import NOTED, client_of, finish_and_note, note_answer
 from spillover.adapters.mcp.reference import References
 from spillover.adapters.mcp.result import error as error_within
 from spillover.adapters.mcp.result import is_small, surely_fits
@@ -34,6 +36,7 @@ from spillover.adapters.mcp.tools import called
 from spillover.data import replace
 from spillover.errors import SpilloverError
 from spillover.fit import trim
+from spillover.ledger.note import note_retrieval, note_schemas
 from spillover.notice import one_line
 from spillover.retrieve.asked import SCHEME, read_ref
 from spillover.retrieve.tools import ERROR_CHARS
@@ -92,6 +95,7 @@ class Relay:
         self.working: dict[Any, asyncio.Task[None]] = {}  # requests of the client that we answer ourselves
         self.tasks: set[asyncio.Task[None]] = set()
         self.gone: dict[str, str] = {}
+        self.host = ""  # what the client calls itself
 
     async def run(self) -> str | None:
         """Run until the client or the servers have gone; return in words how the servers ended."""
@@ -201,6 +205,9 @@ class Relay:
             await self._reply(message)
         elif not message.is_request:
             await self._notify(message)
+        elif message.method == "initialize":
+            self.host = client_of(message)
+            await self._pass_on(message)
         elif message.method == "tools/list":
             self._work(message, self._list_tools(message))
         elif message.method == "tools/call":
@@ -209,7 +216,11 @@ class Relay:
             self._work(message, self._read_resource(message))
         elif self.links and message.method in NO_RESOURCES and self.only and self.many.lacks(self.only, "resources"):
             await self.client.send(answer(message.id, completed(NO_RESOURCES[message.method], message)))
-        elif self.only is None or (message.method == "server/discover" and not self.servers[self.only].modern):
+        else:
+            await self._pass_on(message)
+
+    async def _pass_on(self, message: Message) -> None:
+        if self.only is None or (message.method == "server/discover" and not self.servers[self.only].modern):
             self._work(message, self.many.answer(message))
         else:
             await self.forward(self.only, message)
@@ -279,6 +290,9 @@ class Relay:
             await self.client.send(dumps({"jsonrpc": "2.0", "id": message.id, "error": told}))
             return
         await self.client.send(answer(message.id, await self.listed("tools/list", page)))
+        ours = [tool.listed for tool in self.catalog.ours.values()]
+        if ours:
+            await asyncio.to_thread(note_schemas, self.clipper, written(ours), host=self.host or None)
 
     async def listed(self, method: str, page: Any) -> Any:
         """Return a list, or what is said of all servers, without strings that no host could want."""
@@ -332,6 +346,7 @@ class Relay:
             passed = await asyncio.to_thread(self.references.put_into, params.get("arguments"), name, schema)
         except SpilloverError as error:
             said = trim(f"[{one_line(str(error), ERROR_CHARS)}]", self.clipper.for_answers())
+            note_retrieval(self.clipper, "read", said)
             result = {"content": [{"type": "text", "text": said}], "isError": True}
             await self.client.send(answer(message.id, completed(result, message)))
             return
@@ -356,6 +371,7 @@ class Relay:
             clip = await asyncio.to_thread(self.clipper.read, read_ref(uri))
         except SpilloverError as error:
             said = trim(one_line(str(error), ERROR_CHARS), self.clipper.for_answers())
+            note_retrieval(self.clipper, "read", said)
             await self.client.send(refusal(message.id, INVALID_PARAMS, said))
             return
         contents = [{"uri": uri[:NAME_CHARS], "mimeType": "text/plain", "text": clip.text}]
@@ -391,12 +407,18 @@ class Relay:
         message = with_notes(message, call.notes)
         finish = self._finisher(call, message)
         choices = self.catalog.tool(call.tool or call.method).choices
+        noted = call.method in NOTED
         if finish is None:
             await self.client.send(message.line)
-        elif len(message.line) <= SMALL:
-            await self.client.send(survived(finish, message, choices))
+            if noted and not self.catalog.tool(call.tool or call.method).left_alone:
+                note_answer(message, message.line, choices, self.host)
+            return
+        work = partial(survived, finish, message, choices)
+        if noted:
+            work = partial(finish_and_note, work, message, choices, self.host)
+        if len(message.line) <= SMALL:
+            await self.client.send(work())
         else:
-            work = partial(survived, finish, message, choices)
             self._beside(asyncio.ensure_future(self._finish_beside(message, work)))
 
     async def finished(self, method: str, message: Message, id_: Any) -> bytes:

@@ -8,9 +8,10 @@ import inspect
 from spillover.data import dataclass, replace
 from spillover.errors import SpilloverError, UsageError
 from spillover.fit import trim
+from spillover.ledger.note import gather, note_clip, note_retrieval
 from spillover.limits import SMALLEST, Limits
 from spillover.notice import TOOLS, one_line
-from spillover.retrieve.specs import about, check_arguments, schema
+from spillover.retrieve.specs import about, check_arguments, operation_of, schema
 from spillover.retrieve.tools import ERROR_CHARS, tools
 
 TYPE_CHECKING = False
@@ -113,8 +114,9 @@ async def called(tool: Offered, arguments: Any, clipper: Clipper) -> dict[str, A
     except Failed as failed:
         return _result(str(failed), is_error=True)
     except SpilloverError as error:
-        said = f"[{one_line(str(error), ERROR_CHARS)}]"
-        return _result(trim(said, clipper.for_answers()), is_error=True)
+        said = trim(f"[{one_line(str(error), ERROR_CHARS)}]", clipper.for_answers())
+        note_retrieval(clipper, operation_of(tool.listed["name"]), said)
+        return _result(said, is_error=True)
     return _result(text)
 
 
@@ -135,8 +137,11 @@ def _runner(clipper: Clipper) -> Callable[..., Any]:
             cwd: The folder to run it in.
             timeout: Seconds after which it is ended.
         """
-        run = await choices.arun(["sh", "-c", command], cwd=cwd, timeout=timeout, tool=RUN, die_with_parent=True)
+        with gather():
+            run = await choices.arun(["sh", "-c", command], cwd=cwd, timeout=timeout, tool=RUN, die_with_parent=True)
         ended = f"timed out after {timeout} s" if run.timed_out else f"exit code {run.exit_code}"
-        return f"{run.clip.text.rstrip()}\n[{ended}]".lstrip()
+        text = f"{run.clip.text.rstrip()}\n[{ended}]".lstrip()
+        note_clip(choices, run.clip, texts=[text], command=f"sh -c {command}", failing=bool(run.exit_code))
+        return text
 
     return run_command

@@ -1,0 +1,347 @@
+"""`spill stats`: what tools produced, what the model read of it, and what floods."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from spillover.cli import exits
+from spillover.cli.output import make_harmless, put, put_json
+from spillover.cli.setup import clipper
+from spillover.errors import UsageError
+from spillover.ledger import journal
+from spillover.ledger.misses import NEAR_LINES, find_misses
+from spillover.ledger.rules import BY as FLOODS_BY
+from spillover.ledger.rules import tame
+from spillover.ledger.stats import RERUN_SECONDS, add_up
+from spillover.notice import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from spillover.clipper import Clipper
+    from spillover.ledger.misses import Misses
+    from spillover.ledger.rules import Flood
+    from spillover.ledger.stats import Group, Stats, Sums
+
+#: So many groups and outputs are shown; `--json` has all of them.
+ROWS = 20
+WIDTH = 80
+#: A token that is read again from a provider's cache costs this much of one that is new, where nobody says.
+CACHED_SHARE = 0.1
+MILLION = 1_000_000
+#: The figures in the order they are taken away from what was produced, and what each is.
+PARTS = (
+    ("host_cut", "cut by the host"),
+    ("shown", "shown"),
+    ("notices", "notices"),
+    ("fetched", "fetched back"),
+    ("schemas", "tool schemas"),
+    ("reruns", "run again"),
+)
+
+
+def stats(arguments: argparse.Namespace) -> int:
+    made = clipper(arguments)
+    place = journal.place_of(made.store)
+    if place is None:
+        raise UsageError("this store keeps no journal; `spill stats` needs a folder or a bucket as store.")
+    if arguments.with_content and not arguments.export:
+        raise UsageError("--with-content is for --export FILE.")
+    since = 0.0 if arguments.since is None else time.time() - arguments.since
+    scope = made.outputs.own
+    if arguments.misses or arguments.export:
+        return _tell_misses(arguments, made, find_misses(journal.read(place, since=since, scope=scope)))
+    blocks = journal.blocks(place)
+    by = (arguments.by,) if arguments.by else FLOODS_BY
+    found = add_up(blocks, by=by, since=since, scope=scope)
+    floods = tame(found) if not arguments.by else []
+    price = _price(arguments)
+    if arguments.json:
+        put_json(_facts(found, floods, arguments.by, price))
+        return exits.OK
+    if found.first is None:
+        put(_tell_nothing(arguments, found, made))
+        return exits.OK
+    sections = [_head(found), _totals(found.total), _money(found.total, price)]
+    sections += [_groups(found.groups, arguments.by)] if arguments.by else [_floods(floods)]
+    _show("\n".join(section for section in sections if section))
+    return exits.OK
+
+
+def _tell_nothing(arguments: argparse.Namespace, found: Stats, made: Clipper) -> str:
+    where = "" if arguments.all_scopes else " in this project"
+    elsewhere = "" if arguments.all_scopes else " --all-scopes looks in every project."
+    off = " The journal is turned off (stats = false)." if made.stats is False else ""
+    damaged = f" {found.damaged:,} lines of the journal are damaged." if found.damaged else ""
+    return f"Nothing was clipped{where}{' in that time' if arguments.since else ''}.{elsewhere}{off}{damaged}\n"
+
+
+def _head(found: Stats) -> str:
+    total = found.total
+    begun, ended = (time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (found.first, found.last))
+    when = begun if begun == ended else f"{begun} to {ended}"
+    damaged = f", {found.damaged:,} damaged lines" if found.damaged else ""
+    calls = f"{_count(total.clips, 'output')}, {total.cut:,} of them cut; {_count(total.retrievals, 'retrieval')}"
+    return f"{when}: {calls}{damaged}\n"
+
+
+def _totals(total: Sums) -> str:
+    """Return the sum, a row for each figure, with bars."""
+    rows = [("produced", total.produced)]
+    rows += [(said, -getattr(total, name)) for name, said in PARTS if getattr(total, name)]
+    rows += [("net saved" if total.net >= 0 else "net lost", total.net)]
+    most = max(1, *(abs(tokens) for _, tokens in rows))
+    share = (
+        f"  {100 * total.net / total.produced:.0f} % of what was produced" if total.produced and total.net > 0 else ""
+    )
+    width = max(len(said) for said, _ in rows)
+    digits = max(len(f"{tokens:,}") for _, tokens in rows)
+    room = max(10, _width() - width - digits - 4)
+    lines = [
+        f"{said:<{width}}  {tokens:>{digits},}  {_bar(abs(tokens) / most, room)}".rstrip() for said, tokens in rows[:-1]
+    ]
+    said, tokens = rows[-1]
+    lines.append(f"{said:<{width}}  {tokens:>{digits},}{share}")
+    if total.reruns:
+        lines.append(
+            f"(run again: a command repeated within {RERUN_SECONDS // 60} minutes of a clip; nothing of it counts as saved)"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _groups(groups: Sequence[Group], by: str) -> str:
+    """Return a row for each group: what reached the model, as a bar, and the net."""
+    shown = groups[-ROWS:] if by == "day" else groups[:ROWS]
+    numbers = [(group.sums.produced, group.sums.received, group.sums.net) for group in shown]
+    widths = [max(len(f"{row[column]:,}") for row in [*numbers, (0, 0, 0)]) for column in range(3)]
+    widths = [max(width, len(head)) for width, head in zip(widths, ("produced", "read", "net"), strict=True)]
+    room = max(12, _width() - sum(widths) - 8 - 12)
+    name = min(room, max(len(by), *(len(_name(group)) for group in shown)))
+    bars = max(6, _width() - sum(widths) - name - 8)
+    most = max(1, *(row[1] for row in numbers))
+    head = "  ".join(
+        [by.ljust(name), *(word.rjust(w) for word, w in zip(("produced", "read", "net"), widths, strict=True))]
+    )
+    lines = [head]
+    for group, row in zip(shown, numbers, strict=True):
+        cells = [
+            one_line(_name(group), name).ljust(name),
+            *(f"{value:,}".rjust(width) for value, width in zip(row, widths, strict=True)),
+        ]
+        lines.append(f"{'  '.join(cells)}  {_bar(row[1] / most, bars)}".rstrip())
+    if len(groups) > len(shown):
+        lines.append(f"{len(shown)} of {len(groups):,}; --json shows all.")
+    return make_harmless("\n".join(lines)) + "\n"
+
+
+def _floods(floods: Sequence[Flood]) -> str:
+    """Return the commands that leave most in the context, each with the rule that would tame it."""
+    if not floods:
+        return ""
+    lines = ["What floods most, and a rule for spillover.toml that would tame it:", ""]
+    for flood in floods:
+        said = one_line(flood.command or flood.tool, max(20, _width() - 2))
+        each = flood.received // flood.calls
+        saves = f"; the rule saves about {flood.saves:,}" if flood.saves else ""
+        lines += [
+            f"# {said}",
+            f"# {_count(flood.calls, 'call')}, {each:,} tokens each{saves}",
+            *flood.rule.rstrip("\n").split("\n"),
+            "",
+        ]
+    return make_harmless("\n".join(lines[:-1])) + "\n"
+
+
+def _tell_misses(arguments: argparse.Namespace, made: Clipper, found: Misses) -> int:
+    if arguments.export:
+        return _export(arguments, made, found)
+    if arguments.json:
+        put_json(
+            {
+                "kinds": [{name: getattr(kind, name) for name in kind.__slots__} for kind in found.kinds],
+                "outputs": [
+                    {
+                        "ref": miss.ref,
+                        "scope": miss.scope,
+                        "tool": miss.tool,
+                        "command": miss.command,
+                        "kind": miss.kind,
+                        "when": miss.when,
+                        "near": miss.near,
+                        "retrievals": [
+                            {
+                                "operation": entry.operation,
+                                "when": entry.when,
+                                "tokens": entry.received,
+                                "lines": [list(part) for part in entry.lines],
+                                "near": entry.near,
+                            }
+                            for entry in miss.retrievals
+                        ],
+                    }
+                    for miss in found.outputs
+                ],
+            }
+        )
+        return exits.OK
+    if not found.outputs:
+        put(
+            "Nobody went back to an output"
+            + (".\n" if arguments.all_scopes else " of this project. --all-scopes looks in every project.\n")
+        )
+        return exits.OK
+    from spillover.cli.keeping import lay_out
+
+    rows = [
+        (
+            kind.kind,
+            *(
+                f"{value:,}"
+                for value in (kind.clips, kind.back, kind.retrievals, kind.near, kind.far, kind.seen, kind.tokens)
+            ),
+        )
+        for kind in found.kinds
+    ]
+    head = ("kind", "cut", "gone back to", "calls", "near", "far", "seen", "tokens")
+    put(lay_out(head, rows, range(1, len(head))))
+    put(f"near: within {NEAR_LINES} lines of what was shown; far: elsewhere; seen: shown before\n\n")
+    outputs = []
+    for miss in found.outputs[:ROWS]:
+        near = "" if miss.near is None else f"{miss.near:,} lines off"
+        lines = next((f"{first:,}-{last:,}" for entry in reversed(miss.retrievals) for first, last in entry.lines), "")
+        outputs.append((miss.ref, miss.kind, str(len(miss.retrievals)), lines, near, one_line(miss.command, 40)))
+    from spillover.cli.output import fit_terminal
+
+    put(fit_terminal(lay_out(("ref", "kind", "calls", "last lines", "", "command"), outputs, (2,))))
+    if len(found.outputs) > ROWS:
+        put(f"{ROWS} of {len(found.outputs):,} outputs; --json shows all.\n")
+    return exits.OK
+
+
+def _export(arguments: argparse.Namespace, made: Clipper, found: Misses) -> int:
+    import json
+
+    from spillover.ledger.export import export
+
+    path, count = arguments.export, 0
+    try:
+        # The commands and lines of somebody's work: for nobody else to read.
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            for record in export(found.outputs, made.for_answers(), with_content=arguments.with_content):
+                file.write(json.dumps(record, ensure_ascii=True) + "\n")
+                count += 1
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
+    content = "" if arguments.with_content else " without their content; --with-content adds it"
+    put(f"{_count(count, 'output')} written to {path}{content}.\n")
+    return exits.OK
+
+
+def _price(arguments: argparse.Namespace) -> tuple[float, float] | None:
+    if arguments.price is None:
+        if arguments.cached_price is not None:
+            raise UsageError("--cached-price needs --price, e.g. --price 3.00 --cached-price 0.30.")
+        return None
+    cached = arguments.price * CACHED_SHARE if arguments.cached_price is None else arguments.cached_price
+    return arguments.price, cached
+
+
+def _money(total: Sums, price: tuple[float, float] | None) -> str:
+    """Return what the net is worth: once, and again in every later turn that reads the same context from a cache."""
+    if price is None:
+        return ""
+    once, again = (total.net * each / MILLION for each in price)
+    return (
+        f"net at ${price[0]:,.2f} per million tokens: ${once:,.2f}\n"
+        f"and in each later turn, from the cache at ${price[1]:,.2f}: ${again:,.2f}\n"
+    )
+
+
+def _facts(
+    found: Stats, floods: Sequence[Flood], by: str | None, price: tuple[float, float] | None
+) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "first": found.first,
+        "last": found.last,
+        "damaged": found.damaged,
+        "total": _figures(found.total),
+    }
+    if price is not None:
+        once, again = (round(found.total.net * each / MILLION, 6) for each in price)
+        facts["money"] = {"price": price[0], "cached_price": price[1], "net": once, "net_per_cached_turn": again}
+    if by:
+        facts["by"] = by
+        facts["groups"] = [{by: group.names[0], **_figures(group.sums)} for group in found.groups]
+    else:
+        facts["floods"] = [
+            {
+                "command": flood.command,
+                "tool": flood.tool,
+                "calls": flood.calls,
+                "tokens_read": flood.received,
+                "pattern": flood.pattern,
+                "tokens": flood.tokens,
+                "rule": flood.rule,
+                "saves": flood.saves,
+            }
+            for flood in floods
+        ]
+    return facts
+
+
+def _figures(sums: Sums) -> dict[str, int]:
+    return {name: getattr(sums, name) for name in (*sums.__slots__, "net")}
+
+
+def _name(group: Group) -> str:
+    return group.names[0] or "(none)"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _width() -> int:
+    try:
+        return min(120, os.get_terminal_size(1).columns) or WIDTH
+    except OSError:
+        return WIDTH
+
+
+def _bar(share: float, room: int) -> str:
+    """Return a bar; what is not nothing is never drawn as nothing."""
+    eighths = max(1, round(share * room * 8)) if share > 0 else 0
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+
+
+#: How parts of a line look to a person: what it has, and its style.
+STYLES = (
+    (r"[█▏▎▍▌▋▊▉]+", "cyan"),
+    (r"^#.*", "dim"),
+    (r"^\[tools.*|^tokens = .*", "green"),
+    (r"^net saved.*", "bold green"),
+    (r"^net lost.*", "bold red"),
+)
+
+
+def _show(text: str) -> None:
+    """Print figures: in colour on a terminal, where rich is there to do it."""
+    if not os.isatty(1):
+        put(text)
+        return
+    try:
+        from rich.console import Console
+        from rich.text import Text
+    except ImportError:
+        put(text)
+        return
+    import re
+
+    drawn = Text(make_harmless(text).rstrip("\n"))
+    for pattern, style in STYLES:
+        drawn.highlight_regex(re.compile(pattern, re.MULTILINE), style)
+    Console(highlight=False, soft_wrap=True).print(drawn)
