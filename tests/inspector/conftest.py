@@ -45,14 +45,18 @@ class Place:
     def serve(self, *options):
         """`spill ui`, as anybody starts it; its address."""
         command = [SPILL, "ui", "--no-open", *options]
-        with subprocess.Popen(command, cwd=self.project, env=self.env, stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            command, cwd=self.project, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
             try:
                 address = process.stdout.readline().strip()
                 assert address.startswith("http://127.0.0.1:"), address
                 yield address
             finally:
                 process.terminate()
-                assert process.wait(30) == 0
+                said = process.communicate(timeout=60)[1]
+                assert process.returncode == 0
+                assert "Traceback" not in said
 
 
 @pytest.fixture

@@ -171,12 +171,13 @@ def test_other_limits_change_the_clip_at_once_with_their_cost(page, shop):
 def test_json_is_a_tree_that_says_what_was_elided(page, shop):
     open_output(page, shop, "curl")
     page.click("[data-tab=dress]")
-    page.click(".tree .toggle:has-text('items')")
+    page.click(".tree .toggle:has-text('items: [')")
+    page.click(".tree .more:has-text('2,800 more…')")
     elided = page.locator(".tree .elided").first
     expect(elided).to_contain_text("not shown to the model")
     hidden = page.locator(".tree li.hidden[role=treeitem]").count()
     elided.click()
-    expect(page.locator(".tree li.hidden[role=treeitem]")).not_to_have_count(hidden)
+    expect(page.locator(".tree li.hidden[role=treeitem]")).to_have_count(hidden + 200)
     page.click(".tree .toggle:has-text('error')")
     expect(page.locator(".tree .string", has_text="E_PARTIAL")).to_be_visible()
 
@@ -269,12 +270,12 @@ def test_the_charts_add_up_to_what_the_ledger_says(page, place):
 
 def test_an_investigation_from_the_list_to_the_retrieval(page, place):
     """List → open → search → what-if → copy the command → run it → see the retrieval appear."""
-    (place.project / "big.log").write_text(LOG)
-    ran = place.spill("run", "--tool", "make", "--", "cat", "big.log")
+    (place.project / "build.py").write_text(f"print({LOG!r}, end='')")
+    ran = place.spill("run", "--tool", "make", "--", "python3", "build.py")
     assert ran.returncode == 0, ran.stderr
     with place.serve() as address:
         page.goto(address)
-        page.click(".row[data-id] >> text=cat big.log")
+        page.click(".row[data-id] >> text=python3 build.py")
         expect(page.locator("[data-pane=model]")).to_contain_text("the very words the model got")
         page.fill(".tools input[type=search]", f"package {QUERY}\\b")
         expect(page.locator(".tools .grow .count")).to_have_text(re.compile(r"1 of \d"))

@@ -200,7 +200,7 @@ class Page:
             if "start" not in request.query_params:
                 return made.root()
             start, end, depth, first = (_number(request, name, 0) for name in ("start", "end", "depth", "from"))
-            return made.children(start, end, depth, first)
+            return made.children(start, end, depth, first, fold="flat" not in request.query_params)
 
         return await _answer(tree)
 

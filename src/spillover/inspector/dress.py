@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 CAP = 32 << 20
 #: So many members are shown at once, and so much of each.
 PAGE, TEXT_CHARS, KEY_CHARS = 200, 300, 120
+#: So many members are looked at for one page.
+SCANNED = 50_000
 #: Cells of a row, and characters of a cell.
 CELLS, CELL_CHARS = 100, 200
 _BOM = b"\xef\xbb\xbf"
@@ -52,22 +54,28 @@ class Tree:
         start += len(self.data) - start - len(self.data[start:].lstrip())
         return self._node("", start, start, len(self.data.rstrip()), 1)
 
-    def children(self, start: int, end: int, depth: int, first: int) -> dict[str, Any]:
-        """Return members of the container at these bytes, from one of them on."""
+    def children(self, start: int, end: int, depth: int, first: int, *, fold: bool = True) -> dict[str, Any]:
+        """Return members of the container at these bytes, from one of them on; `fold`: those left out beside each other as one."""
         if not 0 <= start < end <= len(self.data) or depth < 1 or first < 0:
             raise UsageError("There is no such value.")
         inside = self.members.inside(start, end, depth)
         if inside is None:
-            return {"from": first, "all": 0, "rows": []}
-        is_object, rows = self.data[start] == 0x7B, []
-        count = len(inside) - 1
-        for number in range(first, min(first + PAGE, count)):
+            return {"next": first, "all": 0, "rows": []}
+        rows: list[dict[str, Any]] = []
+        count, number = len(inside) - 1, first
+        while number < count and len(rows) < PAGE and number < first + SCANNED:
             child = self.members.child(inside, number)
-            key = str(number)
-            if is_object:
-                key = flat(self.data[child.at : child.start].rstrip().removesuffix(b":").rstrip()[1:-1])[:KEY_CHARS]
-            rows.append(self._node(key, child.at, child.start, child.end, depth + 1))
-        return {"from": first, "all": count, "rows": rows}
+            if fold and self._seen(child.at, child.end) == "none":
+                if not (rows and "run" in rows[-1]):
+                    rows.append({"run": 0, "from": number})
+                rows[-1]["run"] += 1
+            else:
+                key = str(number)
+                if self.data[start] == 0x7B:
+                    key = flat(self.data[child.at : child.start].rstrip().removesuffix(b":").rstrip()[1:-1])[:KEY_CHARS]
+                rows.append(self._node(key, child.at, child.start, child.end, depth + 1))
+            number += 1
+        return {"next": number, "all": count, "rows": rows}
 
     def _node(self, key: str, at: int, start: int, end: int, depth: int) -> dict[str, Any]:
         opening = self.data[start : start + 1]

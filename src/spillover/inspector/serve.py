@@ -39,7 +39,9 @@ async def _serve(
     door = Door(token=new_token(), host=HOST, called_otherwise=OTHERWISE, not_let_in=NOT_LET_IN, same_origin=True)
     bounds = Bounds()
     page = Page(clipper, door, bounds, facts=facts)
-    server = make_server(page, HOST, bounds)
+    # A request that Ctrl-C cuts short would be a traceback on the terminal; errors are told on the page.
+    server = make_server(page, HOST, bounds, log_level="critical")
+    server.before_end = page.news.close
     opened = listen(HOST, port, "--port PORT")
     # Behind the #, a browser keeps it to itself: it is in no request, no log and no Referer.
     address = f"http://{HOST}:{opened.getsockname()[1]}/#token={door.token}" + (f"&to={to}" if to else "")

@@ -12,7 +12,8 @@ from spillover.serving.sockets import bounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Callable, Iterator
+    from socket import socket
     from typing import Any
 
     from spillover.serving.door import Bounds
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 class Server(uvicorn.Server):
     """Ends at a signal as we do, with everything closed; uvicorn would have the signal end us then."""
 
+    #: Ends answers that have no end of their own, before connections are closed on them.
+    before_end: Callable[[], Awaitable[None]] | None = None
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        if self.before_end is not None:
+            await self.before_end()
+        await super().shutdown(sockets)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -28,7 +37,7 @@ class Server(uvicorn.Server):
         yield
 
 
-def make_server(app: Any, host: str, bounds: Bounds) -> Server:
+def make_server(app: Any, host: str, bounds: Bounds, *, log_level: str = "error") -> Server:
     """Return a server for an ASGI application; the socket it listens on is ours, see `sockets.listen`."""
     config = uvicorn.Config(
         app,
@@ -36,7 +45,7 @@ def make_server(app: Any, host: str, bounds: Bounds) -> Server:
         http=bounded(bounds),
         ws="none",
         lifespan="off",
-        log_level="error",
+        log_level=log_level,
         access_log=False,
         server_header=False,
         h11_max_incomplete_event_size=bounds.header_bytes,

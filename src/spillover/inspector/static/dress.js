@@ -44,49 +44,42 @@ export class Dress {
       const opening = inner.hidden;
       inner.hidden = !opening;
       for (const element of [toggle, item]) element.setAttribute("aria-expanded", String(opening));
-      if (opening && !inner.childElementCount) await this.more(node, inner, 0);
+      if (opening && !inner.childElementCount) await this.more(node, inner, 0, { flat: node.seen === "none" ? 1 : null });
     });
     if (open) toggle.click();
     return item;
   }
 
-  async more(node, inner, from) {
+  // Members from one on; what was left out beside each other is one line, until somebody wants to see it.
+  async more(node, inner, from, { upto = Infinity, flat = null, before = null } = {}) {
     try {
-      const page = await ask(`output/${this.id}/tree`, { start: node.start, end: node.end, depth: node.depth, from });
-      let run = [];
-      const flush = () => {
-        // What was left out beside each other is one line, until somebody wants to see it.
-        if (run.length > 3) inner.append(this.elided(run));
-        else inner.append(...run.map((row) => this.node(row)));
-        run = [];
-      };
-      for (const row of page.rows) {
-        if (row.seen === "none" && node.seen !== "none") run.push(row);
-        else {
-          flush();
-          inner.append(this.node(row));
-        }
-      }
-      flush();
-      const left = page.all - from - page.rows.length;
+      const page = await ask(`output/${this.id}/tree`, { start: node.start, end: node.end, depth: node.depth, from, flat });
+      const rows = page.rows.slice(0, upto - from).map((row) => (row.run ? this.elided(node, inner, row) : this.node(row)));
+      const next = Math.min(upto, page.next);
+      const left = Math.min(upto, page.all) - next;
       if (left > 0) {
         const button = h("button", { type: "button", class: "more" }, `${number(left)} more…`);
         const item = h("li", {}, button);
-        button.addEventListener("click", () => {
+        button.addEventListener("click", async () => {
+          await this.more(node, inner, next, { upto, flat, before: item });
           item.remove();
-          this.more(node, inner, from + page.rows.length);
         });
-        inner.append(item);
+        rows.push(item);
       }
+      if (before) before.before(...rows);
+      else inner.append(...rows);
     } catch (error) {
       this.app.fail(error);
     }
   }
 
-  elided(rows) {
+  elided(node, inner, { run, from }) {
     const item = h("li", { class: "hidden" });
-    const button = h("button", { type: "button", class: "more elided" }, `… ${number(rows.length)} not shown to the model …`);
-    button.addEventListener("click", () => item.replaceWith(...rows.map((row) => this.node(row))));
+    const button = h("button", { type: "button", class: "more elided" }, `… ${number(run)} not shown to the model …`);
+    button.addEventListener("click", async () => {
+      await this.more(node, inner, from, { upto: from + run, flat: 1, before: item });
+      item.remove();
+    });
     item.append(button);
     return item;
   }
