@@ -34,8 +34,9 @@ format: $(TESTED) ## fix what lint can fix by itself
 docs: $(TESTED) ## update help, signatures and outputs in README.md and docs/
 	$(BIN)/python scripts/docs.py
 
-picture: $(READY) ## draw what `make demo` prints as docs/demo.svg
+picture: $(TESTED) ## draw what `make demo` prints as docs/demo.svg, and take the pictures of `spill ui`
 	$(BIN)/python scripts/picture.py
+	$(BIN)/python scripts/ui_pictures.py
 
 bench: $(TESTED) ## every bench: each prints a table
 	@set -e; for bench in bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done

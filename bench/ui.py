@@ -5,7 +5,8 @@
 
 From the moment the address is opened to the first frame with rows on it, by the browser's own clock. "At once" is right after
 the server has printed its address, while it is still reading records; "again" is every later visit. Times on a shared machine
-vary: each is the median of several, and the least is told beside it.
+vary: each is the median of several, and the least is told beside it. The processor time of the same visits, of the server and of
+the page together, depends less on what else the machine does.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -20,6 +22,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from spillover import DirStore
 from spillover.store.base import Record
@@ -84,7 +87,7 @@ def measure(outputs: int, folder: Path) -> list[Row]:
     scope = "bench/ui"
     fill(folder / "store", outputs, scope)
     command = [SPILL, "ui", "--no-open", "--store", str(folder / "store"), "--scope", scope]
-    at_once, again, scrolled = [], [], []
+    at_once, again, scrolled, worked = [], [], [], []
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))  # type: ignore[attr-defined]
         for _ in range(ROUNDS):
@@ -92,10 +95,21 @@ def measure(outputs: int, folder: Path) -> list[Row]:
                 assert process.stdout is not None
                 address = process.stdout.readline().strip()
                 page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+                metrics = page.context.new_cdp_session(page)
+                metrics.send("Performance.enable")
+
+                def cpu(pid: int = process.pid, metrics: Any = metrics) -> float:
+                    found = {each["name"]: each["value"] for each in metrics.send("Performance.getMetrics")["metrics"]}
+                    ticks = sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[11:13]))
+                    return 1000 * (float(found["ProcessTime"]) + ticks / os.sysconf("SC_CLK_TCK"))
+
                 for times in (at_once, again):
                     page.goto("about:blank")
+                    before = cpu()
                     page.goto(address, wait_until="commit")
                     times.append(float(page.evaluate(FIRST)))
+                    if times is again:
+                        worked.append(cpu() - before)
                     page.get_by_text(f"{outputs:,} outputs", exact=True).wait_for(timeout=120_000)
                 before = time.perf_counter()
                 page.locator(".list").evaluate("one => { one.scrollTop = one.scrollHeight; }")
@@ -108,6 +122,7 @@ def measure(outputs: int, folder: Path) -> list[Row]:
     return [
         Row(f"first view, {count}, at once", statistics.median(at_once), min(at_once), BAR),
         Row(f"first view, {count}, again", statistics.median(again), min(again), BAR),
+        Row("  of these, processor time in all", statistics.median(worked), min(worked)),
         Row("from the first to the last row", statistics.median(scrolled), min(scrolled)),
     ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import suppress
 
 from spillover.errors import StoreError
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 #: So many records are read before the first answer; the others follow in pieces of this many.
-FIRST, PIECE = 200, 500
+FIRST, PIECE = 200, 100
+#: Seconds between two pieces, in which whoever asks is answered.
+PAUSE = 0.01
 #: Of the journal, so many of the newest lines are looked at.
 ENTRIES = 50_000
 #: The id of a run whose output is not stored under a ref.
@@ -58,7 +61,8 @@ class Library:
         self._back: dict[str, list[Entry]] = {}
         self._newest_entry = 0.0
         self._waiting: list[str] = []
-        self.version = 0
+        self._rows: tuple[int, list[Row]] = (-1, [])
+        self.version = 0  # another one whenever a row may have changed
 
     @property
     def place(self) -> str | None:
@@ -113,16 +117,19 @@ class Library:
     def finish(self) -> None:
         """Read every record that waits, in pieces, so that whoever asks meanwhile is answered."""
         while self.go_on():
-            pass
+            time.sleep(PAUSE)
 
     def rows(self) -> list[Row]:
         """Return every row, newest first."""
         with self._lock:
-            found = [self._with_run(row) for row in self._records.values()]
-            for name, run in self._runs.items():
-                if run.ref is None or run.ref not in self._stamps:
-                    found.append(_row_of_run(name, run))
-            return sorted(found, key=lambda row: (-row["created"], row["id"]))
+            if self._rows[0] != self.version:
+                found = [self._with_run(row) for row in self._records.values()]
+                for name, run in self._runs.items():
+                    if run.ref is None or run.ref not in self._stamps:
+                        found.append(_row_of_run(name, run))
+                found.sort(key=lambda row: (-row["created"], row["id"]))
+                self._rows = (self.version, found)
+            return self._rows[1]
 
     def row(self, id_: str) -> Row | None:
         """Return the row of an output."""
@@ -208,6 +215,7 @@ class Library:
         for entry in reversed(new):  # lines of the same millisecond come again
             if entry.operation == "clip" and entry.ref:
                 self._clips[entry.ref] = entry
+                self.version += 1
             elif entry.operation in RETRIEVALS and entry.ref:
                 back = self._back.setdefault(entry.ref, [])
                 if entry not in back[:50]:
@@ -238,7 +246,7 @@ def _stamps(folder: Folder) -> dict[str, tuple[int, bool]]:
                     times[parsed[0]] = entry.stat(follow_symlinks=False).st_mtime_ns
             elif parsed and parsed[1] == PIN:
                 pins.add(parsed[0])
-    return {ref: (time, ref in pins) for ref, time in times.items()}
+    return {ref: (when, ref in pins) for ref, when in times.items()}
 
 
 def _row_of_record(record: Record) -> Row:
