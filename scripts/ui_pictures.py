@@ -52,14 +52,14 @@ def prepare(project: Path, environment: dict[str, str]) -> None:
         env = {**environment, **more}
         subprocess.run([SPILL, *words], cwd=project, env=env, check=False, capture_output=True)
 
-    test = ("run", "--", "python", "-m", "pytest", "-v", "-p", "no:cacheprovider", "test_orders.py")
+    test = ("run", "--", "python", "-m", "pytest", "-v", "--no-header", "test_orders.py")
     spill(*test)
     spill("run", "--", "python", "orders.py")
     spill(*test, BREAK="1")
     spill("run", "--", "python", "export.py")
     spill("run", "--", "git", "status")
     spill(*test)
-    spill("run", "--", "find", "/usr/lib/python3", "/etc", "-name", "*.py")
+    spill("run", "--", "find", "/usr/share", "-name", "*.py")
     spill(*test, BREAK="1")
     spill("grep", "last:pytest", "order 641")
     spill("read", "last:pytest", "430:470")
@@ -110,11 +110,11 @@ def main() -> int:
     if chromium["find"]() is None:
         print(chromium["why_not"]())
         return 0
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="spill-") as folder:
         project = Path(folder) / "shop"
         states = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config"}
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {"PATH": path, "LANG": "C.UTF-8", **states}
+        environment = {"PATH": path, "LANG": "C.UTF-8", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **states}
         prepare(project, environment)
         command = [SPILL, "ui", "--no-open"]
         with subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.PIPE, text=True) as process:

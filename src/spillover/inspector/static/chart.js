@@ -15,7 +15,7 @@ export function stacks(rows, { height = 180, label = "", room = 900 }) {
     svg.append(s("line", { class: "grid", x1: left, x2: width + left, y1: y, y2: y }), s("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, short(Math.round(top * share))));
   }
   svg.append(s("line", { class: "axis", x1: left, x2: width + left, y1: height, y2: height }));
-  const slot = width / Math.max(1, rows.length);
+  const slot = Math.min(64, width / Math.max(1, rows.length));
   const every = Math.ceil(rows.length / Math.max(1, Math.floor(width / 56)));
   rows.forEach((row, index) => {
     let y = height;
