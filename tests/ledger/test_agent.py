@@ -4,6 +4,8 @@ import asyncio
 import io
 import json
 import random
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -227,3 +229,53 @@ def test_what_a_scripted_agent_received_over_500_calls_is_what_the_journal_adds_
     assert total.schemas == agent.schemas
     assert total.produced >= total.shown > 0
     assert total.notices > 0
+
+
+def test_what_the_command_line_printed_is_what_the_journal_adds_up_to(tmp_path, monkeypatch):
+    """The last newline may be the terminal's: what is printed is the text, and a newline where it has none."""
+    monkeypatch.setenv("SPILLOVER_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("SPILLOVER_TOKENS", "500")
+    monkeypatch.chdir(tmp_path)
+    place, received = str(tmp_path / "store"), 0
+
+    def spill(*arguments, given=""):
+        ran = subprocess.run(
+            [sys.executable, "-c", CODE, *arguments], input=given.encode(), capture_output=True, check=False, timeout=60
+        )
+        return ran.stdout.decode(), ran.stderr.decode()
+
+    long = "".join(f"line {number} of many\n" for number in range(3_000))
+    event = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": {"stdout": long, "stderr": ""}}
+    ours = {**event, "tool_input": {"command": "spill read last | head"}}
+    asked = [
+        ("run", "--", "seq", "1", "4000"),
+        ("run", "--", "echo", "hi"),
+        ("sh", "seq 1 3000 | tail -3"),
+        ("--tool", "make"),
+        ("read", "last:seq", "100:120"),
+        ("grep", "last:seq", "77$"),
+        ("grep", "--ranked", "last:seq", "77"),
+        ("outline", "last:seq"),
+        ("hook", "claude-code"),
+        ("hook", "opencode"),
+    ]
+    for arguments in asked:
+        given = long if arguments[0] == "--tool" else ""
+        if arguments[0] == "hook":
+            given = json.dumps(event if arguments[1] == "claude-code" else {"tool": "bash", "output": long})
+        out, words = spill(*arguments, given=given)
+        if arguments[0] == "hook":
+            said = json.loads(out)
+            out = said["output"] if "output" in said else said["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+        notes = words.splitlines() if arguments[0] == "sh" else []
+        added = add_up(journal.blocks(place)).total.received - received
+        forms = {estimate(form) + sum(map(estimate, notes)) for form in (out, out.removesuffix("\n"))}
+        assert added in forms, arguments
+        received += added
+    short = {
+        **ours,
+        "tool_response": {"stdout": "100: line\n", "stderr": ""},
+        "tool_input": {"command": "spill read last 1:1"},
+    }
+    spill("hook", "claude-code", given=json.dumps(short))  # it is an answer of ours, and noted as that
+    assert add_up(journal.blocks(place)).total.received == received
