@@ -62,8 +62,7 @@ def one_gigabyte(place):
     place.clipper.clip("the store is made\n" * 40_000, tool="seq")
     ref, block = "cat-" + "a" * 16, (b"." * (LINE - 1) + b"\n") * (BLOCK // LINE)
     with open(place.root / f"{ref}.txt", "wb") as file:
-        for _ in range((1 << 30) // (64 * BLOCK)):
-            file.write(block * 64)
+        file.writelines(block * 64 for _ in range((1 << 30) // (64 * BLOCK)))
         for number, text in ((1, b"first line"), (9_000_000, b"needle"), (LINES, b"last line")):
             file.seek((number - 1) * LINE)
             file.write(text)

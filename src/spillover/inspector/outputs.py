@@ -6,9 +6,11 @@ import os
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
+from dataclasses import dataclass  # ours cannot be watched by a finalizer
 from itertools import accumulate
+from weakref import finalize
 
-from spillover.data import dataclass, replace
+from spillover.data import replace
 from spillover.errors import RefError, StoreError
 from spillover.inspector.library import RUN_PREFIX, facts_of
 from spillover.intake.blob import Held
@@ -39,7 +41,7 @@ MOST_LINES, PIECE = 1_000, 1 << 20
 MOST_PARTS = 5_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Output:
     """An output that is open."""
 
@@ -75,7 +77,7 @@ class Outputs:
         with self._lock:
             self._open[id_] = made
             while len(self._open) > OPEN:
-                self._open.popitem(last=False)  # whoever still reads it has it open; then it is closed
+                self._open.popitem(last=False)
         return made
 
     def forget(self, id_: str) -> None:
@@ -85,7 +87,9 @@ class Outputs:
     def _stored(self, ref: str) -> Output:
         record, document = opened(self.choices, ref)
         ends = tuple(accumulate(size for _, size in record.segments)) if len(record.segments) > 1 else ()
-        return Output(ref, record, document, whole=False, ends=ends)
+        made = Output(ref, record, document, whole=False, ends=ends)
+        finalize(made, document.blob.close)  # once nobody reads it any more: several threads may
+        return made
 
     def _run(self, id_: str) -> Output:
         store = self.choices.store
