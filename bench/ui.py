@@ -87,7 +87,10 @@ def measure(outputs: int, folder: Path) -> list[Row]:
     scope = "bench/ui"
     fill(folder / "store", outputs, scope)
     command = [SPILL, "ui", "--no-open", "--store", str(folder / "store"), "--scope", scope]
-    at_once, again, scrolled, worked = [], [], [], []
+    at_once: list[float] = []
+    again: list[float] = []
+    scrolled: list[float] = []
+    worked: list[float] = []
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))  # type: ignore[attr-defined]
         for _ in range(ROUNDS):

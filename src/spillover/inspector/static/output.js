@@ -129,7 +129,7 @@ export class OutputView {
   }
 
   tools() {
-    this.search = h("input", { type: "search", placeholder: "Search (regular expression)", "aria-label": "Search this output", autocomplete: "off", spellcheck: "false" });
+    this.search = h("input", { type: "search", placeholder: "Search (regex)", "aria-label": "Search this output", autocomplete: "off", spellcheck: "false" });
     this.caseless = h("input", { type: "checkbox", id: "caseless", checked: true });
     this.count = h("span", { class: "count", role: "status", "aria-live": "polite" });
     const look = settle(() => this.look(), 150);

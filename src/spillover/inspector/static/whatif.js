@@ -52,7 +52,7 @@ export class WhatIf {
         choice("keep", "Keep", about?.keeps ?? [], "as configured"),
         choice("profile", "Profile", about?.profiles ?? [], "none"),
         field("worth", "Worth", { type: "number", min: "0", max: "1", step: "0.01", placeholder: about?.worth ?? "" }),
-        field("query", "Query", { type: "text", placeholder: "what you want to know" }),
+        field("query", "Query", { type: "text", placeholder: "e.g. timeout" }),
       ),
       this.status,
       h("div", { class: "foot" }, this.rule, h("button", { type: "button", onclick: () => copy(this.rule.textContent) }, "Copy")),
