@@ -96,6 +96,7 @@ def test_a_gigabyte_scrolls_at_once_because_only_what_is_in_view_is_fetched(page
             expect(page.locator(".line[data-line='9000025']")).to_be_attached()
             page.locator(".lines").evaluate("one => { one.scrollTop = one.scrollHeight / 4; }")
             expect(page.locator("[data-pane=lines] .step")).to_have_text(re.compile(r" 419\d{4}:419\d{4}$"))
+            expect(page.locator("[data-pane=model] button")).to_have_text("Read 1.1 GB")
             assert len(sizes) < 20
             assert all("count=200" in url for url, _ in sizes)
             page.fill(".tools input[type=search]", "needle")

@@ -70,7 +70,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         ("spill show bash-7f3a9c2e41d05b86", "spill show --why last", "spill show --last cargo test"),
     ),
     "ui": (
-        "Open a page with what the model saw, what it did not, and what it saved.",
+        "Show what the model saw, and what it did not, on a local page.",
         arguments.ui,
         ("spill ui", "spill ui last", "spill ui --all-scopes --no-open"),
     ),

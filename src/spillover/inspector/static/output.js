@@ -9,6 +9,7 @@ import { clipText } from "./cliptext.js";
 import { WhatIf } from "./whatif.js";
 
 const TABLES = ["csv", "tsv"];
+const LARGE = 256e6; // bytes
 
 export class OutputView {
   constructor(root, app, id) {
@@ -250,7 +251,11 @@ export class OutputView {
     this.sayPart();
   }
 
-  async showModel() {
+  async showModel(asked = false) {
+    // All of it is read for this: of a very large output only when somebody wants it.
+    if (this.facts.bytes > LARGE && !asked)
+      return put(this.model, h("p", {}, "To show what the model saw, the whole output is read and clipped again."), h("p", {}, h("button", { type: "button", onclick: () => this.showModel(true) }, `Read ${bytes(this.facts.bytes)}`)));
+    if (asked) put(this.model, h("p", { class: "muted", role: "status" }, "Clipping it again…"));
     try {
       const seen = await ask(`output/${this.id}/seen`);
       this.seen = seen;
