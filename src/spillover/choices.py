@@ -99,9 +99,7 @@ class Choices:
     query: str = ""  # what the caller wants to know: raises what answers it
     worth: float = DEFAULT_WORTH  # below this expected worth per token nothing more is shown; 0 fills the limits
     budget: Pool | None = None  # the Budget that every call takes its tokens from, and adds its result to
-    stats: bool | None = (
-        None  # True: what fits is in the journal, too, not only what is cut or fetched back; False: nothing is
-    )
+    stats: bool | None = None  # what is in the journal: True all, False nothing, None what is cut and fetched back
     _count: Callable[[str], int] = field(init=False, repr=False, compare=False)
     _ways: tuple[Hint, ...] = field(init=False, repr=False, compare=False)
 
@@ -133,7 +131,7 @@ class Choices:
             raise UsageError("query is text: what you want to know of the output.")
         if isinstance(self.worth, bool) or not isinstance(self.worth, (int, float)) or not 0 <= self.worth <= 1:
             raise UsageError(f"worth={self.worth!r} is not valid; use a number from 0 (fill the limits) to 1.")
-        if self.stats not in (None, True, False):
+        if self.stats is not None and not isinstance(self.stats, bool):
             raise UsageError(
                 f"stats={self.stats!r} is not valid; use True, False, or None for what is cut and fetched back."
             )
@@ -338,13 +336,15 @@ class Choices:
         knows = form is not None and form.for_command is not None and isinstance(self.keep, str)
         if not command or not (knows or ruled):
             return self
+        line = command
         if not isinstance(command, str):
             import shlex  # only for those who want to know
 
             words = [os.fsdecode(word) for word in command]
-            command = words[2] if len(words) == 3 and words[1] == "-c" else shlex.join(words)
+            command = shlex.join(words)
+            line = words[2] if len(words) == 3 and words[1] == "-c" else command
         made = self
-        if ruled and (rule := find_command_rule(self.rules, command)) is not None:
+        if ruled and (rule := find_command_rule(self.rules, str(line))) is not None:
             made = self._apply_rule(rule)
         if knows:
             assert form is not None

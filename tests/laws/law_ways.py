@@ -103,6 +103,7 @@ def as_arguments(clipper):
         "wording",
         "query",
         "budget",
+        "stats",
     )
     return {name: getattr(clipper, name) for name in names}
 

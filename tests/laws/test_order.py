@@ -150,6 +150,7 @@ ORDER = """
     cli.hook                cli.init             cli.installed       cli.mcp             cli.trust           cli.ui
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning
+    cli.misses
     cli.stats
     cli.sh
     cli.parser

@@ -201,6 +201,14 @@ def test_without_a_folder_there_is_no_journal_and_no_disk_is_touched(monkeypatch
     assert journal.place_of(MemoryStore()) is None
 
 
+def test_with_a_bucket_as_store_the_journal_is_on_this_machine(tmp_path):
+    from spillover import ObjectStore
+
+    spool = tmp_path / "spool"
+    assert journal.place_of(ObjectStore("s3://bucket/outputs", spool=spool)) == str(spool)
+    assert journal.place_of(Clipper(store=DirStore(tmp_path / "here")).store) == str(tmp_path / "here")
+
+
 def test_what_fits_is_noted_only_where_somebody_asks_for_it(place):
     for stats, noted in ((None, 0), (False, 0), (True, 1)):
         Clipper(store=DirStore(place), stats=stats).clip("short")

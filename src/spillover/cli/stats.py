@@ -6,11 +6,13 @@ import os
 import time
 
 from spillover.cli import exits
+from spillover.cli.misses import ROWS, tell_misses
 from spillover.cli.output import make_harmless, put, put_json
 from spillover.cli.setup import clipper
+from spillover.cli.units import count_of
 from spillover.errors import UsageError
 from spillover.ledger import journal
-from spillover.ledger.misses import NEAR_LINES, find_misses
+from spillover.ledger.misses import find_misses
 from spillover.ledger.rules import BY as FLOODS_BY
 from spillover.ledger.rules import tame
 from spillover.ledger.stats import RERUN_SECONDS, add_up
@@ -22,12 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spillover.clipper import Clipper
-    from spillover.ledger.misses import Misses
     from spillover.ledger.rules import Flood
     from spillover.ledger.stats import Group, Stats, Sums
 
-#: So many groups and outputs are shown; `--json` has all of them.
-ROWS = 20
 WIDTH = 80
 #: A token that is read again from a provider's cache costs this much of one that is new, where nobody says.
 CACHED_SHARE = 0.1
@@ -53,7 +52,7 @@ def stats(arguments: argparse.Namespace) -> int:
     since = 0.0 if arguments.since is None else time.time() - arguments.since
     scope = made.outputs.own
     if arguments.misses or arguments.export:
-        return _tell_misses(arguments, made, find_misses(journal.read(place, since=since, scope=scope)))
+        return tell_misses(arguments, made, find_misses(journal.read(place, since=since, scope=scope, fitting=False)))
     blocks = journal.blocks(place)
     by = (arguments.by,) if arguments.by else FLOODS_BY
     found = add_up(blocks, by=by, since=since, scope=scope)
@@ -84,7 +83,7 @@ def _head(found: Stats) -> str:
     begun, ended = (time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (found.first, found.last))
     when = begun if begun == ended else f"{begun} to {ended}"
     damaged = f", {found.damaged:,} damaged lines" if found.damaged else ""
-    calls = f"{_count(total.clips, 'output')}, {total.cut:,} of them cut; {_count(total.retrievals, 'retrieval')}"
+    calls = f"{count_of(total.clips, 'output')}, {total.cut:,} of them cut; {count_of(total.retrievals, 'retrieval')}"
     return f"{when}: {calls}{damaged}\n"
 
 
@@ -133,7 +132,8 @@ def _groups(groups: Sequence[Group], by: str) -> str:
         ]
         lines.append(f"{'  '.join(cells)}  {_bar(row[1] / most, bars)}".rstrip())
     if len(groups) > len(shown):
-        lines.append(f"{len(shown)} of {len(groups):,}; --json shows all.")
+        which = "the last " if by == "day" else ""
+        lines.append(f"{which}{len(shown)} of {len(groups):,}; --json shows all.")
     return make_harmless("\n".join(lines)) + "\n"
 
 
@@ -143,102 +143,11 @@ def _floods(floods: Sequence[Flood]) -> str:
         return ""
     lines = ["What floods most, and a rule for spillover.toml that would tame it:", ""]
     for flood in floods:
-        said = one_line(flood.command or flood.tool, max(20, _width() - 2))
-        each = flood.received // flood.calls
-        saves = f"; the rule saves about {flood.saves:,}" if flood.saves else ""
-        lines += [
-            f"# {said}",
-            f"# {_count(flood.calls, 'call')}, {each:,} tokens each{saves}",
-            *flood.rule.rstrip("\n").split("\n"),
-            "",
-        ]
+        calls = f" ({count_of(flood.calls, 'call')} of {flood.received // flood.calls:,} tokens)"
+        said = one_line(flood.command or flood.tool, max(20, _width() - 2 - len(calls)))
+        table, tokens = flood.rule.rstrip("\n").split("\n")
+        lines += [f"# {said}{calls}", table, f"{tokens}  # saves {flood.saves:,} or more", ""]
     return make_harmless("\n".join(lines[:-1])) + "\n"
-
-
-def _tell_misses(arguments: argparse.Namespace, made: Clipper, found: Misses) -> int:
-    if arguments.export:
-        return _export(arguments, made, found)
-    if arguments.json:
-        put_json(
-            {
-                "kinds": [{name: getattr(kind, name) for name in kind.__slots__} for kind in found.kinds],
-                "outputs": [
-                    {
-                        "ref": miss.ref,
-                        "scope": miss.scope,
-                        "tool": miss.tool,
-                        "command": miss.command,
-                        "kind": miss.kind,
-                        "when": miss.when,
-                        "near": miss.near,
-                        "retrievals": [
-                            {
-                                "operation": entry.operation,
-                                "when": entry.when,
-                                "tokens": entry.received,
-                                "lines": [list(part) for part in entry.lines],
-                                "near": entry.near,
-                            }
-                            for entry in miss.retrievals
-                        ],
-                    }
-                    for miss in found.outputs
-                ],
-            }
-        )
-        return exits.OK
-    if not found.outputs:
-        put(
-            "Nobody went back to an output"
-            + (".\n" if arguments.all_scopes else " of this project. --all-scopes looks in every project.\n")
-        )
-        return exits.OK
-    from spillover.cli.keeping import lay_out
-
-    rows = [
-        (
-            kind.kind,
-            *(
-                f"{value:,}"
-                for value in (kind.clips, kind.back, kind.retrievals, kind.near, kind.far, kind.seen, kind.tokens)
-            ),
-        )
-        for kind in found.kinds
-    ]
-    head = ("kind", "cut", "gone back to", "calls", "near", "far", "seen", "tokens")
-    put(lay_out(head, rows, range(1, len(head))))
-    put(f"near: within {NEAR_LINES} lines of what was shown; far: elsewhere; seen: shown before\n\n")
-    outputs = []
-    for miss in found.outputs[:ROWS]:
-        near = "" if miss.near is None else f"{miss.near:,} lines off"
-        lines = next((f"{first:,}-{last:,}" for entry in reversed(miss.retrievals) for first, last in entry.lines), "")
-        outputs.append((miss.ref, miss.kind, str(len(miss.retrievals)), lines, near, one_line(miss.command, 40)))
-    from spillover.cli.output import fit_terminal
-
-    put(fit_terminal(lay_out(("ref", "kind", "calls", "last lines", "", "command"), outputs, (2,))))
-    if len(found.outputs) > ROWS:
-        put(f"{ROWS} of {len(found.outputs):,} outputs; --json shows all.\n")
-    return exits.OK
-
-
-def _export(arguments: argparse.Namespace, made: Clipper, found: Misses) -> int:
-    import json
-
-    from spillover.ledger.export import export
-
-    path, count = arguments.export, 0
-    try:
-        # The commands and lines of somebody's work: for nobody else to read.
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(fd, "w", encoding="utf-8") as file:
-            for record in export(found.outputs, made.for_answers(), with_content=arguments.with_content):
-                file.write(json.dumps(record, ensure_ascii=True) + "\n")
-                count += 1
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
-    content = "" if arguments.with_content else " without their content; --with-content adds it"
-    put(f"{_count(count, 'output')} written to {path}{content}.\n")
-    return exits.OK
 
 
 def _price(arguments: argparse.Namespace) -> tuple[float, float] | None:
@@ -299,10 +208,6 @@ def _figures(sums: Sums) -> dict[str, int]:
 
 def _name(group: Group) -> str:
     return group.names[0] or "(none)"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _width() -> int:

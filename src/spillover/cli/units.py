@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.config.values import AGE, COUNT, LIMITS, SIZE, kind_of, read, split
+from spillover.config.values import AGE, COUNT, FLAG, LIMITS, SIZE, kind_of, read, split
 
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _TIMES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
@@ -13,6 +13,8 @@ _COUNTED = {"retention.count": "outputs", "retention.runs": "runs"}
 def with_unit(key: str, value: object) -> str:
     """Return the value of a setting with its unit; "" where it sets nothing."""
     kind, name = kind_of(key), split(key)[1]
+    if kind == FLAG:
+        return str(value).lower()
     if kind not in (COUNT, SIZE, AGE):
         return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else "" if value == 0 else str(value)
     amount = int(read(kind, value))
@@ -43,3 +45,8 @@ def count_time(seconds: float) -> str:
             count = int(seconds // size)
             return f"{count:,} {unit}{'s' * (count != 1)}"
     return f"{seconds:g} second{'s' * (seconds != 1)}"
+
+
+def count_of(number: int, what: str) -> str:
+    """Return a number with what it counts: "1 call", "2,000 calls"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.ledger.misses import Miss
-    from spillover.view.document import Document
 
 #: An output larger than this is left out, and of one retrieval so many lines are needles.
 MOST_BYTES, NEEDLE_LINES = 64 << 20, 40
@@ -61,7 +60,7 @@ def _content(ref: str, wanted: list[tuple[tuple[int, int], ...]], choices: Choic
         ]
         return {"tokens": choices.count(log), "log": log, "needles": needles} if needles else None
     finally:
-        _close(document)
+        document.blob.close()
 
 
 def _needle(lines: list[str], ranges: tuple[tuple[int, int], ...], shown: tuple[tuple[int, int], ...]) -> list[str]:
@@ -70,7 +69,3 @@ def _needle(lines: list[str], ranges: tuple[tuple[int, int], ...], shown: tuple[
     hidden = (number for number in numbers if not any(first <= number <= last for first, last in shown))
     texts = (" ".join(clean(lines[number - 1].encode("utf-8", "replace")).split()) for number in hidden)
     return [text for text in texts if text][:NEEDLE_LINES]
-
-
-def _close(document: Document) -> None:
-    document.blob.close()

@@ -15,7 +15,7 @@ import time
 from contextlib import contextmanager, suppress
 
 from spillover.errors import StoreError
-from spillover.ledger.entry import Entry, decode, shorten_scope
+from spillover.ledger.entry import OPERATIONS, OUTCOMES, Entry, decode, shorten_scope
 from spillover.store.folder import READ, Folder, is_ours, make_file, make_folder, open_folder, shut
 from spillover.store.scope import EVERY, covers
 
@@ -29,6 +29,7 @@ LEDGER, JOURNAL = ".ledger", "journal"
 FILE_BYTES, ALL_BYTES = 8 << 20, 64 << 20
 #: So much is read at once; a line is never longer than LINE_BYTES.
 BLOCK, LINE_BYTES = 1 << 20, 4_096
+_FITTED = (OPERATIONS["clip"] + OUTCOMES["whole"]).encode()
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -68,14 +69,23 @@ def blocks(place: str, *, block: int = BLOCK) -> Iterator[bytes]:
 
 
 def read(
-    place: str, *, since: float = 0.0, scope: str = EVERY, newest: bool = False, block: int = BLOCK
+    place: str,
+    *,
+    since: float = 0.0,
+    scope: str = EVERY,
+    newest: bool = False,
+    fitting: bool = True,
+    block: int = BLOCK,
 ) -> Iterator[Entry]:
-    """Yield the entries of a scope, the oldest or the newest first; what is damaged is skipped."""
+    """Yield the entries of a scope, the oldest or the newest first; what is damaged is skipped.
+
+    `fitting=False` leaves out the clips of what fitted, which most are.
+    """
     own = shorten_scope(scope)
     for piece in _backwards(place, block) if newest else blocks(place, block=block):
         lines = piece.split(b"\n")
         for line in reversed(lines) if newest else lines:
-            entry = decode(line) if line else None
+            entry = decode(line) if line and (fitting or not line.startswith(_FITTED)) else None
             if entry is not None and entry.when >= since and covers(own, entry.scope):
                 yield entry
 

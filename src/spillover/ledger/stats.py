@@ -71,7 +71,7 @@ class Stats:
     """What a journal adds up to."""
 
     total: Sums
-    groups: tuple[Group, ...] = ()  # by day: in that order; else what produced most comes first
+    groups: tuple[Group, ...] = ()  # by day: in that order; else what the model read most of comes first
     by: tuple[str, ...] = ()
     first: float | None = None  # seconds since 1970, of the oldest and the newest line
     last: float | None = None
@@ -210,9 +210,9 @@ class _Sums:
             for cell, row in self.cells.items()
         ]
         if "day" in self.by:
-            made.sort(key=lambda each: (each.names[self.by.index("day")], -each.sums.produced, each.names))
+            made.sort(key=lambda each: (each.names[self.by.index("day")], -each.sums.received, each.names))
         else:
-            made.sort(key=lambda each: (-each.sums.produced - each.sums.received, each.names))
+            made.sort(key=lambda each: (-each.sums.received, -each.sums.produced, each.names))
         return Stats(
             _sums(self.figures.sum(axis=0)),
             tuple(made) if self.by else (),
