@@ -6,6 +6,7 @@ import shutil
 
 from playwright.sync_api import expect
 
+from spillover import Clipper
 from spillover.intake.meter import BLOCK, LineIndex
 from spillover.store.base import Record
 from spillover.store.record import to_json
@@ -152,3 +153,28 @@ def test_an_output_can_be_removed_only_where_that_was_allowed(page, place):
         page.click(".danger")
         expect(page.locator(".empty h2")).to_have_text("No outputs yet")
         assert [*place.store.list()] == []
+
+
+def test_both_streams_are_told_apart_and_projects_can_be_filtered(page, place):
+    numbers = "".join(f"{number}\n" for number in range(30_000))
+    capture = place.clipper.capture(tool="mine")
+    for stream, text in (("stdout", numbers), ("stderr", "oops\n"), ("stdout", numbers)):
+        capture.write(text, stream=stream)
+    assert capture.clip.outcome == "stored"
+    Clipper(store=place.store, scope="acme/other").clip("theirs\n" * 50_000, tool="theirs")
+    with place.serve("--all-scopes") as address:
+        page.goto(address)
+        rows = page.locator(".row[data-id]")
+        expect(rows).to_have_count(2)
+        page.select_option(".filters [name=project]", "acme/other")
+        expect(rows).to_have_count(1)
+        expect(page.locator(".row .tool")).to_have_text("theirs")
+        page.select_option(".filters [name=project]", place.scope)
+        page.click(".row[data-id]")
+        expect(page.locator(".line .text").first).not_to_be_empty()
+        page.keyboard.press("e")
+        expect(page.locator(".line.err .text")).to_have_text("oops")
+        expect(page.locator(".line.err .gutter")).to_have_attribute("title", "stderr")
+        page.keyboard.press("c")
+        expect(page.locator("[data-pane=lines] .foot [role=status]")).to_have_text("Copied")
+        assert page.evaluate("navigator.clipboard.readText()").endswith(" --all-scopes")
