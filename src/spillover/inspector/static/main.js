@@ -3,7 +3,6 @@
 import { ask, Events } from "./api.js";
 import { h, put } from "./dom.js";
 import { project } from "./format.js";
-import { openHelp } from "./help.js";
 import { OutputsView } from "./outputs.js";
 
 const main = document.getElementById("main");
@@ -76,6 +75,8 @@ function theme(next) {
   button.textContent = THEMES[name][0];
   button.setAttribute("aria-label", `Theme: ${THEMES[name][1]}`);
 }
+
+const openHelp = async () => (await import("./help.js")).openHelp();
 
 const typing = (target) => target.matches?.("input:not([type=range]):not([type=checkbox]), select, textarea");
 

@@ -10,6 +10,8 @@ const NARROW = matchMedia("(max-width: 760px)");
 const TIMES = [["", "Any time"], ["3600", "Last hour"], ["86400", "Last day"], ["604800", "Last 7 days"]];
 const OUTCOMES = { stored: "clipped", whole: "whole", lost: "lost", partial: "in part", removed: "removed" };
 
+const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30)));
+
 // What is known of every output, held while the page is open so that going back is immediate.
 const known = { rows: new Map(), complete: false, filters: {}, chosen: null, first: 0 };
 
@@ -84,6 +86,7 @@ export class OutputsView {
         if (fresh.size >= known.rows.size || done) {
           known.rows = new Map(fresh);
           this.apply();
+          await painted(); // the newest are on the screen before the others are asked for
         }
         if (done && answer.ready) break;
         if (done) {
