@@ -11,12 +11,13 @@ its folder is reached through the store's own, which is checked, no link is foll
 from __future__ import annotations
 
 import os
+import stat
 import time
 from contextlib import contextmanager, suppress
 
 from spillover.errors import StoreError
 from spillover.ledger.entry import OPERATIONS, OUTCOMES, Entry, decode, shorten_scope
-from spillover.store.folder import READ, Folder, is_ours, make_file, make_folder, open_folder, shut
+from spillover.store.folder import READ, TEMP, Folder, is_ours, make_file, make_folder, open_folder, shut
 from spillover.store.scope import EVERY, covers
 
 TYPE_CHECKING = False
@@ -42,6 +43,7 @@ def place_of(store: Any) -> str | None:
 def append(place: str, line: bytes, *, file_bytes: int = FILE_BYTES, all_bytes: int = ALL_BYTES) -> None:
     """Add a line. OSError or StoreError says why not."""
     with Folder(place, make=True) as folder:
+        _refuse_links(folder)
         ledger = _open_ledger(folder, make=True)
         try:
             fd = _open_journal(ledger, folder.path)
@@ -98,6 +100,13 @@ def size(place: str) -> int:
             with suppress(FileNotFoundError):
                 total += os.stat(name, dir_fd=ledger, follow_symlinks=False).st_size
         return total + (os.fstat(newest).st_size if newest >= 0 else 0)
+
+
+def _refuse_links(folder: Folder) -> None:
+    """Refuse a store that takes no output because its folder for what is on its way is somewhere else."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISDIR(os.stat(TEMP, dir_fd=folder.fd, follow_symlinks=False).st_mode):
+            raise StoreError(f"{folder.path}/{TEMP} is not a folder of ours.")
 
 
 def _open_ledger(folder: Folder, *, make: bool = False) -> int:
