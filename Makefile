@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 TESTED := .venv/tested
-EXTRAS := re2,tokens,zstd,s3,otel,rich,shell,code,mcp,langchain,openai-agents,pydantic-ai,fit,dev
+EXTRAS := re2,tokens,zstd,s3,otel,rich,shell,code,mcp,ui,langchain,openai-agents,pydantic-ai,fit,dev
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format docs picture bench fit soak ceph hosts frameworks test-latest clean
@@ -37,8 +37,9 @@ format: $(TESTED) ## fix what lint can fix by itself
 docs: $(TESTED) ## update help, signatures and outputs in README.md and docs/
 	$(BIN)/python scripts/docs.py
 
-picture: $(READY) ## draw what `make demo` prints as docs/demo.svg
+picture: $(TESTED) ## draw what `make demo` prints as docs/demo.svg, and take the pictures of `spill ui`
 	$(BIN)/python scripts/picture.py
+	$(BIN)/python scripts/ui_pictures.py
 
 bench: $(TESTED) ## every bench: each prints a table
 	@set -e; for bench in bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
@@ -77,8 +78,9 @@ $(READY): pyproject.toml
 	@touch $(READY)
 
 # What only the tests need: every framework there is an adapter for, and MCP servers from npm, run by a Node from PyPI.
-$(TESTED): $(READY) scripts/mcp_servers.py
+$(TESTED): $(READY) scripts/mcp_servers.py scripts/chromium.py
 	@echo "Installing what the tests need (once; a minute or two)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	@$(BIN)/python scripts/mcp_servers.py
+	@$(BIN)/python scripts/chromium.py
 	@touch $(TESTED)

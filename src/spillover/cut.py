@@ -213,3 +213,25 @@ def _estimate_tokens(document: Document, choices: Choices) -> int:
     if not head and not tail:
         return size // BYTES_PER_TOKEN
     return scale(choices.count(choices.seen(head)) + choices.count(choices.seen(tail)), len(head) + len(tail), size)
+
+
+def cut_again(record: Record, document: Document, choices: Choices) -> tuple[Shown, Clip]:
+    """Clip an output that is stored already as if it came now. Nothing is stored or noted: this is for people who look."""
+    whole = replace(
+        document,
+        sections=(Section(0, document.size),),
+        reach=choices.reach,
+        raw=choices.raw,
+        guard=choices.guard(),
+    )
+    wanted = choices.wanted(record.command or "")
+    tokens = _estimate_tokens(whole, choices)
+
+    def kept(ref: str) -> Kept:
+        stored = record.bytes if record.partial else None
+        return Kept(ref=ref, path=_find_path(choices, ref), reason=record.partial, stored=stored)
+
+    # By the same steps as above, or the words could differ from those that were given.
+    renderer, shown = fit(whole, choices, kept(mint(record.tool, NO_HASH)), tokens, wanted=wanted)
+    renderer, shown = rename(renderer, shown, kept(record.ref), choices, wanted)
+    return shown, _make_clip("stored", shown, renderer, choices)

@@ -107,6 +107,10 @@ ORDER = """
     config.settings
     config.host
     clipper
+    serving
+    serving.door
+    serving.sockets
+    serving.server
     budget                  adapters             adapters.parts      adapters.hook_plain adapters.install   adapters.asked  adapters.versions
     adapters.hooked
     adapters.rewrite        adapters.permissions
@@ -116,18 +120,23 @@ ORDER = """
     adapters.install.files
     adapters.install.hosts
     adapters.mcp.message    adapters.mcp.errors  adapters.mcp.sdk
-    adapters.mcp.door
     adapters.mcp.schema     adapters.mcp.tools   adapters.mcp.reference
     adapters.mcp.fields
     adapters.mcp.structured
     adapters.mcp.result
     adapters.mcp.answer     adapters.mcp.catalog adapters.mcp.noting
-    adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url     adapters.mcp.sockets
+    adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url
     adapters.mcp.many
     adapters.mcp.relay      adapters.mcp.http
     adapters.mcp.servers
     adapters.mcp.run
     adapters.mcp
+    inspector
+    inspector.library
+    inspector.outputs       inspector.figures    inspector.news
+    inspector.again         inspector.find       inspector.dress     inspector.history
+    inspector.app
+    inspector.serve
     adapters.langchain      adapters.openai_agents adapters.pydantic_ai
     profiles.base           profiles.klaude.ui   profiles.vtcode.cut
     profiles.vtcode.words
@@ -141,7 +150,7 @@ ORDER = """
     cli.exits               cli.output           cli.setup           cli.arguments       cli.mistakes        cli.units
     cli.live                cli.commands         cli.refs
     cli.completion
-    cli.hook                cli.init             cli.installed       cli.mcp             cli.trust
+    cli.hook                cli.init             cli.installed       cli.mcp             cli.trust           cli.ui
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning
     cli.misses

@@ -348,6 +348,25 @@ def mcp(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def ui(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ref", nargs="?", metavar="REF", help=f"open the page at this output: {_LAST_TOO}")
+    parser.add_argument(
+        "--port", type=port, default=0, metavar="N", help="serve on this port; default: any that is free"
+    )
+    parser.add_argument("--no-open", action="store_true", help="only print the address; do not open a browser")
+    parser.add_argument(
+        "--allow-delete", action="store_true", help="let the page remove outputs; without it, it only reads"
+    )
+    store(parser)
+    scope(parser)
+
+
+def port(text: str) -> int:
+    if not text.isdecimal() or not text.isascii() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; use a number from 1 to 65535")
+    return int(text)
+
+
 def number(text: str) -> int:
     digits = text.replace(",", "").replace("_", "")
     if not digits.isdecimal() or not digits.isascii():

@@ -78,6 +78,11 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         arguments.show,
         ("spill show bash-7f3a9c2e41d05b86", "spill show --why last", "spill show --last cargo test"),
     ),
+    "ui": (
+        "Show what the model saw, and what it did not, on a local page.",
+        arguments.ui,
+        ("spill ui", "spill ui last", "spill ui --all-scopes --no-open"),
+    ),
     "path": (
         "Print the path of a stored output.",
         arguments.one_ref,
@@ -161,7 +166,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
 #: The commands as the help groups them.
 GROUPS = {
     "run a command": ("run", "sh"),
-    "look at outputs": ("read", "grep", "outline", "diff", "list", "show", "path", "stats"),
+    "look at outputs": ("read", "grep", "outline", "diff", "list", "show", "path", "stats", "ui"),
     "manage the store": ("pin", "unpin", "rm", "verify", "gc", "push"),
     "set up": ("init", "hook", "mcp", "config", "trust", "doctor", "completion", "version", "help"),
 }

@@ -31,7 +31,7 @@ def parse(argv: Sequence[str]) -> tuple[Function, argparse.Namespace]:
         rest = _move_expression(rest)
     parser = parser_for(name)
     # Where a word may be left out, argparse by itself would not look for it behind an option.
-    mixed = name in ("read", "show", "verify", "rm", "help") and "--" not in rest
+    mixed = name in ("read", "show", "verify", "rm", "help", "ui") and "--" not in rest
     return _function(name), parser.parse_intermixed_args(rest) if mixed else parser.parse_args(rest)
 
 
@@ -75,6 +75,10 @@ def _function(name: str | None) -> Function:
         from spillover.cli import about
 
         return {"help": about.help_, "version": about.version, "completion": about.completion}[name]
+    if name == "ui":
+        from spillover.cli import ui
+
+        return ui.ui
     if name == "mcp":
         from spillover.cli import mcp
 

@@ -19,7 +19,7 @@ from spillover.store.scope import covers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     Bytes = bytes  # a field of that name is in the way below
 
@@ -210,3 +210,36 @@ def _decode(data: bytes) -> RunRecord:
         reason=reason,
         data=parts[-1],
     )
+
+
+def read_unknown_runs(folder: Folder, known: Collection[str]) -> tuple[list[str], dict[str, RunRecord]]:
+    """Return the names of all runs, newest first, and the runs that are not known yet by their names."""
+    try:
+        fd = _open_runs(folder)
+    except FileNotFoundError:
+        return [], {}
+    try:
+        names, found = _names(fd)[::-1], {}
+        for name in names:
+            if name not in known:
+                with suppress(OSError, ValueError):  # as above
+                    found[name] = _read(fd, name)
+        return names, found
+    finally:
+        shut(fd)
+
+
+def read_run(folder: Folder, name: str) -> RunRecord | None:
+    """Return the run of this name; None where there is none, or it cannot be read."""
+    if len(name) != _NAME_CHARS or not name[:20].isdecimal() or not name.isascii() or "/" in name:
+        return None
+    try:
+        fd = _open_runs(folder)
+    except FileNotFoundError:
+        return None
+    try:
+        return _read(fd, name)
+    except (OSError, ValueError):
+        return None
+    finally:
+        shut(fd)

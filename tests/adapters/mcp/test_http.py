@@ -15,8 +15,8 @@ import httpx2
 import pytest
 from mcp import Client
 
-from spillover.adapters.mcp.door import Bounds, Door, is_loopback, token_in
 from spillover.errors import UsageError
+from spillover.serving.door import Bounds, Door, is_loopback, token_in
 
 PATIENCE = 30  # seconds; only guards against hanging
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}

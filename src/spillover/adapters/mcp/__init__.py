@@ -17,8 +17,6 @@ no work: each name is loaded when it is first used.
     stdio      lines over pipes, and servers that we run
     sdk        the official SDK, 1.x and 2.x (extra: mcp)
     url        a server at a URL (extra: mcp)
-    door       who may come in over HTTP, and every bound
-    sockets    the connections of clients, bounded (extra: mcp)
     http       clients over HTTP (extra: mcp)
     servers    which servers there are
     run        serve(): everything above put together
@@ -26,12 +24,17 @@ no work: each name is loaded when it is first used.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.adapters.mcp.door import Bounds as Bounds
     from spillover.adapters.mcp.run import serve as serve
     from spillover.adapters.mcp.servers import Server as Server
     from spillover.adapters.mcp.servers import servers_in as servers_in
+    from spillover.serving.door import Bounds as Bounds
 
-_WHERE = {"Bounds": "door", "Server": "servers", "servers_in": "servers", "serve": "run"}
+_WHERE = {
+    "Bounds": "spillover.serving.door",
+    "Server": f"{__name__}.servers",
+    "servers_in": f"{__name__}.servers",
+    "serve": f"{__name__}.run",
+}
 
 __all__ = sorted(_WHERE)  # noqa: PLE0605  it is a list
 
@@ -41,6 +44,6 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    value = getattr(import_module(_WHERE[name]), name)
     globals()[name] = value
     return value

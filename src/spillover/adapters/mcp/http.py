@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import chain
 from uuid import uuid4
 
-import uvicorn
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
 from spillover.adapters.mcp.many import VERSIONS
@@ -23,16 +21,17 @@ from spillover.adapters.mcp.sdk import (
     parse,
     said,
 )
-from spillover.adapters.mcp.sockets import bounded, listen, url_host
 from spillover.adapters.mcp.url import SAID, VERSION_HEADER, first_of
 from spillover.notice import one_line
+from spillover.serving.server import make_server
+from spillover.serving.sockets import listen, url_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
     from typing import Any
 
-    from spillover.adapters.mcp.door import Bounds, Door
+    from spillover.serving.door import Bounds, Door
 
     Serving = Callable[[Any], Coroutine[Any, Any, str | None]]
 
@@ -278,16 +277,6 @@ async def _refuse(
     await send({"type": "http.response.body", "body": b""})
 
 
-class _Server(uvicorn.Server):
-    """Ends at a signal as we do, with everything closed; uvicorn would have the signal end us then."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, setattr, self, "should_exit", True)
-        yield
-
-
 async def serve(
     session: Serving,
     port: int,
@@ -301,21 +290,7 @@ async def serve(
     """Serve at the door's address until a signal ends us; `say` is told the URL once a client may come."""
     host = door.host
     app = Sessions(session, door, bounds, servers, complain)
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        http=bounded(bounds),
-        ws="none",
-        lifespan="off",
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        h11_max_incomplete_event_size=bounds.header_bytes,
-        timeout_keep_alive=bounds.idle_socket_seconds,  # type: ignore[arg-type]  # a number of seconds for the loop
-        timeout_graceful_shutdown=1,
-    )
-    server = _Server(config)
+    server = make_server(app, host, bounds)
     opened = listen(host, port)  # ours, since uvicorn would print the error of the system and exit
     say(f"http://{url_host(host)}:{opened.getsockname()[1]}{PATH}")
     try:

@@ -7,12 +7,12 @@ import signal
 from contextlib import suppress
 from socket import gethostname
 
-from spillover.adapters.mcp.door import Bounds, Door, is_loopback, new_token, token_in
 from spillover.adapters.mcp.message import dumps
 from spillover.adapters.mcp.relay import Relay
 from spillover.adapters.mcp.servers import needing_sdk
 from spillover.adapters.mcp.stdio import client
 from spillover.errors import UsageError
+from spillover.serving.door import Bounds, Door, is_loopback, new_token, token_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from asyncio import TimerHandle, Transport
     from typing import Any
 
-    from spillover.adapters.mcp.door import Bounds
+    from spillover.serving.door import Bounds
 
 #: Seconds after which the kernel asks a silent client whether it is there, and between two such questions.
 ALIVE = 60
@@ -72,8 +72,8 @@ def bounded(bounds: Bounds) -> type[H11Protocol]:
     return Connection
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that clients can connect to from now on; UsageError says why there is none."""
+def listen(host: str, port: int, option: str = "--http HOST:PORT") -> socket.socket:
+    """Return a socket that clients can connect to from now on; UsageError says why there is none, and which option helps."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     opened = socket.socket(family)
     try:
@@ -82,7 +82,8 @@ def listen(host: str, port: int) -> socket.socket:
         opened.listen()
     except OSError as error:
         opened.close()
-        other = f"--http {_quote(host)}:{port + 1}" if port < 65_535 else "another port"
+        nearby = option.replace("HOST", _quote(host)).replace("PORT", str(port + 1))
+        other = nearby if port < 65_535 else "another port"
         raise UsageError(f"cannot listen on {_quote(host)}:{port}: {error.strerror}. Try {other}.") from error
     return opened
 

@@ -57,22 +57,26 @@ class Door:
     token: str
     host: str
     names: Sequence[str] = ()  # other names that clients have for this machine
+    called_otherwise: str = "Start `spill mcp` with --allow-host NAME to be called that."
+    not_let_in: str = (
+        "A bearer token is needed: send `Authorization: Bearer TOKEN`. `spill mcp --http` printed the token when it "
+        "was started, or keeps it in the file that --token-file names."
+    )
+    same_origin: bool = False  # only a page from this very address may ask, not another one of this machine
 
-    def refuses(self, headers: Mapping[str, str]) -> Refused | None:
-        """Return why a request with these headers (names in lower case) is refused; None: it may come in."""
+    def refuses(self, headers: Mapping[str, str], *, public: bool = False) -> Refused | None:
+        """Return why a request with these headers (names in lower case) is refused; None: it may come in.
+
+        `public`: what is asked for says nothing about anybody, and needs no token.
+        """
         host = headers.get("host", "")
         if not self._is_ours(_name(f"//{host}")):
-            words = "The Host header names another machine. Start `spill mcp` with --allow-host NAME to be called that."
-            return Refused(status=421, words=words)
+            return Refused(status=421, words=f"The Host header names another machine. {self.called_otherwise}")
         origin = headers.get("origin")
         if origin is not None and not self._may_ask(origin, host):
             return Refused(status=403, words="The Origin header names another site.")
-        if not self._has_token(headers.get("authorization", "")):
-            words = (
-                "A bearer token is needed: send `Authorization: Bearer TOKEN`. `spill mcp --http` printed the token when it "
-                "was started, or keeps it in the file that --token-file names."
-            )
-            return Refused(status=401, words=words, headers=[(b"www-authenticate", b"Bearer")])
+        if not public and not self._has_token(headers.get("authorization", "")):
+            return Refused(status=401, words=self.not_let_in, headers=[(b"www-authenticate", b"Bearer")])
         return None
 
     def _is_ours(self, name: str | None) -> bool:
@@ -88,7 +92,9 @@ class Door:
         scheme, _, rest = origin.partition("://")
         if scheme not in ("http", "https"):
             return False
-        return rest == host or (is_loopback(self.host) and is_loopback(_name(origin) or ""))
+        if rest == host or self.same_origin:
+            return rest == host
+        return is_loopback(self.host) and is_loopback(_name(origin) or "")
 
     def _has_token(self, authorization: str) -> bool:
         from hmac import compare_digest

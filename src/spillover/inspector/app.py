@@ -1,0 +1,270 @@
+"""Which address answers what, and who may ask: everything under /api needs the token, and everything else is the same for all."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from itertools import chain
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from spillover.errors import PatternError, RefError, SpilloverError, StoreError, UsageError
+from spillover.inspector import again, dress, figures, find, history
+from spillover.inspector.library import Library
+from spillover.inspector.news import News
+from spillover.inspector.outputs import MOST_LINES, Outputs, describe, read_column, read_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from starlette.requests import Request
+
+    from spillover.clipper import Clipper
+    from spillover.serving.door import Bounds, Door
+
+#: No script or style but our own files, no address but ours, nothing made from text, and nobody may put a frame around it.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+    (b"cache-control", b"no-store"),
+)
+TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+METHODS = ("GET", "HEAD", "DELETE")
+#: Rows in one answer: the first has what a screen shows and more, the others follow.
+ROWS = 2_000
+PRIVATE = "/api/"
+
+
+class Page:
+    """The ASGI application, with its checks around it."""
+
+    def __init__(self, clipper: Clipper, door: Door, bounds: Bounds, *, facts: Mapping[str, Any]) -> None:
+        self.clipper, self.door, self.bounds, self.facts = clipper, door, bounds, dict(facts)
+        self.library = Library(clipper.outputs)
+        self.outputs = Outputs(clipper, self.library)
+        self.history = history.History(self.library, self.outputs)
+        self.news = News(self.library)
+        self.used: Callable[[], None] = lambda: None  # called at the first request that has the token
+        self._trees: dict[str, dress.Tree] = {}
+        self._files = _read_files()
+        one = "/api/output/{id}"
+        routes = [
+            Route("/api/about", self._about),
+            Route("/api/outputs", self._list),
+            Route("/api/text", self._find_outputs),
+            Route(one, self._output, methods=["GET"]),
+            Route(one, self._delete, methods=["DELETE"]),
+            Route(f"{one}/lines", self._lines),
+            Route(f"{one}/line", self._line),
+            Route(f"{one}/search", self._search),
+            Route(f"{one}/seen", self._seen),
+            Route(f"{one}/clip", self._clip),
+            Route(f"{one}/tree", self._tree),
+            Route(f"{one}/table", self._table),
+            Route("/api/commands", self._commands),
+            Route("/api/runs", self._runs),
+            Route("/api/compare", self._compare),
+            Route("/api/stats", self._stats),
+            Route("/api/events", self._events),
+            Route("/{path:path}", self._file),
+        ]
+        self._app = Starlette(routes=routes, exception_handlers={SpilloverError: _explain, Exception: _excuse})
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Check who asks, answer, and put our headers on whatever goes out."""
+        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        private = scope["path"].startswith(PRIVATE)
+        refused = self.door.refuses(headers, public=not private)
+
+        async def send_with_headers(event: Any) -> None:
+            if event["type"] == "http.response.start":
+                ours = {name for name, _ in HEADERS}
+                kept = [pair for pair in event["headers"] if pair[0].lower() not in ours]
+                event = {**event, "headers": [*kept, *HEADERS]}
+            await send(event)
+
+        answer: Any = self._app
+        if sum(map(len, chain(*scope["headers"]))) > self.bounds.header_bytes:
+            answer = _say(f"The headers are too large; the most is {self.bounds.header_bytes:,} bytes.", 431)
+        elif refused is not None:
+            answer = _say(refused.words, refused.status)
+            answer.raw_headers += [*refused.headers]
+        elif scope["method"] not in METHODS:
+            answer = _say("This page only answers GET, and DELETE where it was started with --allow-delete.", 405)
+        elif private:
+            self.used()
+        await answer(scope, receive, send_with_headers)
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params["path"] or "index.html"
+        found = self._files.get(name)
+        if found is None:
+            return _say("There is nothing here; the page is at /.", 404)
+        kind = TYPES[name.rpartition(".")[2]]
+        return Response(found, media_type=f"{kind}; charset=utf-8")
+
+    async def _about(self, _: Request) -> Response:
+        return JSONResponse({**self.facts, "there": self.library.there, "problem": self.library.problem})
+
+    async def _list(self, request: Request) -> Response:
+        first = _number(request, "from", 0)
+        count = min(_number(request, "count", ROWS), ROWS)
+
+        def rows() -> dict[str, Any]:
+            if self.library.version == 0:
+                self.library.refresh()
+            every = self.library.rows()
+            problem, ready = self.library.problem, self.library.is_ready
+            return {"rows": every[first : first + count], "all": len(every), "ready": ready, "problem": problem}
+
+        return await _answer(rows)
+
+    async def _find_outputs(self, request: Request) -> Response:
+        return await _answer(lambda: find.find_outputs(self.outputs, self.library, request.query_params.get("q", "")))
+
+    async def _output(self, request: Request) -> Response:
+        return await _answer(lambda: describe(self.outputs.get(request.path_params["id"]), self.library))
+
+    async def _delete(self, request: Request) -> Response:
+        if not self.facts.get("allow_delete"):
+            return _say("This page is read-only; start `spill ui --allow-delete` to remove outputs.", 403)
+        id_ = request.path_params["id"]
+
+        def delete() -> dict[str, Any]:
+            if self.library.outputs.get(id_).pinned:
+                raise UsageError(f"{id_} is pinned; `spill unpin {id_}` first.")
+            self.library.outputs.delete(id_)
+            self.outputs.forget(id_)
+            self.library.refresh()
+            return {"removed": id_}
+
+        return await _answer(delete)
+
+    async def _lines(self, request: Request) -> Response:
+        first, count = _number(request, "from", 1), _number(request, "count", 200)
+        raw = request.query_params.get("raw") == "1"
+
+        def lines() -> dict[str, Any]:
+            output = self.outputs.get(request.path_params["id"])
+            return {"from": first, "rows": read_lines(output, first, min(count, MOST_LINES), raw=raw)}
+
+        return await _answer(lines)
+
+    async def _line(self, request: Request) -> Response:
+        line, column = _number(request, "line", 1), _number(request, "column", 1)
+        raw = request.query_params.get("raw") == "1"
+        return await _answer(lambda: read_column(self.outputs.get(request.path_params["id"]), line, column, raw=raw))
+
+    async def _search(self, request: Request) -> Response:
+        asked = request.query_params
+
+        def search() -> dict[str, Any]:
+            output = self.outputs.get(request.path_params["id"])
+            return find.find(
+                output, asked.get("q", ""), ignore_case=asked.get("i") == "1", fixed=asked.get("fixed") == "1"
+            )
+
+        return await _answer(search)
+
+    async def _seen(self, request: Request) -> Response:
+        return await _answer(lambda: again.see(self.clipper, self.outputs.get(request.path_params["id"])))
+
+    async def _clip(self, request: Request) -> Response:
+        given = dict(request.query_params)
+        return await _answer(lambda: again.try_other(self.clipper, self.outputs.get(request.path_params["id"]), given))
+
+    async def _tree(self, request: Request) -> Response:
+        id_ = request.path_params["id"]
+
+        def tree() -> dict[str, Any]:
+            output = self.outputs.get(id_)
+            made = self._trees.get(id_)
+            if made is None:
+                spans = [] if output.whole else again.see(self.clipper, output)["spans"]
+                made = dress.Tree(output, spans)
+                self._trees = {id_: made}  # one at a time: all of its bytes are held
+            if "start" not in request.query_params:
+                return made.root()
+            start, end, depth, first = (_number(request, name, 0) for name in ("start", "end", "depth", "from"))
+            return made.children(start, end, depth, first, fold="flat" not in request.query_params)
+
+        return await _answer(tree)
+
+    async def _table(self, request: Request) -> Response:
+        first, count = _number(request, "from", 1), _number(request, "count", 200)
+        kind = request.query_params.get("kind", "csv")
+        return await _answer(lambda: dress.read_table(self.outputs.get(request.path_params["id"]), kind, first, count))
+
+    async def _commands(self, _: Request) -> Response:
+        return await _answer(lambda: {"commands": self.history.commands()})
+
+    async def _runs(self, request: Request) -> Response:
+        asked = request.query_params
+        return await _answer(lambda: {"runs": self.history.runs(asked.get("command", ""), asked.get("project", ""))})
+
+    async def _compare(self, request: Request) -> Response:
+        asked = request.query_params
+
+        def compared() -> dict[str, Any]:
+            new, old = (self.outputs.get(asked.get(name, "")) for name in ("new", "old"))
+            return history.compare_outputs(new, old)
+
+        return await _answer(compared)
+
+    async def _stats(self, request: Request) -> Response:
+        days = _number(request, "days", 30)
+        return await _answer(lambda: figures.add_up_days(self.library, days))
+
+    async def _events(self, _: Request) -> Response:
+        return StreamingResponse(self.news.listen(), media_type="text/event-stream")
+
+
+def _read_files() -> dict[str, bytes]:
+    """Return the page's files by name. They are few, and held: no request ever names a path."""
+    folder = resources.files("spillover.inspector") / "static"
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in TYPES}
+
+
+async def _answer(make: Callable[[], Any]) -> Response:
+    """Answer from a thread: reading an output may take its time, and others are served meanwhile."""
+    facts = await run_in_threadpool(make)
+    body = json.dumps(facts, separators=(",", ":")).encode(
+        "utf-8", "replace"
+    )  # half a character is escaped, as JSON may
+    return Response(body, media_type="application/json")
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+        raise UsageError(f"{name}={text[:40]!r} is not a whole number.")
+    return int(text)
+
+
+def _say(words: str, status: int) -> JSONResponse:
+    return JSONResponse({"error": words}, status_code=status)
+
+
+async def _explain(_: Request, error: Exception) -> Response:
+    status = 404 if isinstance(error, RefError) else 503 if isinstance(error, StoreError) else 400
+    return _say(str(error), 422 if isinstance(error, PatternError) else status)
+
+
+async def _excuse(_: Request, error: Exception) -> Response:
+    return _say(f"This is a bug in spill ui: {type(error).__name__}. Please report it.", 500)

@@ -1,0 +1,310 @@
+"""The outputs and runs that are there, as rows. A record is read once, and again only when its file has changed.
+
+Ten thousand records take seconds to read, and a page wants the newest at once: so they are read newest first, by the time of
+their files, a few at first and the others behind the page's back.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+
+from spillover.errors import StoreError
+from spillover.ledger import journal
+from spillover.ledger.entry import RETRIEVALS
+from spillover.store.directory import DirStore
+from spillover.store.folder import PIN, RECORD, Folder, parse_name
+from spillover.store.owners import seen
+from spillover.store.reading import read_record
+from spillover.store.runs import RUNS, read_unknown_runs
+from spillover.store.scope import covers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from spillover.ledger.entry import Entry
+    from spillover.store.base import Record
+    from spillover.store.runs import RunRecord
+    from spillover.store.scoped import Scoped
+
+    Row = dict[str, Any]
+
+#: So many records are read before the first answer; the others follow in pieces of this many.
+FIRST, PIECE = 200, 100
+#: Seconds between two pieces, in which whoever asks is answered.
+PAUSE = 0.01
+#: Of the journal, so many of the newest lines are looked at.
+ENTRIES = 50_000
+#: The id of a run whose output is not stored under a ref.
+RUN_PREFIX = "run:"
+#: Of a command, so much is in a row.
+COMMAND_CHARS = 400
+
+
+class Library:
+    """What a scope has in a store. Safe to use from several threads."""
+
+    def __init__(self, outputs: Scoped) -> None:
+        self.outputs, self.own = outputs, outputs.own
+        self.there = True  # the store can be read
+        self.problem = ""
+        self._lock = threading.RLock()
+        self._stamps: dict[str, tuple[int, bool]] = {}  # ref → time of its record, whether it is pinned
+        self._records: dict[str, Row] = {}
+        self._runs: dict[str, RunRecord] = {}  # by name, newest first, without their bytes
+        self._run_of: dict[str, RunRecord] = {}  # the newest of each ref
+        self._clips: dict[str, Entry] = {}
+        self._back: dict[str, list[Entry]] = {}
+        self._newest_entry = 0.0
+        self._waiting: list[str] = []
+        self._rows: tuple[int, list[Row]] = (-1, [])
+        self.version = 0  # another one whenever a row may have changed
+
+    @property
+    def place(self) -> str | None:
+        """Where the journal is."""
+        return journal.place_of(self.outputs.store)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether every record has been read."""
+        return not self._waiting
+
+    def stamp(self) -> tuple[object, ...]:
+        """Return what differs once something has been stored, run, read back or removed; it costs three looks."""
+        place = self.place
+        if place is None:
+            return ()
+        looks: list[object] = []
+        for path in (place, f"{place}/{RUNS}"):
+            try:
+                looks.append(os.stat(path).st_mtime_ns)
+            except OSError:
+                looks.append(None)
+        try:
+            looks.append(journal.size(place))
+        except (OSError, StoreError):
+            looks.append(None)
+        return tuple(looks)
+
+    def refresh(self, most: int = FIRST) -> None:
+        """Bring the rows up to date; at most so many records are read, the others wait for `go_on`."""
+        with self._lock:
+            before = (self.there, self.problem)
+            try:
+                self._refresh(most)
+                self.there, self.problem = True, ""
+            except FileNotFoundError:
+                self._forget("The store is not there: no output has been kept yet, or its folder was removed.")
+            except StoreError as error:
+                self._forget(str(error))
+            if before != (self.there, self.problem):
+                self.version += 1
+
+    def go_on(self, most: int = PIECE) -> bool:
+        """Read some of the records that wait; return whether there are more."""
+        with self._lock:
+            store = self.outputs.store
+            if self._waiting and isinstance(store, DirStore):
+                with suppress(FileNotFoundError, StoreError), Folder(os.fspath(store.root)) as folder:
+                    self._read(folder, most)
+            return bool(self._waiting)
+
+    def finish(self) -> None:
+        """Read every record that waits, in pieces, so that whoever asks meanwhile is answered."""
+        while self.go_on():
+            time.sleep(PAUSE)
+
+    def rows(self) -> list[Row]:
+        """Return every row, newest first."""
+        with self._lock:
+            if self._rows[0] != self.version:
+                found = [self._with_run(row) for row in self._records.values()]
+                for name, run in self._runs.items():
+                    if run.ref is None or run.ref not in self._stamps:
+                        found.append(_row_of_run(name, run))
+                found.sort(key=lambda row: (-row["created"], row["id"]))
+                self._rows = (self.version, found)
+            return self._rows[1]
+
+    def row(self, id_: str) -> Row | None:
+        """Return the row of an output."""
+        with self._lock:
+            if id_ in self._records:
+                return self._with_run(self._records[id_])
+            name = id_.removeprefix(RUN_PREFIX)
+            run = self._runs.get(name) if name != id_ else None
+            return None if run is None else _row_of_run(name, run)
+
+    def retrievals(self, ref: str) -> list[Entry]:
+        """Return what was fetched back of an output, the newest first."""
+        with self._lock:
+            return [*self._back.get(ref, ())]
+
+    def runs(self) -> list[tuple[str, RunRecord]]:
+        """Return the runs by name, newest first; none of them has its bytes."""
+        with self._lock:
+            return [*self._runs.items()]
+
+    def _forget(self, why: str) -> None:
+        if self._records or self._runs or self.problem != why:
+            self.version += 1
+        self._stamps, self._records, self._runs, self._run_of, self._waiting = {}, {}, {}, {}, []
+        self._clips, self._back, self._newest_entry = {}, {}, 0.0
+        self.there, self.problem = False, why
+
+    def _refresh(self, most: int) -> None:
+        store = self.outputs.store
+        if not isinstance(store, DirStore):  # each look may be a request: as many as fit a page
+            rows = {record.ref: _row_of_record(record) for record in self.outputs.newest(most)[0]}
+            self.version += rows != self._records
+            self._records, self._stamps = rows, dict.fromkeys(rows, (0, False))
+            self._read_journal()
+            return
+        with Folder(os.fspath(store.root)) as folder:
+            stamps = _stamps(folder)
+            for ref in self._records.keys() - stamps.keys():
+                del self._records[ref]
+                self.version += 1
+            changed = [ref for ref, stamp in stamps.items() if self._stamps.get(ref) != stamp]
+            self._waiting = sorted({*changed, *self._waiting} & stamps.keys(), key=lambda ref: -stamps[ref][0])
+            self._stamps = stamps
+            self._read(folder, most)
+            self._read_runs(folder)
+        self._read_journal()
+
+    def _read(self, folder: Folder, most: int) -> None:
+        some, self._waiting = self._waiting[:most], self._waiting[most:]
+        for ref in some:
+            try:
+                mine = seen(read_record(folder, ref), self.own)
+            except (OSError, StoreError):  # gone meanwhile, or damaged: `spill verify` says so
+                mine = None
+            if mine is None:
+                self._records.pop(ref, None)
+            else:
+                self._records[ref] = _row_of_record(mine)
+        self.version += bool(some)
+
+    def _read_runs(self, folder: Folder) -> None:
+        from spillover.data import replace
+
+        names, new = read_unknown_runs(folder, self._runs)
+        mine = {name: replace(run, data=None) for name, run in new.items() if covers(self.own, run.scope)}
+        known = {**self._runs, **mine}
+        runs = {name: known[name] for name in names if name in known}
+        if runs.keys() != self._runs.keys():
+            self.version += 1
+        self._runs = runs
+        self._run_of = {run.ref: run for run in reversed(runs.values()) if run.ref}
+
+    def _read_journal(self) -> None:
+        place = self.place
+        if place is None:
+            return
+        new: list[Entry] = []
+        with suppress(OSError, StoreError):
+            for entry in journal.read(place, since=self._newest_entry, scope=self.own, newest=True):
+                new.append(entry)
+                if len(new) >= ENTRIES:
+                    break
+        for entry in reversed(new):  # lines of the same millisecond come again
+            if entry.operation == "clip" and entry.ref:
+                self._clips[entry.ref] = entry
+                self.version += 1
+            elif entry.operation in RETRIEVALS and entry.ref:
+                back = self._back.setdefault(entry.ref, [])
+                if entry not in back[:50]:
+                    back.insert(0, entry)
+                    self.version += 1
+        if new:
+            self._newest_entry = new[0].when
+
+    def _with_run(self, row: Row) -> Row:
+        run = self._run_of.get(row["id"])
+        entry = self._clips.get(row["id"])
+        more: Row = {"back": len(self._back.get(row["id"], ()))}
+        if run is not None:
+            more |= {"exit": run.exit_code, "seconds": run.seconds}
+        if entry is not None:
+            more |= {"tokens": entry.produced, "shown_tokens": entry.received, "host": entry.host}
+        return {**row, "pinned": self._stamps.get(row["id"], (0, False))[1], **more}
+
+
+def _stamps(folder: Folder) -> dict[str, tuple[int, bool]]:
+    times: dict[str, int] = {}
+    pins: set[str] = set()
+    with os.scandir(folder.fd) as found:
+        for entry in found:
+            parsed = parse_name(entry.name)
+            if parsed and parsed[1] == RECORD:
+                with suppress(OSError):
+                    times[parsed[0]] = entry.stat(follow_symlinks=False).st_mtime_ns
+            elif parsed and parsed[1] == PIN:
+                pins.add(parsed[0])
+    return {ref: (when, ref in pins) for ref, when in times.items()}
+
+
+def _row_of_record(record: Record) -> Row:
+    shown = sum(last - first + 1 for first, last in record.shown)
+    return {
+        "id": record.ref,
+        "ref": record.ref,
+        "tool": record.tool,
+        "command": (record.command or "")[:COMMAND_CHARS],
+        "project": record.scope or "",
+        "kind": record.kind or "log",
+        "outcome": "partial" if record.partial else "stored",
+        "created": record.created,
+        "bytes": record.produced_bytes or record.bytes,
+        "lines": record.produced_lines or record.lines,
+        "shown": shown,
+        "exit": None,
+        "seconds": None,
+        "tokens": None,
+        "shown_tokens": None,
+        "host": "",
+    }
+
+
+def _row_of_run(name: str, run: RunRecord) -> Row:
+    return {
+        "id": RUN_PREFIX + name,
+        "ref": None,
+        "tool": run.tool,
+        "command": (run.command or "")[:COMMAND_CHARS],
+        "project": run.scope,
+        "kind": "",
+        "outcome": run.outcome if run.outcome != "stored" else "removed",
+        "created": run.created,
+        "bytes": run.bytes,
+        "lines": run.lines,
+        "shown": run.lines if run.outcome == "whole" else 0,
+        "exit": run.exit_code,
+        "seconds": run.seconds,
+        "tokens": None,
+        "shown_tokens": None,
+        "host": "",
+        "back": 0,
+        "pinned": False,
+    }
+
+
+def facts_of(entries: Iterable[Entry]) -> list[Row]:
+    """Return retrievals as a page shows them."""
+    return [
+        {
+            "when": entry.when,
+            "how": entry.operation,
+            "lines": [*entry.lines],
+            "tokens": entry.received,
+            "host": entry.host,
+            "near": entry.near,
+            "failed": entry.outcome == "failed",
+        }
+        for entry in entries
+    ]

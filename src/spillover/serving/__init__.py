@@ -1,0 +1,6 @@
+"""What every server of ours over HTTP needs: `spill mcp --http` and `spill ui`.
+
+door       who may come in, and how much of each
+sockets    the connections of clients, bounded (needs uvicorn)
+server     a uvicorn server that ends at a signal, with everything closed
+"""

@@ -1,0 +1,305 @@
+"""The page in a real Chromium: each view, and the whole of an investigation."""
+
+import json
+import re
+import time
+
+import pytest
+from playwright.sync_api import expect
+
+from spillover.ledger import journal
+from spillover.ledger.entry import Entry, encode
+
+expect.set_options(timeout=60_000)
+
+
+def log_line(number):
+    if number in (2_000, 5_000):
+        return f"src/part_{number}.c:41: error: 'buffer_{number}' undeclared\n"
+    if number % 10 == 7:
+        first, second = SYLLABLES[number // 10 % 13], SYLLABLES[number // 130 % 13]
+        return f"resolved the package {first}{second} from the registry\n"
+    return f"[{number}/8000] compiling part_{number}.c\n"
+
+
+SYLLABLES = ("zeb", "ra", "lu", "mo", "ki", "ta", "ne", "so", "vi", "pa", "do", "fe", "gu")
+LOG = "".join(map(log_line, range(1, 8_001)))
+#: A line that is not shown, and what to ask for so that it is.
+HIDDEN, QUERY = 1_457, "lufe"
+JSON = json.dumps(
+    {"items": [{"id": i, "name": f"item {i}"} for i in range(3_000)], "error": {"code": "E_PARTIAL"}}, indent=1
+)
+CSV = "id,customer,amount,status\n" + "".join(
+    f"{i},customer-{i % 97},{i * 3},{'failed' if i == 3_000 else 'paid'}\n" for i in range(4_000)
+)
+DIFF = "".join(
+    f"diff --git a/f{i}.py b/f{i}.py\n--- a/f{i}.py\n+++ b/f{i}.py\n@@ -1,2 +1,2 @@\n-old_{i} = 1\n+new_{i} = 1\n same = 0\n"
+    * 3
+    for i in range(300)
+)
+BUILD = "import os\nfor i in range(6000):\n    print(f'[{i}] compiling part_{i}.c in {(i * int(os.environ[\"SEED\"])) % 977} ms')\nif os.environ['SEED'] != '1':\n    print('FAILED test_login: expected 200, got 500')\nraise SystemExit(os.environ['SEED'] != '1')\n"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory, new_place):
+    """A place with one output of each kind, and its page."""
+    place = new_place(tmp_path_factory.mktemp("shop"))
+    refs = {}
+    for name, text in {"make": LOG, "curl": JSON, "sql": CSV, "git": DIFF}.items():
+        refs[name] = place.clipper.clip(text, tool=name).ref
+    with place.serve("--all-scopes") as address:
+        yield address, refs, place
+
+
+def open_output(page, shop, name):
+    address, refs, _ = shop
+    page.goto(f"{address}&to=/output/{refs[name]}")
+    expect(page.locator(".line .text").first).not_to_be_empty()
+
+
+def test_the_list_is_newest_first_and_every_filter_narrows_it(page, shop):
+    address, refs, _ = shop
+    page.goto(address)
+    rows = page.locator(".row[data-id]")
+    expect(rows).to_have_count(4)
+    assert "token" not in page.url, "the token leaves the address at once"
+    assert rows.evaluate_all("rows => rows.map(row => row.dataset.id)") == [
+        refs[name] for name in ("git", "sql", "curl", "make")
+    ]
+    for name, value, left in (
+        ("tool", "make", ["make"]),
+        ("kind", "csv", ["sql"]),
+        ("outcome", "stored", ["git", "sql", "curl", "make"]),
+    ):
+        page.select_option(f".filters [name={name}]", value)
+        expect(rows).to_have_count(len(left))
+        expect(page.locator(f".row[data-id={refs[left[0]]}]")).to_be_visible()
+        page.select_option(f".filters [name={name}]", "")
+    page.fill(".filters [name=command]", "cur")
+    expect(rows).to_have_count(1)
+    page.fill(".filters [name=command]", "")
+    page.fill(".filters [name=text]", "e_partial")
+    expect(rows).to_have_count(1)
+    expect(page.locator(f".row[data-id={refs['curl']}]")).to_be_visible()
+    page.fill(".filters [name=text]", "nowhere in any of them")
+    expect(page.locator(".empty h2")).to_have_text("Nothing matches")
+    page.click("text=Clear filters")
+    expect(rows).to_have_count(4)
+
+
+def test_a_keyboard_is_enough(page, shop):
+    address, refs, _ = shop
+    page.goto(address)
+    expect(page.locator(".row[data-id]")).to_have_count(4)
+    for key in ("j", "j", "k", "j", "j"):
+        page.keyboard.press(key)
+    expect(page.locator(".row.chosen")).to_have_attribute("data-id", refs["make"])
+    page.keyboard.press("?")
+    expect(page.locator("dialog.help")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog.help")).to_have_count(0)
+    page.keyboard.press("Enter")
+    expect(page.locator(".title h1")).to_have_text("make")
+    page.keyboard.press("/")
+    expect(page.locator(".tools input[type=search]")).to_be_focused()
+    page.keyboard.type("undeclared")
+    expect(page.locator(".tools .grow .count")).to_have_text("1 of 2")
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    expect(page.locator(".line.now")).to_have_attribute("data-line", "5000")
+    page.keyboard.press("g")
+    expect(page.locator(".line[data-line='1']")).to_be_visible()
+    page.keyboard.press("w")
+    expect(page.locator("#try-tokens")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.locator(".row.chosen")).to_have_attribute("data-id", refs["make"])
+
+
+def test_shown_lines_are_marked_with_their_reason_and_the_others_are_dimmed(page, shop):
+    _, refs, place = shop
+    open_output(page, shop, "make")
+    record = place.store.get(refs["make"])
+    shown = {line for first, last in record.shown for line in range(first, last + 1)}
+    assert {2_000, 5_000} <= shown
+    while True:  # part by part, to the end
+        for row in page.locator(".line").all()[:80]:
+            line = int(row.get_attribute("data-line"))
+            assert ("seen" in row.get_attribute("class").split()) == (line in shown), line
+        before = page.locator(".tools .group .count").nth(1).inner_text()
+        page.keyboard.press("j")
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        if page.locator(".tools .group .count").nth(1).inner_text() == before:
+            break
+    page.fill(".tools input[type=search]", "buffer_5000")
+    expect(page.locator(".line.now .text")).to_have_text("src/part_5000.c:41: error: 'buffer_5000' undeclared")
+    reasons = {first: why for first, _, why in record.why}
+    expect(page.locator(".line.now .why")).to_have_text(reasons[5_000])
+    assert page.locator(".map .bar-seen").count() > 1
+
+
+def test_what_the_model_saw_is_proved_by_the_record(page, shop):
+    _, refs, place = shop
+    open_output(page, shop, "make")
+    expect(page.locator("[data-pane=model]")).to_contain_text("the very words the model got")
+    expected = place.clipper.clip(LOG, tool="make").text
+    assert page.locator("[data-pane=model] .clip").text_content().rstrip("\n") == expected.rstrip("\n")
+    assert page.locator("[data-pane=model] .cost b").inner_text().replace(",", "") == str(place.clipper.count(expected))
+    assert refs["make"] in expected
+
+
+def test_other_limits_change_the_clip_at_once_with_their_cost(page, shop):
+    open_output(page, shop, "make")
+    page.click("[data-tab=whatif]")
+    tokens = page.locator("#tried-tokens")
+    expect(tokens).not_to_have_text("")
+    configured = tokens.inner_text()
+    page.fill("#try-tokens", "400")
+    expect(tokens).not_to_have_text(configured)
+    assert int(tokens.inner_text().replace(",", "")) <= 400
+    expect(page.locator("[data-pane=whatif] .step")).to_have_text('[tools."make"] tokens = 400')
+    page.select_option("#try-keep", "tail")
+    expect(page.locator("[data-pane=whatif] .clip")).to_contain_text("[8000/8000] compiling part_8000.c")
+    expect(page.locator(".line[data-line='2']")).to_have_class(re.compile("hidden"))
+    page.select_option("#try-keep", "")
+    page.fill("#try-tokens", "")
+    page.fill("#try-query", QUERY)
+    expect(page.locator("[data-pane=whatif] .clip")).to_contain_text(f"package {QUERY} ")
+    page.fill("#try-tokens", "1")
+    expect(page.locator("[data-pane=whatif] .cost .bad")).to_contain_text("tokens")
+
+
+def test_json_is_a_tree_that_says_what_was_elided(page, shop):
+    open_output(page, shop, "curl")
+    page.click("[data-tab=dress]")
+    page.click(".tree .toggle:has-text('items: [')")
+    page.click(".tree .more:has-text('2,800 more…')")
+    elided = page.locator(".tree .elided").first
+    expect(elided).to_contain_text("not shown to the model")
+    hidden = page.locator(".tree li.hidden[role=treeitem]").count()
+    elided.click()
+    expect(page.locator(".tree li.hidden[role=treeitem]")).to_have_count(hidden + 200)
+    page.click(".tree .toggle:has-text('error')")
+    expect(page.locator(".tree .string", has_text="E_PARTIAL")).to_be_visible()
+
+
+def test_a_table_is_a_table_and_a_diff_is_coloured(page, shop):
+    open_output(page, shop, "sql")
+    page.click("[data-tab=dress]")
+    expect(page.locator(".cell-row.head")).to_contain_text("customer")
+    expect(page.locator(".cell-row[aria-rowindex='2'] [role=cell]").nth(1)).to_have_text("customer-0")
+    open_output(page, shop, "git")
+    expect(page.locator(".line.diff-in .text").first).to_have_text("+new_0 = 1")
+    colours = [
+        page.locator(f".line.diff-{side} .text").first.evaluate("one => getComputedStyle(one).color")
+        for side in ("in", "out")
+    ]
+    assert colours[0] != colours[1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1440])
+def test_it_is_readable_at_every_width_and_nothing_moves_once_it_is_there(page, shop, width, scheme):
+    address, _, _ = shop
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    page.add_init_script(
+        "window.shifts = 0; new PerformanceObserver(list => list.getEntries().forEach(each => window.shifts += each.value))"
+        ".observe({type: 'layout-shift', buffered: true})"
+    )
+    page.goto(address)
+    expect(page.locator(".row[data-id]")).to_have_count(4)
+    views = {
+        "": ".row[data-id]",
+        f"output/{shop[1]['make']}": "[data-pane=model] .clip",
+        "runs": ".empty h2",
+        "stats": "#net",
+    }
+    for view, there in views.items():
+        page.goto(f"{address.partition('#')[0]}#/{view}")
+        expect(page.locator(there).first).to_be_attached()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+        assert page.evaluate(CONTRAST) == [], view
+    assert page.evaluate("window.shifts") < 0.1
+
+
+#: Every text that is on the screen, with too little contrast to its ground: WCAG AA wants 4.5.
+CONTRAST = """() => {
+  const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((all, c, i) => all + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const colour = parse(getComputedStyle(one).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const out = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility() || element.closest("svg, option, .skip, .hide, noscript")) continue;
+    const [one, other] = [light(parse(getComputedStyle(element).color)), light(ground(element))].sort((a, b) => b - a);
+    const contrast = (one + 0.05) / (other + 0.05);
+    if (contrast < 4.5) out.push(`${element.className}: ${element.textContent.slice(0, 30)} ${contrast.toFixed(2)}`);
+  }
+  return out;
+}"""
+
+
+def test_two_runs_side_by_side_say_what_is_new_and_gone(page, place):
+    (place.project / "build.py").write_text(BUILD)
+    for seed in ("1", "2"):
+        place.env["SEED"] = seed
+        assert place.spill("run", "--", "python3", "build.py").returncode == int(seed != "1")
+    with place.serve() as address:
+        page.goto(f"{address}&to=/runs")
+        expect(page.locator(".column.new h3 b")).to_have_text("1")
+        expect(page.locator(".column.new .diff-lines")).to_contain_text("FAILED test_login: expected 200, got 500")
+        expect(page.locator(".column.gone")).to_contain_text("Nothing is gone")
+        expect(page.locator(".detail tbody tr")).to_have_count(2)
+        expect(page.locator(".detail tbody tr").first.locator("td").nth(1)).to_have_text("1")
+        expect(page.locator(".detail tbody tr").first.locator("td").nth(5)).to_have_text("1")
+
+
+def test_the_charts_add_up_to_what_the_ledger_says(page, place):
+    place.clipper.clip("kept\n" * 50_000, tool="make")
+    for day in range(5):
+        entry = Entry(operation="clip", outcome="stored", when=time.time() - 86_400 * day, scope=place.scope, tool=f"tool{day % 2}", produced=10_000, base=10_000, shown=1_000, notice=50)  # fmt: skip
+        journal.append(str(place.root), encode(entry))
+    before = sum(entry.produced for entry in journal.read(str(place.root)))
+    with place.serve() as address:
+        page.goto(f"{address}&to=/stats")
+        expect(page.locator("[data-figure=produced]")).to_have_attribute("data-value", str(before))
+        assert page.locator(".chart .part-net").count() >= 5
+        expect(page.locator(".bar-row .label", has_text="tool0").first).to_be_visible()
+
+
+def test_an_investigation_from_the_list_to_the_retrieval(page, place):
+    """List → open → search → what-if → copy the command → run it → see the retrieval appear."""
+    (place.project / "build.py").write_text(f"print({LOG!r}, end='')")
+    ran = place.spill("run", "--tool", "make", "--", "python3", "build.py")
+    assert ran.returncode == 0, ran.stderr
+    with place.serve() as address:
+        page.goto(address)
+        page.click(".row[data-id] >> text=python3 build.py")
+        expect(page.locator("[data-pane=model]")).to_contain_text("the very words the model got")
+        page.fill(".tools input[type=search]", f"package {QUERY}\\b")
+        expect(page.locator(".tools .grow .count")).to_have_text(re.compile(r"1 of \d"))
+        expect(page.locator(".line.now")).to_have_class(re.compile("hidden"))
+        page.click("[data-tab=whatif]")
+        page.fill("#try-query", QUERY)
+        expect(page.locator("[data-pane=whatif] .clip")).to_contain_text(f"package {QUERY} ")
+        expect(page.locator(".line.now")).to_have_class(re.compile("seen"))
+        page.click("[data-tab=back]")
+        expect(page.locator("[data-pane=back]")).to_contain_text("Nothing of it has been fetched back")
+        page.click(f".line[data-line='{HIDDEN}'] .gutter")
+        page.click("#copy")
+        expect(page.locator(".foot [role=status]")).to_have_text("Copied")
+        command = page.evaluate("navigator.clipboard.readText()")
+        assert command == page.locator("[data-pane=lines] .step").inner_text()
+        answer = place.spill(*command.removeprefix("spill ").split())
+        assert f"package {QUERY} " in answer.stdout, answer.stderr
+        expect(page.locator("#retrievals li")).to_have_count(1)
+        expect(page.locator("#retrievals li")).to_contain_text("read")
+        expect(page.locator(".facts")).to_contain_text(re.compile("fetched back 1"))
+        expect(page.locator(f".line[data-line='{HIDDEN}']")).to_have_class(re.compile("fetched"))
