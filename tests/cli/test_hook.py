@@ -52,7 +52,7 @@ def test_a_long_output_is_answered_in_the_shape_of_bash(ask, store):
     assert new.keys() == {"stdout", "stderr", "interrupted", "isImage"}
     (record,) = store.list()
     assert new["stdout"].startswith("[Output clipped: ")
-    assert f"Next: spill grep {record.ref} PATTERN · spill read {record.ref} " in new["stdout"]
+    assert f"spill grep {record.ref} PATTERN · spill read {record.ref} " in new["stdout"]
     assert f" · Read {store.where(record.ref)} offset=" in new["stdout"]
     assert (record.tool, record.command, record.call_id) == ("Bash", "make", "toolu_1")
 
