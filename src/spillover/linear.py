@@ -1,4 +1,4 @@
-"""Patterns in linear time: Hyperscan, or re2 where the extra `re2` is installed (docs/decisions/050-re2-is-an-extra.md).
+"""Patterns in linear time: Hyperscan, or re2 where the extra `re2` is installed (docs/decisions/044-re2-is-an-extra.md).
 
 Both find the same lines. Hyperscan looks through many lines at once for those that may match, and then at each of them alone. Where a line holds a match, re2 says where the first one ends as Perl would; Hyperscan knows only where
 a match can end, and the farthest such place is taken.
