@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.redact import PIECE, cover, find
+from spillover.secrets.outputs import PIECE, cover, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -31,10 +31,10 @@ from bench.speeds.rows import BARE, MEGABYTE, SPILL, Row, best, cpu_of, one_core
 
 import spillover
 from spillover import Clipper, DirStore, MemoryStore
-from spillover.fit import fit
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
-from spillover.render import Kept
+from spillover.show.fit import fit
+from spillover.show.render import Kept
 from spillover.view.document import Document, Section
 
 WORDS = [

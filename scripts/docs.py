@@ -175,7 +175,7 @@ def _parameters(value: Any) -> list[tuple[str, bool]]:
 
 def written(value: Any) -> str:
     """Return a default value as a person would write it."""
-    hints = importlib.import_module("spillover.notice").NAMED
+    hints = importlib.import_module("spillover.notice.hints").NAMED
     if isinstance(value, tuple):
         return "(" + "".join(f"{written(each)}, " for each in value).rstrip() + ")"
     if known := [name for name, hint in hints.items() if value == hint]:

@@ -38,7 +38,7 @@ for _ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
 
 @pytest.fixture(autouse=True)
 def _a_selector_of_ours_that_fails_is_heard(monkeypatch):
-    monkeypatch.setattr("spillover.fit.SURVIVED", ())
+    monkeypatch.setattr("spillover.show.fit.SURVIVED", ())
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +69,7 @@ def grows_as_fast_as_its_text():
 
 @pytest.fixture(scope="session")
 def _cache(tmp_path_factory):
-    """One cache of compiled patterns for all tests: it cannot change what they see (tests/test_cache.py)."""
+    """One cache of compiled patterns for all tests: it cannot change what they see (tests/base/test_cache.py)."""
     return str(tmp_path_factory.mktemp("cache"))
 
 

@@ -8,7 +8,7 @@ from spillover.choices import Choices
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
 from spillover.limits import Limits
-from spillover.notice import CLI, PATH
+from spillover.notice.hints import CLI, PATH
 from spillover.select.span import Span
 from spillover.store.memory import MemoryStore
 

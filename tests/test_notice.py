@@ -8,25 +8,12 @@ import pytest
 from spillover import Clipper, DirStore, Limits, Retention
 from spillover.cli.commands import parser_for
 from spillover.errors import UsageError
-from spillover.notice import (
-    CLI,
-    PATH,
-    REASON_CHARS,
-    TOOLS,
-    Facts,
-    Gap,
-    Hint,
-    Wording,
-    file_tools,
-    hints,
-    marker,
-    next_call,
-    notice,
-    one_line,
-    search_call,
-    shorten_reason,
-    sub_agent,
-)
+from spillover.notice.calls import next_call, search_call
+from spillover.notice.clipped import Facts, Gap, notice
+from spillover.notice.hints import CLI, PATH, TOOLS, Hint, file_tools, hints, sub_agent
+from spillover.notice.marker import marker
+from spillover.notice.wording import Wording
+from spillover.notice.words import REASON_CHARS, one_line, shorten_reason
 
 REF = "bash-7f3a9c2e41d0"
 WHERE = "/out/bash-7f3a9c2e41d0.txt"

@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from spillover.intake.blob import Blob as Blob
     from spillover.limits import Limits as Limits
     from spillover.limits import Size as Size
-    from spillover.notice import Hint as Hint
-    from spillover.notice import Wording as Wording
-    from spillover.notice import file_tools as file_tools
-    from spillover.notice import sub_agent as sub_agent
+    from spillover.notice.hints import Hint as Hint
+    from spillover.notice.hints import file_tools as file_tools
+    from spillover.notice.hints import sub_agent as sub_agent
+    from spillover.notice.wording import Wording as Wording
     from spillover.result import Clip as Clip
     from spillover.result import Reason as Reason
     from spillover.retrieve.specs import Answer as Answer
-    from spillover.run import Progress as Progress
-    from spillover.run import Run as Run
+    from spillover.run.command import Progress as Progress
+    from spillover.run.command import Run as Run
     from spillover.select.span import Hidden as Hidden
     from spillover.select.span import Span as Span
     from spillover.store.base import Record as Record
@@ -78,10 +78,11 @@ _WHERE = {
     ),
     "intake.blob": ("Blob",),
     "limits": ("Limits", "Size"),
-    "notice": ("Hint", "Wording", "file_tools", "sub_agent"),
+    "notice.hints": ("Hint", "file_tools", "sub_agent"),
+    "notice.wording": ("Wording",),
     "result": ("Clip", "Reason"),
     "retrieve.specs": ("Answer",),
-    "run": ("Progress", "Run"),
+    "run.command": ("Progress", "Run"),
     "select.span": ("Hidden", "Span"),
     "store.base": ("Record", "Store", "Writer", "verify"),
     "store.directory": ("DirStore",),
@@ -119,7 +120,7 @@ def __getattr__(name: str) -> object:
 
 
 def _before_fork() -> None:
-    from spillover.forking import before_fork
+    from spillover.base.forking import before_fork
 
     before_fork()
 

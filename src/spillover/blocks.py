@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from spillover import pipeline
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.errors import UsageError
 from spillover.intake.sources import as_bytes, chunks
 from spillover.ledger.note import note_clip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
+from spillover.base.data import replace
 from spillover.config.place import CONTEXT_TOKENS, context_tokens
-from spillover.data import replace
 from spillover.errors import UsageError
 from spillover.limits import SMALLEST, Limits
 from spillover.tokens import estimate, resolve

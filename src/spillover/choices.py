@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 
+from spillover.base.data import dataclass, field, replace
 from spillover.config.place import default_store, open_store
-from spillover.data import dataclass, field, replace
 from spillover.errors import UsageError
 from spillover.intake.take import CAP
 from spillover.limits import DEFAULT_WORTH, SMALLEST, Limits
-from spillover.notice import PATH, WORDING, Facts, Gap, Hint, Wording, hints, marker, notice
+from spillover.notice.clipped import Facts, Gap, notice
+from spillover.notice.hints import PATH, Hint, hints
+from spillover.notice.marker import marker
+from spillover.notice.wording import WORDING, Wording
 from spillover.rules import check_rule, find_command_rule, find_rule, is_for_commands, read_rule
 from spillover.select import HEAD_SHARE, KEEPS
 from spillover.store.base import REF_DIGITS
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Literal, Protocol, Self, TypedDict, overload
 
-    from spillover.form import Form
     from spillover.intake.blob import Blob
+    from spillover.notice.form import Form
     from spillover.select.wanted import Wanted
     from spillover.store.base import Store
     from spillover.store.scoped import Scoped
@@ -220,7 +223,7 @@ class Choices:
 
     def cover(self, data: bytes) -> bytes:
         """Return the bytes without the secrets in them, as long as they were."""
-        from spillover.redact import cover  # wanted only by those who choose it
+        from spillover.secrets.outputs import cover  # wanted only by those who choose it
 
         return cover(data)[0]
 
@@ -234,7 +237,7 @@ class Choices:
         """Return the bytes of an output as a model may see them."""
         if self.redact == "off":
             return blob
-        from spillover.redact import Covered
+        from spillover.secrets.outputs import Covered
 
         return Covered(blob)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from spillover import pipeline
+from spillover.base.data import dataclass, field
 from spillover.choices import Choices
 from spillover.config.place import default_root
-from spillover.data import dataclass, field
 from spillover.limits import Limits
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spillover.choices import _DEFAULT_STORE, Given, StoreLike
     from spillover.result import Clip
     from spillover.retrieve.specs import Answer
-    from spillover.run import Progress, Run
+    from spillover.run.command import Progress, Run
     from spillover.types import AsyncSource, Source, SpecStyle
 
     Function = TypeVar("Function", bound=Callable[..., Any])
@@ -162,7 +162,7 @@ class Clipper(Choices):
             each call. `query` gets the arguments of a call, and returns what its caller wants to know: `query=lambda pattern,
             path: pattern`.
             """
-            from spillover.wrap import wrap
+            from spillover.wrap.function import wrap
 
             if function is None:
                 return lambda function: wrap(function, self, tool, leave=leave, on_clip=on_clip, query=query)
@@ -192,7 +192,7 @@ class Clipper(Choices):
         this process is killed by SIGKILL, for which another process watches.
         """
         from spillover.intake.child import Command
-        from spillover.run import run, tool_name
+        from spillover.run.command import run, tool_name
 
         data = input.encode("utf-8", "surrogateescape") if isinstance(input, str) else input
         command = Command(
@@ -209,7 +209,7 @@ class Clipper(Choices):
 
     async def arun(self, argv: Sequence[str], **options: Any) -> Run:
         """Run a command from async code, in a thread; cancelling ends the command."""
-        from spillover.run import in_thread
+        from spillover.run.command import in_thread
 
         return await in_thread(lambda cancel: self.run(argv, cancel=cancel, **options))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass, field, replace
+from spillover.base.data import dataclass, field, replace
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same

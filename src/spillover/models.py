@@ -8,7 +8,7 @@ that Google's own SDK uses; for Claude, an offline reconstruction of what its co
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False

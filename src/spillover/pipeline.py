@@ -6,7 +6,7 @@ import sys
 import time
 from itertools import count
 
-from spillover import process
+from spillover.base import process
 from spillover.intake.sources import chunks, file_name
 from spillover.intake.take import Intake
 from spillover.limits import Size
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.intake.sources import Source
-    from spillover.render import Shown
+    from spillover.show.render import Shown
     from spillover.view.document import Section
 
 #: Calls that have no id of their own.
@@ -72,14 +72,14 @@ def begin(choices: Choices) -> Intake:
         on_overflow=_warm_up if process.ours and choices.keep in ("auto", "signal") else None,
     )
     if choices.redact == "stored":
-        from spillover.redact import Stream  # wanted only by those who choose it
+        from spillover.secrets.outputs import Stream  # wanted only by those who choose it
 
         made.cover_with(Stream)
     return made
 
 
 def _warm_up(intake: Intake, beginning: bytes) -> None:
-    from spillover.warm import warm_up  # most outputs fit
+    from spillover.show.warm import warm_up  # most outputs fit
 
     warm_up(beginning, lambda: intake.finished)
 
@@ -142,17 +142,17 @@ def settle_parts(
             if not intake.spilled:
                 intake.spill()
                 intake.finish()
-            from spillover.cut import cut  # most outputs fit, and need none of it
+            from spillover.show.cut import cut  # most outputs fit, and need none of it
 
             made = cut(intake, choices, sections, call_id, choices.wanted(command or "", name))
     except Exception as error:
-        from spillover import fit  # out of memory, or a bug of ours
+        from spillover.show import fit  # out of memory, or a bug of ours
 
         if not anyway or not fit.SURVIVED:
             raise
         # They hold everything that was being made, and memory may be short.
         error.__traceback__ = error.__context__ = None
-        from spillover.plain import clip_plainly
+        from spillover.show.plain import clip_plainly
 
         made = None, clip_plainly(intake, choices, error)
     finally:
@@ -201,7 +201,7 @@ def _whole(intake: Intake, choices: Choices, sections: Sequence[Section]) -> tup
     shown, apart = None, [choices.seen(data[section.start : section.end]) for section in sections if not section.label]
     text, frames = choices.look(data)
     if sum(1 for section in sections if section.size and section.label) > 1:
-        from spillover.cut import label_sections
+        from spillover.show.cut import label_sections
 
         shown = label_sections(data, choices, sections)
         text = "\n".join(part for part in shown.parts if part)

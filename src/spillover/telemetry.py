@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from spillover.log import debug, info
+from spillover.base.log import debug, info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

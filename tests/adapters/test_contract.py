@@ -27,12 +27,12 @@ from spillover.adapters.langchain import SpilloverMiddleware
 from spillover.adapters.mcp.relay import Relay
 from spillover.adapters.openai_agents import bound_server, bound_tools
 from spillover.adapters.pydantic_ai import SpilloverToolset
-from spillover.bound import as_json
 from spillover.clipper import Clipper
 from spillover.limits import Limits
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.testing import FailingStore, content
+from spillover.wrap.bound import as_json
 
 LIMITS = Limits(bytes=900)
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")

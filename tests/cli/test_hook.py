@@ -191,7 +191,7 @@ print(*set(sys.modules) - before)
     }
     assert not loaded & heavy
     assert not {
-        name for name in loaded if name.startswith(("spillover.select.", "spillover.cut", "spillover.retrieve"))
+        name for name in loaded if name.startswith(("spillover.select.", "spillover.show.cut", "spillover.retrieve"))
     }
 
 

@@ -14,7 +14,7 @@ from spillover.adapters import claude_code, opencode
 from spillover.adapters.hook_plain import Plain
 from spillover.adapters.hooked import Call
 from spillover.cli import hook
-from spillover.plain import MOST_BYTES
+from spillover.show.plain import MOST_BYTES
 from spillover.testing import FailingStore
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
@@ -93,11 +93,11 @@ STEPS = {
     "taking it in": "spillover.pipeline.begin",
     "ending it": "spillover.intake.take.Intake.finish",
     "storing": "spillover.store.directory.DirStore.writer",
-    "cutting": "spillover.cut.cut",
-    "choosing": "spillover.fit.fit",
+    "cutting": "spillover.show.cut.cut",
+    "choosing": "spillover.show.fit.fit",
     "marking": "spillover.view.lookalike.reads_like",
-    "saying so": "spillover.render.notice",
-    "remembering": "spillover.cut.remember",
+    "saying so": "spillover.show.render.notice",
+    "remembering": "spillover.show.cut.remember",
 }
 
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from spillover.adapters.install.files import apply, plan_install, plan_removal
 from spillover.adapters.install.hosts import HOSTS, targets
 from spillover.adapters.install.lines import LINES
+from spillover.base.jsonc import read_jsonc
 from spillover.cli.parser import parse
 from spillover.errors import UsageError
-from spillover.jsonc import read_jsonc
 
 CLAUDE, GEMINI, CODEX = ".claude/settings.json", ".gemini/settings.json", ".codex/config.toml"
 CLINE = ".cline/plugins/spillover.js"

@@ -10,7 +10,7 @@ import pytest
 
 from spillover.cli import live
 from spillover.cli.live import FIRST, MOST, Live
-from spillover.run import Progress
+from spillover.run.command import Progress
 from spillover.testing import content
 
 SHAPE = {"exit_code", "timed_out", "still_open", "outcome", "ref", "path", "reason", "total", "shown", "ranges", "text"}

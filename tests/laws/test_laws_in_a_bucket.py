@@ -13,7 +13,7 @@ from law_naive import line_count, over_all
 from law_ways import SOURCES
 
 from spillover import Clipper, Limits, MemoryStore, ObjectStore, RefError, StoreError, verify
-from spillover.redact import cover
+from spillover.secrets.outputs import cover
 from spillover.store.scoped import Scoped
 from spillover.testing import chunked, content
 

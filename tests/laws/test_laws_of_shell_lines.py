@@ -10,7 +10,7 @@ from law_given import choices, law, outputs
 from law_naive import over_all
 
 from spillover import Clipper, MemoryStore
-from spillover.sh import run_line
+from spillover.run.line import run_line
 from spillover.testing import FailingStore, content
 from spillover.view.clean import clean
 

@@ -11,15 +11,16 @@ ROOT = Path(spillover.__file__).parent
 
 #: From top to bottom: no module imports one below it, or one in its own row. Add a new module where it belongs.
 ORDER = """
-    data                    log                  work                forking             process
-    errors                  units                shell               folders
-    cache                   linear
-    limits                  hosts                models               formats             shell.command       jsonc
-    secrets
+    base  notice  secrets  show  run  wrap
+    base.data                    base.log                  base.work                base.forking             base.process
+    errors                  base.units                shell               base.folders
+    base.cache                   base.linear
+    limits                  hosts                models               secrets.formats             shell.command       base.jsonc
+    secrets.commands
     shell.inner             shell.split
     shell.tree              shell.keep
     shell.line              shell.pipes
-    tokens                  rules                shape
+    tokens                  rules                wrap.shape
     intake                  view                 select              store               retrieve           config             since
     intake.blob             intake.meter         intake.sources      intake.terminal     intake.beside
     intake.follow           intake.guard
@@ -34,13 +35,19 @@ ORDER = """
     since.compare
     since.against
     select.span             select.engine        select.json         select.outliers     select.wanted
-    select.json.scan        select.json.strings  select.json.begin   select.query        notice             select.holes        select.json.pointer  select.seek
+    select.json.scan        select.json.strings  select.json.begin   select.query        notice.words             select.holes        select.json.pointer  select.seek
+    notice.hints
+    notice.wording
+    notice.since
+    notice.clipped
+    notice.marker  notice.calls
+    notice.sentences
     select.json.almost
     select.json.members
     select.json.alike
     select.json.rows
     select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts    select.islands
-    select.outlined         select.told          select.found        select.families     select.worth       redact
+    select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs
     select.exact
     select.lines            select.json.gaps
     select.scan             select.fold          select.features     select.json.room    select.trees
@@ -74,20 +81,20 @@ ORDER = """
     store.object.sweep      store.object.writer
     store.object.store
     testing
-    render                  chosen
-    form
+    show.render                  wrap.data
+    notice.form
     config.guard
     config.place
     choices
-    fit                     runs                 plain               retrieve.opening    ledger.note
-    since.earlier           cut
+    show.fit                     run.note                 show.plain               retrieve.opening    ledger.note
+    since.earlier           show.cut
     since.telling
-    warm
+    show.warm
     pipeline
-    capture                 blocks               run
-    bound                   filters
-    sh
-    wrap
+    capture                 blocks               run.command
+    wrap.bound                   run.filters
+    run.line
+    wrap.function
     retrieve.uri            retrieve.ranges      retrieve.pattern     retrieve.answer     retrieve.outline_json retrieve.outline_tables
     retrieve.part
     retrieve.search         retrieve.outline_scan retrieve.last       retrieve.asked

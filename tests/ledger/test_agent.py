@@ -15,7 +15,7 @@ from spillover.adapters import claude_code, copilot, opencode
 from spillover.adapters.parts import clip_parts, clip_value
 from spillover.ledger import journal
 from spillover.ledger.stats import add_up
-from spillover.sh import run_line
+from spillover.run.line import run_line
 from spillover.tokens import estimate
 
 CALLS = 500
@@ -100,7 +100,7 @@ class Agent:
         if isinstance(result, str):
             self.shows(result)
             return
-        from spillover.shape import write
+        from spillover.wrap.shape import write
 
         self.shows(write(result))
 

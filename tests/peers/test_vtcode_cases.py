@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spillover import DirStore, Limits, UsageError, profiles
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.profiles import vtcode
 
 X = "x" * 200

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-import spillover.form
+import spillover.notice.form
 from spillover import profiles
 from spillover.profiles.base import _without_path
 
 
 def test_forms_are_public_and_loaded_only_when_they_are_asked_for():
     for name in ("Form", "Told", "Missing"):
-        assert getattr(profiles, name) is getattr(spillover.form, name)
+        assert getattr(profiles, name) is getattr(spillover.notice.form, name)
     assert set(profiles.__all__) == {"NAMES", "named", "Form", "Told", "Missing"}
     assert all(getattr(profiles, name).__doc__ for name in profiles.__all__ if name != "NAMES")
-    code = "import sys; from spillover import profiles; print('spillover.form' in sys.modules)"
+    code = "import sys; from spillover import profiles; print('spillover.notice.form' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover import Clipper, DirStore, MemoryStore, Span, UsageError
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.profiles import daycare
 from spillover.profiles.daycare import LEAST, MOST_CUT, WORDS_CHARS
 from spillover.profiles.daycare.exec import EXEC_CHARS

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from spillover.errors import UsageError
-from spillover.form import OUTSIDE
 from spillover.limits import Limits
+from spillover.notice.form import OUTSIDE
 from spillover.profiles import named, opencode
 from spillover.store.memory import MemoryStore
 from spillover.testing import FailingStore

@@ -9,7 +9,7 @@ import pytest
 
 from spillover import Clipper, Limits
 from spillover.adapters import claude_code
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.profiles import t15
 
 #: Prints its number of lines, whatever it is called.

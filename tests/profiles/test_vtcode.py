@@ -5,7 +5,7 @@ import re
 import pytest
 
 from spillover import Budget, Limits, MemoryStore, Span, profiles
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.profiles import vtcode
 from spillover.profiles.vtcode.cut import _cost
 from spillover.profiles.vtcode.estimate import tokens as by_median

@@ -11,7 +11,7 @@ from spillover.select.arrays import among, group
 LOAD = """
 import os, sys
 os.environ.pop("OPENBLAS_NUM_THREADS", None)
-from spillover import process
+from spillover.base import process
 from spillover.select.arrays import load
 process.ours = sys.argv[1] == "ours"
 load()

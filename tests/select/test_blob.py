@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from spillover import Clipper, Limits
 from spillover.intake.blob import Ends, Held
 from spillover.intake.meter import Meter
-from spillover.render import Kept, Renderer
 from spillover.select import blob
+from spillover.show.render import Kept, Renderer
 from spillover.store.memory import MemoryStore
 from spillover.view.document import Document, Section
 

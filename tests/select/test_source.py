@@ -3,12 +3,12 @@
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
+from spillover.base.work import Work
 from spillover.select import grammar
 from spillover.select.listing import is_code, is_numbered
 from spillover.select.outlined import Block, doc_line, outline
 from spillover.select.told import kind_told, suffix_of
 from spillover.select.wanted import Wanted
-from spillover.work import Work
 
 PYTHON = b'''import os
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from spillover.base.data import replace
 from spillover.clipper import Clipper
-from spillover.data import replace
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.limits import Limits
 from spillover.store.directory import DirStore

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import kinds
 
-import spillover.fit
+import spillover.show.fit
 from spillover import Clipper, Limits, MemoryStore, estimate
 from spillover.limits import SMALLEST, count_lines
 from spillover.testing import FailingStore
@@ -28,7 +28,7 @@ def clips(seconds, seed, count=None, least=0):
     number = 0
     while number < count if count is not None else time.monotonic() < until or figures["clips"] < least:
         dice = random.Random(f"{seed}:{number}")
-        with patch.object(spillover.fit, "SURVIVED", ()):  # a selector of ours that raises is a finding
+        with patch.object(spillover.show.fit, "SURVIVED", ()):  # a selector of ours that raises is a finding
             found = one(dice, figures)
         for fault in found:
             figures[fault] += 1

@@ -42,7 +42,7 @@ FAULTS = {
 WORKER = """
 import hashlib, json, os, random, resource, sys
 from spillover import Clipper, Limits, ObjectStore
-from spillover.redact import cover
+from spillover.secrets.outputs import cover
 url, scope, spool, log, seed, secret = sys.argv[1:]
 dice = random.Random(seed)
 clipper = Clipper(Limits(tokens=300), store=ObjectStore(url, spool=spool, deadline_seconds=2), scope=scope, redact="stored")

@@ -10,9 +10,9 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import spillover.fit
+import spillover.show.fit
 from spillover import Clipper, Limits, MemoryStore
-from spillover.work import Work
+from spillover.base.work import Work
 
 #: For each kind of text: its beginning, its pieces, and its end.
 GRAMMARS = {
@@ -142,11 +142,11 @@ class Hung(BaseException):  # a BaseException, so that no selector can catch it
 @contextmanager
 def unbounded_work():
     """Disable the work budget, which would stop fast-growing work before its growth can be measured."""
-    before, spillover.fit.budget = spillover.fit.budget, lambda _: Work()
+    before, spillover.show.fit.budget = spillover.show.fit.budget, lambda _: Work()
     try:
         yield
     finally:
-        spillover.fit.budget = before
+        spillover.show.fit.budget = before
 
 
 @contextmanager

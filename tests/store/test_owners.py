@@ -2,7 +2,7 @@
 
 import pytest
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.errors import StoreError
 from spillover.store.base import Owner
 from spillover.store.owners import GRACE_SECONDS, MOST, merge, owners, seen, without

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.store import runs
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore

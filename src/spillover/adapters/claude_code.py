@@ -9,8 +9,8 @@ import re
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, open_file, words_of
+from spillover.base.log import info
 from spillover.hosts import ASIDE_CHARS, CLAUDE_CODE
-from spillover.log import info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

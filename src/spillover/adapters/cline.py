@@ -5,8 +5,8 @@ from __future__ import annotations
 from spillover.adapters.asked import query_of
 from spillover.adapters.hooked import Call, bounded, words_of
 from spillover.adapters.rewrite import rewrite_line
+from spillover.base.log import info
 from spillover.hosts import CLINE
-from spillover.log import info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

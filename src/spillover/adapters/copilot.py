@@ -6,8 +6,8 @@ import json
 
 from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, words_of
 from spillover.adapters.rewrite import rewrite_line
+from spillover.base.log import info
 from spillover.hosts import COPILOT
-from spillover.log import info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

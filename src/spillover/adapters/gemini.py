@@ -10,7 +10,7 @@ import os
 
 from spillover.adapters.hooked import words_of
 from spillover.adapters.rewrite import rewrite_line
-from spillover.jsonc import read_jsonc
+from spillover.base.jsonc import read_jsonc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

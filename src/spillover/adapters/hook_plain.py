@@ -5,8 +5,8 @@ A result that makes us fail would otherwise reach the model whole. It has the me
 
 from __future__ import annotations
 
-from spillover.data import dataclass
-from spillover.plain import mark, shorten
+from spillover.base.data import dataclass
+from spillover.show.plain import mark, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

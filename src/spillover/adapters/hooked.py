@@ -9,11 +9,11 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 from spillover.ledger.note import gather, note_clip
 from spillover.limits import Limits, Size, count_lines
 from spillover.result import Clip
-from spillover.runs import note_run
+from spillover.run.note import note_run
 from spillover.view.clean import clean, is_plain
 from spillover.view.invisible import has_invisible, make_visible
 

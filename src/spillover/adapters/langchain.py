@@ -11,8 +11,8 @@ from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value
 from spillover.adapters.versions import missing
 from spillover.blocks import TEXT_TYPES
-from spillover.bound import as_json, bound_error
-from spillover.notice import TOOLS
+from spillover.notice.hints import TOOLS
+from spillover.wrap.bound import as_json, bound_error
 
 try:
     from langchain.agents.middleware import AgentMiddleware

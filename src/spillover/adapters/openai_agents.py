@@ -12,8 +12,8 @@ from typing import Any, Self, cast
 from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value
 from spillover.adapters.versions import missing
-from spillover.bound import as_json, bound_error
 from spillover.errors import UsageError
+from spillover.wrap.bound import as_json, bound_error
 
 try:
     from agents import (

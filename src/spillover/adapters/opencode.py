@@ -6,8 +6,8 @@ from itertools import chain
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, open_file, words_of
+from spillover.base.log import info
 from spillover.hosts import OPENCODE
-from spillover.log import info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

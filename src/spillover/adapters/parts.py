@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spillover import pipeline
 from spillover.blocks import clip_blocks
-from spillover.bound import as_json
 from spillover.result import Clip
+from spillover.wrap.bound import as_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

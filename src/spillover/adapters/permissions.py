@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 
-from spillover.jsonc import read_jsonc
+from spillover.base.jsonc import read_jsonc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Any
 from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value
 from spillover.adapters.versions import missing
-from spillover.bound import as_json, bound_error
 from spillover.clipper import Clipper
 from spillover.result import Clip
+from spillover.wrap.bound import as_json, bound_error
 
 try:
     from pydantic import ValidationError

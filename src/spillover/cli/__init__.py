@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from spillover import process
+from spillover.base import process
 from spillover.cli import exits
 
 TYPE_CHECKING = False

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.clipper import Clipper
-    from spillover.run import Run
+    from spillover.run.command import Run
 
 
 def filter_stdin(arguments: argparse.Namespace) -> int:
@@ -33,7 +33,7 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
         )
     from spillover import pipeline  # not before the arguments are known to be right
     from spillover.intake.pipe import move, widen
-    from spillover.runs import note_run
+    from spillover.run.note import note_run
 
     choices = make_clipper(arguments).for_tool(arguments.tool)
     intake = pipeline.begin(choices)
@@ -76,8 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
     if warning := chosen.for_command(argv).warning:  # while there is time to stop it
         complain(warning)
     from spillover.intake.child import Command
-    from spillover.run import run as run_command
-    from spillover.run import tool_name
+    from spillover.run.command import run as run_command
+    from spillover.run.command import tool_name
 
     ended = run_command(
         Command(argv=argv, timeout=arguments.timeout, interactive=True, die_with_parent=True),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from spillover.base.data import dataclass
 from spillover.cli.commands import COMMANDS, parser_for
-from spillover.data import dataclass
 
 #: Commands whose words are refs, and those whose words are a program and its arguments.
 WITH_REF = ("read", "grep", "outline", "diff", "show", "path", "pin", "unpin", "rm", "verify")

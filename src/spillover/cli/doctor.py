@@ -9,11 +9,11 @@ import time
 from shlex import quote
 
 from spillover import __version__
+from spillover.base.data import dataclass
 from spillover.cli.installed import check_installed
 from spillover.cli.setup import clipper
 from spillover.config.settings import load
 from spillover.config.trust import entries
-from spillover.data import dataclass
 from spillover.errors import MissingExtraError, SpilloverError, StoreError
 from spillover.store.base import Record
 from spillover.store.directory import DirStore

@@ -14,7 +14,7 @@ from spillover.config.host import within
 from spillover.config.settings import load
 from spillover.errors import UsageError
 from spillover.hosts import hosts, uncut
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 from spillover.result import Reason
 from spillover.retrieve.last import LAST, find, matches
 from spillover.store.base import Record

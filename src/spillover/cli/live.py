@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from spillover.run import Progress
+    from spillover.run.command import Progress
 
 #: Where nothing can be rewritten: the first line after so many seconds, each wait twice the one before, and no more than so many.
 FIRST, MOST = 2.0, 20

@@ -8,7 +8,7 @@ from spillover.cli import exits
 from spillover.cli.output import complain
 from spillover.cli.setup import make_clipper_anyway
 from spillover.errors import UsageError
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

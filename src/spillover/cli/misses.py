@@ -10,7 +10,7 @@ from spillover.cli.output import fit_terminal, put, put_json
 from spillover.cli.units import count_of
 from spillover.errors import UsageError
 from spillover.ledger.misses import NEAR_LINES
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
+from spillover.base.data import replace
 from spillover.clipper import Clipper
 from spillover.config.files import NAMED
 from spillover.config.host import limits_of_failing, within
 from spillover.config.settings import PREFIX, VARIABLES, load
-from spillover.data import replace
 from spillover.errors import SpilloverError, UsageError
 from spillover.limits import SMALLEST, Limits
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.config.settings import Settings
-    from spillover.notice import Hint
+    from spillover.notice.hints import Hint
 
 #: Variables that say where outputs go, and who finds them there.
 WHERE = ("SPILLOVER_STORE", "SPILLOVER_SCOPE")
@@ -173,7 +173,7 @@ def _going_back(
         return hints
     from shlex import quote  # only for those who say where
 
-    from spillover.notice import CLI, with_options
+    from spillover.notice.hints import CLI, with_options
 
     options = [f"{option} {quote(str(value))}" for option, value in named.items() if value]
     changed = with_options(CLI, " ".join([*options, *["--all-scopes"] * everything]))

@@ -22,8 +22,8 @@ def sh(arguments: argparse.Namespace) -> int:
     (line,) = words
     if arguments.scope:  # a `spill` inside the line works in the same one
         os.environ["SPILLOVER_SCOPE"] = arguments.scope
-    from spillover.run import tool_name
-    from spillover.sh import run_line
+    from spillover.run.command import tool_name
+    from spillover.run.line import run_line
 
     shell = arguments.shell or _find_shell()
     chosen = make_clipper(arguments).for_command(line).for_tool(arguments.tool or tool_name(shell))

@@ -16,7 +16,7 @@ from spillover.ledger.misses import find_misses
 from spillover.ledger.rules import BY as FLOODS_BY
 from spillover.ledger.rules import tame
 from spillover.ledger.stats import RERUN_SECONDS, add_up
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

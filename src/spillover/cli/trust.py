@@ -13,7 +13,7 @@ from spillover.config.place import FILE, PYPROJECT
 from spillover.config.settings import load, needs_trust
 from spillover.config.trust import entries, record, remove, state_of
 from spillover.errors import UsageError
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

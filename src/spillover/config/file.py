@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import tomllib
 
+from spillover.base.data import dataclass, replace
 from spillover.config.place import PYPROJECT
 from spillover.config.values import KEYS, QUOTED_CHARS, RULE_KEYS, Setting, check, in_rule, line_of, nearest, short
-from spillover.data import dataclass, replace
 from spillover.errors import ConfigError
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
+from spillover.base.folders import expand, user_folder
 from spillover.config.guard import take
 from spillover.config.place import FILE, PYPROJECT, topmost
 from spillover.errors import ConfigError
-from spillover.folders import expand, user_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

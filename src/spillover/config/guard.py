@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 
 #: A configuration is smaller than this; no more of a file is read.
 MOST_BYTES = 1 << 16

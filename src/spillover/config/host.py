@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
+from spillover.base.data import replace
 from spillover.config.values import LIMITS, TRIGGER, Setting, in_rule, kind_of, read, split
-from spillover.data import replace
 from spillover.hosts import Host, hosts
 
 TYPE_CHECKING = False

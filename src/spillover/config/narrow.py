@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from spillover.base.data import replace
 from spillover.config.file import File, Ignored
 from spillover.config.values import LIMITS, QUOTED_CHARS, TRIGGER, Setting, in_rule, kind_of, read, split
-from spillover.data import replace
 from spillover.errors import ConfigError
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 from spillover.select import KEEPS
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from spillover.base.folders import expand, user_folder
 from spillover.errors import ConfigError, UsageError
-from spillover.folders import expand, user_folder
 from spillover.store.directory import DirStore
 from spillover.store.retention import Retention
 

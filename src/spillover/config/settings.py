@@ -10,6 +10,8 @@ import os
 from contextlib import contextmanager, suppress
 
 from spillover import profiles
+from spillover.base.data import dataclass, replace
+from spillover.base.folders import user_folder
 from spillover.choices import Choices
 from spillover.config.files import NAMED, files_for, users_file
 from spillover.config.place import CONTEXT_TOKENS, DEADLINE_SECONDS, open_store
@@ -29,9 +31,7 @@ from spillover.config.values import (
     short,
     split,
 )
-from spillover.data import dataclass, replace
 from spillover.errors import ConfigError, SpilloverError, UsageError
-from spillover.folders import user_folder
 from spillover.intake.take import CAP
 from spillover.limits import DEFAULT_BYTES, DEFAULT_LINES, DEFAULT_TOKENS, DEFAULT_WORTH, Limits
 from spillover.store.retention import Retention

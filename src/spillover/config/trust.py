@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
+from spillover.base.data import dataclass
+from spillover.base.folders import user_folder
 from spillover.config.guard import not_private, take
-from spillover.data import dataclass
 from spillover.errors import ConfigError
-from spillover.folders import user_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 
+from spillover.base.data import dataclass, replace
+from spillover.base.folders import expand
+from spillover.base.units import LARGEST, SIZES, TIMES, read_amount
 from spillover.choices import REDACT
 from spillover.config.place import is_url
-from spillover.data import dataclass, replace
 from spillover.errors import ConfigError, UsageError
-from spillover.folders import expand
 from spillover.limits import Limits
-from spillover.notice import hints, one_line
+from spillover.notice.hints import hints
+from spillover.notice.words import one_line
 from spillover.profiles import NAMES as PROFILES
-from spillover.units import LARGEST, SIZES, TIMES, read_amount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 
+from spillover.base.data import replace
 from spillover.clipper import Clipper
 from spillover.config.settings import load
-from spillover.cut import cut_again
-from spillover.data import replace
 from spillover.errors import UsageError
 from spillover.limits import Size
 from spillover.pipeline import fits
 from spillover.result import Clip
+from spillover.show.cut import cut_again
 from spillover.view.forged import remember
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from dataclasses import dataclass  # ours cannot be watched by a finalizer
 from itertools import accumulate
 from weakref import finalize
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.errors import RefError, StoreError
 from spillover.inspector.library import RUN_PREFIX, facts_of
 from spillover.intake.blob import Held

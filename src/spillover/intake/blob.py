@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 
 TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from spillover.work import Work
+    from spillover.base.work import Work
 else:
     Protocol = object
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import UsageError
 from spillover.intake.beside import DeadManSwitch, read_on
 from spillover.intake.pipe import move, widen

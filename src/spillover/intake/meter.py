@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stringzilla
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 
 #: Small enough that looking into one costs microseconds, large enough that a record stays small (16 entries a MiB).
 BLOCK = 1 << 16

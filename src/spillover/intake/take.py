@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import StoreError
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.ledger.entry import HEAD, KEY, OPERATIONS, OUTCOMES, WIDTHS, WORDS
 
 TYPE_CHECKING = False

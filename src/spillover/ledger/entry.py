@@ -9,7 +9,7 @@ arrays (columns.py), and the line stays below what one write puts down in one pi
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -166,7 +166,7 @@ def _write(
     place = place_of(choices.store)
     if place is None or os.environ.get(VARIABLE, "").lower() == "false":
         return
-    from spillover.secrets import shorten_command
+    from spillover.secrets.commands import shorten_command
     from spillover.store.scope import EVERY, default_scope
 
     entry = Entry(
@@ -232,6 +232,6 @@ def _outside(first: int, last: int, shown: Sequence[tuple[int, int]]) -> Iterato
 
 
 def _complain(error: Exception) -> None:
-    from spillover.log import info
+    from spillover.base.log import info
 
     info("A line was not written to the journal, and `spill stats` does not know of it: %s", error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.rules import commands_in, matches_command
 
 TYPE_CHECKING = False

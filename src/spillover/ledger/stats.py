@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import UsageError
 from spillover.ledger.entry import OPERATIONS, OUTCOMES, RETRIEVALS, shorten_scope
 from spillover.store.scope import EVERY, covers

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from spillover.form import Form as Form
-    from spillover.form import Missing as Missing
-    from spillover.form import Told as Told
+    from spillover.notice.form import Form as Form
+    from spillover.notice.form import Missing as Missing
+    from spillover.notice.form import Told as Told
 
 #: What `spill --profile` and `profile = "…"` take.
 NAMES = ("opencode", "t15", "klaude", "daycare", "vtcode")
@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
     if name in NAMES:
         return named(name)
     if name in FORMS:
-        from spillover import form
+        from spillover.notice import form
 
         return getattr(form, name)
     raise AttributeError(f"module 'spillover.profiles' has no attribute {name!r}")

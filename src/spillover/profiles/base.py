@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from spillover.base.data import replace
 from spillover.clipper import Clipper
-from spillover.data import replace
-from spillover.form import Missing, Told, lost_words
+from spillover.notice.form import Missing, Told, lost_words
 from spillover.store.directory import DirStore
 from spillover.store.named import NamedStore
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spillover.fit import trim
 from spillover.limits import Size
 from spillover.result import Clip
+from spillover.show.fit import trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

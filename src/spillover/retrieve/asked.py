@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from spillover.errors import RefError, SpilloverError, UsageError
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 from spillover.store.base import REF_SHAPE
 
 TYPE_CHECKING = False

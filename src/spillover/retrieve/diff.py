@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import StoreError
-from spillover.notice import next_call, one_line, since_line
+from spillover.notice.calls import next_call
+from spillover.notice.since import since_line
+from spillover.notice.words import one_line
 from spillover.retrieve.answer import answer, fill
 from spillover.retrieve.last import find
 from spillover.retrieve.opening import opened

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from spillover.data import dataclass, field
+from spillover.base.data import dataclass, field
 from spillover.errors import UsageError
-from spillover.notice import lines_of, one_line, search_call
+from spillover.notice.calls import search_call
+from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
 from spillover.retrieve.answer import answer, fill, numbered
 from spillover.retrieve.pattern import Pattern
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.choices import Choices
-    from spillover.notice import Hint
+    from spillover.notice.hints import Hint
 
 #: Of a line longer than this, only the neighbourhood of the match is shown, so much to either side.
 LONG = 2_000

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import time
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.notice import lines_of, one_line
+from spillover.notice.words import lines_of, one_line
 from spillover.since.earlier import keep_run, tell_age
 
 TYPE_CHECKING = False

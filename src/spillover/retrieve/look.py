@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import time
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.errors import UsageError
 from spillover.ledger.note import note_retrieval
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 from spillover.retrieve.last import find, is_uri, matches
 from spillover.retrieve.opening import opened
 from spillover.select.ends import most

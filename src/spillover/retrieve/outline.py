@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import dataclass
-from spillover.notice import lines_of, next_call, one_line
+from spillover.base.data import dataclass
+from spillover.notice.calls import next_call
+from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
 from spillover.retrieve.answer import answer, fill
 from spillover.retrieve.outline_scan import scan

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.retrieve.outline_tables import Groups, Parts
 from spillover.select.classes import CLASSES, DISMISSED, EVIDENCE
 from spillover.select.engine import Engine

@@ -6,7 +6,7 @@ the same output always has the same outline. How many there were in all is still
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 from spillover.errors import UsageError
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from re import _constants, _parser  # type: ignore[attr-defined]  # the stdlib's parser, unknown to typeshed
 
+from spillover.base.linear import PatternSyntaxError, compile_given
 from spillover.errors import PatternError
-from spillover.linear import PatternSyntaxError, compile_given
 
 TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
 if TYPE_CHECKING:

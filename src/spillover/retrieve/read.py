@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import UsageError
-from spillover.notice import frames_call, lines_of, next_call
+from spillover.notice.calls import frames_call, next_call
+from spillover.notice.words import lines_of
 from spillover.result import Clip
 from spillover.retrieve.answer import answer, fill, numbered
 from spillover.retrieve.ranges import parse

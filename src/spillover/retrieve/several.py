@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 from spillover.errors import RefError, SpilloverError, UsageError
-from spillover.fit import trim
 from spillover.ledger.note import note_retrieval
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 from spillover.result import Clip
 from spillover.retrieve.answer import fill
 from spillover.retrieve.asked import word_for_models
 from spillover.retrieve.opening import opened
 from spillover.select.ends import most
+from spillover.show.fit import trim
 from spillover.view.clean import look as clean_line
 
 TYPE_CHECKING = False

@@ -6,13 +6,13 @@ import inspect
 import json
 import re
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import SpilloverError, UsageError
-from spillover.fit import trim
 from spillover.ledger.entry import RETRIEVALS
 from spillover.ledger.note import note_retrieval
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 from spillover.retrieve.tools import ERROR_CHARS, tools
+from spillover.show.fit import trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.errors import SpilloverError, UsageError
-from spillover.fit import trim
 from spillover.ledger.note import gather, note_retrieval
-from spillover.notice import TOOLS, Hint, one_line
+from spillover.notice.hints import TOOLS, Hint
+from spillover.notice.words import one_line
 from spillover.result import Clip
 from spillover.retrieve import look
 from spillover.retrieve.asked import read_range, read_ref, word_for_models
 from spillover.retrieve.last import find
 from spillover.retrieve.several import each, rank, refs_of
+from spillover.show.fit import trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from spillover import process
+from spillover.base import process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
+from spillover.base.work import OBJECT
 from spillover.select.ends import most
 from spillover.select.span import Hidden, Span, join
 from spillover.select.wanted import NOTHING
-from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

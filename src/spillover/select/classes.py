@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from array import array
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.select.engine import Engine
 
 TYPE_CHECKING = False

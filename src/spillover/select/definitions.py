@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
-from spillover.linear import compile_own
+from spillover.base.data import dataclass
+from spillover.base.linear import compile_own
 from spillover.select.ends import keeping, most
 from spillover.select.signal import is_source, see
 from spillover.select.signal import select as signal

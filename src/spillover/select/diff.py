@@ -6,13 +6,13 @@ of a hunk are shown with changed lines of it, never without.
 
 from __future__ import annotations
 
-from spillover.data import dataclass
-from spillover.notice import changes
+from spillover.base.data import dataclass
+from spillover.base.work import OBJECT
+from spillover.notice.sentences import changes
 from spillover.select.diff_parts import CHANGED, DEFINES, LINE, WINDOW, lines, name_line, parts
 from spillover.select.ends import most
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
-from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

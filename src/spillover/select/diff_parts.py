@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import dataclass
-from spillover.work import OBJECT
+from spillover.base.data import dataclass
+from spillover.base.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

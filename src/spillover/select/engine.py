@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 
-from spillover import cache
+from spillover.base import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 from math import ceil, inf
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.select.listing import are_few, is_file
 
 TYPE_CHECKING = False

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node, Parser
 
-    from spillover.work import Work
+    from spillover.base.work import Work
 
     Row = tuple[int, int, int, int, bool]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.select import blob, found, table
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.select.arrays import group, load
 from spillover.select.classes import DISMISSED, EVIDENCE, NAMES, classify
 from spillover.select.families import KEY, templates

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,19 +9,19 @@ import re
 
 import stringzilla
 
+from spillover.base.work import OBJECT, TAG
 from spillover.select.ends import most
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
-from spillover.work import OBJECT, TAG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from spillover.base.work import Work
     from spillover.select.span import Fill
     from spillover.select.wanted import Wanted
     from spillover.view.document import Document
-    from spillover.work import Work
 
 WHOLE = 1 << 22
 BLOCK = 1 << 20

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 
-from spillover.data import dataclass, replace
-from spillover.notice import lines_gone, one_line
+from spillover.base.data import dataclass, replace
+from spillover.notice.since import lines_gone
+from spillover.notice.words import one_line
 from spillover.select.arrays import group
 from spillover.select.choose import MARKER, Candidates, candidates, choose, evidence, fill_holes, price, widest
 from spillover.select.classes import EVIDENCE, NAMES, classify

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import stringzilla
 
+from spillover.base.work import ARRAYS
 from spillover.select.arrays import group, load
-from spillover.work import ARRAYS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from spillover.base.work import Work
     from spillover.view.document import Document
-    from spillover.work import Work
 
     Row = tuple[int, int]  # from, to, with its newline
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.select import grammar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spillover.work import Work
+    from spillover.base.work import Work
 
 #: A signature has at most so many lines.
 SIGNATURE = 8

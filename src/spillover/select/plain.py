@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
+from spillover.base.work import OBJECT
 from spillover.select.arrays import among, group
 from spillover.select.ends import fair, keeping, most
 from spillover.select.fold import runs
@@ -15,7 +16,6 @@ from spillover.select.holes import fill_holes
 from spillover.select.query import ANSWERS, Query
 from spillover.select.rows import find_room, spans_of
 from spillover.select.span import Span, join
-from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

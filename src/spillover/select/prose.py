@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from heapq import heapify, heappop, heappush
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
+from spillover.base.work import OBJECT
 from spillover.select.ends import most_of_many
 from spillover.select.query import Query
 from spillover.select.span import Hidden, Span, join
 from spillover.select.wanted import NOTHING
-from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import log2
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.select.arrays import load
 from spillover.select.engine import Engine
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from spillover.notice import found_in, hidden_finds
+from spillover.base.work import OBJECT
+from spillover.notice.sentences import found_in, hidden_finds
 from spillover.select.ends import most
 from spillover.select.found import (
     AROUND,
@@ -27,7 +28,6 @@ from spillover.select.holes import count_gaps, fill_holes, take
 from spillover.select.query import ANSWERS, Query
 from spillover.select.span import Hidden, Span
 from spillover.select.wanted import NOTHING
-from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

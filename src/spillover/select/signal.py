@@ -6,8 +6,8 @@ that fit, and here they become spans.
 
 from __future__ import annotations
 
-from spillover.data import replace
-from spillover.notice import more_like
+from spillover.base.data import replace
+from spillover.notice.sentences import more_like
 from spillover.select.choose import Candidates, candidates, choose, evidence, widest
 from spillover.select.classes import BAD, REASONS
 from spillover.select.ends import fair, keeping

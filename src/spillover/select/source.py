@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from spillover.base.work import OBJECT
 from spillover.select.ends import most
 from spillover.select.holes import count_gaps, fill_holes, take
 from spillover.select.listing import Listing, listing
@@ -16,7 +17,6 @@ from spillover.select.query import ANSWERS, CHARS, Query
 from spillover.select.span import Span
 from spillover.select.told import suffix_of
 from spillover.select.wanted import NOTHING
-from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

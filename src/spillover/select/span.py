@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _operator import attrgetter  # `operator` would load more, and not know more
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

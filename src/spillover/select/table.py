@@ -6,12 +6,12 @@ import re
 from functools import cache
 from itertools import accumulate
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
+from spillover.base.work import OBJECT
 from spillover.select.ends import most
 from spillover.select.outliers import COLUMNS, WITHIN, Scan
 from spillover.select.span import Hidden, Span, join
 from spillover.select.wanted import NOTHING
-from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

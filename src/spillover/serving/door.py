@@ -7,7 +7,7 @@ import stat
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False

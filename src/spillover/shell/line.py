@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.shell import split, tree
 from spillover.shell.command import Command, join, without_version
 from spillover.shell.inner import SHELLS, unwrap

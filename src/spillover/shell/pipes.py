@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.shell.command import bare_name
 from spillover.shell.inner import unwrap
 from spillover.shell.split import is_file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.shell.command import join
 from spillover.shell.split import Raw, is_file
 

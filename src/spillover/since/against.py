@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ for what is gone. The same two outputs give the same answer, whatever pieces the
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.select.arrays import load
 from spillover.since.known import Known
 from spillover.since.shape import STRETCH, LongLine, keys

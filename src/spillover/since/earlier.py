@@ -50,7 +50,7 @@ def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Agai
 
 def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: bool) -> tuple[str, str] | None:
     """Return the ref of the newest run of a command, or of a tool that has none; and how it ended and how old it is."""
-    from spillover.secrets import shorten_command  # few ask
+    from spillover.secrets.commands import shorten_command  # few ask
 
     store = choices.outputs
     said = None if command is None else shorten_command(command)

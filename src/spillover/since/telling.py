@@ -6,10 +6,10 @@ says so. If it cannot be stored, it is shown whole: nothing is cut that is not k
 
 from __future__ import annotations
 
-from spillover.cut import cut
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
+from spillover.show.cut import cut
 from spillover.since.earlier import GOOD_IF_ANY, find_earlier
 from spillover.view.document import Document, Section
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.intake.take import Intake
-    from spillover.render import Shown
     from spillover.result import Clip
     from spillover.select.wanted import Wanted
+    from spillover.show.render import Shown
 
 #: A shorter output is shown again, whatever the earlier one said: a notice would take as much.
 WORTH_A_NOTICE = 1_200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import dataclass, field, replace
+from spillover.base.data import dataclass, field, replace
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.intake.blob import Blob
 from spillover.intake.meter import LineIndex, Meter

@@ -13,7 +13,7 @@ import os
 import time
 from contextlib import contextmanager, suppress
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 from spillover.errors import StoreError, UsageError
 from spillover.store.base import REF_SHAPE, Record, already_taken, check_ref, name_for, resolve, unknown
 from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock  # `threading` costs a millisecond, and this is its Lock
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.errors import StoreError, UsageError
 from spillover.intake.blob import Held
 from spillover.store.base import REF_SHAPE, Record, already_taken, name_for, resolve, unknown

@@ -14,7 +14,7 @@ import stat
 import time
 from contextlib import suppress
 
-from spillover.data import dataclass, field, replace
+from spillover.base.data import dataclass, field, replace
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.store.base import Record, check_ref
 from spillover.store.directory import DirStore

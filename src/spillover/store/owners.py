@@ -6,7 +6,7 @@ each scope apart, so that nobody reads the command of another.
 
 from __future__ import annotations
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.errors import StoreError
 from spillover.store.base import Owner, Record
 from spillover.store.scope import EVERY, covers

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import StoreError
 from spillover.store.compress import PackedBlob, packed, zstd
 from spillover.store.folder import DATA, MARKER, PACKED, PIN, RECORD, Folder

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spillover.data import replace
+from spillover.base.data import replace
+from spillover.base.log import info
 from spillover.errors import StoreError
-from spillover.log import info
 from spillover.store.removal import remove_counted
 from spillover.store.retention import look_around, plan
 from spillover.store.tally import Amount, count

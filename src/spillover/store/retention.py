@@ -6,9 +6,9 @@ import os
 from contextlib import contextmanager, suppress
 from itertools import islice
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
+from spillover.base.log import info
 from spillover.errors import UsageError
-from spillover.log import info
 from spillover.store.folder import (
     BYTES,
     MARKER,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 from spillover.store.base import mint
 from spillover.store.folder import READ, Folder, is_ours, make_file, make_folder, open_folder, shut, write_all
 from spillover.store.scope import covers

@@ -6,9 +6,9 @@ an output is stands in its record. Commands are stored, and shown, without their
 
 from __future__ import annotations
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.secrets import shorten_command
+from spillover.secrets.commands import shorten_command
 from spillover.store.base import REF_SHAPE, Record, Store, Writer, check_ref, resolve
 from spillover.store.owners import owners, seen
 from spillover.store.scope import EVERY, check_scope, covers, default_scope

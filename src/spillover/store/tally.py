@@ -13,7 +13,7 @@ import re
 import time
 from contextlib import contextmanager, suppress
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import StoreError
 from spillover.store.folder import BYTES, ENDINGS, RECORD, Folder, is_ours, parse_name, shut, shut_on_error
 

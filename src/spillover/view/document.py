@@ -6,12 +6,12 @@ from bisect import bisect_left
 
 import stringzilla
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
+from spillover.base.work import ROW, UNBOUNDED, Work
 from spillover.errors import StoreError
 from spillover.intake.blob import Blob, Counted, CountedHeld, Held
 from spillover.intake.meter import LineIndex
 from spillover.view.clean import is_plain, look
-from spillover.work import ROW, UNBOUNDED, Work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

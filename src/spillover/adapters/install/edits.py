@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
+from spillover.base.jsonc import blank
 from spillover.errors import UsageError
-from spillover.jsonc import blank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import stat
 from contextlib import contextmanager, suppress
 
 from spillover.adapters.install.edits import Both, Whole
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from spillover.data import dataclass
-from spillover.jsonc import blank
+from spillover.base.data import dataclass
+from spillover.base.jsonc import blank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from spillover.adapters.mcp.result import (
     sampling_params,
     tool_result,
 )
-from spillover.data import replace
-from spillover.fit import trim
-from spillover.notice import one_line
+from spillover.base.data import replace
+from spillover.notice.words import one_line
 from spillover.pipeline import clip
 from spillover.retrieve.tools import ERROR_CHARS
+from spillover.show.fit import trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import os
 
 from spillover.adapters.mcp.answer import asking
 from spillover.adapters.mcp.message import Message, request
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

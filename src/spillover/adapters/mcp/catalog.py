@@ -8,8 +8,8 @@ from spillover.adapters.mcp.fields import NAME_CHARS
 from spillover.adapters.mcp.result import MAX_CHARS, Tool
 from spillover.adapters.mcp.schema import always_cut
 from spillover.adapters.mcp.tools import Offered, bounded_by, hint, offered, prefix_among
-from spillover.data import dataclass, replace
-from spillover.notice import TOOLS
+from spillover.base.data import dataclass, replace
+from spillover.notice.hints import TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

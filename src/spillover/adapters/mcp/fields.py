@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spillover.adapters.mcp.message import written
 from spillover.adapters.mcp.schema import DEEP, cut
-from spillover.data import replace
-from spillover.notice import cut_data
+from spillover.base.data import replace
+from spillover.notice.sentences import cut_data
 from spillover.pipeline import clip
 
 TYPE_CHECKING = False

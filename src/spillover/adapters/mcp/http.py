@@ -22,7 +22,7 @@ from spillover.adapters.mcp.sdk import (
     said,
 )
 from spillover.adapters.mcp.url import SAID, VERSION_HEADER, first_of
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 from spillover.serving.server import make_server
 from spillover.serving.sockets import listen, url_host
 

@@ -14,7 +14,7 @@ from spillover.adapters.mcp.message import (
     notification,
     refusal,
 )
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

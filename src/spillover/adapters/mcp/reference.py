@@ -10,9 +10,10 @@ import json
 import time
 from fnmatch import fnmatchcase
 
-from spillover.data import dataclass, field
+from spillover.base.data import dataclass, field
 from spillover.errors import SpilloverError, UsageError
-from spillover.notice import one_line, passed_on
+from spillover.notice.sentences import passed_on
+from spillover.notice.words import one_line
 from spillover.retrieve.asked import SCHEME
 from spillover.retrieve.opening import opened
 from spillover.retrieve.part import open_value, split_ref

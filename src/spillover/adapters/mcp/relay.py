@@ -33,13 +33,13 @@ from spillover.adapters.mcp.reference import References
 from spillover.adapters.mcp.result import error as error_within
 from spillover.adapters.mcp.result import is_small, surely_fits
 from spillover.adapters.mcp.tools import called
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.errors import SpilloverError
-from spillover.fit import trim
 from spillover.ledger.note import note_retrieval, note_schemas
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 from spillover.retrieve.asked import SCHEME, read_ref
 from spillover.retrieve.tools import ERROR_CHARS
+from spillover.show.fit import trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from spillover.adapters.mcp.fields import (
 )
 from spillover.adapters.mcp.message import dumps, written
 from spillover.adapters.mcp.structured import cut_data_to_fit, is_said, wraps
+from spillover.base.data import dataclass, replace
 from spillover.blocks import clip_blocks, texts_of
-from spillover.data import dataclass, replace
-from spillover.notice import cut_data
+from spillover.notice.sentences import cut_data
 from spillover.pipeline import clip
 from spillover.retrieve.asked import SCHEME
 from spillover.view.forged import may_hold

@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from spillover.adapters.mcp.message import written
-from spillover.chosen import choose_text
 from spillover.select.ends import most
+from spillover.wrap.data import choose_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

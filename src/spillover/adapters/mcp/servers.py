@@ -6,9 +6,9 @@ import os
 import re
 
 from spillover.adapters.mcp.stdio import Child
-from spillover.data import dataclass, field
+from spillover.base.data import dataclass, field
+from spillover.base.jsonc import read_jsonc
 from spillover.errors import MissingExtraError, UsageError
-from spillover.jsonc import read_jsonc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from spillover.adapters.mcp.fields import SAID, fill
 from spillover.adapters.mcp.message import loads, written
 from spillover.adapters.mcp.schema import can_tell, cut, is_of
-from spillover.chosen import choose_data
 from spillover.select.wanted import Wanted
+from spillover.wrap.data import choose_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

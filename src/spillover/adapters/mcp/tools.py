@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 from spillover.errors import SpilloverError, UsageError
-from spillover.fit import trim
 from spillover.ledger.note import gather, note_clip, note_retrieval
 from spillover.limits import SMALLEST, Limits
-from spillover.notice import TOOLS, one_line
+from spillover.notice.hints import TOOLS
+from spillover.notice.words import one_line
 from spillover.retrieve.specs import about, check_arguments, operation_of, schema
 from spillover.retrieve.tools import ERROR_CHARS, tools
+from spillover.show.fit import trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.clipper import Clipper
-    from spillover.notice import Hint
+    from spillover.notice.hints import Hint
 
     ChoicesT = TypeVar("ChoicesT", bound=Choices)
 

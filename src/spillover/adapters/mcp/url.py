@@ -8,7 +8,7 @@ from contextlib import suppress
 from mcp.shared.message import SessionMessage
 
 from spillover.adapters.mcp.sdk import JSONRPCResponse, connect, line_of, parse, said, with_headers
-from spillover.notice import one_line
+from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ to JSON and read back, or got a line more, carries no mark but its own shape.
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.profiles.daycare.exec import EXEC_CHARS, exec_output
 from spillover.profiles.daycare.rlm import DONE, TOOL, rlm_tool_result
 from spillover.profiles.daycare.text import TOTAL_CHARS, Bounded, clipper, cut_tail

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.profiles.daycare.text import MAX_CHARS, TOTAL_CHARS, Bounded, clipper, cut_ends
 
 TYPE_CHECKING = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 from spillover.errors import UsageError
-from spillover.form import Form, Missing, Told, lost_words
 from spillover.limits import Limits
+from spillover.notice.form import Form, Missing, Told, lost_words
 from spillover.profiles.base import make
 from spillover.select.exact import both_ends, first_chars, last_chars
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.clipper import Clipper
-    from spillover.form import Words
+    from spillover.notice.form import Words
     from spillover.result import Clip
     from spillover.types import Keep
 

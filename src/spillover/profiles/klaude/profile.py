@@ -5,11 +5,11 @@ from __future__ import annotations
 import abc
 import time
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
+from spillover.base.folders import temp_folder
 from spillover.errors import UsageError
-from spillover.folders import temp_folder
-from spillover.form import Form, Missing, Told
 from spillover.limits import Limits
+from spillover.notice.form import Form, Missing, Told
 from spillover.profiles.base import lost_words_without_path, make, store_for
 from spillover.profiles.klaude.ui import (
     ToolResultUIExtra,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.clipper import Clipper
-    from spillover.form import Words
+    from spillover.notice.form import Words
     from spillover.select.span import Selector
     from spillover.store.base import Record, Store
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import MissingExtraError, UsageError
 
 TYPE_CHECKING = False

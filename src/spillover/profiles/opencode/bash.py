@@ -9,11 +9,11 @@ import time
 
 from spillover import pipeline
 from spillover.errors import StoreError
-from spillover.form import Form, Told
 from spillover.intake import child
+from spillover.notice.form import Form, Told
 from spillover.profiles.base import lost_words_without_path, mark_gap
 from spillover.profiles.opencode import profile as opencode
-from spillover.run import COMMAND_CHARS, EVERY
+from spillover.run.command import COMMAND_CHARS, EVERY
 from spillover.select.exact import last_lines
 
 TYPE_CHECKING = False
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.clipper import Clipper
-    from spillover.form import Words
     from spillover.intake.take import Intake
+    from spillover.notice.form import Words
 
 MAX_METADATA_LENGTH = 30_000
 TIMEOUT_MS = 2 * 60 * 1_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass, field
+from spillover.base.data import dataclass, field
 from spillover.select.ends import char_after, char_before
 
 TYPE_CHECKING = False

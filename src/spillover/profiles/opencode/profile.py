@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import time
 
-from spillover.bound import bounds_itself
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.errors import UsageError
-from spillover.form import Form, Told
 from spillover.limits import Limits
+from spillover.notice.form import Form, Told
 from spillover.profiles.base import lost_words_without_path, make, mark_edge, mark_gap, store_for
 from spillover.profiles.opencode.ids import SHAPE, ascending
 from spillover.profiles.opencode.permission import Rules, may_delegate
 from spillover.select.exact import first_lines, last_lines
+from spillover.wrap.bound import bounds_itself
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from spillover.clipper import Clipper
-    from spillover.form import Words
+    from spillover.notice.form import Words
     from spillover.result import Clip
     from spillover.store.base import Record, Store
 

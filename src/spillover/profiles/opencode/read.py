@@ -6,7 +6,7 @@ import os
 import stat
 from contextlib import contextmanager
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import UsageError
 from spillover.profiles.opencode.lines import LINE_CHARS, Lines, Page, fit, take_page
 from spillover.profiles.opencode.media import MEDIA_BYTES, SAMPLE, is_binary, media_type

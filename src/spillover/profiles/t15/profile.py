@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from spillover.base.folders import temp_folder
 from spillover.errors import UsageError
-from spillover.folders import temp_folder
-from spillover.form import Form, Told
 from spillover.limits import Limits
+from spillover.notice.form import Form, Told
 from spillover.profiles.base import lost_words_without_path, make, mark_edge, mark_gap, store_for
 from spillover.profiles.t15.commands import DEFAULT_DIRECTION, DIRECTIONS, direction_for, warning_for
 from spillover.select.exact import first_chars, first_lines, last_chars, last_lines
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.clipper import Clipper
-    from spillover.form import Words
+    from spillover.notice.form import Words
     from spillover.select.span import Selector
     from spillover.store.base import Record, Store
 

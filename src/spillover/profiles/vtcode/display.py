@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import UsageError
 from spillover.limits import count_lines
 from spillover.view.clean import clean

@@ -6,9 +6,9 @@ who want vtcode's numbers. As a counter: `Clipper(tokenizer=vtcode.estimate.toke
 
 from __future__ import annotations
 
+from spillover.base.log import warn
 from spillover.errors import UsageError
 from spillover.limits import count_lines
-from spillover.log import warn
 
 #: Characters for a token wherever only characters are looked at (seed 004, "Consistent fallback").
 CHARS_PER_TOKEN = 3.5

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from spillover.form import Form, Missing, Told, lost_words
+from spillover.notice.form import Form, Missing, Told, lost_words
 from spillover.profiles.vtcode.cut import both_halves
 from spillover.select import definitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.form import Words
+    from spillover.notice.form import Words
 
 BANNER = "[OUTPUT] Output too large ({size}, {lines} lines), {where}\n"
 BY_BUDGET, BY_OTHERS = "[... content truncated by token budget ...]\n", "[... content truncated ...]\n"

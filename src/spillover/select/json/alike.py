@@ -11,9 +11,9 @@ import re
 from functools import partial
 from math import inf
 
-from spillover.data import dataclass, field
+from spillover.base.data import dataclass, field
+from spillover.base.work import OBJECT
 from spillover.select.span import Hidden
-from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from spillover.data import dataclass, field
+from spillover.base.data import dataclass, field
+from spillover.base.work import UNBOUNDED
 from spillover.select.ends import most
 from spillover.select.span import Span
-from spillover.work import UNBOUNDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from spillover.base.work import Work
     from spillover.select.span import Fill, Hidden
-    from spillover.work import Work
 
     #: A part that is shown: from, to, and why.
     Part = tuple[int, int, str]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.intake.blob import Held
 from spillover.select.json.value import select as select_value
 

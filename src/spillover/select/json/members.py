@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from spillover.data import dataclass
-from spillover.work import OBJECT, UNBOUNDED
+from spillover.base.data import dataclass
+from spillover.base.work import OBJECT, UNBOUNDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from spillover.base.work import Work
     from spillover.select.json.scan import Ints, Marks
-    from spillover.work import Work
 
 _BLANK = b" \t\r\n"
 # Both are matched at one place, and no quantifier gives anything back.

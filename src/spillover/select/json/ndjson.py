@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from spillover.data import dataclass, field
+from spillover.base.data import dataclass, field
 from spillover.select.arrays import group
 from spillover.select.json.gaps import explain, find_room
 from spillover.select.json.parse import parse

@@ -6,15 +6,15 @@ import re
 
 import stringzilla
 
-from spillover.data import dataclass
-from spillover.work import ARRAYS, OBJECT, UNBOUNDED
+from spillover.base.data import dataclass
+from spillover.base.work import ARRAYS, OBJECT, UNBOUNDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from spillover.base.work import Work
     from spillover.select.json.scan import Bytes, Longs, Words
-    from spillover.work import Work
 
 #: The number of records, spread over all of them, that say what is usual.
 SAMPLE = 64

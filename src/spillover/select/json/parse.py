@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
+from spillover.base.work import UNBOUNDED
 from spillover.select.json.room import NOTHING_ASKED, Tree
-from spillover.work import UNBOUNDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spillover.base.work import Work
     from spillover.select.json.scan import Ints, Marks
     from spillover.select.query import Query
-    from spillover.work import Work
 
 #: UTF-8 is checked in blocks of this many bytes.
 BLOCK = 1 << 20

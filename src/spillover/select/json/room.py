@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass, field
+from spillover.base.data import dataclass, field
+from spillover.base.work import OBJECT, PIECE, UNBOUNDED
 from spillover.select.json.alike import FEWEST, Alike
 from spillover.select.json.gaps import FIRST, LAST, Gaps
 from spillover.select.json.members import Child, Members
@@ -10,14 +11,13 @@ from spillover.select.json.rows import plan
 from spillover.select.json.strings import safe_cut
 from spillover.select.query import ANSWERS, Query
 from spillover.select.span import Hidden
-from spillover.work import OBJECT, PIECE, UNBOUNDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from spillover.base.work import Work
     from spillover.select.json.scan import Ints, Marks
-    from spillover.work import Work
 
     #: The records of an array that stand out, and why; the rarest first.
     Peculiar = Callable[[int, int, int], Sequence[tuple[int, str]]]

@@ -11,14 +11,14 @@ import re
 from bisect import bisect_right
 from itertools import pairwise
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
+from spillover.base.work import OBJECT
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.select.json.pointer import find_pointer
 from spillover.select.json.strings import end_of, start_of
 from spillover.select.span import Hidden, Inside, Span
 from spillover.view.document import Document, Section
-from spillover.work import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.select.json.gaps import FIRST, LAST, explain, find_room
 from spillover.select.json.parse import BLOCK, BOM, OPENS, parse
 from spillover.select.json.room import TEXT_SHARE

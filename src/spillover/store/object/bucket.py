@@ -10,7 +10,7 @@ import os
 import time
 from contextlib import contextmanager
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import MissingExtraError, StoreError
 from spillover.store.object.asking import Asked, Patience, within
 from spillover.store.object.sums import Sums, is_of, md5

@@ -6,7 +6,7 @@ than any record: a listing tells them apart by size alone. Pure: bytes in, bytes
 
 from __future__ import annotations
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
 from spillover.errors import UsageError
 from spillover.store.base import Record, is_hash
 from spillover.store.object.frames import Frames, from_json

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from itertools import accumulate
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import StoreError
 from spillover.store.compress import zstd
 

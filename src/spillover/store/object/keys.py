@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from spillover.data import dataclass
+from spillover.base.data import dataclass
 from spillover.errors import StoreError
 from spillover.store.base import REF_SHAPE
 from spillover.store.scope import EVERY

@@ -6,10 +6,10 @@ import os
 import time
 from contextlib import suppress
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
+from spillover.base.folders import user_folder
+from spillover.base.log import info
 from spillover.errors import RefError, SpilloverError, StoreError
-from spillover.folders import user_folder
-from spillover.log import info
 from spillover.store.base import Record
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder, explain_errors

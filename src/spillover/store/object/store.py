@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from heapq import heappush, heappushpop
 
-from spillover.data import dataclass, field, replace
+from spillover.base.data import dataclass, field, replace
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.store.base import REF_SHAPE, Record, check_ref, matches, resolve, unknown
 from spillover.store.directory import DirStore

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from spillover.data import dataclass, field, replace
+from spillover.base.data import dataclass, field, replace
+from spillover.base.log import info
 from spillover.errors import StoreError
-from spillover.log import info
 from spillover.store.object.entry import SMALLEST, Entry
 from spillover.store.object.keys import Name, parse, place_of
 from spillover.store.object.view import View

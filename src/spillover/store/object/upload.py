@@ -10,7 +10,7 @@ import os
 import time
 from _thread import allocate_lock
 
-from spillover.data import replace
+from spillover.base.data import replace
 from spillover.errors import StoreError
 from spillover.store.base import Record, already_taken, name_for
 from spillover.store.object.asking import no_answer

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spillover.data import dataclass, replace
+from spillover.base.data import dataclass, replace
+from spillover.base.log import warn
 from spillover.errors import StoreError
-from spillover.log import warn
 from spillover.store.base import unknown
 from spillover.store.object.bucket import Bucket, Listed, Missing, Taken
 from spillover.store.object.entry import SMALLEST, Entry, Tombstone, decode, with_record

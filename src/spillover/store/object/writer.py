@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from spillover.data import replace
+from spillover.base.data import replace
+from spillover.base.log import warn
 from spillover.errors import StoreError
-from spillover.log import warn
 from spillover.store.object.spool import ALONG_SECONDS, by_scope, merge_all, push, waiting
 from spillover.store.object.upload import Progress, upload, watch
 

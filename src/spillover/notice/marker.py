@@ -1,0 +1,59 @@
+"""The words that stand where something is hidden."""
+
+from __future__ import annotations
+
+from spillover.notice.clipped import Gap
+from spillover.notice.wording import WORDING, Wording
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spillover.select.span import Hidden, Inside
+
+
+def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden | None = None) -> str:
+    """Return the words that stand where something is hidden."""
+    one = gap.first == gap.last
+    if hidden is not None:
+        tiny = "tiny_" if tier == 2 and hidden.inline and hidden.inside is None else ""
+        words: str = getattr(wording, f"gap_{tiny}{hidden.kind}")
+    elif tier == 2:
+        words = (wording.gap_tiny_line if one else wording.gap_tiny) if gap.whole_lines else wording.gap_tiny_bytes
+    elif gap.whole_lines:
+        words = wording.gap_line if one else wording.gap_lines
+    else:
+        words = wording.gap_bytes
+    first, last, start, end = f"{gap.first:,}", f"{gap.last:,}", f"{gap.start:,}", f"{gap.end:,}"
+    where = f"line {first}" if one else f"lines {first}-{last}"
+    count, note = (hidden.count, hidden.note) if hidden else (0, "")
+    if (
+        hidden is not None and not gap.whole_lines and (one or not hidden.inline)
+    ):  # a part of a line is named by its bytes
+        # The first marker in full says that these are bytes.
+        where = f"{start}-{end}" if tier == 2 and hidden.inline else f"bytes {start}-{end}"
+    if hidden is not None and hidden.inside is not None:
+        where = _where_inside(hidden.inside)
+    times = "once more" if count == 1 else f"{count:,} more times"
+    said = words.format(
+        first=first, last=last, start=start, end=end, count=f"{count:,}", where=where, times=times, note=note,
+        s="" if count == 1 else "s",
+    )  # fmt: skip
+    return said if hidden is None or hidden.inside is None else _quote(said, hidden)
+
+
+def _where_inside(place: Inside) -> str:
+    """Return a place in a string of JSON: "lines 61-20,410 of /stdout"."""
+    of = "" if place.pointer is None else f" of {place.pointer}"
+    if not place.whole_lines:
+        return f"bytes {place.start:,}-{place.end:,}{of}"
+    return (f"line {place.first:,}" if place.first == place.last else f"lines {place.first:,}-{place.last:,}") + of
+
+
+def _quote(said: str, hidden: Hidden) -> str:
+    """Return the words as they stand in a string of JSON: on a line of their own, unless they stand inside of one."""
+    import json  # only strings that were cut need it
+
+    from spillover.select.span import INLINE
+
+    place = hidden.inside
+    own_line = place is not None and place.whole_lines and not place.open_ended and hidden.kind not in INLINE
+    return json.dumps(said + "\n" * own_line, ensure_ascii=False)[1:-1]

@@ -1,0 +1,101 @@
+"""Everything else that is said to the model: about data, filters, searches, diffs, failures."""
+
+from __future__ import annotations
+
+from spillover.notice.hints import _NOWHERE, Hint
+from spillover.notice.words import _signs, lines_of, one_line, shorten_reason
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+
+def cut_data(ways: Sequence[Hint], size: int, ref: str | None, reason: str | None) -> str:
+    """Return what is said about data that was cut to fit, where there is no place for gap markers."""
+    said = f"Cut to fit: long strings in part, lists and objects with fewer entries. {size:,} bytes as it came."
+    if ref is None:
+        return f"[{said} Full output not kept: {shorten_reason(reason)}.]"
+    steps = [way.search.format(ref=ref, **_NOWHERE) for way in ways if way.search and not way.names_path][:1]
+    return f"[{said} Full output: {ref}" + (f" Next: {steps[0]}]" if steps else "]")
+
+
+#: Of a line of shell, no more is repeated than this.
+FILTER_CHARS = 80
+
+
+def before_filters(filters: str, exits: Sequence[tuple[str, int]], hidden: Mapping[str, Any] | None) -> str:
+    """Return the line about a pipeline's filters: where what they have `hidden` is kept, and how the programs before them ended."""
+    where = f'"{one_line(filters, FILTER_CHARS)}"'
+    ends = [
+        f"{one_line(program, 40)} {'was stopped by SIGPIPE' if code == 141 else f'exited {code}'}"
+        for program, code in exits
+    ]
+    if hidden is None:
+        return f"[{' · '.join(ends)}, which {where} hides]"
+    lines, ref, reason = hidden["lines"], hidden["ref"], shorten_reason(hidden["reason"], 100)
+    is_ = "is" if lines == 1 else "are"
+    if ref is None:
+        said = f"{lines_of(lines)} before {where} could not be kept: {reason}"
+    elif reason:
+        said = f"{lines_of(lines)} before {where} {is_} kept in part ({reason}): {ref}"
+    else:
+        said = f"{lines_of(lines)} before {where} {is_} kept: {ref}"
+    return f"[{' · '.join([said, *ends])}]"
+
+
+def passed_on(uri: str, argument: str, size: int) -> str:
+    """Return the line about an argument that was passed by reference."""
+    return f"[{one_line(uri, 100)} was passed as {one_line(argument, 60)}: {size:,} bytes.]"
+
+
+def found_in(finds: int, groups: int, folder: str, *, names: bool, above: str = "") -> str:
+    """Return the words above what a search found: how much, where, and what is left out of each line."""
+    what = f"{finds:,} name{'' if finds == 1 else 's'}" if names else f"{finds:,} match{'' if finds == 1 else 'es'}"
+    where = f"{groups:,} folder" if names else f"{groups:,} file"
+    below = f", paths relative to {folder}" if folder else ""
+    once = "" if names else ", each named once"
+    hidden = f"; above: {above}" if above else ""
+    return f"{what} in {where}{'' if groups == 1 else 's'}{below}{once}{hidden}"
+
+
+def hidden_finds(named: Sequence[tuple[str, int, int]], rest: int, more: int) -> str:
+    """Return what a search found that is not shown: files or folders with counts, how many other files, more of those shown."""
+    said = [f"{name or './'} {count:,}" + (f" in {files:,} files" if files > 1 else "") for name, count, files in named]
+    said += [f"{rest:,} other file{'' if rest == 1 else 's'}"] * (rest > 0) + [f"{more:,} more"] * (more > 0)
+    return ", ".join(said)
+
+
+def changes(
+    commits: Sequence[str], files: Sequence[tuple[str, int, int]], every: Sequence[Sequence[int]], count: int = 0
+) -> str:
+    """Return what a diff changes: a title, some of its commits, and some of its files; `every`: of each file, lines added and removed."""
+    total = f"{len(every):,} file{'' if len(every) == 1 else 's'} changed, {_signs(map(sum, zip(*every, strict=True)))}"
+    title = f"{count:,} commit{'' if count == 1 else 's'}, {total}" if count else total
+    rows = [*commits, *(f"{name} {_signs((added, removed))}" for name, added, removed in files)]
+    if len(commits) < count and commits:
+        rows.insert(len(commits), f"and {count - len(commits):,} more commits")
+    if len(files) < len(every):
+        rest = [sum(all_of) - sum(some) for all_of, some in zip(zip(*every), list(zip(*files))[1:] or ((), ()))]  # noqa: B905
+        left = len(every) - len(files)
+        rows += [f"{'and ' * bool(files)}{left:,} {'more ' * bool(files)}file{'' if left == 1 else 's'} {_signs(rest)}"]
+    return "\n".join((title, *rows))
+
+
+def more_like(count: int, first: int, last: int) -> str:
+    """Return what is said above a line that stands for others that are not shown."""
+    return f"{count:,} more like the next line: {'line' if first == last else 'lines'} {first:,}" + (
+        f"-{last:,}" if last > first else ""
+    )
+
+
+def no_text(kind: str) -> str:
+    """Return what is said in place of a result of which nobody knows what a host would show."""
+    name = one_line(kind, 80)
+    return f"[Result left out: {name} has neither text nor fields that are text. Return text or data, or let it pass as it is: wrap(leave={name}).]"
+
+
+def failed(size: int, shown: int, error: str) -> tuple[str, str]:
+    """Return the notice, and the marker between both ends, for an output whose clipping failed."""
+    kept = f"Full output not kept: spill failed ({shorten_reason(error)})."
+    return f"[Output clipped: {shown:,} of {size:,} bytes shown. {kept}]", f"[… {size - shown:,} bytes not shown …]"

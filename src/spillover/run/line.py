@@ -1,0 +1,124 @@
+"""Running a line of shell: what it prints clipped, what its own `| tail` throws away kept, the exit code behind a pipe told."""
+
+from __future__ import annotations
+
+import os
+
+from spillover.base.data import dataclass, replace
+from spillover.errors import UsageError
+from spillover.intake.child import Command
+from spillover.limits import SMALLEST, Limits
+from spillover.run.command import Run, run
+from spillover.run.filters import Keeper, Kept
+from spillover.shell.pipes import Pipe, find_pipes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from spillover.choices import Choices
+    from spillover.intake.take import Intake
+    from spillover.run.command import Progress
+
+#: Shells whose pipelines are understood; in any other the line runs as it came.
+KNOWN = ("bash", "sh", "dash")
+#: The lines that we add take at most one part in so many of the limits.
+MOST_SHARE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that has ended."""
+
+    run: Run
+    kept: tuple[Kept, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def run_line(
+    line: str,
+    choices: Choices,
+    *,
+    shell: str = "bash",
+    timeout: float | None = None,
+    interactive: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+    die_with_parent: bool = False,
+    settling: Callable[[Choices, int], Choices] | None = None,
+    warn: Callable[[str], str | None] | None = None,
+) -> Line:
+    """Run a line as `bash -c` does, and clip what it prints; `settling` may lower the limits, given its exit code.
+
+    `warn` is asked what there is to say of a line whose output did not fit; it is said once, among the notes.
+    """
+    if "\0" in line:
+        raise UsageError("a line of shell cannot hold a NUL byte.")
+    pipes = _pipes(line, shell)
+    keeper = Keeper(pipes, choices, line, shell) if pipes else None
+    kept: tuple[Kept, ...] = ()
+    notes: list[str] = []
+
+    def settle(intake: Intake, choices: Choices, exit_code: int) -> Choices:
+        nonlocal kept, notes
+        choices = choices if settling is None else settling(choices, exit_code)
+        kept = keeper.settle(intake) if keeper else ()
+        told = [note for each in kept if (note := each.note(exit_code))]
+        if warn is not None and intake.spilled and (said := warn(line)):
+            told.append(f"[{said}]")
+        notes, choices = _leave_room(told, choices)
+        return choices
+
+    try:
+        argv = [shell, "-c", keeper.rewrite(line) if keeper else line]
+        ended = run(
+            Command(argv=argv, timeout=timeout, interactive=interactive, die_with_parent=die_with_parent),
+            choices,
+            on_progress=on_progress,
+            said=f"{shell} -c {line}",
+            settling=settle,
+            beside=lambda: notes,
+        )
+        if keeper:
+            keeper.note()
+    finally:
+        if keeper:
+            keeper.close()
+    return Line(ended, kept, tuple(notes))
+
+
+def _pipes(line: str, shell: str) -> list[Pipe]:
+    """Return the pipelines to look into: their filters are programs, and no function that the shell inherits hides them."""
+    name = os.path.basename(shell)
+    if name not in KNOWN or not any(each in line for each in ("tail", "head", "grep", "sed", "wc", "rg")):
+        return []
+    from shutil import which  # few lines come this far
+
+    return [
+        pipe
+        for pipe in find_pipes(line)
+        if which(pipe.program)
+        and f"BASH_FUNC_{pipe.program}%%" not in os.environ
+        and not (name != "bash" and "|&" in line)
+    ]
+
+
+def _leave_room(notes: list[str], choices: Choices) -> tuple[list[str], Choices]:
+    """Return the notes that there is room for, and choices whose limits leave it."""
+    while notes:
+        text = "".join(f"{note}\n" for note in notes)
+        cost = {"lines": len(notes), "bytes": len(text.encode()), "chars": len(text), "tokens": choices.count(text) + 1}
+        limits, trigger = _lower(choices.limits, cost), choices.trigger and _lower(choices.trigger, cost)
+        if limits is not None and (trigger is None) == (choices.trigger is None):
+            try:
+                return notes, replace(choices, limits=limits, trigger=trigger)
+            except UsageError:  # by a counter of your own
+                pass
+        notes = notes[:-1]
+    return [], choices
+
+
+def _lower(limits: Limits, cost: Mapping[str, int]) -> Limits | None:
+    given = dict(limits.given())
+    if any(value < MOST_SHARE * cost[name] or value - cost[name] < SMALLEST[name] for name, value in given.items()):
+        return None
+    return replace(limits, **{name: value - cost[name] for name, value in given.items()})

@@ -1,0 +1,237 @@
+"""An output that does not fit: kept first, then said. Only what overflows pays for loading this."""
+
+from __future__ import annotations
+
+from spillover.base.data import replace
+from spillover.base.log import warn
+from spillover.errors import StoreError
+from spillover.intake.blob import Ends, Held
+from spillover.intake.meter import Meter
+from spillover.limits import Size
+from spillover.result import Clip
+from spillover.select.span import Span
+from spillover.show.fit import fit, rename
+from spillover.show.render import Kept, Renderer, Shown
+from spillover.store.base import Record, mint
+from spillover.tokens import scale
+from spillover.view.document import Document, Section
+from spillover.view.forged import remember
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spillover.choices import Choices
+    from spillover.intake.take import Intake
+    from spillover.select.wanted import Wanted
+
+#: Of each end of an output, so much is counted to estimate the tokens of the whole.
+SAMPLE = 1 << 14
+NO_HASH = "0" * 64
+#: An output up to this size is read from its store once, and looked at in memory: choosing asks for thousands of small pieces.
+HELD = 1 << 20
+#: Of an output that cannot be looked into at all; logs have so many.
+BYTES_PER_TOKEN = 3
+
+
+def label_sections(data: bytes, choices: Choices, sections: Sequence[Section]) -> Shown:
+    """Show sections that fit, each under its label."""
+    if choices.redact != "off":
+        data = choices.cover(data)
+    meter = Meter()
+    meter.feed(data, hashing=False)
+    document = Document(
+        Held(data), meter.index, meter.lines, meter.newlines, tuple(sections), raw=choices.raw, guard=choices.guard()
+    )
+    return Renderer(document, Kept(ref=""), (), 0).show([Span(0, len(data))])
+
+
+def cut(
+    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, wanted: Wanted
+) -> tuple[Shown, Clip]:
+    """Store it, choose what to show, publish it, say so; or say why it could not be kept."""
+    if intake.sink is not None:
+        try:
+            return _store(intake, choices, sections, call_id, wanted)
+        except StoreError as error:  # not even what was written can be read back
+            intake.failed(error)
+    assert intake.gone is not None
+    document = _open_document(intake, choices, sections)
+    if wanted.since is not None:
+        wanted = replace(wanted, since=wanted.since.told_against(document))
+    return _show_as_lost(document, choices, _estimate_tokens(document, choices), intake.gone.reason, wanted)
+
+
+def _store(
+    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, wanted: Wanted
+) -> tuple[Shown, Clip]:
+    assert intake.sink is not None
+    meter, gone = intake.meter, intake.gone
+    document = _open_document(intake, choices, sections)
+    if wanted.since is not None:
+        wanted = replace(wanted, since=wanted.since.told_against(document))
+
+    def kept(ref: str, path: str | None = None, here: str | None = None) -> Kept:
+        reason, stored = (gone.reason, gone.stored) if gone else (here, None)
+        return Kept(ref=ref, path=path or _find_path(choices, ref), reason=reason, stored=stored, here=here is not None)
+
+    # What to show is chosen under a name of the right length, while the hash of a large output is still being made.
+    tokens = _estimate_tokens(document, choices)
+    renderer, shown = fit(document, choices, kept(mint(choices.tool, NO_HASH)), tokens, wanted=wanted)
+    record = _record(intake, choices, document, call_id, wanted.command or None)
+    if gone:
+        facts = (choices.tool, f"{gone.stored:,}", f"{meter.bytes:,}", gone.reason)
+        warn("An output of %s is stored in part (%s of %s bytes): %s", *facts)
+    renderer, shown = rename(renderer, shown, kept(record.ref), choices, wanted)
+    try:
+        # The whole is kept before anything is said of it.
+        published = intake.sink.publish(
+            replace(
+                record,
+                shown=shown.ranges,
+                kind=shown.kind,
+                why=tuple((each.first, each.last, each.why) for each in shown.why),
+                notices=(remember(shown.notice, shown.text),) if shown.notice else (),
+            )
+        )
+    except StoreError as error:
+        return _show_as_lost(replace(document, blob=_read_both_ends(document)), choices, tokens, str(error), wanted)
+    # Another output has these digits, this call got its own name, or it is on this machine only.
+    if published.ref != record.ref or published.path or published.here:
+        renderer, shown = rename(renderer, shown, kept(published.ref, published.path, published.here), choices, wanted)
+    return shown, replace(_make_clip("stored", shown, renderer, choices), sha256=record.sha256)
+
+
+def _record(intake: Intake, choices: Choices, document: Document, call_id: str | None, command: str | None) -> Record:
+    """Return the record of an output that is in its store, all but what is shown of it."""
+    meter, gone = intake.meter, intake.gone
+    sha256 = intake.sha256()
+    return Record(
+        ref=mint(choices.tool, sha256),
+        tool=choices.tool,
+        sha256=sha256,
+        bytes=meter.hashed,
+        lines=document.number(meter.hashed - 1) if gone else meter.lines,
+        call_id=call_id,
+        command=command,
+        partial=gone.reason if gone else None,
+        produced_bytes=meter.bytes if gone else None,
+        produced_lines=meter.lines if gone else None,
+        segments=tuple(intake.segments) if any(stream != "stdout" for stream, _ in intake.segments) else (),
+        index=meter.index,
+        redacted=intake.redacted,
+    )
+
+
+def keep(intake: Intake, choices: Choices, command: str | None) -> tuple[str | None, str | None, str | None, Size]:
+    """Store an output of which nothing is shown; return its ref and path, or why it has none, and its size."""
+    try:
+        if not intake.spilled:
+            intake.spill()
+        intake.finish()
+        total = Size(intake.meter.lines, intake.meter.bytes)
+        if intake.sink is None:
+            assert intake.gone is not None
+            return None, None, intake.gone.reason, total
+        try:
+            published = intake.sink.publish(
+                _record(intake, choices, _open_document(intake, choices, ()), None, command)
+            )
+        except StoreError as error:
+            return None, None, str(error), total
+        reason = intake.gone.reason if intake.gone else None
+        return published.ref, published.path or _find_path(choices, published.ref), reason, total
+    finally:
+        intake.abandon()
+
+
+def _find_path(choices: Choices, ref: str) -> str | None:
+    """Return the path of an output; None if its store cannot say, though it is kept."""
+    try:
+        return choices.store.where(ref)
+    except Exception:  # noqa: BLE001  a store may be anybody's, and the tool call survives it
+        return None
+
+
+def _open_document(intake: Intake, choices: Choices, sections: Sequence[Section]) -> Document:
+    meter = intake.meter
+    blob = intake.blob() if choices.redact == "stored" else choices.without_secrets(intake.blob())
+    if blob.size <= HELD and not isinstance(blob, Ends):
+        blob = Held(blob.read(0, blob.size))
+    return Document(
+        blob,
+        meter.index,
+        meter.lines,
+        meter.newlines,
+        tuple(sections) or (Section(0, meter.bytes),),
+        choices.reach,
+        meter.chars,
+        choices.raw,
+        choices.guard(),
+    )
+
+
+def _show_as_lost(document: Document, choices: Choices, tokens: int, reason: str, wanted: Wanted) -> tuple[Shown, Clip]:
+    warn("An output of %s was cut and not kept (%s bytes): %s", choices.tool, f"{document.size:,}", reason)
+    if choices.form is not None and choices.form.lost:  # another part, where that system shows one then
+        choices = replace(choices, keep=choices.form.lost)  # type: ignore[arg-type]  # one of the words
+    renderer, shown = fit(document, choices, Kept(reason=reason), tokens, wanted=wanted)
+    return shown, _make_clip("lost", shown, renderer, choices)
+
+
+def _read_both_ends(document: Document) -> Ends:
+    """Read both ends of an output whose store has given up on it."""
+    head = document.blob.read(0, document.reach)
+    tail = document.blob.read(max(len(head), document.size - document.reach), document.size)
+    return Ends(Held(head), tail, document.size)
+
+
+def _make_clip(outcome: str, shown: Shown, renderer: Renderer, choices: Choices) -> Clip:
+    document = renderer.document
+    total = Size(document.lines, document.size, document.chars, renderer.tokens)
+    return Clip(
+        shown.text,
+        outcome,  # type: ignore[arg-type]  # one of the three words, by the two callers above
+        ref=renderer.kept.ref,
+        path=renderer.kept.path,
+        reason=renderer.kept.reason,
+        why=shown.why,
+        _kind=shown.kind or "log",
+        _total=total,
+        _shown=Size(shown.lines, shown.bytes, len(shown.body), choices.count(shown.body)),
+        _ranges=shown.ranges,
+        _count=choices.count,
+        _limits=choices.limits,
+    )
+
+
+def _estimate_tokens(document: Document, choices: Choices) -> int:
+    """Estimate the tokens of an output from its two ends: only what may be shown is counted."""
+    size = document.size
+    head = document.blob.read(0, min(SAMPLE, size))
+    tail = document.blob.read(max(len(head), size - SAMPLE), size)
+    if not head and not tail:
+        return size // BYTES_PER_TOKEN
+    return scale(choices.count(choices.seen(head)) + choices.count(choices.seen(tail)), len(head) + len(tail), size)
+
+
+def cut_again(record: Record, document: Document, choices: Choices) -> tuple[Shown, Clip]:
+    """Clip an output that is stored already as if it came now. Nothing is stored or noted: this is for people who look."""
+    whole = replace(
+        document,
+        sections=(Section(0, document.size),),
+        reach=choices.reach,
+        raw=choices.raw,
+        guard=choices.guard(),
+    )
+    wanted = choices.wanted(record.command or "")
+    tokens = _estimate_tokens(whole, choices)
+
+    def kept(ref: str) -> Kept:
+        stored = record.bytes if record.partial else None
+        return Kept(ref=ref, path=_find_path(choices, ref), reason=record.partial, stored=stored)
+
+    # By the same steps as above, or the words could differ from those that were given.
+    renderer, shown = fit(whole, choices, kept(mint(record.tool, NO_HASH)), tokens, wanted=wanted)
+    renderer, shown = rename(renderer, shown, kept(record.ref), choices, wanted)
+    return shown, _make_clip("stored", shown, renderer, choices)

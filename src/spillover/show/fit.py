@@ -1,0 +1,271 @@
+"""Fit an output into the limits: choose the most that fits, and the words for it."""
+
+from __future__ import annotations
+
+from spillover.base.data import replace
+from spillover.base.log import warn
+from spillover.base.work import PIECE, TooMuchWork, budget
+from spillover.errors import StoreError
+from spillover.intake.blob import Ends
+from spillover.notice.since import Since, since_of
+from spillover.notice.wording import Wording
+from spillover.result import Reason
+from spillover.select.ends import keeping, most
+from spillover.select.kind import describe
+from spillover.select.seek import LINE, likely_search
+from spillover.select.span import Span, join
+from spillover.select.wanted import NOTHING
+from spillover.select.worth import FLOOR
+from spillover.show.render import Kept, Renderer, Shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spillover.choices import Choices
+    from spillover.limits import Limits
+    from spillover.select.span import Fill
+    from spillover.select.wanted import Wanted
+    from spillover.since.against import Against
+    from spillover.view.document import Document
+
+TIERS = 3
+#: Kinds of which `outline` says what a clip does not: sections, keys, families of failures.
+MAPPED = frozenset(("log", "json", "ndjson", "diff", "prose"))
+#: So many reasons, and so much of what is shown, tell which search is likely next.
+MOST_TOLD, TOLD_CHARS = 400, 40_000
+#: Why both ends are shown of an output that is not looked at more closely.
+TOO_MUCH = "both ends: choosing more closely was too much work"
+CRAMPED = "both ends: too little memory to choose more closely"
+#: What a selector of ours may raise without ending the tool call; both ends are shown then. Our own tests let nothing pass.
+SURVIVED: tuple[type[Exception], ...] = (Exception,)
+#: With less than this (`ulimit -v`), numpy is not loaded: on two cores it dies below 170 MB, and more cores need more.
+LEAST_ADDRESS_SPACE = 1 << 29
+
+
+def renderer_for(
+    document: Document, choices: Choices, kept: Kept, tokens: int, tier: int = 0, since: Against | None = None
+) -> Renderer:
+    if isinstance(choices.wording, Wording):
+        return Renderer(document, kept, choices.ways, tokens, choices.wording, tier, since=_tell_since(since))
+    from spillover.notice.form import FormRenderer  # most are content with ours
+
+    word = choices.keep if isinstance(choices.keep, str) else ""
+    return FormRenderer(
+        document,
+        kept,
+        (),
+        tokens,
+        tier=tier,
+        form=choices.wording,
+        limits=choices.limits,
+        keep=word,
+        count=choices.count,
+    )
+
+
+def fit(
+    document: Document, choices: Choices, kept: Kept, tokens: int, *, wanted: Wanted = NOTHING, least: int = 0
+) -> tuple[Renderer, Shown]:
+    """Return the largest selection that fits, and the renderer for its words."""
+    renderer = _renderer(document, choices, kept, tokens, least, wanted.since)
+    seen: dict[tuple[object, ...], tuple[float, Shown]] = {}
+
+    def look(spans: Sequence[Span]) -> tuple[float, Shown]:
+        joined = join(spans)
+        key = tuple([(span.start, span.end, span.then, span.lead) for span in joined])  # why it is shown is not shown
+        if key not in seen:
+            shown = renderer.show(joined)
+            seen[key] = _measure(renderer, shown, choices, choices.limits), shown
+        return seen[key]
+
+    def fill(spans: Sequence[Span]) -> float:
+        return look(spans)[0]
+
+    everything = [Span(0, document.size)]
+    thrifty = wanted.worth > 0 and choices.keep in ("auto", "signal") and tokens > FLOOR
+    small = document.gap[0] == document.gap[1] and document.size <= 2 * document.reach
+    unchanged = wanted.since is not None and wanted.since.unchanged
+    if small and not thrifty and not unchanged and fill(everything) <= 1:
+        return renderer, look(everything)[1]
+    kind, spans = _choose(document, choices, fill, wanted)
+    if not spans and renderer.tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
+        shorter = fit(document, choices, kept, tokens, wanted=wanted, least=renderer.tier + 1)
+        if shorter[1].bytes:
+            return shorter
+    full, shown = look(join(spans))
+    if full <= 1:
+        found = replace(shown, kind=kind, why=_reasons(renderer, spans))
+        return (
+            _say_next(renderer, found, choices, wanted) if renderer.hints and renderer.tier == 0 else (renderer, found)
+        )
+    words = shown.notice or renderer.show([]).text
+    return renderer, Shown(trim(words, choices), tuple("" for _ in document.sections), (), 0)
+
+
+def _say_next(renderer: Renderer, shown: Shown, choices: Choices, wanted: Wanted) -> tuple[Renderer, Shown]:
+    """Return the same with the next step in the words of this output: the likely search, and a map only where there is one."""
+    told = ((reason.why, _line(renderer, reason.first)) for reason in shown.why[:MOST_TOLD])
+    seek = likely_search(shown.kind, shown.body[:TOLD_CHARS], told, wanted.query)
+    other = replace(renderer, seek=seek, mapped=shown.kind in MAPPED)
+    said = other.show(shown.spans)
+    if _measure(other, said, choices, choices.limits) > 1:
+        return renderer, shown
+    return other, replace(said, kind=shown.kind, why=shown.why)
+
+
+def _line(renderer: Renderer, number: int) -> str:
+    start = renderer.document.start(number)
+    return renderer.document.look(start, min(renderer.document.start(number + 1), start + LINE))[0]
+
+
+def _tell_since(against: Against | None) -> Since | None:
+    """Return what a notice says of the earlier output."""
+    if against is None or against.compared is None:
+        return None if against is None else Since(ref=against.ref, how=against.how, reason=against.reason)
+    return since_of(against.ref, against.compared, against.how)
+
+
+def _renderer(
+    document: Document, choices: Choices, kept: Kept, tokens: int, least: int, since: Against | None
+) -> Renderer:
+    """Return the renderer with the longest wording that leaves half of the room to the output."""
+    if choices.form is not None:
+        return renderer_for(document, choices, kept, tokens, TIERS - 1)
+    half = choices.limits.share(0.5)
+    bare = (renderer_for(document, choices, kept, tokens, tier, since) for tier in range(least, TIERS))
+    fits = (each for each in bare if _measure(each, each.show([]), choices, half) <= 1)
+    return next(fits, None) or renderer_for(document, choices, kept, tokens, TIERS - 1, since)
+
+
+def rename(
+    renderer: Renderer, shown: Shown, kept: Kept, choices: Choices, wanted: Wanted = NOTHING
+) -> tuple[Renderer, Shown]:
+    """Return the same parts with another name in the notice; choose again only if that makes them too long."""
+    other = replace(renderer, kept=kept)
+    same = other.show(shown.spans)
+    if shown.spans and _measure(other, same, choices, choices.limits) <= 1:
+        return other, replace(same, kind=shown.kind, why=shown.why)
+    return fit(renderer.document, choices, kept, renderer.tokens, wanted=wanted)
+
+
+def _measure(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits) -> float:
+    """Return how full the limits are with what would be shown."""
+    if choices.notice == "outside":
+        from spillover.notice.form import OUTSIDE
+
+        words = len(shown.text.encode("utf-8", "replace")) - len(shown.body.encode("utf-8", "replace"))
+        return max(limits.fill(shown.body, choices.count, byte_bound=False), words / OUTSIDE)
+    sections = renderer.document.sections
+    apart = len(sections) > 1 and not any(section.label for section in sections)
+
+    def count(text: str) -> int:  # texts that reach the model one by one are counted one by one
+        return sum(map(choices.count, filter(None, shown.texts))) if apart else choices.count(text)
+
+    return limits.fill(shown.text, count, byte_bound=False)  # how full, not only whether
+
+
+def trim(words: str, choices: Choices) -> str:
+    """Return as much of our own words as fits: the last resort, where limits are tiny and numbers huge."""
+
+    def full(chars: int) -> float:
+        return choices.limits.fill(words[:chars], choices.count, byte_bound=choices.byte_bound)
+
+    return words[: most(len(words), full)]
+
+
+def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) -> tuple[str, list[Span]]:
+    """Return the kind of the output and the selected spans. A selector may fail or ask for too much: the tool call survives."""
+    survived = (Exception,) if callable(choices.keep) else SURVIVED
+    if choices.keep in ("auto", "signal") and _is_cramped():
+        warn("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
+        return "log", _both_ends(document, fill, CRAMPED)
+    try:
+        if choices.keep in ("auto", "signal") and _tells_news(wanted):
+            from spillover.select import news
+
+            kind, found = describe(document, wanted.name), news.select(*_within_budget(document, fill), wanted)
+        elif choices.keep == "auto":
+            from spillover.select.auto import auto
+
+            kind, found = auto(*_within_budget(document, fill), wanted)
+        elif choices.keep == "signal":
+            kind, found = describe(document, wanted.name), choices.selector(*_within_budget(document, fill))
+        else:
+            kind, found = describe(document, wanted.name), choices.selector(document, fill)
+        spans = _clamp(found, document)
+    except TooMuchWork:
+        warn("Choosing what to show of %s bytes was too much work; both ends are shown.", f"{document.size:,}")
+        return "log", _both_ends(document, fill, TOO_MUCH)
+    except survived as error:
+        # The bytes cannot be read. Where only both ends are here, they are shown if they can be: then it was the gap.
+        if isinstance(error, StoreError) and not callable(choices.keep) and not isinstance(document.blob, Ends):
+            raise
+        warn("Choosing what to show of %s bytes failed; both ends are shown: %r", f"{document.size:,}", error)
+        kind, spans = "log", []
+    if callable(choices.keep):
+        spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
+    return kind, spans or _clamp(keeping(0.5)(document, fill), document)
+
+
+def _tells_news(wanted: Wanted) -> bool:
+    """Return whether what is new says more than what an output says by itself: it has something in common with the earlier one."""
+    return wanted.since is not None and wanted.since.compared is not None and wanted.since.compared.same > 0
+
+
+def _both_ends(document: Document, fill: Fill, why: str) -> list[Span]:
+    return [replace(span, why=why) for span in _clamp(keeping(0.5)(document, fill), document)]
+
+
+def _is_cramped() -> bool:
+    """Return whether this process may have so little memory that loading numpy could end it: OpenBLAS exits, and raises nothing."""
+    try:
+        import resource  # only for what overflows; not on every system
+    except ImportError:
+        return False
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return most != resource.RLIM_INFINITY and most < LEAST_ADDRESS_SPACE
+
+
+def _within_budget(document: Document, fill: Fill) -> tuple[Document, Fill]:
+    """Return the output and the measure of what fits for a selector of ours: both spend from a budget of work."""
+    work = budget(document.size)
+
+    def spend_and_fill(spans: Sequence[Span]) -> float:
+        work.spend(sum(span.end - span.start + PIECE for span in spans))
+        return fill(spans)
+
+    return document.within(work), spend_and_fill
+
+
+def _clamp(spans: Sequence[Span], document: Document) -> list[Span]:
+    """Return the spans in order, clamped to the output and to what was kept of it."""
+    (opens, closes), size = document.gap, document.size
+    inside = [
+        span
+        if span.start >= 0 and span.end <= size
+        else replace(span, start=max(0, span.start), end=min(span.end, size))
+        for span in spans
+    ]
+    inside.sort(key=lambda span: (span.start, span.end))
+    if opens < closes:
+        parts = [
+            (replace(span, end=min(span.end, opens), then=None), replace(span, start=max(span.start, closes)))
+            for span in inside
+        ]
+        inside = [part for pair in parts for part in pair]
+    return [span for span in inside if span.start < span.end]
+
+
+def _reasons(renderer: Renderer, spans: Sequence[Span]) -> tuple[Reason, ...]:
+    """Return why each part is shown, by lines; neighbours with the same reason are merged."""
+    out: list[Reason] = []
+    for span in spans:
+        if not span.why:
+            continue
+        first, last = renderer.number(span.start), renderer.number(span.end - 1)
+        if out and out[-1].why == span.why and first <= out[-1].last + 1:
+            out[-1] = Reason(out[-1].first, last, span.why)
+        else:
+            out.append(Reason(first, last, span.why))
+    return tuple(out)

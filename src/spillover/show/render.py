@@ -1,0 +1,316 @@
+"""Spans into text: the notice on top, what survives below, a marker where something is hidden."""
+
+from __future__ import annotations
+
+from bisect import bisect, bisect_left
+from itertools import accumulate
+
+from spillover.base.data import dataclass, field, replace
+from spillover.intake.blob import Held
+from spillover.notice.clipped import Facts, Gap, notice
+from spillover.notice.hints import Hint
+from spillover.notice.marker import marker
+from spillover.notice.since import Since
+from spillover.notice.wording import WORDING, Wording
+from spillover.notice.words import one_line
+from spillover.result import Reason
+from spillover.select.span import QUOTING, Hidden, Inside, Span
+from spillover.view.document import ONE_THREAD
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spillover.view.document import Document, Section
+
+
+#: With more gaps than these, only the first is marked in full; the others are numbers.
+FEW = 3
+#: Of each line of a lead, so much is shown.
+LEAD_CHARS = 400
+#: Once so many places were numbered one by one, it pays to know where all lines of a small output end.
+MANY = 256
+#: A piece up to this size is remembered as it is shown.
+SHORT = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the model will see, and what that is of the output."""
+
+    notice: str
+    parts: tuple[str, ...]  # one per section; "" where nothing of it is shown
+    ranges: tuple[tuple[int, int], ...]  # lines at least partly shown
+    bytes: int
+    frames: int = 0  # overwritten, and left out of what is shown
+    body: str = ""  # what is shown of the output itself, without a word of ours
+    spans: tuple[Span, ...] = ()
+    kind: str = ""  # what the output is
+    why: tuple[Reason, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(part for part in (self.notice, *self.parts) if part)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The same as texts of their own, one per section: the notice stands before the first that is shown."""
+        first = next((number for number, part in enumerate(self.parts) if part), 0)
+        said = "\n".join(part for part in (self.notice, self.parts[first]) if part)
+        return (*self.parts[:first], said, *self.parts[first + 1 :])
+
+    @property
+    def lines(self) -> int:
+        return sum(last - first + 1 for first, last in self.ranges)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Where the whole output is, or why it is not."""
+
+    ref: str | None = None
+    path: str | None = None
+    reason: str | None = None
+    stored: int | None = None  # bytes, where only a part is stored
+    here: bool = False  # on this machine only; `reason` says why
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Turns spans of a document into text."""
+
+    document: Document
+    kept: Kept
+    hints: tuple[Hint, ...]
+    tokens: int  # of the whole output, estimated
+    wording: Wording = WORDING
+    tier: int = 0
+    seek: str = ""  # the search that is most likely next
+    mapped: bool = True  # whether a map of the output says more than what is shown
+    since: Since | None = None  # the earlier output that it is told against
+    _memo: _Memo = field(default_factory=lambda: _Memo(), repr=False, compare=False)  # noqa: PLW0108  defined below
+
+    def show(self, spans: Sequence[Span]) -> Shown:
+        """Return the text for these spans, which are in order and do not touch."""
+        gaps: list[Gap] = []
+        parts, ranges, bodies, shown_bytes, frames = [], [], [], 0, 0
+        several = len(self.document.sections) > 1
+        for section, inside in deal(self.document.sections, spans):
+            if several and not inside and section.label is None and (gaps or not section.size):
+                parts.append("")  # there may be thousands of these, and only the first gap of all is spoken of
+                continue
+            shown_bytes += sum(span.end - span.start - span.skip for span in inside)
+            looks = [self._look(span.start + span.skip, span.end) for span in inside]
+            bodies += [text for text, _ in looks]
+            frames += sum(left_out for _, left_out in looks)
+            text, hidden, seen = self._section(section, inside, bodies[len(bodies) - len(inside) :])
+            parts.append(text)
+            gaps += hidden
+            ranges += seen
+        seen_lines = merge(ranges)
+        first = gaps[0] if gaps else None
+        before = next((span.then for span in spans if first and span.end == first.start - 1), None)
+        words = self._notice(seen_lines, shown_bytes, frames, first, before.inside if before else None)
+        return Shown(words, tuple(parts), seen_lines, shown_bytes, frames, "".join(bodies), tuple(spans))
+
+    def number(self, offset: int) -> int:
+        """Return the number of the line, from 1, that holds the byte at `offset`."""
+        memo = self._memo
+        number = memo.numbers.get(offset)
+        if number is None and len(memo.numbers) >= MANY and memo.held(self.document):
+            number = memo.numbers[offset] = bisect_left(memo.newlines(), offset) + 1
+        elif number is None:
+            at = bisect(memo.offsets, offset)
+            before = memo.offsets[at - 1] if at else -1
+            # Counted from the nearest place that is known, if it is nearer than what the index of the document knows.
+            near = before >= offset - offset % self.document.index.block and self.document.gap == (0, 0)
+            number = (
+                memo.numbers[before] + self.document.blob.read(before, offset).count(b"\n")
+                if near
+                else self.document.number(offset)
+            )
+            memo.numbers[offset] = number
+            memo.offsets.insert(at, offset)
+        return number
+
+    def _look(self, start: int, end: int) -> tuple[str, int]:
+        """Return what a person would see of these bytes; short pieces come up again and again while it is fitted."""
+        memo = self._memo
+        if memo.plain is None:
+            memo.plain = self.document.plain() or b""
+        if memo.plain:
+            return memo.plain[start:end].decode("ascii"), 0
+        if end - start > SHORT:
+            return self.document.look(start, end)
+        if (start, end) not in memo.looks:
+            memo.looks[start, end] = self.document.look(start, end)
+        return memo.looks[start, end]
+
+    def _notice(
+        self,
+        ranges: Sequence[tuple[int, int]],
+        shown_bytes: int,
+        frames: int,
+        gap: Gap | None,
+        inside: Inside | None = None,
+    ) -> str:
+        facts = Facts(
+            lines=self.document.lines,
+            bytes=self.document.size,
+            tokens=self.tokens,
+            shown_lines=sum(last - first + 1 for first, last in ranges),
+            shown_bytes=shown_bytes,
+            frames=frames,
+            gap=gap,
+            ref=self.kept.ref,
+            path=self.kept.path,
+            reason=self.kept.reason,
+            stored=self.kept.stored,
+            inside=inside,
+            here=self.kept.here,
+            seek=self.seek,
+            mapped=self.mapped,
+            since=self.since,
+        )
+        return notice(facts, self.hints, self.wording, self.tier)
+
+    def _section(
+        self, section: Section, spans: Sequence[Span], bodies: Sequence[str]
+    ) -> tuple[str, list[Gap], list[tuple[int, int]]]:
+        """Return the text of one section: its label, its pieces, and the markers before, between and after them."""
+        if section.size == 0 or (section.label is None and not spans and len(self.document.sections) > 1):
+            return "", self._gaps(section, spans), []
+        pieces = [(self.wording.section.format(label=section.label), False)] if section.label else []
+        gaps, seen = self._gaps(section, spans), []
+        hidden = {gap.start - 1: gap for gap in gaps}
+        brief = gaps[0].start if len(gaps) > FEW else section.end  # said once in full, a marker is known
+        at, then = section.start, None
+        for span, body in zip((*spans, Span(section.end, section.end)), (*bodies, ""), strict=True):
+            if at in hidden:
+                tier = 2 if hidden[at].start > brief else self.tier
+                pieces.append(self._mark(hidden[at], tier, then))
+            if span.lead:
+                pieces.append((self._lead(span.lead), False))
+            if span.end > span.start:
+                pieces.append((body, False))
+                seen.append(self._lines(span.start, span.end))
+            at, then = span.end, span.then
+        text = _lay_out(pieces)
+        return text.removesuffix("\n") if len(self.document.sections) > 1 else text, gaps, seen
+
+    def _mark(self, gap: Gap, tier: int, hidden: Hidden | None) -> tuple[str, bool]:
+        """Return the marker of a gap, and whether it stands inside a line; the same ones come up again while it is fitted."""
+        marks, key = self._memo.marks, (gap.start, gap.end, tier, id(hidden))
+        if key not in marks:
+            words = marker(gap, self.wording, tier, self._quote(hidden))
+            marks[key] = (words, hidden is not None and hidden.inline), hidden  # held, so that no other has its id
+        return marks[key][0]
+
+    def _lines(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first and the last line of a span."""
+        ranges = self._memo.ranges
+        if (start, end) not in ranges:
+            ranges[start, end] = self.number(start), self.number(end - 1)
+        return ranges[start, end]
+
+    def _quote(self, hidden: Hidden | None) -> Hidden | None:
+        """Return what a gap holds; what is quoted from the output in it is cleaned, and guarded."""
+        if hidden is None or hidden.kind not in QUOTING:
+            return hidden
+        guard = self.document.guard or (lambda text: text)
+        return replace(hidden, note=guard(one_line(hidden.note, LEAD_CHARS)))
+
+    def _lead(self, words: str) -> str:
+        """Return words of ours on lines of their own. They may quote the output, so each line is cleaned and guarded."""
+        guard = self.document.guard or (lambda text: text)
+        first, *more = [one_line(line, LEAD_CHARS) for line in words.split("\n") if line.strip()] or [""]
+        return self.wording.lead.format(note="\n".join((first, *(guard(f" {line}") for line in more))))
+
+    def _gaps(self, section: Section, spans: Sequence[Span]) -> list[Gap]:
+        edges = [section.start, *(edge for span in spans for edge in (span.start, span.end)), section.end]
+        return [self.gap(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
+
+    def gap(self, start: int, end: int) -> Gap:
+        gaps = self._memo.gaps
+        if (start, end) not in gaps:
+            whole = self._ends_line(start) and (end == self.document.size or self._ends_line(end))
+            gaps[start, end] = Gap(self.number(start), self.number(end - 1), start + 1, end, whole_lines=whole)
+        return gaps[start, end]
+
+    def _ends_line(self, at: int) -> bool:
+        held = self._memo.held(self.document)
+        return at == 0 or (held[at - 1] == 0x0A if held else self.document.blob.read(at - 1, at) == b"\n")
+
+
+class _Memo:
+    """What is known of the document by now: the same places come up again while it is fitted."""
+
+    __slots__ = ("_data", "_newlines", "gaps", "looks", "marks", "numbers", "offsets", "plain", "ranges")
+
+    def __init__(self) -> None:
+        self.numbers: dict[int, int] = {}  # of lines, by offset
+        self.offsets: list[int] = []  # the same offsets in order
+        self._data: bytes | None = None
+        self._newlines: list[int] = []
+        self.plain: bytes | None = None  # all of it, where any part is shown as it is; b"" where that is not so
+        self.looks: dict[tuple[int, int], tuple[str, int]] = {}
+        self.gaps: dict[tuple[int, int], Gap] = {}
+        self.ranges: dict[tuple[int, int], tuple[int, int]] = {}  # of lines, by the offsets of a span
+        self.marks: dict[tuple[int, int, int, int], tuple[tuple[str, bool], Hidden | None]] = {}
+
+    def held(self, document: Document) -> bytes:
+        """Return all of an output that is in memory; b"" where it is not."""
+        if self._data is None:
+            small = isinstance(document.blob, Held) and document.size <= ONE_THREAD
+            self._data = document.blob.data if small else b""  # type: ignore[attr-defined]
+        return self._data
+
+    def newlines(self) -> list[int]:
+        """Return where the lines of an output end that is in memory."""
+        if not self._newlines and self._data:
+            lengths = accumulate(map(len, self._data.split(b"\n")))
+            self._newlines = [length + number for number, length in enumerate(lengths)][:-1]
+        return self._newlines
+
+
+def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[Section, list[Span]]]:
+    """Yield each section with the parts of spans inside it; both are in order."""
+    at = 0
+    for section in sections:
+        while at < len(spans) and spans[at].end <= section.start:
+            at += 1
+        inside, here = [], at
+        while here < len(spans) and spans[here].start < section.end:
+            span = spans[here]
+            start, end = max(span.start, section.start), min(span.end, section.end)
+            if start == span.start and end == span.end:
+                inside.append(span)
+            else:
+                lead, skip = (span.lead, span.skip) if start == span.start else ("", 0)
+                inside.append(Span(start, end, span.why, span.then, lead, min(skip, max(0, end - start))))
+            here += 1
+        yield section, [span for span in inside if span.start < span.end]
+
+
+def _lay_out(pieces: Sequence[tuple[str, bool]]) -> str:
+    """Join the pieces, each on lines of its own, except those that stand inside a line."""
+    out: list[str] = []
+    inside = True
+    for piece, inline in pieces:
+        # A piece that ends its line needs no further newline before what follows.
+        if not inside and not inline and not out[-1].endswith("\n"):
+            out.append("\n")
+        out.append(piece)
+        inside = inline
+    return "".join(out)
+
+
+def merge(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Merge line ranges, so that each line is in only one of them; in order."""
+    out: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if out and first <= out[-1][1] + 1:
+            out[-1] = (out[-1][0], max(out[-1][1], last))
+        else:
+            out.append((first, last))
+    return tuple(out)

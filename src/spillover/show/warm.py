@@ -1,0 +1,50 @@
+"""What choosing lines takes, loaded in a thread while the output is still coming in: the child runs, and we would only wait."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: What begins like this is markup or a diff, and needs none of it.
+OTHERS = (b"<", b"diff ", b"commit ", b"Index: ")
+#: A log in which something failed. To clip it once prepares all that is made when it is first used.
+SMALL = "".join(f"step {number} {'failed: error 1' if number == 90 else 'ok'}\n" for number in range(400))
+
+
+def warm_up(beginning: bytes, finished: Callable[[], bool]) -> None:
+    """Begin to load it, unless the output looks like something else. Whatever goes wrong is said by whoever needs it."""
+    if beginning.lstrip().startswith(OTHERS):
+        return
+    import threading
+
+    try:
+        threading.Thread(target=_load, args=(finished,), name="spillover-warm-up", daemon=True).start()
+    except RuntimeError:  # no more threads here: it is loaded when it is needed
+        return
+
+
+def _load(finished: Callable[[], bool]) -> None:
+    import contextlib
+
+    with contextlib.suppress(Exception):
+        from spillover.select.arrays import load
+
+        load()
+        from spillover.select.classes import ENGINE
+
+        ENGINE.prepare()
+        if not finished():  # there is time for more
+            from spillover.choices import Choices
+            from spillover.intake.blob import Held
+            from spillover.intake.meter import Meter
+            from spillover.limits import Limits
+            from spillover.show.fit import fit
+            from spillover.show.render import Kept
+            from spillover.store.memory import MemoryStore
+            from spillover.view.document import Document, Section
+
+            data, meter = SMALL.encode(), Meter()
+            meter.feed(data)
+            document = Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),), 1 << 18)
+            fit(document, Choices(Limits(tokens=300), store=MemoryStore()), Kept(ref="log-000000000000"), 0)

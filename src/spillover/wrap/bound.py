@@ -1,0 +1,287 @@
+"""Bound what a tool returned or raised: text, blocks, data, or any object, in its own shape where that is possible."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+
+from spillover import pipeline
+from spillover.base.data import replace
+from spillover.blocks import TEXT_PATHS, TEXT_TYPES, clip_blocks, clip_texts, texts_of
+from spillover.ledger.note import gather, is_wanted, note_clip
+from spillover.notice.sentences import cut_data, no_text
+from spillover.result import Clip
+from spillover.select.ends import most
+from spillover.show.fit import trim
+from spillover.wrap.shape import SAID, as_data, change_texts, fields_of, find_opaque, shorten, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from spillover.choices import Choices
+
+#: Blocks as MCP, Anthropic and OpenAI have them. Data may have a "type", too, and is no block for it.
+BLOCK_TYPES = {
+    *TEXT_TYPES,
+    *TEXT_PATHS,
+    *("image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document"),
+    *("resource", "resource_link"),
+}
+#: In an object that keeps its shape, a string up to so many characters is not cut.
+SHORT_CHARS = 200
+#: How much of the room that an object's own shape leaves is tried for its texts: JSON writes some characters as several.
+SHARES = (1.0, 0.7, 0.4, 0.2)
+
+
+def bound(result: Any, choices: Choices, *, leave: tuple[type, ...] = (), declared: str = "") -> tuple[Any, Clip]:
+    """Return a tool's result within the limits, and the Clip that says what became of it; note it as the model gets it."""
+    begun = time.monotonic()
+    with gather():
+        value, clip = _bound(result, choices, leave, declared)
+    left_alone = value is result and not clip.text and not isinstance(value, str)
+    if not left_alone and is_wanted(choices, whole=clip.outcome == "whole"):
+        texts = _texts(value, leave)
+        note_clip(choices, clip, texts=texts, framed=True, seconds=time.monotonic() - begun)
+    return value, clip
+
+
+def _texts(value: Any, leave: tuple[type, ...]) -> list[str]:
+    """Return what a model reads of a result that fits."""
+    if isinstance(value, str):
+        return [value]
+    blocks = value.get("content") if isinstance(value, Mapping) else value
+    if isinstance(blocks, list) and blocks and all(map(_is_block, blocks)):
+        return texts_of(blocks)
+    return _forms(value, leave)[:1]
+
+
+def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
+    """Bound a result.
+
+    A text is clipped. Blocks and messages are clipped together. An object that does not fit keeps its shape where that can be:
+    its texts are clipped. Else it becomes text: its JSON, or what `str()` says, clipped. What says that it bounded itself,
+    and what is of a type that the caller wants to `leave`, is left alone.
+    """
+    if isinstance(result, Clip):
+        return result.text, result
+    if isinstance(result, (str, bytes, bytearray, memoryview)) or _is_stream(result):
+        if isinstance(result, leave) or bounds_itself(result):
+            return result, Clip("", _limits=choices.limits)
+        pieces = _is_stream(result) and not hasattr(result, "read")  # a file is read in chunks
+        clip = pipeline.clip(map(as_piece, result) if pieces else result, choices)
+        return clip.text, clip
+    if result is None or isinstance(result, (bool, float, *leave)) or bounds_itself(result):
+        return result, Clip("", _limits=choices.limits)
+    if isinstance(result, (list, tuple)) and result and all(map(_is_block, result)):
+        blocks = clip_blocks(result, choices)
+        return list(blocks), blocks.clip
+    if isinstance(result, Mapping):
+        content = result.get("content")
+        if isinstance(content, list) and content and all(map(_is_block, content)):
+            beside = write({key: value for key, value in result.items() if key != "content"})
+            if beside is not None and _fill(beside, choices) <= 1:
+                blocks = clip_blocks(content, choices)
+                return {**result, "content": list(blocks)}, blocks.clip
+    return _bound_object(result, choices, leave, declared)
+
+
+def _is_stream(result: Any) -> bool:
+    """Return whether it is a generator or another iterator, or a file."""
+    return hasattr(result, "__next__")
+
+
+def as_piece(piece: Any) -> str | bytes:
+    """Return what an iterator gave as text: a piece of text as it is, anything else as JSON on a line of its own."""
+    if isinstance(piece, (str, bytes)):
+        return piece
+    if isinstance(piece, (bytearray, memoryview)):
+        return bytes(piece)
+    text = write(piece)
+    return f"{piece if text is None else text}\n"
+
+
+def _is_block(part: Any) -> bool:
+    if not isinstance(part, Mapping):
+        return False
+    kind = part.get("type")
+    is_message = isinstance(part.get("role"), str) and isinstance(part.get("content"), (str, list))
+    return is_message if kind is None else isinstance(kind, str) and kind in BLOCK_TYPES
+
+
+def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
+    if choices.redact != "off":
+        result = change_texts(result, choices.cover_text, leave)
+    forms = _forms(result, leave)
+    if all(pipeline.fits(form, choices) for form in forms) and choices.budget is None:
+        return result, Clip(forms[0], _count=choices.count, _limits=choices.limits)
+    within = replace(choices.within_budget(), budget=None)
+    if all(pipeline.fits(form, within) for form in forms):
+        choices.spend(forms[0])
+        return result, Clip(forms[0], _count=choices.count, _limits=choices.limits)
+    within = replace(within, trigger=None)
+    if opaque := find_opaque(result, leave):
+        clip = Clip(trim(no_text(opaque), within))
+        kept: tuple[Any, Clip] | None = (clip.text, clip)
+    elif declared or not _is_collection(result):
+        kept = _keep_shape(result, within, leave) or (_keep_entries(result, within) if declared else None)
+    else:
+        kept = None
+    if kept is None:
+        if _is_collection(result) or fields_of(result) is not None:
+            text = next(
+                (form for form in forms if _fill(form, within) > 1), forms[0]
+            )  # the JSON, where that is too large
+        else:
+            text = forms[-1]  # what str() says, line by line
+        clip = pipeline.clip(text, within)
+        kept = clip.text, clip
+    choices.spend(kept[0] if isinstance(kept[0], str) else write(kept[0], leave) or kept[1].text)
+    return kept
+
+
+def _is_collection(result: Any) -> bool:
+    return isinstance(result, (Mapping, list, tuple, set, frozenset)) and not hasattr(result, "_fields")
+
+
+def _forms(result: Any, leave: tuple[type, ...]) -> list[str]:
+    """Return how hosts may write an object: as JSON, and by `str()` where that may say more."""
+    written = write(result, leave)
+    forms = [] if written is None else [written]
+    if written is None or not _is_collection(result):
+        try:
+            forms.append(str(result))
+        except Exception as error:  # noqa: BLE001  somebody else's code; a host would meet the same
+            forms.append(f"{type(result).__name__}: {error!r}")
+    return forms
+
+
+def _keep_shape(result: Any, choices: Choices, leave: tuple[type, ...]) -> tuple[Any, Clip] | None:
+    """Return the same object with its long texts clipped together; None where that does not make it fit."""
+    long: list[str] = []
+
+    def empty(text: str) -> str:
+        if len(text) <= SHORT_CHARS:
+            return text
+        long.append(text)
+        return ""
+
+    def put(texts: Iterator[str]) -> Any:
+        return change_texts(result, lambda text: text if len(text) <= SHORT_CHARS else next(texts), leave)
+
+    try:
+        frame = change_texts(result, empty, leave)
+        room = 1 - max(_fill(form, choices) for form in _forms(frame, leave))
+        for share in SHARES if long and room > 0 else ():
+            texts, clip = clip_texts(long, replace(choices, limits=choices.limits.share(room * share)))
+            new = put(iter(texts))
+            if all(_fill(form, choices) <= 1 for form in _forms(new, leave)):
+                return new, clip
+    except Exception:  # noqa: BLE001  a class of somebody else's that cannot be copied becomes text
+        return None
+    return None
+
+
+def _keep_entries(result: Any, choices: Choices) -> tuple[Any, Clip] | None:
+    """Return a dict or a list with fewer entries, and a word about it; None where there is no place for one."""
+    if not isinstance(result, (dict, list)):
+        return None
+    import json
+
+    from spillover.wrap.data import choose_data  # only for data that does not fit
+
+    data = as_data(result)
+    clip = pipeline.clip(write(result) or "", choices)
+    said = cut_data(choices.ways, clip.total.bytes, clip.ref, clip.reason)
+    items = data if isinstance(data, list) else []
+    word: Any = said if all(isinstance(item, str) for item in items) else {SAID: said}
+    key = SAID
+    while isinstance(data, dict) and key in data:  # the tool has a key of that name
+        key = f"_{key}"
+    if items and not all(isinstance(item, (str, dict)) for item in items):
+        return None
+
+    def say(short: Any) -> Any:
+        return {key: said, **short} if isinstance(data, dict) else [word, *short]
+
+    def make(entries: int) -> Any:
+        return say(shorten(data, entries))
+
+    chosen = choose_data(data, lambda text: _exact_fill(write(say(as_data(json.loads(text)))) or "", choices))
+    if chosen and type(chosen) is type(data):
+        return say(chosen), clip
+
+    if _fill(write(make(0)) or "", choices) > 1:
+        return None
+    entries = most(1 << 20, lambda count: _fill(write(make(count)) or "", choices))
+    return make(entries), clip
+
+
+def bounds_itself(result: Any) -> bool:
+    """Return whether a result says that its tool has bounded it, or chose not to: `metadata.truncated` is there."""
+    metadata = result.get("metadata") if isinstance(result, Mapping) else getattr(result, "metadata", None)
+    return isinstance(metadata, Mapping) and metadata.get("truncated") is not None
+
+
+def as_json(data: Any) -> str | None:
+    """Return data as a text with lines, so that parts of it can be named; None when JSON cannot hold it."""
+    import json
+
+    try:
+        return json.dumps(data, ensure_ascii=False, indent=1)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def bound_error(error: Exception, choices: Choices, *, call_id: str | None = None) -> Exception:
+    """Return the same exception; a message that is too long is clipped, since hosts show it to the model."""
+    begun = time.monotonic()
+    with gather() as clips:
+        _bound_error(error, choices, call_id)
+    cut = next((clip for clip in clips if clip.outcome != "whole"), None)
+    if is_wanted(choices, whole=cut is None):
+        with contextlib.suppress(Exception):  # some exceptions cannot say what they are
+            said = str(error)
+            clip = cut or Clip(said, _count=choices.count)
+            note_clip(choices, clip, texts=[said], seconds=time.monotonic() - begun)
+    return error
+
+
+def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> None:
+    plain = replace(choices.for_answers(), trigger=None)  # a profile's words may say that the call succeeded
+    if any(isinstance(arg, (str, bytes)) for arg in error.args):
+        error.args = tuple(
+            pipeline.clip(arg, plain, call_id=call_id).text if isinstance(arg, (str, bytes)) else arg
+            for arg in error.args
+        )
+    if type(error).__str__ in PLAIN_STR and _fill(str(error), plain) > 1:
+        said = pipeline.clip(str(error), plain, call_id=call_id).text
+        upto = most(len(said), lambda chars: _fill(_reword(error, said[:chars]), plain))
+        _reword(error, said[:upto])
+    if isinstance(getattr(error, "message", None), str):  # some keep their words there, too
+        with contextlib.suppress(AttributeError):
+            error.message = pipeline.clip(error.message, plain, call_id=call_id).text  # type: ignore[attr-defined]
+
+
+#: How exceptions are written whose words can be set: by their arguments, by `strerror`, as repr.
+PLAIN_STR = (BaseException.__str__, OSError.__str__, KeyError.__str__)
+
+
+def _reword(error: Exception, words: str) -> str:
+    """Give an exception other words. Several arguments can be too long together, and some exceptions put more around them."""
+    if isinstance(error, OSError):
+        error.strerror = words
+        del error.filename, error.filename2  # they are in the words, as far as they fit
+    else:
+        error.args = (words,)
+    return str(error)
+
+
+def _exact_fill(text: str, choices: Choices) -> float:
+    return choices.limits.fill(text, choices.count, byte_bound=False)
+
+
+def _fill(text: str, choices: Choices) -> float:
+    return choices.limits.fill(text, choices.count, byte_bound=choices.byte_bound)

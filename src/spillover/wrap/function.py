@@ -1,0 +1,135 @@
+"""Wrap a function that is a tool: the same name, signature and docs, and a result that fits."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+from spillover.base.data import dataclass, replace
+from spillover.base.log import info, warn
+from spillover.errors import UsageError
+from spillover.result import Clip
+from spillover.run.note import note_run
+from spillover.wrap.bound import as_piece, bound, bound_error, bounds_itself
+from spillover.wrap.shape import declared_kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any, TypeVar
+
+    from spillover.choices import Choices
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrapping:
+    """How the results of one function are bounded."""
+
+    choices: Choices
+    leave: tuple[type, ...] = ()  # results of these types are left alone
+    on_clip: Callable[[Clip], object] | None = None  # gets the Clip of each call
+    declared: str = ""  # "dict" or "list", where the function says that it returns one
+    query: Callable[..., str | None] | None = None  # what a call wants to know, by its arguments
+
+    def asking(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Wrapping:
+        """Return how the result of one call is bounded: what it asks for is part of that."""
+        if self.query is None:
+            return self
+        try:
+            asked = self.query(*args, **kwargs)
+            return self if not asked else replace(self, choices=self.choices.asking(str(asked)))
+        except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on without a query
+            warn("The query of %s failed, and its result is clipped without one: %s", self.choices.tool, error)
+            return self
+
+    def bound(self, result: Any, began: float | None = None) -> Any:
+        """Return a result within the limits, note the run, and tell about it."""
+        if isinstance(result, self.leave) or bounds_itself(result):
+            info("Left a result of %s alone: %s.", self.choices.tool, type(result).__name__)
+        value, clip = bound(result, self.choices, leave=self.leave, declared=self.declared)
+        seconds = None if began is None else time.monotonic() - began
+        note_run(self.choices, clip, clip.text.encode("utf-8", "surrogatepass"), seconds=seconds)
+        if self.on_clip is not None:
+            self.on_clip(clip)
+        return value
+
+    def fail(self, error: Exception, began: float) -> Exception:
+        """Return an exception with a message within the limits, and note the run that ended with it."""
+        bounded = bound_error(error, self.choices)
+        with suppress(Exception):  # some exceptions cannot say what they are
+            words = f"{type(bounded).__name__}: {bounded}"
+            clip = Clip(words, _limits=self.choices.limits)
+            note_run(self.choices, clip, words.encode("utf-8", "surrogatepass"), seconds=time.monotonic() - began)
+        return bounded
+
+
+def wrap(
+    function: Function,
+    choices: Choices,
+    tool: str | None = None,
+    *,
+    leave: type | tuple[type, ...] = (),
+    on_clip: Callable[[Clip], object] | None = None,
+    query: Callable[..., str | None] | None = None,
+) -> Function:
+    """Return the function with bounded results, sync or async as it is."""
+    import functools  # only those who wrap pay for these
+    import inspect
+
+    if not callable(function):
+        raise UsageError('wrap takes a function: @clipper.wrap, @clipper.wrap(tool="bash"), or clipper.wrap(function).')
+    leave = leave if isinstance(leave, tuple) else (leave,)
+    if not all(isinstance(kind, type) for kind in leave):
+        raise UsageError("leave is a type, or a tuple of types, whose results are left alone.")
+    if query is not None and not callable(query):
+        raise UsageError("query is a function of the call's arguments: query=lambda pattern, path: pattern.")
+    name = tool or getattr(function, "__name__", choices.tool)
+    if choices.leaves_alone(name):
+        info("Left the tool %s alone: a rule says that it bounds its results itself.", name)
+        return function
+    ruled = choices.for_tool(name)
+    wraps = Wrapping(choices=ruled, leave=leave, on_clip=on_clip, declared=declared_kind(function), query=query)
+
+    async def settle(work: Awaitable[Any], wrapping: Wrapping) -> Any:
+        import asyncio  # whoever awaits has it already
+
+        began = time.monotonic()
+        try:
+            result = await work
+        except Exception as error:  # noqa: BLE001  whatever it is, it goes on
+            raise wrapping.fail(error, began)  # noqa: B904  it is the same exception
+        if hasattr(result, "__aiter__"):
+            result = "".join([_as_text(chunk) async for chunk in result])
+        return await asyncio.to_thread(wrapping.bound, result, began)
+
+    async def settle_pieces(pieces: Any, wrapping: Wrapping) -> Any:
+        async def joined() -> str:
+            return "".join([_as_text(piece) async for piece in pieces])
+
+        yield await settle(joined(), wrapping)
+
+    @functools.wraps(function)
+    async def bound_async(*args: Any, **kwargs: Any) -> Any:
+        return await settle(function(*args, **kwargs), wraps.asking(args, kwargs))
+
+    @functools.wraps(function)
+    def bound_sync(*args: Any, **kwargs: Any) -> Any:
+        wrapping = wraps.asking(args, kwargs)
+        began = time.monotonic()
+        try:
+            result = function(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001  whatever it is, it goes on
+            raise wrapping.fail(error, began)  # noqa: B904  it is the same exception
+        if hasattr(result, "__aiter__") and not isinstance(result, leave):
+            return settle_pieces(result, wrapping)
+        # An object with an async __call__, or a decorated one, does not look like an async function, but is one.
+        return settle(result, wrapping) if inspect.isawaitable(result) else wrapping.bound(result, began)
+
+    return bound_async if inspect.iscoroutinefunction(function) else bound_sync  # type: ignore[return-value]
+
+
+def _as_text(piece: Any) -> str:
+    text = as_piece(piece)
+    return text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")

@@ -1,0 +1,219 @@
+"""A line of shell: what `bash -c` does with it, and what its filters drop besides."""
+
+import os
+import re
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from spillover import Clipper, Limits, MemoryStore
+from spillover.notice.sentences import before_filters
+from spillover.run.line import run_line
+from spillover.testing import FailingStore
+
+pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
+
+#: Each does something that a careless rewrite would change. `spill sh` prints, writes, leaves and returns what bash does.
+CRUEL = [
+    "seq 500 | tail -3",
+    "seq 500 | head -3",
+    "seq 500 | grep 99 | head -2",
+    "seq 500 | sed -n '5,7p'",
+    "seq 500 | wc -l",
+    "(seq 50; exit 4) | tail -2; echo $? ${PIPESTATUS[@]}",
+    "false | tail -1; echo ${PIPESTATUS[@]}",
+    "set -o pipefail; (seq 9; exit 5) | tail -1",
+    "set -e; false | tail -1; echo on",
+    "set -eo pipefail; (seq 9; exit 5) | tail -1; echo never",
+    "set -u; seq 9 | tail -1; echo $nothing",
+    "seq 9 | tail -n 2 | tr 1-9 a-i | rev; exit 7",
+    "! seq 9 | grep 10; echo $?",
+    "! false | tail -1; echo $?",
+    "seq 9 | grep 10 || echo none",
+    "seq 9 | grep 10 && echo some; echo $?",
+    "exit 3 | tail -1; echo $?",
+    "kill -9 $BASHPID | tail -1; echo $?",
+    "yes | head -2; echo ${PIPESTATUS[0]}",
+    "(echo 1; sleep 0.3; echo 2; touch never) | head -1; ls",
+    "echo 'it''s | tail -1' \"| head\"; seq 3 | tail -1",
+    'seq 20 | grep "1$(echo 2)"',
+    "n=4; seq 20 | tail -$n",
+    "f() { seq 5; return 6; }; f | tail -1; echo ${PIPESTATUS[0]}",
+    "x=1; { x=2; seq 3; } | tail -1; echo $x",
+    "x=1; seq 3 | while read n; do x=$n; done; echo $x; seq 2 | tail -1",
+    "cd / && pwd | tail -1; pwd",
+    "export A='b c'; env | grep ^A= | head -1",
+    "seq 9 | tail -2 > file; cat file",
+    "seq 9 > file | tail -1; cat file | wc -l",
+    "seq 9 | tee file | tail -1; wc -l < file",
+    "seq 9 | tail -1 >&2",
+    "ls /nonexistent | tail -1",
+    "ls /nonexistent 2>&1 | tail -1",
+    "ls /nonexistent |& tail -1",
+    "no-such-program | tail -1; echo ${PIPESTATUS[0]}",
+    "cat <<EOF | tail -1\na\nb\nEOF\nseq 3 | head -1",
+    "cat <<'EOF' > file\n$x | tail\nEOF\ncat file; seq 4 | tail -1",
+    "seq 3 | tail -1 &\nwait; echo done",
+    "sleep 0.01 & seq 3 | tail -1; wait; jobs",
+    "(seq 3 | tail -1) & wait $!; echo $?",
+    "for i in 1 2; do seq $i | tail -1; done | tail -1",
+    "if seq 3 | grep -q 2; then seq 3 | tail -1; fi",
+    "seq 3 | tail -1 | cat -A; seq 3 | nl | tail -1",
+    "printf 'a\\0b\\nc' | tail -1; seq 2 | tail -1",
+    "python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256))*9)' | head -c 700",
+    "LC_ALL=C env | grep -c LC_CTYPE",
+    "env | grep -E '^(LC_CTYPE|SHLVL|_)=' | sort | head -3 | grep -v ^_",
+    "seq 3 | xargs -n1 echo | tail -1",
+    "readlink /proc/self/fd/0 | grep -c pipe; seq 2 | readlink /proc/self/fd/0 | wc -l",
+    "seq 3 | tail -x; echo $?",
+    "seq 3 | grep '('; echo $?",
+    "eval 'seq 3 | tail -1'; bash -c 'seq 4 | tail -1; exit 9'",
+    "read x; echo got $x; seq 3 | tail -1",
+    "echo unclosed '| tail -1",
+    "seq 3 | | tail",
+    "seq 3 | tail -1 # a comment | head",
+    "seq 3 |\n\n tail -1",
+    "exec 3>&1; seq 3 | tail -1 >&3",
+    "umask 077; touch file; ls -l file | cut -c1-10 | tail -1",
+    "seq 3 | tail -1; exec seq 2",
+    "[[ a == a ]] | tail -1; ((1)) | tail -1; echo $?",
+    "",
+    "   ",
+    "# nothing",
+]
+
+
+@pytest.fixture
+def clipper():
+    return Clipper(Limits(tokens=20_000, bytes=None, lines=None), store=MemoryStore(), hints="cli", scope="test")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty folder to run in, made anew on each call."""
+
+    def make(name):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        return folder
+
+    return make
+
+
+def files(folder):
+    return {path.name: (path.read_bytes(), path.stat().st_mode) for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("line", CRUEL)
+def test_it_is_what_bash_makes_of_it(clipper, here, line):
+    folder = here("bash")
+    plain = subprocess.run(["bash", "-c", line], capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    expected = (
+        plain.returncode,
+        plain.stdout.decode(errors="replace"),
+        plain.stderr.decode(errors="replace"),
+        files(folder),
+    )
+    folder = here("spill")
+    ended = run_line(line, replace(clipper, raw=True))
+    shown = {"stdout": "", "stderr": ""}
+    for stream, text in ended.run.streams:
+        shown[stream] += text
+    assert (ended.run.exit_code, shown["stdout"], shown["stderr"], files(folder)) == expected
+
+
+def test_what_a_filter_drops_is_kept_and_the_exit_code_behind_it_told(clipper):
+    ended = run_line("(seq 12400; exit 1) 2>&1 | tail -2", clipper)
+    assert (ended.run.exit_code, ended.run.clip.text) == (0, "12399\n12400\n")
+    (kept,) = ended.kept
+    assert ended.notes == (f'[12,400 lines before "| tail -2" are kept: {kept.ref} · seq exited 1]',)
+    assert clipper.read(kept.ref, lines="6000:6001").text.startswith("6000: 6000\n6001: 6001\n")
+    assert "1 match" in clipper.grep(kept.ref, "^777$").text
+    assert clipper.outline(kept.ref).text
+    assert "\n2: 2\n" in clipper.read("last:seq", lines="2").text
+
+
+@pytest.mark.parametrize(
+    ("line", "notes"),
+    [
+        ("seq 3 | tail -5", ()),
+        ("seq 3 | cat | tail -5; true", ()),
+        ("(seq 3; exit 2) | tail -5", ('[seq exited 2, which "| tail -5" hides]',)),
+        ("set -o pipefail; (seq 3; exit 2) | tail -5", ()),
+        ("(exit 4) | (exit 5) | wc -l", ('[exit exited 4 · exit exited 5, which "| wc -l" hides]',)),
+        ("false && seq 3 | tail -1", ()),
+        ("seq 3", ()),
+    ],
+)
+def test_nothing_is_said_where_there_is_nothing_to_say(clipper, line, notes):
+    ended = run_line(line, clipper)
+    assert ended.notes == notes
+    assert list(clipper.store.list()) == []
+
+
+def test_several_pipelines_are_told_apart(clipper):
+    ended = run_line("seq 100 | tail -1; seq 2>&1 | head -1; seq 300 | grep -c 7", clipper)
+    assert [kept.lines for kept in ended.kept] == [100, 2, 300]
+    assert [note.rpartition(" · ")[2] for note in ended.notes] == ["seq exited 0]", "seq exited 1]", "seq exited 0]"]
+
+
+@pytest.mark.parametrize("tokens", [150, 400, 2_000])
+def test_what_it_prints_and_what_we_add_is_within_the_limits(tokens):
+    clipper = Clipper(Limits(tokens=tokens, lines=40, bytes=3_000), store=MemoryStore(), scope="test")
+    ended = run_line("; ".join(f"seq {1_000 + each} | grep -v {each}" for each in range(12)), clipper)
+    text = ended.run.clip.text + "".join(f"{note}\n" for note in ended.notes)
+    assert clipper.count(text) <= tokens
+    assert len(text.encode()) <= 3_000
+    assert text.count("\n") <= 40
+
+
+def test_a_full_disk_is_said_and_the_filter_prints_what_it_would_have():
+    clipper = Clipper(Limits(tokens=500), store=FailingStore(MemoryStore()), scope="test")
+    ended = run_line("seq 50000 | tail -1", clipper)
+    assert ended.run.clip.text == "50000\n"
+    assert re.fullmatch(r'\[50,000 lines before "\| tail -1" could not be kept: .+ · seq exited 0\]', ended.notes[0])
+
+
+def test_a_job_left_in_the_background_is_not_waited_for(clipper, tmp_path):
+    began = time.monotonic()
+    ended = run_line(f"(sleep 30; seq 9) > {tmp_path}/x & echo $!; seq 9 | tail -1", clipper)
+    pid = int(ended.run.clip.text.split()[0])
+    try:
+        assert Path(f"/proc/{pid}").exists() or not Path("/proc").exists()
+        assert time.monotonic() - began < 25
+    finally:
+        os.kill(pid, 9)
+
+
+def test_a_shell_that_is_not_known_runs_the_line_as_it_came(clipper, tmp_path):
+    shell = tmp_path / "othersh"
+    shell.write_text('#!/bin/sh\nprintf "%s\\n" "$2"\n')
+    shell.chmod(0o755)
+    ended = run_line("seq 9 | tail -1", clipper, shell=str(shell))
+    assert (ended.run.clip.text, ended.notes) == ("seq 9 | tail -1\n", ())
+
+
+def test_without_a_folder_for_temporary_files_it_runs_as_it_came(clipper, monkeypatch):
+    def refuse(**_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    ended = run_line("seq 9 | tail -1", clipper)
+    assert (ended.run.clip.text, ended.notes) == ("9\n", ())
+
+
+def test_nothing_is_left_behind(clipper, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    run_line("seq 999 | tail -1; exit 3", clipper)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_words_of_a_line_stay_short_and_on_one_line():
+    said = before_filters("| grep '" + "x\n" * 500 + "'", [("p" * 500, 1)], {"lines": 1, "ref": "p-1", "reason": None})
+    assert "\n" not in said
+    assert len(said) < 250
+    assert said.startswith("[1 line before ")

@@ -1,0 +1,219 @@
+"""Redaction: every format in many contexts, in any chunks, in any range, in every answer, and in what is stored."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spillover import Clipper, DirStore, Limits, MemoryStore, UsageError
+from spillover.adapters.hooked import Call
+from spillover.intake.blob import Ends, Held
+from spillover.secrets.outputs import Covered, Stream, cover, find, mark
+from spillover.testing import byte_by_byte, chunked, content
+
+_spec = importlib.util.spec_from_file_location(
+    "bench_redact", Path(__file__).parents[1].parent / "bench" / "secrets/outputs.py"
+)
+bench = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(bench)
+
+TOKEN = "ghp_" + "aB3dE6gH9" * 4
+KEY = (
+    "-----BEGIN RSA PRIVATE KEY-----\n"
+    + "MIIEpAIBAAKCAQEA0123456789abcdefghij\n" * 20
+    + "-----END RSA PRIVATE KEY-----"
+)
+
+
+def test_forty_kinds_of_secrets_are_found():
+    assert len(bench.KINDS) == 40
+    misses = bench.count_misses(25)
+    assert sum(misses.values()) <= 0.01 * 25 * 40, misses
+
+
+ORDINARY = b"""\
+password: string                           passwd:         files systemd
+token=None                                 self.token = get_token(request)
+secret = os.environ["SECRET_2"]            api_key = config.get("api_key_v2")
+tokens: 4096                               max_tokens=8192
+key=user_12345                             "key": "value1"
+commit 7f3a9c2e41d05b867f3a9c2e41d05b86    sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+https://user@example.com/path              git@github.com:org/repo.git
+Authorization: required                    the bearer of this letter
+sk-learn-contrib-package                   eyJust a word
+-----BEGIN CERTIFICATE-----                -----BEGIN PUBLIC KEY-----
+password=${DB_PASSWORD}                    PASSWORD=<your-password-1>
+bash-7f3a9c2e41d05b86                      spill://bash-7f3a9c2e41d05b86#L1-20
+"""
+
+
+def test_ordinary_text_is_left_alone():
+    assert [ORDINARY[one.start : one.end] for one in find(ORDINARY)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"token: {TOKEN}\n", "token: [redacted: github token****************]\n"),
+        ("password=hunter2x9\n", "password=*********\n"),
+        ("DB_PASSWORD='correct7horse'\n", "DB_PASSWORD='[redacted***]'\n"),
+        ("postgres://app:s3cr3tpass99@db/x", "postgres://app:[redacted**]@db/x"),
+    ],
+)
+def test_a_mark_says_what_it_covers_and_is_as_long(text, shown):
+    covered, count = cover(text.encode())
+    assert (covered.decode(), count) == (shown, 1)
+    assert len(shown) == len(text)
+
+
+def test_a_private_key_keeps_its_lines():
+    covered, count = cover(f"a\n{KEY}\nb\n".encode())
+    assert count == 1
+    assert covered.count(b"\n") == KEY.count("\n") + 3
+    assert b"MIIE" not in covered
+    assert b"-----BEGIN RSA PRIVATE KEY-----" in covered
+    assert mark(b"a\r\nb\n", "x") == b"*\r\n*\n"
+
+
+TEXT = (
+    f"start\n{TOKEN} and password=abc123XYZ!\n{'x' * 500}\n"
+    + "plain line\n" * 300
+    + KEY
+    + "\nlast AKIA0123456789ABCDEF"
+).encode()
+WHOLE = cover(TEXT)[0]
+
+
+@settings(max_examples=60)
+@given(sizes=st.lists(st.integers(1, 9_000), max_size=12))
+def test_a_secret_is_covered_whatever_pieces_it_comes_in(sizes):
+    stream = Stream()
+    out = b"".join([*map(stream.feed, chunked(TEXT, sizes)), stream.finish()])
+    assert out == WHOLE
+    assert stream.count == 4
+
+
+def test_a_secret_is_covered_byte_by_byte_and_across_every_border():
+    stream = Stream()
+    assert b"".join([*map(stream.feed, byte_by_byte(TEXT)), stream.finish()]) == WHOLE
+    far = b"line of a log\n" * 4_000 + TEXT + b"line of a log\n" * 4_000
+    for border in range(56_000 - 40, 56_000 + 80, 7):
+        stream = Stream()
+        assert stream.feed(far[:border]) + stream.feed(far[border:]) + stream.finish() == cover(far)[0]
+
+
+@settings(max_examples=60)
+@given(start=st.integers(0, len(TEXT)), size=st.integers(0, 400))
+def test_any_range_is_the_same_part_of_the_same_text(start, size):
+    assert Covered(Held(TEXT)).read(start, start + size) == WHOLE[start : start + size]
+
+
+def test_both_ends_of_an_output_without_its_middle_are_covered():
+    ends = Ends(Held(TEXT[:200]), TEXT[-300:], len(TEXT) + 1_000)
+    covered = Covered(ends)
+    assert covered.gap == ends.gap
+    for start, end in ((0, 100), (0, 10_000), (150, 250), (1_000, ends.size), (ends.size - 10, ends.size)):
+        assert len(covered.read(start, end)) == len(ends.read(start, end))
+        assert TOKEN.encode()[:12] not in covered.read(start, end)
+    assert covered.read(0, 10_000) == cover(TEXT[:200])[0]
+
+
+LOG = "".join(f"{number} compiled module_{number}\n" for number in range(4_000))
+SECRETS = f"Error: bad token {TOKEN}\nusing password=abc123XYZ!\n"
+
+
+@pytest.mark.parametrize("redact", ["shown", "stored"])
+def test_no_preview_and_no_answer_holds_a_secret(redact, tmp_path):
+    clipper = Clipper(Limits(tokens=800), store=DirStore(tmp_path / "s"), redact=redact)
+    clip = clipper.clip(LOG + SECRETS + LOG)
+    answers = [
+        clip,
+        clipper.clip(SECRETS),
+        clipper.read(clip.ref, lines="3995:4010"),
+        clipper.read(clip.ref, lines=4001, columns="1:200"),
+        clipper.read(clip.ref, bytes=f"{len(LOG) + 20}:{len(LOG) + 40}"),
+        clipper.grep(clip.ref, "token"),
+        clipper.grep(clip.ref, "password=.*", context=2),
+        clipper.outline(clip.ref),
+    ]
+    for answer in answers:
+        assert TOKEN[4:12] not in answer.text
+        assert "abc123" not in answer.text
+    assert "[redacted: github token" in answers[2].text
+    assert (
+        "0 of" in clipper.grep(clip.ref, TOKEN[:20], fixed=True).text
+        or "No match" in clipper.grep(clip.ref, TOKEN[:20], fixed=True).text
+    )
+
+
+def test_shown_leaves_what_is_stored_as_it_came_and_stored_does_not(tmp_path):
+    text = LOG + SECRETS + LOG
+    for redact in ("shown", "stored"):
+        store = DirStore(tmp_path / redact)
+        ref = Clipper(Limits(tokens=800), store=store, redact=redact).clip(text).ref
+        (record,) = store.list()
+        stored = content(store, ref)
+        assert len(stored) == len(text)
+        if redact == "shown":
+            assert (stored, record.redacted) == (text.encode(), None)
+        else:
+            assert (stored, record.redacted) == (cover(text.encode())[0], 2)
+            assert TOKEN.encode() not in stored
+            assert json.loads((tmp_path / redact / f"{ref}.json").read_bytes())["redacted"] == 2
+
+
+def test_a_command_that_prints_secrets_leaves_none_of_them_anywhere(tmp_path):
+    clipper = Clipper(Limits(tokens=800), store=DirStore(tmp_path / "s"), redact="stored")
+    script = f"seq 20000; echo {TOKEN}; echo password=abc123XYZ! >&2; seq 20000"
+    run = clipper.run(["sh", "-c", script])
+    clipper.run(["sh", "-c", f"echo {TOKEN}"])
+    assert run.clip.outcome == "stored"
+    for path in (tmp_path / "s").rglob("*"):
+        if path.is_file():
+            assert TOKEN.encode() not in path.read_bytes(), path
+            assert b"abc123XYZ" not in path.read_bytes(), path
+
+
+def test_an_earlier_output_is_covered_when_it_is_read_back():
+    store = MemoryStore()
+    ref = Clipper(Limits(tokens=800), store=store).clip(LOG + SECRETS + LOG).ref
+    assert TOKEN in Clipper(store=store).read(ref, lines="4001:4002").text
+    assert TOKEN[4:] not in Clipper(store=store, redact="shown").read(ref, lines="4001:4002").text
+
+
+def test_the_choice_is_one_of_three_words():
+    with pytest.raises(UsageError, match="use off, shown, stored"):
+        Clipper(redact="all")
+
+
+def test_what_fits_is_covered_too_in_every_shape():
+    clipper = Clipper(Limits(tokens=800), store=MemoryStore(), redact="shown")
+
+    @clipper.wrap
+    def tool() -> dict:
+        return {"rows": [{"id": 1, "auth": TOKEN}], "note": "fine"}
+
+    assert tool() == {"rows": [{"id": 1, "auth": cover(TOKEN.encode())[0].decode()}], "note": "fine"}
+    assert TOKEN[4:] not in str(clipper.clip_blocks([{"type": "text", "text": f"key {TOKEN}"}]))
+    assert TOKEN[4:] not in clipper.clip_streams(stdout="ok\n", stderr=f"bad {TOKEN}\n").text
+    assert TOKEN[4:] not in Call(clipper).text(f"key {TOKEN}\n")
+    assert Call(clipper).text("nothing to hide\n") is None
+
+
+def test_lines_of_two_streams_stay_in_order_where_they_are_covered():
+    store = MemoryStore()
+    clipper = Clipper(Limits(tokens=300), store=store, redact="stored")
+    capture = clipper.capture()
+    for number in range(3_000):
+        capture.write(f"{number} {TOKEN if number == 77 else 'ok'}\n", "stderr" if number % 3 else "stdout")
+    stored = content(store, capture.clip.ref)
+    assert [int(line.split()[0]) for line in stored.splitlines()] == list(range(3_000))
+    assert TOKEN.encode() not in stored
+
+
+def test_a_call_beside_a_name_is_code_and_no_secret():
+    assert find(b"  const privateKey = secp256k1.utils.randomPrivateKey();\n") == []
+    assert find(b"  const privateKey = secp256k1.utils.randomPrivateKey7;\n") != []
