@@ -87,7 +87,7 @@ class Mcp:
     @property
     def plain(self):
         """Return the command of the server that uses only the standard library."""
-        return [sys.executable, str(SERVERS / "show/plain.py")]
+        return [sys.executable, str(SERVERS / "plain.py")]
 
     @property
     def sdk(self):

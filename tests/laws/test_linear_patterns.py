@@ -28,11 +28,16 @@ OURS = "our own text, not that of a tool or a file"
 #: For each file, every pattern as written in the source (or its name, if it is assembled), with the reason.
 LINEAR = {
     "adapters/mcp/servers.py": {"_VARIABLE": "possessive; searched only up to the last }, so that each ${NAME:- that is followed ends there"},
+    "adapters/codex.py": {
+        "_BEHIND": RUN, "_COMMENT": LINE, "_COMPUTED": ONE,
+        "_QUOTED": "possessive, and within one line; a file of rules has MOST_BYTES at most",
+    },
     "adapters/claude_code.py": {"SAVED": "a literal, then the rest of one line, in the first SAVED_CHARS characters"},
     "adapters/permissions.py": {"fnmatchcase": "translated into atomic groups since Python 3.11; the text is a command of a model's line"},
     "adapters/mcp/reference.py": {"fnmatchcase": STARS},
     "adapters/mcp/result.py": {"_UNCLEAN": ONE},
     "cli/hook.py": {"'(?s)\"(?:[^\"\\\\\\\\]++|\\\\\\\\.)*+\"?|[\\\\[\\\\]{}]'": "possessive; once begun, a string matches, closed or not"},
+    "cli/stats.py": {"pattern": "a row of STYLES, which are ours, on the table that `spill stats` prints"},
     "cli/parser.py": {"_FROM_END": ANCHORED},
     "config/host.py": {"fnmatchcase": STARS},
     "base/jsonc.py": {"_TOKEN": "one token behind the other, each possessive; a quote, or /*, that is not closed is one character, a file of the user's", "_BLANKS": ANCHORED},
@@ -67,7 +72,7 @@ LINEAR = {
         "_LONG": LINE, "_WORD": RUN, "_DUMP": LINE, "_DUMP_BEGINS": LINE, "_LINE_END": ONE, "_DATA": SHORT, "_PEM": SHORT,
         "'[a-z]++'": RUN, "'[^\\\\n]*+\\\\n|[^\\\\n]++\\\\Z'": RUN,
     },
-    "select/found.py": {"_NO_NAME": ONE,
+    "select/found.py": {"_NO_NAME": ONE, "_COUNTED": SHORT,
         "_NAMED": ANCHORED, "_NUMBERED": ANCHORED, "_STATUS": ANCHORED, "_ROOTED": ANCHORED, "_FILE": SHORT,
         "_AROUND": "possessive; searched in the first LONGEST bytes of a line", "_JUDGED": "possessive; searched in LONGEST bytes",
     },
@@ -78,12 +83,18 @@ LINEAR = {
         "_OPENED": "searched from each opening mark of a line; blanks behind it are a possessive run up to the end",
     },
     "select/search.py": {"_DEFINES": ANCHORED, "_SIDE": SHORT, "_AWAY": SHORT},
-    "select/source.py": {"_PATH": RUN},
+    "select/source.py": {"_PATH": RUN, "_WORD": RUN, "_LEGAL": ONE},
+    "select/seek.py": {
+        "'\\\\b(?:Killed process|oom-kill|not ok|FAILED|FAIL|ERROR|panicked|fatal|failed|error)\\\\b'": ONE,
+        "'\\\\b[A-Z][A-Za-z]{2,30}(?:Error|Exception|Failure|Fault)\\\\b'": "bounded, in LINE characters at most",
+        "'\\\\b[A-Z]{1,4}\\\\d{3,5}\\\\b'": "bounded, in LINE characters at most",
+        "_DEFINES": LINE, "_PLAIN": "bounded, and nothing follows the run", "f-string": "a literal at the start of a line",
+    },
     "select/told.py": {"_SUFFIX": "a dot and a few letters; the text has CHARS characters at most"},
     "select/query.py": {"_ESCAPE": ONE, "_WORD": RUN, "_PART": RUN},
     "select/diff_parts.py": {
         "_MARK": LINE, "_HUNK": ANCHORED, "_BEGINS": ANCHORED, "CHANGED": ANCHORED, "_NAMES": ONE, "_NAME": RUN, "LINE": ANCHORED,
-        "_COLOURED": LINE, "_SUBJECT": LINE, "_SHA": ANCHORED,
+        "_COLOURED": LINE, "_SUBJECT": LINE, "_SHA": ANCHORED, "DEFINES": ANCHORED,
     },
     "select/plain.py": {"_PARTS": ONE},
     "select/json/odd.py": {"_KEY": ANCHORED},
@@ -139,6 +150,7 @@ LINEAR = {
     "view/clean.py": {
         "_ESCAPE": "each run is of one class, has no escape and is followed by none of it: it belongs to the one escape before it",
         "_C1_BYTES": ONE, "_C1": ONE,
+        "_ERASE": "possessive: the colours behind a return belong to that one",
     },
 }  # fmt: skip
 

@@ -14,9 +14,7 @@ from spillover.intake.blob import Ends, Held
 from spillover.secrets.outputs import Covered, Stream, cover, find, mark
 from spillover.testing import byte_by_byte, chunked, content
 
-_spec = importlib.util.spec_from_file_location(
-    "bench_redact", Path(__file__).parents[1].parent / "bench" / "secrets/outputs.py"
-)
+_spec = importlib.util.spec_from_file_location("bench_redact", Path(__file__).parents[2] / "bench" / "redact.py")
 bench = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(bench)
 

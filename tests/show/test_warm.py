@@ -6,12 +6,14 @@ import threading
 
 import pytest
 
-from spillover import Clipper, Limits, MemoryStore, process
+from spillover import Clipper, Limits, MemoryStore
+from spillover.base import process
 from spillover.pipeline import begin
 
 PROGRAM = """
 import sys, threading
-from spillover import Clipper, Limits, MemoryStore, process
+from spillover import Clipper, Limits, MemoryStore
+from spillover.base import process
 from spillover.pipeline import begin
 process.ours = sys.argv[1] == "ours"
 intake = begin(Clipper(Limits(tokens=500), keep=sys.argv[2], store=MemoryStore()).for_tool("tool"))

@@ -30,7 +30,8 @@ MOST_BYTES = 1 << 20
 #: A login shell, which is what Codex runs lines in, finds programs here whatever the user's profile says.
 ALWAYS_FOUND = ("/usr/local/bin", "/usr/bin", "/bin")
 _QUOTED = re.compile(r"\"([^\"\n]*+)\"|'([^'\n]*+)'")
-_COMMENT, _BEHIND = re.compile(r"(?m)^[ \t]*+#.*+$"), re.compile(r"#.*+")
+_COMMENT = re.compile(r"(?m)^[ \t]*+#.*+$")
+_BEHIND = re.compile(r"#.*+")
 #: What can make a word out of others; a file with one of these is not read for certain.
 _COMPUTED = re.compile(r"[+%\\]|\b(?:def|for|format|join|lambda|load)\b")
 

@@ -42,7 +42,9 @@ _STATUS = re.compile(
     rb"(?! {3})[ MADRCU?!]{2} |[ \t]++(?:(?:both |new )?[a-z]++(?: by (?:us|them))?:[ \t]++)?"
     rb"|[-dlbcps][-rwxsStT]{9}[.+@]?[ \t]++\d++[ \t]++\S++[ \t]++\S++[ \t]++[\d.,]++[BKMGT]?[ \t]++\S++[ \t]++\S++[ \t]++\S++ "
 )
-_COUNTED, COUNT = re.compile(rb"[\w)]:\d{1,8}\r?\Z"), 12
+#: What `grep -c` and `rg -c` end a line with, and how much of its end is looked at.
+_COUNTED = re.compile(rb"[\w)]:\d{1,8}\r?\Z")
+COUNT = 12
 _ROOTED = re.compile(rb"/|[A-Za-z]:[/\\]")
 _FILE = re.compile(rb"\.[A-Za-z0-9_+-]{1,12}\Z")
 #: What is in no name of a file.
@@ -109,9 +111,7 @@ def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:
         return len(about) >= HINTED * len(filled)
     places = sum(1 for row in about if row.number and row.file)
     names = sum(1 for row in about if row.kind == FIND and not row.number and row.body == row.start)
-    counted = sum(
-        1 for line in filled if _COUNTED.search(line[-COUNT:]) is not None
-    )  # as `grep -c` and `rg -c` have it
+    counted = sum(1 for line in filled if _COUNTED.search(line[-COUNT:]))
     if len(about) < SURE * len(filled) or not are_few(FEW, filled, lambda line: _JUDGED.search(line, 0, LONGEST)):
         return False
     return max(places, names, counted, places + _heads(some)) >= SURE * len(filled)

@@ -45,7 +45,8 @@ CONSTANTS, LOOKED = 6, 400
 #: Measured: agents need of the first what lies early, of the second what they asked to see last.
 FROM_FILE, FROM_COMMAND = 0.7, 0.2
 #: A comment at the beginning that speaks of these says nothing of the file; it has at most so many lines.
-_LEGAL, LEGAL = re.compile(rb"(?i)copyright|licen[cs]e"), 60
+_LEGAL = re.compile(rb"(?i)copyright|licen[cs]e")
+LEGAL = 60
 _COMMENT = (b"/*", b"*", b"//", b"#", b"--", b";")
 #: What a marker costs, in tokens, with the number that is shown behind it. A hole that costs less is filled.
 MARKER = 10.0
