@@ -87,6 +87,17 @@ def test_the_list_is_newest_first_and_every_filter_narrows_it(page, shop):
     expect(rows).to_have_count(4)
 
 
+def test_the_time_filter_goes_by_the_clock_of_the_browser(page, shop):
+    hours_later = time.time() + 2 * 3_600
+    page.clock.set_fixed_time(hours_later)
+    page.goto(shop[0])
+    rows = page.locator(".row[data-id]")
+    expect(rows).to_have_count(4)
+    for value, left in (("3600", 0), ("86400", 4), ("3600", 0), ("", 4)):
+        page.select_option(".filters [name=time]", value)
+        expect(rows).to_have_count(left)
+
+
 def test_a_keyboard_is_enough(page, shop):
     address, refs, _ = shop
     page.goto(address)

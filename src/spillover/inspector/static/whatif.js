@@ -98,7 +98,7 @@ export class WhatIf {
       `; ${number(clip.lines.shown)} of ${number(clip.lines.all)} lines. `,
       h("span", { class: "muted" }, `${number(clip.milliseconds)} ms`),
     );
-    put(this.text, clipText(clip.text));
+    put(this.text, clipText(clip));
     if (given) this.rule.textContent = this.toRule(given);
   }
 
