@@ -3,6 +3,7 @@
 import json
 import re
 import time
+import tomllib
 
 import pytest
 from playwright.sync_api import expect
@@ -167,8 +168,11 @@ def test_other_limits_change_the_clip_at_once_with_their_cost(page, shop):
     page.fill("#try-tokens", "400")
     expect(tokens).not_to_have_text(configured)
     assert int(tokens.inner_text().replace(",", "")) <= 400
-    expect(page.locator("[data-pane=whatif] .step")).to_have_text('[tools."make"] tokens = 400')
+    expect(page.locator("[data-pane=whatif] .cost")).to_contain_text("against what the model saw")
     page.select_option("#try-keep", "tail")
+    rule = page.locator("[data-pane=whatif] .step")
+    expect(rule).to_contain_text("keep")
+    assert tomllib.loads(rule.inner_text()) == {"tools": {"make": {"tokens": 400, "keep": "tail"}}}
     expect(page.locator("[data-pane=whatif] .clip")).to_contain_text("[8000/8000] compiling part_8000.c")
     expect(page.locator(".line[data-line='2']")).to_have_class(re.compile("hidden"))
     page.select_option("#try-keep", "")
