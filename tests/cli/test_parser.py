@@ -139,7 +139,7 @@ WRONG = [
     (["--hints", "telepathy"], "is not a hint"),
     (["--cap", "lots"], "cap"),
     (["--tokenizer", "nonsense"], "nonsense"),
-    (["run", "--timeout", "x", "true"], "--timeout: 'x' is not a time; use e.g. 90, 90s, 5m or 2h"),
+    (["run", "--timeout", "x", "true"], "--timeout: 'x' is not a time; use e.g. 90, 90s, 5m, 2h or 7d"),
     (["run", "--timeout", "-1", "true"], "--timeout"),
     (["run", "--timeout", "nan", "true"], "is not a time"),
     (["grep", "a-1", "x", "-C", "-1"], "-C"),

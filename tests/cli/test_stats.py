@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import pytest
 
@@ -132,6 +133,13 @@ def test_what_a_tool_or_command_is_called_never_reaches_the_terminal_as_a_code(s
         assert "\u202e" not in said
 
 
+def test_a_miss_by_one_line_is_said_as_one(spill):
+    ran = spill("run", "--lines", "20", "--keep", "head", "--", "seq", "1", "3000")
+    hidden = re.search(r"lines (\d+)-", ran.stdout)[1]
+    spill("read", "last", hidden)
+    assert "1 line off" in spill("stats", "--misses").stdout
+
+
 def test_from_a_run_to_its_miss(spill, tmp_path):
     ran = spill("run", "--tokens", "400", "--keep", "ends", "--", "seq", "1", "3000")
     ref = spill("list", "-q").stdout.strip()
@@ -145,6 +153,7 @@ def test_from_a_run_to_its_miss(spill, tmp_path):
     kinds = spill("stats", "--misses", "--json").json["kinds"]
     assert sum(kind["far"] for kind in kinds) == 2
     assert "1,777-1,777" in spill("stats", "--misses").stdout
+    assert "lines off" in spill("stats", "--misses").stdout
     said = spill("stats", "--export", "out.jsonl", "--with-content").stdout
     assert said == "1 output written to out.jsonl.\n"
     record = json.loads((tmp_path / "out.jsonl").read_text())

@@ -72,5 +72,5 @@ def test_a_diff_exits_as_diff_does(spill, tmp_path):
 def test_the_configuration_may_say_so_for_a_tool(spill, tmp_path):
     (tmp_path / ".config" / "spillover").mkdir(parents=True)
     (tmp_path / ".config" / "spillover" / "spillover.toml").write_text('[tools.sh]\nsince = "last"\n')
-    assert "Not compared with last run: this command has none yet." in spill("run", "--", "sh", "job.sh").stdout
+    assert "Not compared with the last run: this command has none yet." in spill("run", "--", "sh", "job.sh").stdout
     assert "Unchanged since sh-" in spill("run", "--", "sh", "job.sh").stdout

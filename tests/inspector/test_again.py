@@ -58,6 +58,14 @@ def test_what_would_be_given_is_what_is_given_with_those_settings(clipper, tmp_p
     assert real.limits.hold(tried["text"], real.count, byte_bound=False)
 
 
+def test_another_part_of_the_same_line_is_not_told_as_what_the_model_saw(clipper):
+    less = Clipper(Limits(tokens=300), store=clipper.store, scope="acme")
+    given = less.clip(OUTPUTS["one long line"], tool="bash")
+    seen = see(clipper, opened(clipper, given.ref))
+    assert seen["ranges"] == [*given.ranges]
+    assert (seen["exact"], seen["same"]) == (False, False)
+
+
 @pytest.mark.parametrize("profile", ["opencode", "t15", "klaude", "daycare", "vtcode"])
 def test_every_profile_can_be_tried(clipper, profile):
     output = opened(clipper, clipper.clip(OUTPUTS["log"], tool="bash").ref)
@@ -75,8 +83,9 @@ def test_trying_stores_and_notes_nothing(clipper):
 
 
 def test_other_limits_than_those_of_then_are_said(clipper):
-    ref = Clipper(Limits(tokens=500), store=clipper.store, scope="acme").clip(OUTPUTS["log"], tool="bash").ref
-    seen = see(clipper, opened(clipper, ref))
+    less = Clipper(Limits(tokens=500), store=clipper.store, scope="acme").clip(OUTPUTS["csv"], tool="bash")
+    seen = see(clipper, opened(clipper, less.ref))
+    assert seen["text"] != less.text
     assert (seen["exact"], seen["same"]) == (False, False)
 
 

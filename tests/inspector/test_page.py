@@ -3,6 +3,7 @@
 import json
 import re
 import time
+import tomllib
 
 import pytest
 from playwright.sync_api import expect
@@ -33,7 +34,7 @@ CSV = "id,customer,amount,status\n" + "".join(
     f"{i},customer-{i % 97},{i * 3},{'failed' if i == 3_000 else 'paid'}\n" for i in range(4_000)
 )
 DIFF = "".join(
-    f"diff --git a/f{i}.py b/f{i}.py\n--- a/f{i}.py\n+++ b/f{i}.py\n -1,2 +1,2 \n-old_{i} = 1\n+new_{i} = 1\n same = 0\n"
+    f"diff --git a/f{i}.py b/f{i}.py\n--- a/f{i}.py\n+++ b/f{i}.py\n@@ -1,2 +1,2 @@\n-old_{i} = 1\n+new_{i} = 1\n same = 0\n"
     * 3
     for i in range(300)
 )
@@ -85,6 +86,17 @@ def test_the_list_is_newest_first_and_every_filter_narrows_it(page, shop):
     expect(page.locator(".empty h2")).to_have_text("Nothing matches")
     page.click("text=Clear filters")
     expect(rows).to_have_count(4)
+
+
+def test_the_time_filter_goes_by_the_clock_of_the_browser(page, shop):
+    hours_later = time.time() + 2 * 3_600
+    page.clock.set_fixed_time(hours_later)
+    page.goto(shop[0])
+    rows = page.locator(".row[data-id]")
+    expect(rows).to_have_count(4)
+    for value, left in (("3600", 0), ("86400", 4), ("3600", 0), ("", 4)):
+        page.select_option(".filters [name=time]", value)
+        expect(rows).to_have_count(left)
 
 
 def test_a_keyboard_is_enough(page, shop):
@@ -156,8 +168,11 @@ def test_other_limits_change_the_clip_at_once_with_their_cost(page, shop):
     page.fill("#try-tokens", "400")
     expect(tokens).not_to_have_text(configured)
     assert int(tokens.inner_text().replace(",", "")) <= 400
-    expect(page.locator("[data-pane=whatif] .step")).to_have_text('[tools."make"] tokens = 400')
+    expect(page.locator("[data-pane=whatif] .cost")).to_contain_text("against what the model saw")
     page.select_option("#try-keep", "tail")
+    rule = page.locator("[data-pane=whatif] .step")
+    expect(rule).to_contain_text("keep")
+    assert tomllib.loads(rule.inner_text()) == {"tools": {"make": {"tokens": 400, "keep": "tail"}}}
     expect(page.locator("[data-pane=whatif] .clip")).to_contain_text("[8000/8000] compiling part_8000.c")
     expect(page.locator(".line[data-line='2']")).to_have_class(re.compile("hidden"))
     page.select_option("#try-keep", "")

@@ -107,6 +107,26 @@ def test_a_gigabyte_scrolls_at_once_because_only_what_is_in_view_is_fetched(page
         os.unlink(place.root / f"{ref}.txt")
 
 
+def test_a_part_of_one_huge_line_is_not_told_as_all_of_it_nor_a_tool_s_text_as_ours(page, place):
+    (place.project / "huge.txt").write_text("z" * 300_000)
+    place.spill("run", "--tokens", "300", "--", "cat", "huge.txt")
+    place.spill("run", "--", "echo", "[Output of a tool [1]]")
+    with place.serve() as address:
+        page.goto(address)
+        huge = page.locator(".row", has_text="huge.txt")
+        expect(huge.locator(".shown")).to_contain_text("0.1 %")
+        huge.click()
+        expect(page.locator("[data-pane=model] .note")).to_contain_text("that call had options of its own")
+        expect(page.locator("[data-pane=model] .ours.notice").first).to_contain_text("[Output clipped")
+        page.click("[data-tab=whatif]")
+        expect(page.locator("[data-pane=whatif] .cost")).to_contain_text("against what the model saw")
+        expect(page.locator("[data-pane=whatif] .foot button")).to_be_disabled()
+        page.goto(f"{address.partition('#')[0]}#/")
+        page.locator(".row", has_text="echo").click()
+        expect(page.locator("[data-pane=model] .clip")).to_contain_text("[Output of a tool [1]]")
+        expect(page.locator("[data-pane=model] .ours")).to_have_count(0)
+
+
 def test_two_tabs_are_both_live_and_a_page_without_its_token_says_so(page, place):
     place.clipper.clip("one\n" * 50_000, tool="first")
     with place.serve() as address:

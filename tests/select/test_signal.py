@@ -111,6 +111,15 @@ def test_every_line_that_is_shown_for_a_reason_says_which(shown):
     assert str(clip.why[0]).startswith("line")
 
 
+def test_what_a_compiler_warns_of_is_a_warning_although_it_names_a_place(shown):
+    lines = [f"[{n}/2000] compiling part {n} in {n % 97} ms" for n in range(2_000)]
+    for line in (300, 500, 700):
+        lines[line] = f"src/part.c:{line}:5: warning: unused variable 'x' [-Wunused-variable]"
+    lines[900] = "src/part.c:12:5: error: expected ';' before 'x'"
+    why = {reason.first: reason.why for reason in shown("\n".join(lines)).why}
+    assert (why[301], why[901]) == ("warning", "error message")
+
+
 def test_a_line_is_near_another_only_within_a_few_lines(shown):
     lines = [f"test {n} ... {'FAILED' if n == 31_415 else 'ok'}" for n in range(1, 50_001)]
     why = [str(reason) for reason in shown("\n".join(lines), tokens=200).why]

@@ -143,12 +143,12 @@ def test_run_finds_the_last_and_the_good_run_of_the_same_command(clipper, tmp_pa
     assert again.exit_code == 3
     assert "Unchanged since python3-" in again.clip.text
     assert "(exit code 3, just now)" in again.clip.text
-    assert "Not compared with last run" in clipper.run([*command, "other"], since="last").clip.text
+    assert "Not compared with the last run" in clipper.run([*command, "other"], since="last").clip.text
 
 
 def test_a_rule_may_say_so_for_one_tool(clipper):
     ruled = replace(clipper, rules={"mak*": {"since": "last"}})
-    assert "Not compared with last run" in ruled.clip(log(), tool="make").text
+    assert "Not compared with the last run" in ruled.clip(log(), tool="make").text
     with pytest.raises(UsageError, match="since="):
         replace(clipper, since="")
 

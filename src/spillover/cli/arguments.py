@@ -207,7 +207,10 @@ def gc(parser: argparse.ArgumentParser) -> None:
 
 
 def stats(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--since", type=duration, metavar="TIME", help="only what is not older, e.g. 7d or 12h")
+    # By another name than the setting `since`, which names a run.
+    parser.add_argument(
+        "--since", dest="within", type=duration, metavar="TIME", help="only what is not older, e.g. 7d or 12h"
+    )
     parser.add_argument("--by", choices=("tool", "command", "host", "day", "project"), help="a row for each of these")
     parser.add_argument("--price", type=dollars, metavar="DOLLARS", help="what a million tokens cost, e.g. 3.00")
     parser.add_argument(
@@ -393,5 +396,5 @@ def duration(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time; use e.g. 90, 90s, 5m or 2h")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time; use e.g. 90, 90s, 5m, 2h or 7d")
     return seconds

@@ -77,7 +77,7 @@ def tell_misses(arguments: argparse.Namespace, made: Clipper, found: Misses) -> 
     put(f"near: within {NEAR_LINES} lines of what was shown; far: elsewhere; seen: shown before\n\n")
     outputs = []
     for miss in found.outputs[:ROWS]:
-        near = "" if miss.near is None else f"{miss.near:,} lines off"
+        near = "" if miss.near is None else f"{count_of(miss.near, 'line')} off"
         lines = next((f"{first:,}-{last:,}" for entry in reversed(miss.retrievals) for first, last in entry.lines), "")
         outputs.append((miss.ref, miss.kind, str(len(miss.retrievals)), lines, near, one_line(miss.command, 40)))
     put(fit_terminal(lay_out(("ref", "kind", "calls", "last lines", "", "command"), outputs, (2,))))

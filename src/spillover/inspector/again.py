@@ -42,10 +42,11 @@ def see(clipper: Clipper, output: Output) -> dict[str, Any]:
     for ways in WAYS if output.document.size <= SMALL else WAYS[:1]:
         shown, clip = cut_again(record, output.document, replace(choices, hints=ways))
         is_exact = bool(shown.notice) and remember(shown.notice, shown.text) in record.notices
-        same = clip.ranges == record.shown
+        alike = clip.ranges == record.shown
+        same = alike and (is_exact or _has_whole_lines(output, shown.spans))
         if best is None or is_exact:
             best = (2 * is_exact + same, (shown, clip))
-        if is_exact or not same:  # other limits held then: other words would not help
+        if is_exact or not alike:  # other limits held then: other words would not help
             break
     assert best is not None
     shown, clip = best[1]
@@ -67,6 +68,13 @@ def try_other(clipper: Clipper, output: Output, given: Mapping[str, str]) -> dic
         return _facts(whole, [], time.monotonic() - begun)
     shown, clip = cut_again(output.record, output.document, choices)
     return _facts(clip, shown.spans, time.monotonic() - begun)
+
+
+def _has_whole_lines(output: Output, spans: Sequence[Span]) -> bool:
+    """Tell whether no line is shown in part: the numbers of such lines do not say which part that was."""
+    document = output.document
+    edges = {edge for span in spans for edge in (span.start, span.end)} - {0, document.size}
+    return all(b"\n" in document.blob.read(edge - 1, edge + 1) for edge in edges)
 
 
 def _whole(choices: Any, output: Output) -> Clip:

@@ -132,6 +132,8 @@ CLASSES: dict[str, Class] = {
         why="summary",
     ),
     "caret": Class(r"^[\s|\]>\w\[]{0,14}[\^~]+\s*$|\^~*\s*$", why="points at a column"),
+    # Before a place in a file: what a compiler warns of names one as well.
+    "warning": Class(r"\bwarn(?:ing)?s?\b|deprecat|\bnotice\b", any_case=True, why="warning", around=True),
     "frame": Class(
         (
             r'^\s*(?:at |File "|from |in |#\d+ |\d+: |\.{3} \d+ more|@ )|[\w>]:\d+\)'
@@ -141,8 +143,7 @@ CLASSES: dict[str, Class] = {
         around=True,
     ),
     "place": Class(r"[\w)]\.\w{1,5}[:(]\d|\bline \d|:\d+:\d", any_case=True, why="names a place in a file"),
-    "diff": Class(r"^\s*[-+](?:[^-+\n]|$)|^\s*|^(?:---|\+\+\+) ", why="difference", around=True),
-    "warning": Class(r"\bwarn(?:ing)?s?\b|deprecat|\bnotice\b", any_case=True, why="warning", around=True),
+    "diff": Class(r"^\s*[-+](?:[^-+\n]|$)|^\s*@@|^(?:---|\+\+\+) ", why="difference", around=True),
     "command": Class(
         r"^\$ |^\+{1,3} |^> |##\[(?:group|section|command)\]|^==> |^Run |^\[command\]|^travis_\w|^The command \"",
         why="command",

@@ -34,7 +34,7 @@ def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Agai
         if asked in (LAST, GOOD, GOOD_IF_ANY):
             found = _find_run(choices, command, cwd, good=asked != LAST)
             if found is None:
-                which = "last run" if asked == LAST else "good run"
+                which = "the last run" if asked == LAST else "a good run"
                 return None if asked == GOOD_IF_ANY else Against(which, reason="this command has none yet")
             ref, how = found
         elif "/" in asked or asked.endswith(".txt"):

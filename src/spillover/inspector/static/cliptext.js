@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 
 const OURS = /^\[(?:Output clipped|Clipped|…|Next:| Next:)/;
 
-export function clipText(text) {
+export function clipText({ text, outcome }) {
   const pre = h("pre", { class: "clip", tabindex: "0", "aria-label": "The text" });
   let plain = [];
   const flush = () => {
@@ -12,7 +12,8 @@ export function clipText(text) {
     plain = [];
   };
   const lines = text.split("\n");
-  const notice = lines[0]?.startsWith("[") && !lines[0].startsWith("[tool text]") ? lines.findIndex((line) => line.endsWith("]")) : -1;
+  // What fitted has no notice, whatever its first line looks like.
+  const notice = outcome !== "whole" && lines[0]?.startsWith("[") && !lines[0].startsWith("[tool text]") ? lines.findIndex((line) => line.endsWith("]")) : -1;
   lines.forEach((line, index) => {
     if (index <= notice || OURS.test(line)) {
       flush();

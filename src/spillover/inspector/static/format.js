@@ -45,6 +45,12 @@ export function share(part, all) {
   return value > 0 && value < 0.1 ? "< 0.1 %" : `${value < 10 ? value.toFixed(1) : Math.round(value)} %`;
 }
 
+// How much of an output the model saw: of its lines; where it saw a part of each, as of one huge line, of its tokens.
+export function shownShare(lines, all, row) {
+  if (lines < all) return lines / all;
+  return row?.tokens && row.shown_tokens !== null ? Math.min(1, row.shown_tokens / row.tokens) : null;
+}
+
 export const project = (path) => path.split("/").filter(Boolean).at(-1) ?? path;
 
 export const plural = (count, word) => `${number(count)} ${word}${count === 1 ? "" : "s"}`;

@@ -3,7 +3,7 @@
 import { ask, latest } from "./api.js";
 import { copy, h, put, settle, tabs } from "./dom.js";
 import { Dress } from "./dress.js";
-import { age, bytes, clock, duration, number, plural, share } from "./format.js";
+import { age, bytes, clock, duration, number, plural, share, shownShare } from "./format.js";
 import { Lines } from "./lines.js";
 import { clipText } from "./cliptext.js";
 import { WhatIf } from "./whatif.js";
@@ -102,6 +102,7 @@ export class OutputView {
     const { facts } = this;
     const row = facts.row ?? {};
     const shown = facts.shown.reduce((all, [first, last]) => all + last - first + 1, 0);
+    const part = shownShare(shown, facts.produced[0], facts.row);
     const items = [
       [facts.ref ?? "not stored: it fitted", "ref"],
       [`${age(facts.created)}`, "", clock(facts.created)],
@@ -109,7 +110,7 @@ export class OutputView {
       row.seconds === null || row.seconds === undefined ? null : [duration(row.seconds)],
       [`${plural(facts.produced[0], "line")}, ${bytes(facts.produced[1])}`],
       [facts.kind],
-      facts.whole ? ["shown whole"] : [`${number(shown)} shown (${share(shown, facts.produced[0])})`, "accent"],
+      facts.whole ? ["shown whole"] : [`${number(shown)} shown (${part === null ? "in part" : share(part, 1)})`, "accent"],
       facts.partial ? [`stored in part: ${facts.partial}`, "bad"] : null,
       facts.streams.length ? [plural(facts.streams.filter(([name]) => name === "stderr").length, "part") + " of stderr"] : null,
       facts.back.length ? [`fetched back ${number(facts.back.length)}×`, "accent"] : null,
@@ -263,13 +264,13 @@ export class OutputView {
       const words = seen.exact
         ? "These are the very words the model got: the record holds their hash."
         : seen.same
-          ? "Made again from the whole by the settings of now. The lines are those the model saw; the words around them may differ."
-          : "The settings have changed since: this is what they would show now. The lines marked on the left are those the model saw.";
+          ? "Made again with the current settings. The lines are those the model saw; the words around them may differ."
+          : `The model got ${this.facts.row?.shown_tokens ? plural(this.facts.row.shown_tokens, "token") : "another clip"}: that call had options of its own, or the settings have changed since. This is what they would show now; the lines marked on the left are those the model saw.`;
       put(
         this.model,
         h("p", { class: "cost" }, h("b", {}, number(seen.tokens.received)), ` tokens of about ${number(seen.tokens.produced)} (${share(seen.tokens.received, seen.tokens.produced)}), of which ${number(Math.max(0, seen.tokens.received - seen.tokens.shown))} are the notice and the markers.`),
         h("p", { class: seen.exact || seen.same ? "muted" : "note" }, words),
-        clipText(seen.text),
+        clipText(seen),
       );
     } catch (error) {
       put(this.model, h("p", { class: "note" }, error.message));

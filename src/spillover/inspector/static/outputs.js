@@ -2,7 +2,7 @@
 
 import { ask, latest } from "./api.js";
 import { h, put, settle } from "./dom.js";
-import { age, bytes, clock, duration, number, project, share, short } from "./format.js";
+import { age, bytes, clock, duration, number, project, share, short, shownShare } from "./format.js";
 import { VirtualList } from "./virtual.js";
 
 const FIRST = 200;
@@ -202,8 +202,8 @@ export class OutputsView {
     const row = this.rows[index];
     const failed = row.exit !== null && row.exit !== 0;
     const tokens = row.tokens === null ? "" : row.shown_tokens === null ? short(row.tokens) : `${short(row.shown_tokens)} of ${short(row.tokens)}`;
-    const part = row.lines ? row.shown / row.lines : 1;
-    const meter = h("span", { class: "meter", "aria-hidden": "true" }, h("i", { style: { width: `${Math.max(2, Math.round(100 * part))}%` } }));
+    const part = shownShare(row.shown, row.lines, row);
+    const meter = h("span", { class: "meter", "aria-hidden": "true" }, h("i", { style: { width: `${Math.max(2, Math.round(100 * (part ?? 1)))}%` } }));
     const element = h(
       "a",
       {
@@ -217,7 +217,7 @@ export class OutputsView {
       h("span", { class: `exit ${failed ? "bad" : row.exit === 0 ? "good" : ""}` }, row.exit === null ? "–" : row.exit),
       h("span", { class: "time" }, duration(row.seconds)),
       h("span", { class: "total", title: bytes(row.bytes) }, number(row.lines)),
-      h("span", { class: `shown ${row.outcome}` }, row.outcome === "stored" ? [meter, h("span", {}, share(row.shown, row.lines))] : (OUTCOMES[row.outcome] ?? row.outcome)),
+      h("span", { class: `shown ${row.outcome}` }, row.outcome === "stored" ? [meter, h("span", {}, part === null ? OUTCOMES.partial : share(part, 1))] : (OUTCOMES[row.outcome] ?? row.outcome)),
       h("span", { class: "tokens" }, tokens || bytes(row.bytes)),
     );
     return element;

@@ -13,7 +13,8 @@ export class WhatIf {
     this.ask = latest(`output/${id}/clip`);
     this.fields = {};
     this.status = h("p", { class: "cost", role: "status", "aria-live": "polite" });
-    this.rule = h("code", { class: "step" });
+    this.rule = h("code", { class: "step rule" });
+    this.copy = h("button", { type: "button", disabled: true, onclick: () => copy(this.rule.textContent) }, "Copy");
     this.text = h("div", {});
     this.element = h("div", { class: "pane", "data-pane": "whatif", role: "tabpanel", "aria-label": "What if" });
   }
@@ -55,7 +56,7 @@ export class WhatIf {
         field("query", "Query", { type: "text", placeholder: "e.g. timeout" }),
       ),
       this.status,
-      h("div", { class: "foot" }, this.rule, h("button", { type: "button", onclick: () => copy(this.rule.textContent) }, "Copy")),
+      h("div", { class: "foot" }, this.rule, this.copy),
       this.text,
     );
     this.fields.tokens.addEventListener("input", () => (slider.value = toSlider(Number(this.fields.tokens.value) || tokens || 4000)));
@@ -89,24 +90,28 @@ export class WhatIf {
   say(given = null) {
     if (this.wrong) return put(this.status, h("span", { class: "bad" }, this.wrong));
     const { clip, seen } = this;
-    const differs = seen ? clip.tokens.received - seen.tokens.received : 0;
+    const got = seen?.same ? seen.tokens.received : seen && (this.facts.row?.shown_tokens ?? null);
+    const differs = got === null ? 0 : clip.tokens.received - got;
     put(
       this.status,
       h("b", { id: "tried-tokens" }, number(clip.tokens.received)),
       ` tokens of about ${number(clip.tokens.produced)} (${share(clip.tokens.received, clip.tokens.produced)})`,
-      seen ? h("span", { class: differs > 0 ? "bad" : differs < 0 ? "good" : "muted" }, differs ? `, ${differs > 0 ? "+" : "−"}${number(Math.abs(differs))} against what the model saw` : ", as the model saw it") : null,
+      got !== null ? h("span", { class: differs > 0 ? "bad" : differs < 0 ? "good" : "muted" }, differs ? `, ${differs > 0 ? "+" : "−"}${number(Math.abs(differs))} against what the model saw` : ", as the model saw it") : null,
       `; ${number(clip.lines.shown)} of ${number(clip.lines.all)} lines. `,
       h("span", { class: "muted" }, `${number(clip.milliseconds)} ms`),
     );
-    put(this.text, clipText(clip.text));
-    if (given) this.rule.textContent = this.toRule(given);
+    put(this.text, clipText(clip));
+    if (!given) return;
+    const rule = this.toRule(given);
+    this.rule.textContent = rule || "Change a limit to get the rule for it.";
+    this.copy.disabled = !rule;
   }
 
-  // As the configuration says it, for this tool.
+  // As it stands in spillover.toml, for this tool; nothing where no limit was changed.
   toRule(given) {
     const said = Object.entries(given).filter(([name, value]) => value && !["query", "profile"].includes(name));
     const values = said.map(([name, value]) => `${name} = ${name === "keep" ? JSON.stringify(value) : value}`);
-    return said.length ? `[tools.${JSON.stringify(this.facts.tool)}] ${values.join(", ")}` : "Change a limit to get the rule for it.";
+    return said.length ? [`[tools.${JSON.stringify(this.facts.tool)}]`, ...values, ""].join("\n") : "";
   }
 }
 
