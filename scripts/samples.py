@@ -128,7 +128,7 @@ def _row(number: int) -> str:
 def _patch(number: int) -> str:
     a, b = WORDS[number % len(WORDS)], WORDS[number * 7 % len(WORDS)]
     head = f"diff --git a/src/{a}/{b}{number}.py b/src/{a}/{b}{number}.py\n--- a/src/{a}/{b}{number}.py\n+++ b/src/{a}/{b}{number}.py\n"
-    hunk = f" -{number + 1},4 +{number + 1},4  def {a}():\n     one = {a}({number})\n-    two = {b}(one)\n+    two = {b}(one, {number})\n     return two\n"
+    hunk = f"@@ -{number + 1},4 +{number + 1},4 @@ def {a}():\n     one = {a}({number})\n-    two = {b}(one)\n+    two = {b}(one, {number})\n     return two\n"
     return head + (hunk * (1 + number % 4)).removesuffix("\n")
 
 

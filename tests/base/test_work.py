@@ -18,7 +18,7 @@ OUTPUTS = {
     "json": json.dumps([{"id": number, "text": "word " * 5} for number in range(2_000)]),
     "ndjson": "".join(json.dumps({"id": number, "level": "info"}) + "\n" for number in range(4_000)),
     "csv": "id,name\n" + "".join(f"{number},x\n" for number in range(9_000)),
-    "diff": "diff --git a/x b/x\n--- a/x\n+++ b/x\n" + " -1,2 +1,2 \n-a\n+b\n" * 3_000,
+    "diff": "diff --git a/x b/x\n--- a/x\n+++ b/x\n" + "@@ -1,2 +1,2 @@\n-a\n+b\n" * 3_000,
     "html": "<html><body>" + "<p>text of it</p>\n" * 3_000 + "</body></html>",
     "blob": "000000: 7f45 4c46 0201 0100 0000 0000\n" * 3_000,
 }
@@ -93,7 +93,7 @@ def test_no_ordinary_output_comes_near_the_budget(kind, monkeypatch):
     "output",
     [
         "<r>" + "<a>" * 60_000 + "</r>",
-        "diff --git a/x b/x\n--- a/x\n+++ b/x\n" + (" -1,2 +1,2 \n" + "\n" * 16_000) * 20,
+        "diff --git a/x b/x\n--- a/x\n+++ b/x\n" + ("@@ -1,2 +1,2 @@\n" + "\n" * 16_000) * 20,
         "".join(
             json.dumps({f"k{key}": 1 for key in range(count)}) + "\n" for count in range(680, 700) for _ in range(4)
         ),

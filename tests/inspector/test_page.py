@@ -33,7 +33,7 @@ CSV = "id,customer,amount,status\n" + "".join(
     f"{i},customer-{i % 97},{i * 3},{'failed' if i == 3_000 else 'paid'}\n" for i in range(4_000)
 )
 DIFF = "".join(
-    f"diff --git a/f{i}.py b/f{i}.py\n--- a/f{i}.py\n+++ b/f{i}.py\n -1,2 +1,2 \n-old_{i} = 1\n+new_{i} = 1\n same = 0\n"
+    f"diff --git a/f{i}.py b/f{i}.py\n--- a/f{i}.py\n+++ b/f{i}.py\n@@ -1,2 +1,2 @@\n-old_{i} = 1\n+new_{i} = 1\n same = 0\n"
     * 3
     for i in range(300)
 )

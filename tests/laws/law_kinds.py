@@ -55,7 +55,7 @@ def _csv(dice, number):
 def _diff(dice, number):
     if number % 40 == 0:
         name = b"src/file%d.py" % (number // 40)
-        return b"diff --git a/%b b/%b\nindex 1111111..2222222 100644\n--- a/%b\n+++ b/%b\n -1,39 +1,39 \n" % (
+        return b"diff --git a/%b b/%b\nindex 1111111..2222222 100644\n--- a/%b\n+++ b/%b\n@@ -1,39 +1,39 @@\n" % (
             (name,) * 4
         )
     return b"%bvalue_%d = compute(%d)\n" % (b" +-"[number % 3 : number % 3 + 1], number, dice.randrange(99))

@@ -33,7 +33,7 @@ KINDS = {
     "JSON": json.dumps([{"id": n, "name": f"name {n}", "tags": ["a", "b"]} for n in range(6_000)]).encode()[:SIZE],
     "NDJSON": _repeat(lambda n: f'{{"id": {n}, "level": "{"error" if n % 997 == 0 else "info"}", "took": {n % 37}}}\n'),
     "CSV": b"id,name,amount\n" + _repeat(lambda n: f"{n},name {n},{n * 7 % 1000}\n"),
-    "diff": b"--- a/f\n+++ b/f\n -1,9 +1,9 \n" + _repeat(lambda n: f"{' +-'[n % 3]}line {n} of the file\n"),
+    "diff": b"--- a/f\n+++ b/f\n@@ -1,9 +1,9 @@\n" + _repeat(lambda n: f"{' +-'[n % 3]}line {n} of the file\n"),
     "bytes": bytes(range(256)) * (SIZE // 256),
     "UTF-8": _repeat(lambda n: f"漢字 {n} 😀\n"),
 }

@@ -105,7 +105,7 @@ LINEAR = {
         "'\\\\n[ \\\\t]*+\\\\n[ \\\\t]*+\\\\S'": "a run of blanks is looked at from the two newlines before it, and no others",
         "'\"?[^\\\\W\\\\d]'": ONE, "'<[?!]'": ONE, "'(?i)<\\\\?xml|<!doctype'": ONE,
         "'(?:\\\\x1b\\\\[[0-9;]*+m)*+(?:diff -|--- \\\\S|commit [0-9a-f]{7}|Index: |From [0-9a-f]{40} )'": ANCHORED,
-        "'(?m)^(?:\\\\x1b\\\\[[0-9;]*+m)*+ -\\\\d++(?:,\\\\d++)? \\\\+\\\\d++(?:,\\\\d++)? '": LINE,
+        "'(?m)^(?:\\\\x1b\\\\[[0-9;]*+m)*+@@ -\\\\d++(?:,\\\\d++)? \\\\+\\\\d++(?:,\\\\d++)? @@'": LINE,
         "'(?i)</%b\\\\s*+>'": "a literal and one possessive run, which has no <",
         "'</\\\\w[^<>]*+>\\\\Z'": "possessive, and the run has no <",
     },

@@ -230,7 +230,7 @@ def test_a_table_shows_its_first_row():
 
 def test_the_files_of_a_diff_are_its_sections_and_its_text_is_no_failure():
     data = b"".join(
-        b"diff --git a/f%d b/f%d\n--- a/f%d\n+++ b/f%d\n -1 +1 \n-error: x\n+y\n" % (n, n, n, n) for n in range(3)
+        b"diff --git a/f%d b/f%d\n--- a/f%d\n+++ b/f%d\n@@ -1 +1 @@\n-error: x\n+y\n" % (n, n, n, n) for n in range(3)
     )
     found = rows(outline(data).text)
     assert found == {"Sections: 3": [f"lines {n * 6 + 1}-{n * 6 + 6}: diff --git a/f{n} b/f{n}" for n in range(3)]}

@@ -24,7 +24,7 @@ def table(separator):
 
 
 DIFF = "".join(
-    f"diff --git a/f{file}.py b/f{file}.py\n--- a/f{file}.py\n+++ b/f{file}.py\n -1,40 +1,40 \n"
+    f"diff --git a/f{file}.py b/f{file}.py\n--- a/f{file}.py\n+++ b/f{file}.py\n@@ -1,40 +1,40 @@\n"
     + "".join(f" line {line}\n" for line in range(20))
     + "-old\n+new\n"
     + " same\n" * 19

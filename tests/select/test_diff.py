@@ -75,7 +75,7 @@ def test_a_summary_of_all_files_comes_first_and_no_header_stands_without_a_chang
 def assert_no_bare_headers(text):
     """Below each header, before the next one, a line that was changed."""
     lines = text.splitlines()
-    heads = [number for number, line in enumerate(lines) if line.startswith(" -")]
+    heads = [number for number, line in enumerate(lines) if line.startswith("@@ -")]
     for head, following in zip(heads, [*heads[1:], len(lines)], strict=True):
         assert any(line[:1] in ("+", "-") for line in lines[head + 1 : following]), lines[head]
 
@@ -98,7 +98,7 @@ def test_commit_headers_are_kept_and_every_commit_is_named():
 def test_what_a_tool_wrote_and_what_is_the_same_everywhere_wait():
     lock = changed("packages.lock", 2_000, set(range(5, 2_000, 10)))
     same = "".join(
-        f"diff --git a/h{n}.py b/h{n}.py\n--- a/h{n}.py\n+++ b/h{n}.py\n -1,2 +1,2 \n def h{n}():\n-    info({n})\n+    debug({n})\n"
+        f"diff --git a/h{n}.py b/h{n}.py\n--- a/h{n}.py\n+++ b/h{n}.py\n@@ -1,2 +1,2 @@\n def h{n}():\n-    info({n})\n+    debug({n})\n"
         for n in range(80)
     )
     telling = changed("money.py", 40, {20})
@@ -151,7 +151,7 @@ def test_a_removed_comment_is_no_name_of_a_file(repository):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "word\n" * 5_000, "diff of two things\n" * 5_000, "--- a\n+++ b\n" * 3_000, " -1 +1 \n" * 3_000]
+    "text", ["", "word\n" * 5_000, "diff of two things\n" * 5_000, "--- a\n+++ b\n" * 3_000, "@@ -1 +1 @@\n" * 3_000]
 )
 def test_what_is_no_diff_is_left_to_others(text):
     assert clipped(text, tokens=200)[1] is None
@@ -181,7 +181,7 @@ def test_headers_are_found_whatever_the_blocks(monkeypatch, block):
     assert diff_parts.parts(document(data)) == expected
 
 
-LINE = st.sampled_from(["--- x\n", "+++ y\n", " -1,2 +3,4  f\n", "diff --git a/q b/q\n", "+a\n", "-b\n", " c\n", "\n",
+LINE = st.sampled_from(["--- x\n", "+++ y\n", "@@ -1,2 +3,4 @@ f\n", "diff --git a/q b/q\n", "+a\n", "-b\n", " c\n", "\n",
                         "commit 0123456789\n", "é" * 99 + "\n", "\\ No newline\n", "x" * 400 + "\n"])  # fmt: skip
 
 

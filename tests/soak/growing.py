@@ -32,9 +32,9 @@ GRAMMARS = {
                    '"          ", ', "null, "], "0]"),
     "ndjson": ('{"a": 1}\n{"a": 2}\n', ['{"a": 1, "b": "ok"}\n', '{"a": "', "          ", '"}\n', '{"b": [1, 2, {"c": 3}]}\n', "{}\n", "[", "\\", "\n"], ""),
     "diff": (
-        "diff --git a/x b/x\n--- a/x\n+++ b/x\n -1,2 +1,2 \n-a\n+b\n",
-        ["diff --git a/x b/x\n", "diff --git a/", " b/", "--- a/x\n", "+++ b/x\n", " -1,2 +1,2  f\n", "+added\n", "-gone\n", " same\n", "\n",
-         "\x1b[32m", "index 1..2\n", " -1", "commit abcdef0\n", "=", "Index: x\n"],
+        "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+b\n",
+        ["diff --git a/x b/x\n", "diff --git a/", " b/", "--- a/x\n", "+++ b/x\n", "@@ -1,2 +1,2 @@ f\n", "+added\n", "-gone\n", " same\n", "\n",
+         "\x1b[32m", "index 1..2\n", "@@ -1", "commit abcdef0\n", "=", "Index: x\n"],
         "\n",
     ),
     "table": ("a,b,c\n1,2,3\n4,5,6\n7,8,9\n1,1,1\n2,2,2\n3,3,3\n4,4,4\n5,5,5\n6,6,6\n",

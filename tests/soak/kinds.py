@@ -63,7 +63,7 @@ def diff(dice, lines):
     hunks = []
     for n in range(max(1, lines // 12)):
         body = "".join(dice.choice(" +-") + words(dice, 4) + "\n" for _ in range(10))
-        hunks.append(f"diff --git a/f{n} b/f{n}\n--- a/f{n}\n+++ b/f{n}\n -{n},9 +{n},9 \n{body}")
+        hunks.append(f"diff --git a/f{n} b/f{n}\n--- a/f{n}\n+++ b/f{n}\n@@ -{n},9 +{n},9 @@\n{body}")
     return "".join(hunks).encode()
 
 

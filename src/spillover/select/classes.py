@@ -141,7 +141,7 @@ CLASSES: dict[str, Class] = {
         around=True,
     ),
     "place": Class(r"[\w)]\.\w{1,5}[:(]\d|\bline \d|:\d+:\d", any_case=True, why="names a place in a file"),
-    "diff": Class(r"^\s*[-+](?:[^-+\n]|$)|^\s*|^(?:---|\+\+\+) ", why="difference", around=True),
+    "diff": Class(r"^\s*[-+](?:[^-+\n]|$)|^\s*@@|^(?:---|\+\+\+) ", why="difference", around=True),
     "warning": Class(r"\bwarn(?:ing)?s?\b|deprecat|\bnotice\b", any_case=True, why="warning", around=True),
     "command": Class(
         r"^\$ |^\+{1,3} |^> |##\[(?:group|section|command)\]|^==> |^Run |^\[command\]|^travis_\w|^The command \"",

@@ -27,10 +27,10 @@ AHEAD = 64
 _COLOUR = rb"(?:\x1b\[[0-9;]*+m)*+"
 #: A removed line may look like "--- name", and an added one like "+++ name", but no hunk begins below them.
 _MARK = re.compile(
-    rb"\n%b(?: -|diff -|(?:commit|From) [0-9a-f]{7,}+|Index: |--- [^\n]*+\n%b\+\+\+ (?=[^\n]*+\n%b -))"
+    rb"\n%b(?:@@ -|diff -|(?:commit|From) [0-9a-f]{7,}+|Index: |--- [^\n]*+\n%b\+\+\+ (?=[^\n]*+\n%b@@ -))"
     % (_COLOUR, _COLOUR, _COLOUR)
 )
-_HUNK = re.compile(rb"%b -\d++(?:,\d++)? \+\d++(?:,\d++)? " % _COLOUR)
+_HUNK = re.compile(rb"%b@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@" % _COLOUR)
 _BEGINS = re.compile(rb"%b(?:diff -|(commit |From )|Index: )" % _COLOUR)
 CHANGED = re.compile(rb"%b[-+]" % _COLOUR)
 #: A new line that defines a name.
@@ -46,7 +46,7 @@ _SHA = re.compile(rb"%b(?:commit |From )([0-9a-f]{7})" % _COLOUR)
 _NAMES = re.compile(rb"(diff --git a/)|\+\+\+ (?:b/)?+|Index: ")
 _NAME = re.compile(rb"[^\t\n\x1b\r]++")
 #: What the lines of a diff begin with.
-LINE = re.compile(rb"%b(?:[-+ \\]| |diff |index |\w++ mode |(?:new|deleted|rename|copy|similarity|dissimilarity) |"
+LINE = re.compile(rb"%b(?:[-+ \\]|@@ |diff |index |\w++ mode |(?:new|deleted|rename|copy|similarity|dissimilarity) |"
                   rb"Binary files |GIT binary|Index: |=++$|commit |Author|Commit|Date:|Merge: |From |Subject: |$)"
                   % _COLOUR)  # fmt: skip
 
@@ -197,7 +197,7 @@ def _marks(document: Document) -> Iterator[tuple[int, bool]]:
             if match.start() >= upto or count >= MARKS:
                 break
             is_hunk = _HUNK.match(piece, match.start() + 1) is not None
-            if is_hunk or b" -" not in match[0]:
+            if is_hunk or b"@@ -" not in match[0]:
                 count += 1
                 yield base + match.start() + 1, is_hunk
         tail = piece[upto:]

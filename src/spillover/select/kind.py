@@ -220,7 +220,7 @@ def _is_diff(seen: _Seen) -> bool:
     first = next(_lines(seen.samples, seen.size), b"")
     if not re.match(rb"(?:\x1b\[[0-9;]*+m)*+(?:diff -|--- \S|commit [0-9a-f]{7}|Index: |From [0-9a-f]{40} )", first):
         return False
-    if not re.search(rb"(?m)^(?:\x1b\[[0-9;]*+m)*+ -\d++(?:,\d++)? \+\d++(?:,\d++)? ", seen.samples[0]):
+    if not re.search(rb"(?m)^(?:\x1b\[[0-9;]*+m)*+@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@", seen.samples[0]):
         return False
     from spillover.select.diff import LINE  # few outputs get as far as this
 

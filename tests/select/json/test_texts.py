@@ -13,7 +13,7 @@ from spillover.select.json.texts import read_string
 LOG = "".join(f"step {number}: compiling part{number}.c\n" for number in range(3_000))
 BROKEN = LOG.replace("step 1500:", "ERROR: part9.c:17: no such type\nstep 1500:")
 DIFF = "".join(
-    f"diff --git a/f{number} b/f{number}\n--- a/f{number}\n+++ b/f{number}\n -1 +1 \n-old {number}\n+new {number}\n"
+    f"diff --git a/f{number} b/f{number}\n--- a/f{number}\n+++ b/f{number}\n@@ -1 +1 @@\n-old {number}\n+new {number}\n"
     for number in range(400)
 )
 INNER = json.dumps([{"id": number, "ok": number != 777} for number in range(3_000)])
