@@ -82,5 +82,8 @@ def test_a_compressed_run_is_compared_like_any_other(spill, tmp_path):
 def test_the_configuration_may_say_so_for_a_tool(spill, tmp_path):
     (tmp_path / ".config" / "spillover").mkdir(parents=True)
     (tmp_path / ".config" / "spillover" / "spillover.toml").write_text('[tools.sh]\nsince = "last"\n')
-    assert "Not compared with last run: this command has none yet." in spill("run", "--", "sh", "job.sh").stdout
+    assert (
+        "Not compared with last run: no earlier run of this command is kept."
+        in spill("run", "--", "sh", "job.sh").stdout
+    )
     assert "Unchanged since sh-" in spill("run", "--", "sh", "job.sh").stdout

@@ -80,12 +80,13 @@ class Known:
             self._keys = None
 
     def _mark(self, keys: Array) -> None:
-        for place, bit in (marks for at in range(0, len(keys), WAITING) for marks in _marks(keys[at : at + WAITING])):
-            # Of keys that share a byte, one is marked at a time; there are few.
-            while len(place):
-                self._table[place] |= bit
-                left = (self._table[place] & bit) == 0
-                place, bit = place[left], bit[left]
+        for at in range(0, len(keys), WAITING):
+            for marks in _marks(keys[at : at + WAITING]):
+                place, bit = marks
+                while len(place):  # of keys that share a byte, one is marked at a time; there are few
+                    self._table[place] |= bit
+                    left = (self._table[place] & bit) == 0
+                    place, bit = place[left], bit[left]
 
 
 def _marks(keys: Array) -> Iterator[tuple[Array, Array]]:

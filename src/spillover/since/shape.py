@@ -199,13 +199,13 @@ def _is_near(view: bytes, begin: Array, end: Array, having: Array) -> Array:
     words = np.ndarray((len(view),), dtype="<u8", buffer=view + bytes(8), strides=(1,))
     numbers = _numbers()
     near = np.zeros(len(having), dtype=bool)
-    for other, gap, codes in (
+    for beside, gap, codes in (
         (behind, begin[behind] - end[having], numbers.units),
         (ahead, begin[having] - end[ahead], numbers.names),
     ):
-        size = end[other] - begin[other]
+        size = end[beside] - begin[beside]
         close = np.flatnonzero((gap > 0) & (gap <= 2) & (size <= LONGEST_NAME))
-        other, size = other[close], size[close]
+        other, size = beside[close], size[close]
         apart = np.maximum(begin[other], begin[having[close]])
         opening = words[begin[other]] & numbers.mask[size]
         opening ^= size.astype(np.uint64) << np.uint64(56)
