@@ -44,7 +44,7 @@ def test_a_result_is_told_against_the_last_one_of_the_same_command_in_the_same_f
     assert "Not compared with last run" in ask(log(second=1))
     assert "Unchanged since " in ask(log(second=2))
     changed = ask(log(second=3, error="part q is broken"))
-    assert ": 1 line new, 0 changed only in numbers, " in changed
+    assert ": 1 line new, 0 with changed numbers, " in changed
     assert "part q is broken" in changed
     assert "Not compared with last run" in ask(log(second=4), command="make check")
     assert "Not compared with last run" in ask(log(second=5), cwd=str(tmp_path / "b"))

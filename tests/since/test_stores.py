@@ -25,7 +25,7 @@ def tell(store, between=lambda: None):
 @pytest.fixture(scope="module")
 def expected():
     clip, diff = tell(MemoryStore())
-    assert ": 1 line new, 0 changed only in numbers, 39,999 the same, 1 gone." in clip
+    assert ": 1 line new, 0 with changed numbers, 39,999 same, 1 gone." in clip
     assert "+ 27: 11:30:26 compiled part_a26 with a warning in 8.1s\n" in diff
     return clip, diff
 

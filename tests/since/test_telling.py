@@ -26,7 +26,7 @@ def clipper():
 def test_what_is_new_leads_and_the_earlier_run_is_named(clipper):
     good = clipper.clip(log())
     bad = clipper.clip(log(error="part q is broken, says nobody in particular", seconds=7), since=good.ref)
-    assert f" Since {good.ref}: 1 line new, 0 changed only in numbers, 400 the same, 0 gone." in bad.text
+    assert f" Since {good.ref}: 1 line new, 0 with changed numbers, 400 same, 0 gone." in bad.text
     assert "part q is broken" in bad.text
     assert clipper.count(bad.text) <= clipper.limits.tokens
 
@@ -157,7 +157,7 @@ def test_a_diff_of_two_stored_outputs(clipper):
     old, new = clipper.clip(log(error="error: old")), clipper.clip(log(error="error: new", seconds=5))
     answer = clipper.diff(new.ref, since=old.ref)
     assert answer.text.split("\n") == [
-        f"[{new.ref}: since {old.ref}: 1 line new, 0 changed only in numbers, 400 the same, 1 gone.]",
+        f"[{new.ref}: since {old.ref}: 1 line new, 0 with changed numbers, 400 same, 1 gone.]",
         "+ 201: error: new",
         "- 201: error: old",
         "",
