@@ -54,21 +54,37 @@ class Blocks(list):  # type: ignore[type-arg]  # blocks are of any shape
         self.clip = clip
 
 
-def clip_blocks(blocks: Sequence[Any], choices: Choices, *, call_id: str | None = None) -> Blocks:
+def clip_blocks(
+    blocks: Sequence[Any],
+    choices: Choices,
+    *,
+    call_id: str | None = None,
+    command: str | None = None,
+    cwd: str | None = None,
+) -> Blocks:
     """Clip the texts of blocks, or of whole messages, within one budget; leave order, media and the rest as they are."""
     if isinstance(blocks, (str, bytes, Mapping)):
         raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
-    texts, clip = clip_texts(texts_of(blocks), choices, call_id=call_id)
+    texts, clip = clip_texts(texts_of(blocks), choices, call_id=call_id, command=command, cwd=cwd)
     return Blocks(_put_all(blocks, iter(texts), keep_empty=clip.outcome == "whole"), clip)
 
 
-def clip_texts(texts: Sequence[str], choices: Choices, *, call_id: str | None = None) -> tuple[list[str], Clip]:
+def clip_texts(
+    texts: Sequence[str],
+    choices: Choices,
+    *,
+    call_id: str | None = None,
+    command: str | None = None,
+    cwd: str | None = None,
+) -> tuple[list[str], Clip]:
     """Clip texts within one budget. Each keeps its place; one of which nothing is shown becomes empty."""
     named = [(f"block {number}", text, 1) for number, text in enumerate(texts, 1)]
     intake, sections = _join(named, choices)
     unlabelled = [replace(section, label=None) for section in sections]
     begun = time.monotonic()
-    shown, clip = pipeline.settle_parts(intake, choices, sections=unlabelled, call_id=call_id, note=False)
+    shown, clip = pipeline.settle_parts(
+        intake, choices, sections=unlabelled, call_id=call_id, command=command, cwd=cwd, note=False
+    )
     if shown is None or clip.outcome == "whole":
         seen = [choices.seen(bytes(as_bytes(text))) for text in texts]
     else:
@@ -149,14 +165,19 @@ def clip_streams(streams: Mapping[str, Source], choices: Choices, *, call_id: st
 
 
 def clip_streams_apart(
-    streams: Mapping[str, Source], choices: Choices, *, call_id: str | None = None, command: str | None = None
+    streams: Mapping[str, Source],
+    choices: Choices,
+    *,
+    call_id: str | None = None,
+    command: str | None = None,
+    cwd: str | None = None,
 ) -> tuple[dict[str, str], Clip]:
     """Clip streams together, and return what is shown of each by itself, for a host that has a place for each."""
     named = [(name, source, STREAM_WEIGHTS.get(name, 1)) for name, source in streams.items()]
     intake, sections = _join(named, choices)
     used = [section.label for section in sections if section.size]
     several = sections if len(used) > 1 else []
-    shown, clip = pipeline.settle_parts(intake, choices, sections=several, call_id=call_id, command=command)
+    shown, clip = pipeline.settle_parts(intake, choices, sections=several, call_id=call_id, command=command, cwd=cwd)
     texts = dict.fromkeys(streams, "")
     if several and shown is not None:
         texts.update(zip(streams, shown.parts if clip.outcome == "whole" else shown.texts, strict=True))

@@ -260,9 +260,9 @@ class Clipper(Choices):
 
         Times, durations, addresses, temporary paths and the order of lines are seen through.
         """
-        from spillover.retrieve.diff import diff
+        from spillover.retrieve import look
 
-        return diff(self.for_answers(), ref, since)
+        return look.diff(self.for_answers(), ref, since)
 
     def tools(self) -> list[Callable[..., str]]:
         """Return `read_output`, `grep_output`, `outline_output` and `list_outputs` as typed functions for a model to call."""

@@ -69,8 +69,21 @@ def test_a_diff_exits_as_diff_does(spill, tmp_path):
     assert "No output is stored" in wrong.stderr
 
 
+def test_a_compressed_run_is_compared_like_any_other(spill, tmp_path):
+    spill("run", "--", "sh", "job.sh")
+    (tmp_path / "error").write_text("the gizmo is loose\n")
+    assert "compressed 1 output " in spill("gc", "--compress-after", "0s").stdout
+    failed = spill("run", "--since", "good", "--", "sh", "job.sh")
+    assert "(exit code 0, just now): 1 line new" in failed.stdout
+    assert "compressed 1 output " in spill("gc", "--compress-after", "0s").stdout
+    assert "+ 2001: the gizmo is loose" in spill("diff", "last").stdout
+
+
 def test_the_configuration_may_say_so_for_a_tool(spill, tmp_path):
     (tmp_path / ".config" / "spillover").mkdir(parents=True)
     (tmp_path / ".config" / "spillover" / "spillover.toml").write_text('[tools.sh]\nsince = "last"\n')
-    assert "Not compared with the last run: this command has none yet." in spill("run", "--", "sh", "job.sh").stdout
+    assert (
+        "Not compared with the last run: no earlier run of this command is kept."
+        in spill("run", "--", "sh", "job.sh").stdout
+    )
     assert "Unchanged since sh-" in spill("run", "--", "sh", "job.sh").stdout

@@ -1,15 +1,20 @@
 """The laws for an output that is told against an earlier one: any two outputs, any choices, every kind, every failing store."""
 
+from functools import cache
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from law_faults import Faulty, failures
-from law_given import choices, cuts, law_for_processes, outputs
+from law_given import choices, cuts, law, outputs
 from law_kinds import kinds
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.testing import chunked, content
 
 TINY = Limits(bytes=400)
+#: Each example stores two outputs and compares them twice.
+few = settings(law, max_examples=25)
+kinds_of = cache(kinds)  # all of them are made at once
 
 
 def keep(store, data):
@@ -21,7 +26,7 @@ def fits(clipper, text):
     return clipper.limits.fill(text, clipper.count, byte_bound=clipper.byte_bound) <= 1
 
 
-@law_for_processes
+@few
 @given(chosen=choices, data=outputs, before=outputs, cuts=cuts)
 def test_it_fits_it_is_kept_and_chunks_make_no_difference(chosen, data, before, cuts):
     texts = set()
@@ -40,7 +45,7 @@ def test_it_fits_it_is_kept_and_chunks_make_no_difference(chosen, data, before, 
     assert len(texts) == 1
 
 
-@law_for_processes
+@few
 @given(chosen=choices, data=outputs, before=outputs)
 def test_a_diff_of_any_two_outputs_fits_and_is_the_same_again(chosen, data, before):
     store = MemoryStore()
@@ -52,9 +57,9 @@ def test_a_diff_of_any_two_outputs_fits_and_is_the_same_again(chosen, data, befo
     assert ": unchanged since" in clipper.diff(new, since=new).text or "\n" not in answer.text.strip()
 
 
-@pytest.mark.parametrize("kind", kinds(1_000))
+@pytest.mark.parametrize("kind", kinds_of(1_000))
 def test_every_kind_is_told_against_another_of_its_kind_and_survives_a_failing_store(tmp_path, kind):
-    earlier, later = kinds(70_000)[kind], kinds(150_000)[kind]
+    earlier, later = kinds_of(30_000)[kind], kinds_of(70_000)[kind]
     made = [
         failing
         for make, _ in failures(tmp_path / "store", number_of(kind)).values()
@@ -71,11 +76,11 @@ def test_every_kind_is_told_against_another_of_its_kind_and_survives_a_failing_s
 
 
 def number_of(kind):
-    return [*kinds(1_000)].index(kind)
+    return [*kinds_of(1_000)].index(kind)
 
 
 @pytest.mark.parametrize("damage", ["record", "bytes", "both"])
-def test_an_earlier_output_that_is_damaged_or_compressed_fails_no_call(tmp_path, damage):
+def test_an_earlier_output_that_is_damaged_fails_no_call(tmp_path, damage):
     clipper = Clipper(Limits(tokens=400), store=DirStore(tmp_path), tool="make")
     first = clipper.clip(b"a line of words\n" * 900)
     files = list(tmp_path.rglob(f"{first.ref}*"))

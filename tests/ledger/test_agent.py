@@ -60,6 +60,9 @@ class Agent:
         self.remember(clip)
         self.shows(clip.text)
 
+    def clip_since(self):
+        self.shows(self.clipper.clip(self.text(), since=self.ref()).text)
+
     def clip_a_file(self):
         self.shows(self.clipper.clip(io.BytesIO(self.text().encode())).text)
 
@@ -171,6 +174,8 @@ class Agent:
                 lambda: read(ref, lines="10:30"),
                 lambda: read("bash-ffffffffffffffff"),
                 lambda: read(ref, lines="none"),
+                lambda: read(ref, since=self.ref()),
+                lambda: read(ref, since="bash-ffffffffffffffff"),
                 lambda: grep(ref, "ERROR", context=1),
                 lambda: grep(ref, "(("),
                 lambda: grep("last:3", "passed"),
@@ -194,6 +199,7 @@ class Agent:
         self.fetches(self.clipper.read(ref, lines="5:9").text)
         self.fetches(self.clipper.grep(ref, "ok").text)
         self.fetches(self.clipper.outline(ref).text)
+        self.fetches(self.clipper.diff(ref, since=self.ref()).text)
 
     def specs(self):
         style = self.random.choice(("openai", "anthropic"))
@@ -256,6 +262,9 @@ def test_what_the_command_line_printed_is_what_the_journal_adds_up_to(tmp_path, 
         ("grep", "last:seq", "77$"),
         ("grep", "--ranked", "last:seq", "77"),
         ("outline", "last:seq"),
+        ("run", "--since", "last", "--", "seq", "1", "4000"),
+        ("run", "--", "seq", "1", "4001"),
+        ("diff", "last:seq 1 4000", "last:seq 1 4001"),
         ("hook", "claude-code"),
         ("hook", "opencode"),
     ]
@@ -279,3 +288,24 @@ def test_what_the_command_line_printed_is_what_the_journal_adds_up_to(tmp_path, 
     }
     spill("hook", "claude-code", given=json.dumps(short))  # it is an answer of ours, and noted as that
     assert add_up(journal.blocks(place)).total.received == received
+
+
+def test_a_diff_is_a_line_of_the_journal_by_every_way_in_and_so_is_one_that_failed(agent, monkeypatch):
+    old, new = (agent.clipper.clip("".join(f"{n} of {m}\n" for n in range(2_000)), tool="make") for m in ("a", "b"))
+    given = {"ref": new.ref, "since": old.ref}
+    agent.clipper.diff(new.ref, since=old.ref)
+    agent.clipper.tools()[0](**given)
+    agent.clipper.dispatch("read_output", given)
+    agent.clipper.dispatch("read_output", {**given, "since": "make-ffffffffffffffff"})
+    monkeypatch.setenv("SPILLOVER_STORE", str(agent.store.root))
+    for words in (["diff", old.ref, new.ref], ["diff", new.ref]):
+        subprocess.run([sys.executable, "-c", CODE, *words, "--scope", "agent"], capture_output=True, check=False)
+    told = [entry for entry in journal.read(agent.store.root) if entry.operation != "clip"]
+    assert [(entry.operation, entry.outcome) for entry in told] == [
+        *[("diff", "stored")] * 3,
+        ("diff", "failed"),
+        *[("diff", "stored")] * 2,
+    ]
+    assert {entry.ref for entry in told} == {new.ref, ""}
+    assert {entry.tool for entry in told if entry.ref} == {"make"}
+    assert all(entry.shown > 0 for entry in told)

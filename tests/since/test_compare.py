@@ -73,6 +73,20 @@ def test_more_ranges_than_are_named_are_counted(monkeypatch):
     assert found.new.ranges == ((2, 2), (4, 4), (6, 6))
 
 
+def test_how_much_is_held_for_the_last_pass_makes_no_difference(monkeypatch):
+    one, other = (
+        document(b"".join(b"%x is a line of words\n" % (n * step) for n in range(3_000))) for step in (70_001, 140_002)
+    )
+    monkeypatch.setattr(module, "BLOCK", 4_096)
+    found = set()
+    for held in (0, 1, 500, 1 << 20):
+        monkeypatch.setattr(module, "HELD_LINES", held)
+        told = compare(one, other)
+        found.add((told.new, told.numbers, told.gone, told.lines, told.lines_before))
+    assert len(found) == 1
+    assert found.pop()[2].lines > 0
+
+
 LINES = st.lists(
     st.sampled_from([b"a", b"b 1", b"b 2", b"c 3s", b"", b"\x1b[31mred\x1b[0m", b"\xff\xfe", b"d\re", b"f" * 40])
 )

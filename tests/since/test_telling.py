@@ -26,7 +26,7 @@ def clipper():
 def test_what_is_new_leads_and_the_earlier_run_is_named(clipper):
     good = clipper.clip(log())
     bad = clipper.clip(log(error="part q is broken, says nobody in particular", seconds=7), since=good.ref)
-    assert f" Since {good.ref}: 1 line new, 0 with other numbers, 400 same, 0 gone." in bad.text
+    assert f" Since {good.ref}: 1 line new, 0 with changed numbers, 400 same, 0 gone." in bad.text
     assert "part q is broken" in bad.text
     assert clipper.count(bad.text) <= clipper.limits.tokens
 
@@ -41,7 +41,7 @@ def test_what_is_gone_is_named(clipper):
 def test_an_output_that_says_the_same_is_a_line_with_what_failed(clipper):
     first = clipper.clip(log(error="FAILED tests/test_q.py::test_q - boom"))
     again = clipper.clip(log(error="FAILED tests/test_q.py::test_q - boom", seconds=8), since=first.ref)
-    assert f"Unchanged since {first.ref}: every line says the same." in again.text
+    assert f"Unchanged since {first.ref}: the same lines, apart from times and order." in again.text
     assert "FAILED tests/test_q.py::test_q" in again.text
     assert again.shown.lines == 1
     assert again.outcome == "stored"
@@ -157,7 +157,7 @@ def test_a_diff_of_two_stored_outputs(clipper):
     old, new = clipper.clip(log(error="error: old")), clipper.clip(log(error="error: new", seconds=5))
     answer = clipper.diff(new.ref, since=old.ref)
     assert answer.text.split("\n") == [
-        f"[{new.ref}: since {old.ref}: 1 line new, 0 with other numbers, 400 same, 1 gone.]",
+        f"[{new.ref}: since {old.ref}: 1 line new, 0 with changed numbers, 400 same, 1 gone.]",
         "+ 201: error: new",
         "- 201: error: old",
         "",

@@ -89,7 +89,7 @@ class Call:
             self._note_whole(together, texts)
             return None
         with gather():
-            clipped = clip_blocks(blocks, self.choices, call_id=self.call_id)
+            clipped = clip_blocks(blocks, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd)
         self._note(clipped.clip, _bytes(together), texts_of(clipped))
         return None if list(clipped) == blocks else list(clipped)
 
@@ -125,7 +125,9 @@ class Call:
         from spillover.blocks import clip_streams_apart
 
         with gather():
-            texts, clip = clip_streams_apart(streams, self.choices, call_id=self.call_id, command=self.command)
+            texts, clip = clip_streams_apart(
+                streams, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd
+            )
         said = [text for text in streams.values() if isinstance(text, str)]
         return texts, clip, _bytes(_together(*said)) if len(said) == len(streams) else _bytes(clip.text)
 

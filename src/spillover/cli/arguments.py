@@ -167,7 +167,7 @@ def outline(parser: argparse.ArgumentParser) -> None:
 
 
 def diff(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ref", metavar="REF", help=f"{_LAST_TOO}; the earlier one, where there are two")
+    parser.add_argument("ref", metavar="REF", help=f"{_LAST_TOO}; of two, the earlier one")
     parser.add_argument("other", nargs="?", metavar="REF", help="the later one; default: REF against the run before it")
     limits(parser)
     store(parser)

@@ -39,7 +39,7 @@ def tell_since(since: Since, wording: Wording, tier: int) -> str:
         "numbers": f"{since.numbers:,}",
         "same": f"{since.same:,}",
         "gone": f"{since.gone:,}",
-        "times": f", {lines_of(since.lines)} now and {since.lines_before:,} then" if other else "",
+        "times": f" ({lines_of(since.lines)} now, {since.lines_before:,} then)" if other else "",
         "reason": shorten_reason(since.reason, REASON_CHARS >> 1 + tier),
     }
     if since.reason:

@@ -54,8 +54,8 @@ class Wording:
     gap_tiny_items: str = '"… {count}: {where}"'
     gap_tiny_keys: str = '"… {where}": {count}'
     gap_tiny_chars: str = "… {where} …"
-    since: str = "Since {earlier}: {new} new, {numbers} with other numbers, {same} same, {gone} gone."
-    since_same: str = "Unchanged since {earlier}: every line says the same{times}."
+    since: str = "Since {earlier}: {new} new, {numbers} with changed numbers, {same} same, {gone} gone."
+    since_same: str = "Unchanged since {earlier}: the same lines, apart from times and order{times}."
     since_not: str = "Not compared with {earlier}: {reason}."
     since_tiny: str = "Since {earlier}: +{new} \N{MINUS SIGN}{gone}."
     section: str = "[{label}]"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.result import Clip
     from spillover.since.compare import Found
+    from spillover.store.base import Record
     from spillover.view.document import Document
 
 #: So much of a line is shown.
@@ -41,8 +42,8 @@ class _Row:
         return f"{self.sign} {self.number}: {self.text}\n"
 
 
-def diff(choices: Choices, ref: str, since: str | None = None) -> Clip:
-    """Return what is new in an output against an earlier one; without one, against the run before it of the same command."""
+def diff(choices: Choices, ref: str, since: str | None = None) -> tuple[Record, Clip]:
+    """Return the record of an output and what is new in it against an earlier one; without one, against the run before it."""
     choices = choices.within_budget()
     named = find(choices.outputs, ref)
     record, document = opened(choices, named.ref)
@@ -77,7 +78,8 @@ def diff(choices: Choices, ref: str, since: str | None = None) -> Clip:
         shown = [row for row in rows(count) if row.sign != "-"]
         ranges = tuple((row.number, row.number) for row in shown)
         size = sum(len(row.text.encode("utf-8", "replace")) for row in shown)
-        return answer(text(count), choices, record, document, ranges=ranges, size=size, whole=len(rows(count)) == total)
+        whole = len(rows(count)) == total
+        return record, answer(text(count), choices, record, document, ranges=ranges, size=size, whole=whole)
     finally:
         document.blob.close()
 

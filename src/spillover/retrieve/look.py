@@ -43,12 +43,16 @@ def _answer(
         return make(choices, found, document)
 
     clip = _answered(choices, ref, noting, pointer)
-    note_retrieval(choices, kind, clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
+    _note(choices, kind, clip, record, ref, time.monotonic() - begun)
+    return clip
+
+
+def _note(choices: Choices, kind: Operation, clip: Clip, record: Record | None, ref: str, seconds: float) -> None:
+    note_retrieval(choices, kind, clip.text, clip=clip, record=record, seconds=seconds)
     if "opentelemetry" in sys.modules:
         from spillover.telemetry import tell_retrieval  # most programs do not trace
 
-        tell_retrieval(kind, clip.ref or ref, choices.count(clip.text), time.monotonic() - begun)
-    return clip
+        tell_retrieval(kind, clip.ref or ref, choices.count(clip.text), seconds)
 
 
 def _answered(
@@ -177,6 +181,16 @@ def outline(choices: Choices, ref: str) -> Clip:
 
     ref, part = _split_whole(ref)
     return _answer(choices, ref, answer, "outline", part.pointer)
+
+
+def diff(choices: Choices, ref: str, since: str | None = None) -> Clip:
+    """What is new in a stored output against an earlier one; without one, against the run before it of the same command."""
+    from spillover.retrieve.diff import diff as compare  # few ask
+
+    begun = time.monotonic()
+    record, clip = compare(choices, ref, since)
+    _note(choices, "diff", clip, record, ref, time.monotonic() - begun)
+    return clip
 
 
 def listing(choices: Choices, *, tool: str | None = None, query: str = "") -> str:

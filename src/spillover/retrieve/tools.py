@@ -35,11 +35,9 @@ def _one(ref: Any) -> Any:
 
 def _diff(choices: Choices, ref: Any, since: str) -> str:
     """Return what changed since an earlier output: a ref, or the run before it of the same command."""
-    from spillover.retrieve.diff import diff  # few ask
-
     if not isinstance(ref, str):
         raise UsageError("since compares one output with an earlier one; name one ref.")
-    return diff(choices, ref, None if since.strip() in BEFORE else since).text
+    return look.diff(choices, ref, None if since.strip() in BEFORE else since).text
 
 
 def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = str) -> list[Callable[..., str]]:
@@ -92,7 +90,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
                 return look.read(choices, _one(asked), **read).text
             return ask_each("read", refs, lambda choices, ref: look.read(choices, ref, **read))
 
-        return answer("read", ask)
+        return answer("diff" if since else "read", ask)
 
     def grep_output(
         ref: str | list[str],

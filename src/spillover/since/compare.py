@@ -2,7 +2,7 @@
 
 Lines are compared as sets: neither their order nor how often one comes makes a difference, since parallel work prints in any
 order. Three passes, a block at a time: over the earlier output for its shapes, over the new one, and over the earlier one again
-for what is gone. The same two outputs give the same answer, whatever pieces they arrived in.
+for what is gone; of the first lines of the earlier one the shapes are held, so that most are read once. The same two outputs give the same answer, whatever pieces they arrived in.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ SAME, NUMBERS, NEW = 0, 1, 2
 BLOCK = 1 << 20
 #: How many lines are new is known for each cell of this many bytes.
 CELL = 1 << 14
+#: The shapes of so many lines of the earlier output are held for the last pass: 24 MiB.
+HELD_LINES = 1 << 20
 #: So many ranges of lines are named at most, the first ones.
 MOST_RANGES = 1_000
 
@@ -115,7 +117,8 @@ def compare(document: Document, before: Document) -> Compared:
     """Compare an output with an earlier one."""
     load()
     earlier, later = Shapes(), Shapes()
-    for said, worded, _ in _read_all(before):
+    first_pass = _Held(before)
+    for said, worded, _ in first_pass:
         earlier.add(said, worded)
     new, numbers, gone = _Tally(document), _Tally(document), _Tally(before)
     lines = 0
@@ -126,7 +129,7 @@ def compare(document: Document, before: Document) -> Compared:
         numbers.add(what == NUMBERS, starts)
         lines += len(said)
     lines_before = 0
-    for said, worded, starts in _read_all(before):
+    for said, worded, starts in first_pass.again():
         gone.add(later.judge(said, worded) == NEW, starts)
         lines_before += len(said)
     exact = earlier.exact and later.exact
@@ -173,13 +176,39 @@ def _read_long(document: Document, at: int, end: int) -> tuple[LongLine, int]:
     return long, at
 
 
-def _read_all(document: Document) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield the shapes of all lines: of both ends, where the middle was not kept."""
+def _read_all(document: Document, start: int = 0) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield the shapes of all lines from there on: of both ends, where the middle was not kept."""
     opens, closes = document.gap
     if opens >= closes:
         opens = closes = document.size
-    yield from read_shapes(document, 0, opens)
-    yield from read_shapes(document, closes, document.size)
+    yield from read_shapes(document, start, opens)
+    yield from read_shapes(document, max(start, closes), document.size)
+
+
+class _Held:
+    """The shapes of an output, read twice; those of its first lines are worked out once."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._blocks: list[tuple[Array, Array, Array]] = []
+        self._stop = 0  # where the first line begins whose shape is not held
+
+    def __iter__(self) -> Iterator[tuple[Array, Array, Array]]:
+        lines, full = 0, False
+        for block in _read_all(self._document):
+            lines += len(block[0])
+            if not full and lines > HELD_LINES:
+                full, self._stop = True, int(block[2][0])
+            elif not full:
+                self._blocks.append(block)
+            yield block
+        if not full:
+            self._stop = self._document.size
+
+    def again(self) -> Iterator[tuple[Array, Array, Array]]:
+        """Yield the same once more."""
+        yield from self._blocks
+        yield from _read_all(self._document, self._stop)
 
 
 class _Tally:

@@ -34,8 +34,10 @@ def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Agai
         if asked in (LAST, GOOD, GOOD_IF_ANY):
             found = _find_run(choices, command, cwd, good=asked != LAST)
             if found is None:
-                which = "the last run" if asked == LAST else "a good run"
-                return None if asked == GOOD_IF_ANY else Against(which, reason="this command has none yet")
+                if asked == GOOD_IF_ANY:
+                    return None
+                which, none = ("the last", "earlier") if asked == LAST else ("a good", "successful")
+                return Against(f"{which} run", reason=f"no {none} run of this command is kept")
             ref, how = found
         elif "/" in asked or asked.endswith(".txt"):
             ref = choices.outputs.ref_of(asked) or asked
@@ -61,13 +63,17 @@ def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: b
         same = run.command == said if said else run.tool == choices.tool and run.command is None
         return same and (folder is None or here is None or folder == here)
 
+    elsewhere = set()  # a record does not say in which folder its command ran
     for run in store.runs():
-        if is_same(run) and (not good or run.exit_code == 0):
+        if not is_same(run):
+            elsewhere.add(run.ref)
+        elif not good or run.exit_code == 0:
             ended = "" if run.exit_code is None else f"exit code {run.exit_code}, "
             return keep_run(store, run), ended + tell_age(time.time() - run.created)
     if good:
         return None
-    record = next((record for record in store.looked_through()[0] if is_same(record)), None)
+    kept = (record for record in store.looked_through()[0] if is_same(record) and record.ref not in elsewhere)
+    record = next(kept, None)
     return None if record is None else (record.ref, tell_age(time.time() - record.created))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     Array = Any  # of numpy; its own types say little about what is in one
@@ -64,31 +65,35 @@ class Known:
 
         if not self._waiting:
             return
-        new = np.unique(np.concatenate(self._waiting))
-        self._waiting, self._waits = [], 0
         if self._table is not None:
-            self._mark(new)
+            self._mark(np.concatenate(self._waiting))
+            self._waiting, self._waits = [], 0
             return
-        self._keys = new if self._keys is None else np.union1d(self._keys, new)
+        # numpy's `unique` hashes what it gets, which takes ten times as long and several times the memory.
+        both = np.concatenate(self._waiting if self._keys is None else [self._keys, *self._waiting])
+        self._waiting, self._waits = [], 0
+        both.sort()
+        self._keys = both[np.append(True, both[1:] != both[:-1])] if len(both) else both
         if len(self._keys) > MOST:
             self._table = np.zeros(TABLE, dtype=np.uint8)
             self._mark(self._keys)
             self._keys = None
 
     def _mark(self, keys: Array) -> None:
-        import numpy as np
+        for at in range(0, len(keys), WAITING):
+            for marks in _marks(keys[at : at + WAITING]):
+                place, bit = marks
+                while len(place):  # of keys that share a byte, one is marked at a time; there are few
+                    self._table[place] |= bit
+                    left = (self._table[place] & bit) == 0
+                    place, bit = place[left], bit[left]
 
-        for place, bit in _marks(keys):
-            np.bitwise_or.at(self._table, place, bit)
 
-
-def _marks(keys: Array) -> list[tuple[Array, Array]]:
-    """Return where the marks of each key are: a byte of the table, and a bit of it."""
+def _marks(keys: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield where the marks of each key are: a byte of the table, and a bit of it."""
     import numpy as np
 
-    out = []
     for mark in range(MARKS):
         keys = (keys ^ (keys >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15 + 2 * mark)
         place = keys >> np.uint64(64 - 28)  # so many bits has a table of 2 ** 25 bytes
-        out.append((place >> np.uint64(3), np.uint8(1) << (place & np.uint64(7)).astype(np.uint8)))
-    return out
+        yield place >> np.uint64(3), np.uint8(1) << (place & np.uint64(7)).astype(np.uint8)

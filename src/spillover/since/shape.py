@@ -13,7 +13,6 @@ from spillover.select.arrays import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     Array = Any  # of numpy; its own types say little about what is in one
@@ -45,6 +44,7 @@ UNITS_BEHIND = tuple(
 )
 NAMES_BEFORE = tuple(b"pid PID port Port process Process thread Thread worker Worker localhost".split())
 MONTHS, DAYS = b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), b"Mon Tue Wed Thu Fri Sat Sun".split()
+LONGEST_NAME = max(map(len, (*UNITS_BEHIND, *NAMES_BEFORE)))
 #: A whole number of this many digits is an id, a process or a port; with fewer it says something.
 LONG_NUMBER = 5
 #: A word of this many hexadecimal digits, letters among them, is a hash.
@@ -134,7 +134,7 @@ def _join(data: Array, begin: Array, end: Array, names: Array) -> tuple[Array, A
         begin, end = begin[order], end[order]
     if len(begin) < 2:
         return begin, end
-    apart = (end[:-1] + 1 != begin[1:]) | ~np.isin(data[end[:-1]], _JOINTS)
+    apart = (end[:-1] + 1 != begin[1:]) | ~_numbers().joint[data[end[:-1]]]
     return begin[np.append(True, apart)], end[np.append(apart, True)]
 
 
@@ -158,7 +158,8 @@ def _judge(view: bytes, data: Array, begin: Array, end: Array, having: Array, di
     passing |= ~number & starts_with_digit & (_count_in(view, _UNITS, first, behind) == size)
     passing |= (at(first, 0) == 103) & (at(first, 1) == 119) & (digits == size - 2)  # gw3, a worker of pytest
     opening = (before == 91) | (before == 40)  # [ (
-    opening |= (before == 32) & np.isin(at(first, -2), (91, 40, 32))
+    ahead = at(first, -2)
+    opening |= (before == 32) & ((ahead == 91) | (ahead == 40) | (ahead == 32))
     passing |= number & opening & (after == 37) & (at(behind, 1) == 93)  # [ 45%]
     passing |= number & (before == 91) & (after == 93) & (at(behind, 1) == 58)  # sshd[123]:
     passing |= number & (before == 35) & (at(first, -2) == 10)  # a step of docker build: #12
@@ -177,7 +178,7 @@ def _judge(view: bytes, data: Array, begin: Array, end: Array, having: Array, di
         passing[1:] |= pair | port
         # What stands beside a part of a time, of a duration or of a hash, and looks like another part of it, is one.
         part = number | (hexadecimal & (size == 4))
-        joined = np.isin(joint, _JOINTS)
+        joined = _numbers().joint[joint]
         for _ in range(CHAIN):
             onward = joined & part[1:] & passing[:-1] & ~passing[1:]
             back = joined & part[:-1] & passing[1:] & ~passing[:-1]
@@ -196,22 +197,21 @@ def _is_near(view: bytes, begin: Array, end: Array, having: Array) -> Array:
     behind = np.minimum(having + 1, len(begin) - 1)
     ahead = np.maximum(having - 1, 0)
     words = np.ndarray((len(view),), dtype="<u8", buffer=view + bytes(8), strides=(1,))
-    mask = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)
+    numbers = _numbers()
     near = np.zeros(len(having), dtype=bool)
-    for other, gap, names in (
-        (behind, begin[behind] - end[having], UNITS_BEHIND),
-        (ahead, begin[having] - end[ahead], (*NAMES_BEFORE, *MONTHS)),
+    for beside, gap, codes in (
+        (behind, begin[behind] - end[having], numbers.units),
+        (ahead, begin[having] - end[ahead], numbers.names),
     ):
-        size = end[other] - begin[other]
-        close = (gap > 0) & (gap <= 2) & (size <= 9)
-        apart = np.where(other > having, begin[other], begin[having])
-        close &= (data[np.maximum(apart - 1, 0)] != 10) & (data[np.maximum(apart - 2, 0)] != 10)  # both on one line
-        opening = words[begin[other]] & mask[np.minimum(size, 8)]
-        known = {(int.from_bytes(name[:8], "little"), len(name)) for name in names}
-        codes = np.array([code ^ length << 56 for code, length in known if length < 8], dtype=np.uint64)
-        near |= close & (size < 8) & np.isin(opening ^ (size.astype(np.uint64) << np.uint64(56)), codes)
-        long = np.array([code for code, length in known if length >= 8], dtype=np.uint64)
-        near |= close & (size >= 8) & np.isin(opening, long)
+        size = end[beside] - begin[beside]
+        close = np.flatnonzero((gap > 0) & (gap <= 2) & (size <= LONGEST_NAME))
+        other, size = beside[close], size[close]
+        apart = np.maximum(begin[other], begin[having[close]])
+        opening = words[begin[other]] & numbers.mask[size]
+        opening ^= size.astype(np.uint64) << np.uint64(56)
+        found = codes[np.minimum(codes.searchsorted(opening), len(codes) - 1)] == opening
+        found &= (data[apart - 1] != 10) & (data[np.maximum(apart - 2, 0)] != 10)  # both on one line
+        near[close[found]] = True
     return near
 
 
@@ -276,8 +276,10 @@ def _hash(data: Array, begin: Array, end: Array, blank: Array) -> Array:
     out = out[~left_out]
     ends = np.flatnonzero(out == 10)
     starts = np.concatenate((np.zeros(1, ends.dtype), ends[:-1] + 1))
-    salt, power, inverse = _numbers()
-    sums = np.add.reduceat(salt[out] * power[: len(out)], starts) * inverse[starts]
+    numbers = _numbers()
+    terms = numbers.salt[out]
+    terms *= numbers.power[: len(out)]
+    sums = np.add.reduceat(terms, starts) * numbers.inverse[starts]
     sums ^= sums >> np.uint64(29)
     sums *= np.uint64(_MIX)
     sums[starts == ends] = 0
@@ -293,12 +295,12 @@ def _count_in(view: bytes, table: bytes, begin: Array, end: Array) -> Array:
     return upto[end] - upto[begin]
 
 
-_made: list[Sequence[Any]] = []
+class _Numbers:
+    """What is made once and looked up in: `power` and `inverse` make the key of a line independent of where it stands."""
 
+    __slots__ = ("inverse", "joint", "mask", "names", "power", "salt", "units")
 
-def _numbers() -> Sequence[Any]:
-    """Return a number for each byte, the powers of one, and their inverses: the key of a line does not depend on where it stands."""
-    if not _made:
+    def __init__(self) -> None:
         import numpy as np
 
         salt = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
@@ -306,10 +308,26 @@ def _numbers() -> Sequence[Any]:
         salt *= np.uint64(_MIX)
         salt ^= salt >> np.uint64(32)
         salt[10] = 0  # a line that ends has the key of one that does not
-        back = pow(_POWER, -1, 1 << 64)
-        powers = [np.full(STRETCH + 2, each, dtype=np.uint64) for each in (_POWER, back)]
-        for each in powers:
-            each[0] = 1
-            np.cumprod(each, out=each)
-        _made.append((salt, *powers))
+        self.salt = salt
+        self.power, self.inverse = (
+            np.cumprod(np.append(np.uint64(1), np.full(STRETCH + 1, each, dtype=np.uint64)))
+            for each in (_POWER, pow(_POWER, -1, 1 << 64))
+        )
+        self.joint = np.zeros(256, dtype=bool)
+        self.joint[list(_JOINTS)] = True
+        # The first bytes of a word, and how many it has: of one of 7 bytes or less these are all of it.
+        self.mask = np.array([(1 << 8 * min(size, 7)) - 1 for size in range(LONGEST_NAME + 1)], dtype=np.uint64)
+        self.units, self.names = (
+            np.array(sorted(int.from_bytes(name[:7], "little") ^ len(name) << 56 for name in names), dtype=np.uint64)
+            for names in (UNITS_BEHIND, (*NAMES_BEFORE, *MONTHS))
+        )
+
+
+_made: list[_Numbers] = []
+
+
+def _numbers() -> _Numbers:
+    """Return the tables, made by the first who asks."""
+    if not _made:
+        _made.append(_Numbers())
     return _made[0]
