@@ -224,13 +224,13 @@ def test_codex_rewrites_its_file_and_uninstall_leaves_what_is_its_own(run, home)
     path.write_text('model = "gpt-5" # mine\n')
     run("codex", "mcp", "add", "first", "--", "echo", "one")
     run("codex", "mcp", "add", "other", "--", "echo", "hi")
-    without = path.read_text()
+    without = path.read_bytes()
     run("codex", "mcp", "remove", "other")
     assert run("spill", "init", "codex").returncode == 0
     run("codex", "mcp", "add", "other", "--", "echo", "hi")
     assert "spillover" in path.read_text()
     assert run("spill", "init", "codex", "--uninstall").returncode == 0
-    assert path.read_text().split() == without.split()
+    assert path.read_bytes() == without
 
 
 @pytest.mark.parametrize("host", HOSTS)

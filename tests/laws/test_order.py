@@ -20,6 +20,7 @@ ORDER = """
     shell.inner             shell.split
     shell.tree              shell.keep
     shell.line              shell.pipes
+    shell.talk
     tokens                  rules                wrap.shape
     intake                  view                 select              store               retrieve           config             since
     intake.blob             intake.meter         intake.sources      intake.terminal     intake.beside

@@ -189,6 +189,44 @@ def test_a_job_left_in_the_background_is_not_waited_for(clipper, tmp_path):
         os.kill(pid, 9)
 
 
+#: Each leaves a process behind that says where it is.
+LEAVING = {
+    "in the background": "sleep 600 >/dev/null 2>&1 & echo $! > pid",
+    "in a session of its own": "setsid sleep 600 >/dev/null 2>&1 & echo $! > pid",
+    "from a subshell": "(sleep 600 & echo $! > pid); echo done",
+    "disowned": "nohup sleep 600 >/dev/null 2>&1 & echo $! > pid; disown",
+    "before a filter": "(sleep 600 >/dev/null 2>&1 & echo $! > pid; seq 5) | tail -1",
+    "beside a filter": "sleep 600 >/dev/null 2>&1 & echo $! > pid; seq 5 | tail -1; exit 3",
+    "by a shell that is killed": "sleep 600 & echo $! > pid; kill -9 $$",
+}
+
+
+@pytest.mark.parametrize("how", LEAVING)
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_the_children_that_bash_leaves_behind_are_left_behind(clipper, here, how):
+    folder = here("bash")
+    # A file, not a pipe: a child that has it open keeps nobody waiting.
+    with open(folder / "out", "wb") as out:
+        code = subprocess.run(
+            ["bash", "-c", LEAVING[how]], stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False
+        ).returncode
+    expected = (code if code >= 0 else 128 - code, end_child(folder))
+    folder = here("spill")
+    ended = run_line(LEAVING[how], clipper)
+    assert (ended.run.exit_code, end_child(folder)) == expected
+
+
+def end_child(folder):
+    """End the process that was left behind; whether it was still there."""
+    pid = int((folder / "pid").read_text())
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        os.kill(pid, 9)
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
 def test_a_shell_that_is_not_known_runs_the_line_as_it_came(clipper, tmp_path):
     shell = tmp_path / "othersh"
     shell.write_text('#!/bin/sh\nprintf "%s\\n" "$2"\n')

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from shlex import quote
 
+from spillover.shell.talk import PROGRAMS as INTERACTIVE
 from spillover.shell.tree import read
 
 TYPE_CHECKING = False
@@ -26,10 +27,6 @@ CHANGES_SHELL = frozenset(
 )  # fmt: skip
 #: The same, as the parser calls it.
 CHANGING = frozenset({"declaration_command", "unset_command", "function_definition"})
-#: They talk to a person, or never end.
-INTERACTIVE = frozenset(
-    {"vim", "vi", "nano", "emacs", "less", "more", "top", "htop", "ssh", "man", "tmux", "screen", "watch", "sudo", "su"}
-)
 #: What they print is short, or bounded by another tool; a line of nothing else is not worth a word.
 SHORT = frozenset(
     {"pwd", "echo", "true", "false", "mkdir", "touch", "rm", "cp", "mv", "chmod", "ln", "which", "date", "sleep", "kill", "spill"}

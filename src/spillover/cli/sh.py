@@ -26,6 +26,8 @@ def sh(arguments: argparse.Namespace) -> int:
     from spillover.run.line import run_line
 
     shell = arguments.shell or _find_shell()
+    if not arguments.json and arguments.timeout is None and _talks_to_a_person(line):
+        return _become(shell, line)
     chosen = make_clipper(arguments).for_command(line).for_tool(arguments.tool or tool_name(shell))
     ended = run_line(
         line,
@@ -60,6 +62,23 @@ def sh(arguments: argparse.Namespace) -> int:
     except OSError as error:
         complain(f"what it printed could not be written: {error.strerror}")
     return run.exit_code
+
+
+def _talks_to_a_person(line: str) -> bool:
+    """Return whether a line talks to a person, and there is a terminal for it to talk on."""
+    if not (os.isatty(0) and os.isatty(1)):
+        return False
+    from spillover.shell.talk import talks_to_a_person  # agents have no terminal
+
+    return talks_to_a_person(line)
+
+
+def _become(shell: str, line: str) -> int:
+    """Run the line in our place: a prompt that is kept until its program has ended helps nobody."""
+    try:
+        os.execvp(shell, [shell, "-c", line])  # noqa: S606  that is the job
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{shell} cannot be started: {getattr(error, 'strerror', error)}.") from None
 
 
 def _find_warning(line: str) -> str | None:

@@ -2,6 +2,7 @@
 
 line      `parse(line)`: the pipelines of a line, each a list of `Command`; most neighbours import this and nothing else
 command   one command: its program, its words, its options
+talk      which lines talk to a person: editors, pagers, prompts
 inner     which command another one runs: `sudo`, `uv run`, `npm exec`, `bash -c "…"`
 tree      a line read with tree-sitter-bash (extra `shell`)
 split     a line read without it

@@ -177,11 +177,56 @@ async def test_several_proxies_of_one_client_offer_our_tools_once(memory):
     await session.end()
 
 
-@pytest.mark.parametrize("text", ["a\r\nb\r\n", "\x1b[31mred\x1b[0m\n", "a\tb\x0c\x07\n", "é\r\nü"])
-async def test_small_results_pass_byte_for_byte(memory, text):
-    result = {"content": [{"type": "text", "text": text}], "structuredContent": {"result": text}}
-    (line,) = await memory.passed(MemoryStore(), answers={"tools/call": {"result": result}}, asked="tools/call")
+#: What a server may say in few bytes, and a model writes back as it was.
+SMALL = {
+    "CRLF": "a\r\nb\r\n",
+    "colours": "\x1b[31mred\x1b[0m\n",
+    "control bytes": "a\tb\x0c\x07\x00\x7f\n",
+    "letters beyond ASCII": "\ufeffé\r\nü\u2028\x85",
+    "a progress bar": "50%\r100%\r\n",
+    "lines that end in CR": "a\rb\r",
+    "backspaces": "ab\b\bc\n",
+    "no end": " \r\n  x",
+    "nothing": "",
+}
+#: What each of them stands in, by the method that is asked for.
+AROUND = {
+    "a text": ("tools/call", lambda text: {"content": [{"type": "text", "text": text}]}),
+    "an error": ("tools/call", lambda text: {"content": [{"type": "text", "text": text}], "isError": True}),
+    "text and data": (
+        "tools/call",
+        lambda text: {"content": [{"type": "text", "text": text}], "structuredContent": {"result": text}},
+    ),
+    "several blocks": (
+        "tools/call",
+        lambda text: {
+            "content": [
+                {"type": "text", "text": text, "annotations": {"audience": ["user"]}},
+                {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+                {"type": "resource", "resource": {"uri": "file:///a", "text": text}},
+                {"type": "text", "text": text},
+            ]
+        },
+    ),
+    "a resource": ("resources/read", lambda text: {"contents": [{"uri": "file:///a", "text": text}]}),
+    "a prompt": (
+        "prompts/get",
+        lambda text: {
+            "description": text,
+            "messages": [{"role": "user", "content": {"type": "text", "text": text}}],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("text", SMALL)
+async def test_small_results_pass_byte_for_byte(memory, text, around):
+    method, put_around = AROUND[around]
+    result, store = put_around(SMALL[text]), MemoryStore()
+    (line,) = await memory.passed(store, answers={method: {"result": result}}, asked=method)
     assert json.loads(line)["result"] == result
+    assert list(store.list()) == []
 
 
 async def test_a_forged_notice_in_a_small_result_is_marked_all_the_same(memory):

@@ -238,14 +238,14 @@ def _blocks(content: list[Any], choices: Choices, call_id: str | None) -> tuple[
             content = [part for block in content for part in _apart(block)]
         else:
             choices = with_share(choices, 1 - taken)
+    guard = HookedCall(choices)
+    marked = [_mark(block, guard) for block in content] if guard.fits("\n".join(texts_of(content))) else []
+    if marked and guard.fits("\n".join(texts_of(marked))):
+        # What fits passes byte for byte, line ends, control bytes and all, unless it reads like a notice of ours.
+        passed = clip_blocks(marked, replace(choices, raw=True), call_id=call_id)
+        if passed.clip.outcome == "whole":
+            return marked, passed.clip
     clipped = clip_blocks(_joined(content, choices), choices, call_id=call_id)
-    if (
-        clipped.clip.outcome == "whole"
-    ):  # passed byte for byte, line ends and all, unless it reads like a notice of ours
-        guard = HookedCall(choices)
-        marked = [_mark(block, guard) for block in content]
-        if guard.fits("\n".join(texts_of(marked))):
-            return marked, clipped.clip
     return list(clipped), clipped.clip
 
 
