@@ -102,6 +102,23 @@ def test_a_bucket_that_cannot_be_reached_is_said_and_the_exit_code_is_the_comman
     assert "an output was stored, read back and removed" in machine("one", "doctor").stdout
 
 
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("NoSuchBucket", "the bucket does not exist; create it, or name another in the store's URL"),
+        ("RequestTimeTooSkewed", "the clock of this machine is wrong; set it (e.g. by NTP)"),
+        ("403", "these credentials may not do this; docs/fleet.md has the policy it takes"),
+    ],
+)
+def test_what_is_wrong_is_said_by_doctor_and_by_list_with_what_to_do(machine, proxy, s3, fault, said):
+    proxy.faults = {fault: 1.0}
+    doctor = machine("one", "doctor")
+    assert doctor.returncode == 1
+    assert f"{s3}: {said}; to use another store, set" in doctor.stdout
+    listed = machine("one", "list")
+    assert (listed.returncode, listed.stdout, listed.stderr) == (2, "", f"spill: {s3}: {said}.\n")
+
+
 def test_lifecycle_rules_are_for_the_prefix_of_the_store(machine, s3, spill, tmp_path):
     rules = machine("one", "gc", "--lifecycle").json["Rules"]
     assert [rule["Filter"] for rule in rules] == [{"Prefix": s3.rpartition("/")[2] + "/"}] * 2

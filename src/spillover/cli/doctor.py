@@ -80,7 +80,8 @@ def _round_trip(store: Store) -> Check:
         blob.close()
         store.delete(ref)
     except SpilloverError as error:
-        said = f"{str(error).rstrip('.')}; to use another folder, set `store`, SPILLOVER_STORE or --store"
+        kind = "folder" if isinstance(store, DirStore) else "store"
+        said = f"{str(error).rstrip('.')}; to use another {kind}, set `store`, SPILLOVER_STORE or --store"
         return Check("store", ok=False, said=said)
     return Check(
         "store", same, "an output was stored, read back and removed" if same else "what was stored came back different"

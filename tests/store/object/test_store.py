@@ -238,9 +238,36 @@ def test_each_thing_that_can_be_wrong_is_said_with_what_to_do(s3, monkeypatch, t
     assert said in clip.reason
 
 
-def test_a_bucket_that_is_not_there_is_said_to_be_so(s3):
+@pytest.mark.parametrize("prefix", ["x", "a-long-prefix/" * 20])
+def test_a_bucket_that_is_not_there_is_said_to_be_so(s3, prefix):
     with pytest.raises(StoreError, match="the bucket does not exist; create it"):
-        Bucket("s3://nowhere-at-all/x").get("key")
+        Bucket(f"s3://nowhere-at-all/{prefix}").get("key")
+
+
+@pytest.mark.parametrize("name", ["my-bucket", "NoSuchBucket"])
+def test_an_output_that_is_not_there_is_not_taken_for_a_bucket_that_is_not_there(s3, name):
+    """Once every ref that was not found in s3://my-bucket was an error of the store, for the word in its name."""
+    with pytest.raises(RefError, match="No output is stored under bash-0123456789abcdef in scope acme"):
+        Scoped(ObjectStore(f"{s3}/{name}"), "acme").get("bash-0123456789abcdef")
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("NoSuchBucket", "the bucket does not exist; create it"),
+        ("404", "the endpoint answers 404 Not Found"),
+        ("RequestTimeTooSkewed", "the clock of this machine is wrong; set it"),
+    ],
+)
+def test_a_clip_survives_an_endpoint_that_knows_nothing_of_the_bucket(proxy, s3, tmp_path, fault, why):
+    """Once such an answer to an upload was an exception in the tool call, where the key was long."""
+    proxy.faults = {fault: 1.0}
+    store = ObjectStore(f"{s3}/{'a-long-prefix/' * 20}", spool=tmp_path)
+    for text in (LOG, "".join(f"{os.urandom(60).hex()}\n" for _ in range(90_000))):  # one request, and in parts
+        clip = Clipper(Limits(tokens=400), store=store, scope="acme").clip(text)
+        assert clip.outcome == "stored"
+        assert why in clip.reason
+        assert Path(clip.path).read_text() == text
 
 
 @pytest.mark.parametrize(
