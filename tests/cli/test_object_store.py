@@ -129,6 +129,15 @@ def test_doctor_needs_no_rights_outside_of_the_scope_and_lists_nothing(machine, 
     assert all(f"/{s3.rpartition('/')[2]}/acme/web/~o/" in key for key in keys), keys
 
 
+def test_doctor_tells_rights_to_remove_from_rights_to_store(machine, proxy):
+    machine("one", "doctor")
+    (removing,) = [at for at, line in enumerate(proxy.requests) if line.startswith("POST")]
+    proxy.script = [None] * removing + ["403"]
+    said = machine("one", "doctor", env={"SPILLOVER_SCOPE": "acme/api"}).stdout
+    assert "an output was stored and read back, but could not be removed: s3://" in said
+    assert "these credentials may not do this" in said
+
+
 def test_lifecycle_rules_are_for_the_prefix_of_the_store(machine, s3, spill, tmp_path):
     rules = machine("one", "gc", "--lifecycle").json["Rules"]
     assert [rule["Filter"] for rule in rules] == [{"Prefix": s3.rpartition("/")[2] + "/"}] * 2

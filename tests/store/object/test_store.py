@@ -273,6 +273,20 @@ def test_a_clip_survives_an_endpoint_that_knows_nothing_of_the_bucket(proxy, s3,
         assert Path(clip.path).read_text() == text
 
 
+def test_403_instead_of_404_is_looked_into_by_a_listing(proxy, s3):
+    """S3 gives that answer for what is not there where only a part of the bucket may be listed, as docs/fleet.md advises."""
+    store = ObjectStore(s3)
+    ref = put(store, b"below\n", scope="acme/web").ref
+    proxy.script = ["403"]
+    assert content(Scoped(store, "acme"), ref) == b"below\n"
+    proxy.script = ["403"]
+    with pytest.raises(RefError, match="No output is stored under bash-0123456789abcdef"):
+        Scoped(store, "acme").get("bash-0123456789abcdef")
+    proxy.faults = {"403": 1.0}
+    with pytest.raises(StoreError, match="these credentials may not do this"):
+        Scoped(store, "acme").get(ref)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"url": "s3://"}, {"url": "s3://b", "deadline_seconds": 0}, {"url": "s3://b", "deadline_seconds": -1}]
 )

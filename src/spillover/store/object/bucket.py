@@ -46,6 +46,10 @@ class Taken(Exception):  # noqa: N818  as above
     """There is such an object already, or it has changed meanwhile."""
 
 
+class Denied(StoreError):  # noqa: N818  as above
+    """These credentials may not do this; to those who may list only a part of a bucket, S3 says so of missing objects too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """An object: its bytes, and which version of it this is."""
@@ -284,6 +288,8 @@ class Bucket:
             kind = type(error).__name__
             if kind in ("AlreadyExistsError", "PreconditionError"):
                 raise Taken from error
+            if kind == "PermissionDeniedError":
+                raise Denied(f"{self.url}: {remedy(str(error)) or summary(error)}") from error
             if type(error).__module__.startswith("obstore") or isinstance(error, (OSError, ValueError, TypeError)):
                 raise StoreError(f"{self.url}: {remedy(str(error)) or summary(error)}") from error
             raise
