@@ -51,7 +51,8 @@ fit: $(TESTED) ## fit weights.json again on labelled logs: CORPUS=FOLDER; FLAGS=
 soak: $(TESTED) ## attack it for 15 minutes and print figures; MINUTES=3 for less
 	$(BIN)/python scripts/soak.py --minutes $(MINUTES)
 
-ceph: $(TESTED) ## the store's contract, laws and commands on Ceph's radosgw; on Debian: apt install radosgw ceph-mon ceph-osd
+ceph: $(TESTED) ## the store's contract, laws, commands and faults on Ceph's radosgw, which it says how to install
+	@$(BIN)/python scripts/ceph_server.py --check
 	TEST_S3=ceph $(BIN)/python -m pytest -n0 tests/store/object tests/cli/test_object_store.py tests/laws/test_laws_in_a_bucket.py tests/soak/test_fleet.py
 
 hosts: $(TESTED) ## real coding agents from npm with a scripted model; some minutes

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 BUCKET = "outputs"
 KEY, SECRET = "spillover-test", "spillover-secret"
+#: Known there, and without rights to the bucket; the credentials of the reader in s3_server.py.
+STRANGER_KEY, STRANGER_SECRET = "spillover-reader", "spillover-reader-secret"
 PROGRAMS = ("ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "monmaptool", "ceph-authtool", "ceph")
+INSTALL = "on Debian 12: apt install radosgw ceph-mon ceph-osd"
 READY_SECONDS = 180
 _KEYS = {"mon.": ("mon",), "client.admin": ("mon", "osd"), "osd.0": ("mon", "osd")}
 _CONFIG = """[global]
@@ -75,6 +78,7 @@ class Server:
     """One server with one empty bucket."""
 
     bucket = BUCKET
+    lasts = False  # whether what it holds is there after a restart
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).resolve()
@@ -116,7 +120,8 @@ class Server:
             self._run("ceph", "--connect-timeout", str(READY_SECONDS), "osd", "new", osd)
             self._run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", osd)
             self._spawn("ceph-osd", "-i", "0")
-            self._run("radosgw-admin", "user", "create", "--uid=test", "--display-name=test", f"--access-key={KEY}", f"--secret-key={SECRET}")  # fmt: skip
+            for name, key, secret in (("test", KEY, SECRET), ("stranger", STRANGER_KEY, STRANGER_SECRET)):
+                self._run("radosgw-admin", "user", "create", f"--uid={name}", f"--display-name={name}", f"--access-key={key}", f"--secret-key={secret}")  # fmt: skip
             self._spawn("radosgw", "-n", "client.admin")
             self._make_bucket()
         except BaseException:
@@ -189,7 +194,7 @@ class Server:
 def _path(program: str) -> str:
     found = shutil.which(program)
     if found is None:
-        raise RuntimeError(f"{program} is not installed; on Debian: apt install radosgw ceph-mon ceph-osd ceph-common")
+        raise RuntimeError(f"{program} is not installed; {INSTALL}")
     return found
 
 
@@ -206,9 +211,13 @@ def _free_ports(count: int) -> list[int]:
 
 
 def main() -> None:
-    """Run a server until Enter is pressed, and print how to reach it."""
+    """Run a server until Enter is pressed, and print how to reach it; with --check, only see that it could be run."""
     import tempfile
 
+    if missing := missing_programs():
+        sys.exit(f"Ceph is not installed, or only in part: {', '.join(missing)} not found; {INSTALL}")
+    if "--check" in sys.argv[1:]:
+        return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with tempfile.TemporaryDirectory() as folder, Server(folder) as server:
         for name, value in server.environ().items():

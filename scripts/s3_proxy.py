@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Self
 
-STATUSES = {"403": "Forbidden", "409": "Conflict", "412": "Precondition Failed", "429": "Too Many Requests", "500": "Internal Server Error", "503": "Service Unavailable"}  # fmt: skip
+STATUSES = {"403": "Forbidden", "404": "Not Found", "409": "Conflict", "412": "Precondition Failed", "429": "Too Many Requests", "500": "Internal Server Error", "503": "Service Unavailable"}  # fmt: skip
+#: Refusals that S3 has a name for, and their statuses.
+NAMED = {"NoSuchBucket": "404", "RequestTimeTooSkewed": "403"}
 #: Every fault it knows: before the request is passed on, or to the answer.
 FAULTS = (
     *STATUSES,
+    *NAMED,
     "drop",
     "lose",
     "delay",
@@ -101,7 +104,7 @@ class Proxy:
             return False
         if fault in ("delay", "late"):
             time.sleep(DELAY_SECONDS if fault == "delay" else LATE_SECONDS)
-        if fault in STATUSES:
+        if fault in STATUSES or fault in NAMED:
             client.sendall(_refusal(fault))
             return True
         if fault == "corrupt_up" and body:
@@ -181,8 +184,10 @@ def _read_message(source: socket.socket, *, no_body: bool = False) -> tuple[byte
     return head, bytes(body)
 
 
-def _refusal(status: str) -> bytes:
-    body = f"<Error><Code>{STATUSES[status].replace(' ', '')}</Code><Message>by the proxy</Message></Error>".encode()
+def _refusal(fault: str) -> bytes:
+    status = NAMED.get(fault, fault)
+    code = fault if fault in NAMED else STATUSES[status].replace(" ", "")
+    body = f"<Error><Code>{code}</Code><Message>by the proxy</Message></Error>".encode()
     head = (
         f"HTTP/1.1 {status} {STATUSES[status]}\r\nContent-Type: application/xml\r\nContent-Length: {len(body)}\r\n\r\n"
     )

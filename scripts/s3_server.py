@@ -45,6 +45,7 @@ class Server:
     """One server with one empty bucket."""
 
     bucket = BUCKET
+    lasts = True  # whether what it holds is there after a restart
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)

@@ -91,18 +91,21 @@ def _a_home_of_its_own(tmp_path_factory, monkeypatch, _cache):
     monkeypatch.setenv("XDG_CACHE_HOME", _cache)
 
 
+def _load_script(name):
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent.parent / "scripts" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory):
     """A real S3 server on loopback: started by the first test that wants one, ended with the session.
 
     It is SeaweedFS, or Ceph where TEST_S3=ceph (`make ceph`).
     """
-    name = "ceph_server" if os.environ.get("TEST_S3") == "ceph" else "s3_server"
-    place = Path(__file__).parent.parent / "scripts" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, place)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    with module.Server(tmp_path_factory.mktemp("s3")) as server:
+    script = _load_script("ceph_server" if os.environ.get("TEST_S3") == "ceph" else "s3_server")
+    with script.Server(tmp_path_factory.mktemp("s3")) as server:
         yield server
 
 
@@ -112,3 +115,11 @@ def s3(s3_server, monkeypatch):
     for name, value in s3_server.environ().items():
         monkeypatch.setenv(name, value)
     return f"s3://{s3_server.bucket}/{os.urandom(8).hex()}"
+
+
+@pytest.fixture
+def proxy(s3, s3_server, monkeypatch):
+    """A proxy before the real server, that counts and breaks what passes; everything passes through it."""
+    with _load_script("s3_proxy").Proxy(s3_server.port) as made:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", made.endpoint)
+        yield made

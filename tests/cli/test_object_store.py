@@ -87,7 +87,7 @@ def test_a_clip_of_stdin_and_the_tools_of_mcp_and_a_hook(machine):
 
 
 def test_a_bucket_that_cannot_be_reached_is_said_and_the_exit_code_is_the_commands_own(machine):
-    away = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "SPILLOVER_DEADLINE": "1"}
+    away = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "SPILLOVER_DEADLINE": "5"}
     ran = machine("one", "run", "--", "sh", "-c", "seq 100000; exit 3", env=away)
     assert ran.returncode == 3
     assert "Kept on this machine only (" in ran.stdout
@@ -100,6 +100,42 @@ def test_a_bucket_that_cannot_be_reached_is_said_and_the_exit_code_is_the_comman
     assert "run `spill push`" in doctor.stdout
     assert "pushed 1 output" in machine("one", "push").stdout
     assert "an output was stored, read back and removed" in machine("one", "doctor").stdout
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("NoSuchBucket", "the bucket does not exist; create it, or name another in the store's URL"),
+        ("RequestTimeTooSkewed", "the clock of this machine is wrong; set it (e.g. by NTP)"),
+        ("403", "these credentials may not do this; docs/fleet.md has the policy it takes"),
+    ],
+)
+def test_what_is_wrong_is_said_by_doctor_and_by_list_with_what_to_do(machine, proxy, s3, fault, said):
+    proxy.faults = {fault: 1.0}
+    doctor = machine("one", "doctor")
+    assert doctor.returncode == 1
+    assert f"{s3}: {said}; to use another store, set" in doctor.stdout
+    listed = machine("one", "list")
+    assert (listed.returncode, listed.stdout, listed.stderr) == (2, "", f"spill: {s3}: {said}.\n")
+
+
+def test_doctor_needs_no_rights_outside_of_the_scope_and_lists_nothing(machine, proxy, s3):
+    """Once it stored its output as nobody's, which the policy of a tenant forbids, and listed the whole bucket to find it."""
+    assert "an output was stored, read back and removed" in machine("one", "doctor").stdout
+    keys = [
+        line.split()[1] for line in proxy.requests if not line.startswith("POST")
+    ]  # one that removes has keys in its body
+    assert keys
+    assert all(f"/{s3.rpartition('/')[2]}/acme/web/~o/" in key for key in keys), keys
+
+
+def test_doctor_tells_rights_to_remove_from_rights_to_store(machine, proxy):
+    machine("one", "doctor")
+    (removing,) = [at for at, line in enumerate(proxy.requests) if line.startswith("POST")]
+    proxy.script = [None] * removing + ["403"]
+    said = machine("one", "doctor", env={"SPILLOVER_SCOPE": "acme/api"}).stdout
+    assert "an output was stored and read back, but could not be removed: s3://" in said
+    assert "these credentials may not do this" in said
 
 
 def test_lifecycle_rules_are_for_the_prefix_of_the_store(machine, s3, spill, tmp_path):

@@ -66,7 +66,7 @@ LINEAR = {
     "retrieve/uri.py": {"_LINES": ANCHORED, "_BYTES": ANCHORED},
     "retrieve/specs.py": {"'^ +(\\\\w+): (.+)$'": OURS},
     "rules.py": {"fnmatchcase": STARS},
-    "store/object/keys.py": {"_NAME": SHORT, "_ODD": ONE},
+    "store/object/keys.py": {"_KEY": "a key has 1,024 bytes at most, and ~o/ stands behind each / that is tried", "_ODD": ONE},
     "store/object/words.py": {"'<[^<>]{0,200}>'": "a bounded run of what neither of the characters around it is"},
     "select/blob.py": {
         "_LONG": LINE, "_WORD": RUN, "_DUMP": LINE, "_DUMP_BEGINS": LINE, "_LINE_END": ONE, "_DATA": SHORT, "_PEM": SHORT,

@@ -101,7 +101,8 @@ def fleet(seconds, seed, workers=32, faults=FAULTS):
                 return subprocess.Popen([sys.executable, "-c", WORKER, *words], env=environ, stderr=subprocess.DEVNULL)
 
             begun = time.monotonic()
-            until, restart = begun + seconds, begun + seconds / 3
+            until = begun + seconds
+            restart = begun + seconds / 3 if server.lasts else float("inf")
             try:
                 running = [start() for _ in range(workers)]
                 while time.monotonic() < until:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillover.store.base import Store
+    from spillover.store.scoped import Scoped
 
 LOW_SPACE = 1 << 30
 #: A store is called full when so much of it cannot be removed.
@@ -55,33 +56,37 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     found += [Check("trust", ok=False, said=wrong) for wrong in entries(os.environ, os.geteuid())[1]]
     if isinstance(chosen.store, DirStore):
         root = os.fspath(chosen.store.root)
-        found += [_round_trip(chosen.store), _space(root), *_look_inside(chosen.store, root), _libraries(), _tokens()]
+        found += [_round_trip(chosen.outputs), _space(root), *_look_inside(chosen.store, root), _libraries(), _tokens()]
     else:
-        found += [_round_trip(chosen.store), *_look_at_spool(chosen.store), _libraries(), _tokens()]
+        found += [_round_trip(chosen.outputs), *_look_at_spool(chosen.store), _libraries(), _tokens()]
     return found + [Check(*one) for one in check_installed(os.environ, os.getcwd())]
 
 
-def _round_trip(store: Store) -> Check:
-    """Store something, read it back and remove it."""
+def _round_trip(outputs: Scoped) -> Check:
+    """Store something in the scope that tool calls use, read it back and remove it: rights may end there, and so does a listing."""
     import hashlib
 
     data = b"spill doctor was here\n"
     try:
-        writer = store.writer()
+        writer = outputs.writer()
         writer.write(data)
         record = Record(ref="", tool="doctor", sha256=hashlib.sha256(data).hexdigest(), bytes=len(data), lines=1)
         published = writer.publish(record)
         if published.here is not None:
-            getattr(store, "local", store).delete(published.ref)
+            getattr(outputs.store, "local", outputs.store).delete(published.ref)
             raise StoreError(published.here)
         ref = published.ref
-        blob = store.open(ref)
+        blob = outputs.open(ref)
         same = blob.read(0, len(data) + 1) == data
         blob.close()
-        store.delete(ref)
     except SpilloverError as error:
-        said = f"{str(error).rstrip('.')}; to use another folder, set `store`, SPILLOVER_STORE or --store"
+        kind = "folder" if isinstance(outputs.store, DirStore) else "store"
+        said = f"{str(error).rstrip('.')}; to use another {kind}, set `store`, SPILLOVER_STORE or --store"
         return Check("store", ok=False, said=said)
+    try:
+        outputs.delete(ref)
+    except SpilloverError as error:  # tool calls work; `rm` and `gc` do not
+        return Check("store", ok=False, said=f"an output was stored and read back, but could not be removed: {error}")
     return Check(
         "store", same, "an output was stored, read back and removed" if same else "what was stored came back different"
     )

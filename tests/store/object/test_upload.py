@@ -59,3 +59,20 @@ def test_what_is_removed_while_somebody_pins_it_is_removed_or_said_to_be_there(s
     store.delete(record.ref)
     assert list(store.list()) == []
     assert calls[0] == record_key("acme", record.ref)
+
+
+def test_a_record_that_the_bucket_removes_while_it_is_updated_is_made_again(s3, monkeypatch):
+    store = ObjectStore(s3)
+    first = put(store, LOG.encode(), scope="acme")
+    real, calls = type(store.bucket).replace, []
+
+    def meddle(bucket, key, data, tag):
+        calls.append(key)
+        if len(calls) == 1:  # a rule of the bucket is quicker
+            bucket.delete([key])
+        real(bucket, key, data, tag)
+
+    monkeypatch.setattr(type(store.bucket), "replace", meddle)
+    assert put(store, LOG.encode(), scope="acme", command="again").ref == first.ref
+    assert calls == [record_key("acme", first.ref)]
+    assert content(Scoped(store, "acme"), first.ref) == LOG.encode()

@@ -14,7 +14,7 @@ from spillover.base.data import dataclass
 from spillover.errors import MissingExtraError, StoreError
 from spillover.store.object.asking import Asked, Patience, within
 from spillover.store.object.sums import Sums, is_of, md5
-from spillover.store.object.words import remedy, summary
+from spillover.store.object.words import lacks_bucket, remedy, summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ class Missing(Exception):  # noqa: N818  a fact about a key, caught where it is 
 
 class Taken(Exception):  # noqa: N818  as above
     """There is such an object already, or it has changed meanwhile."""
+
+
+class Denied(StoreError):  # noqa: N818  as above
+    """These credentials may not do this; to those who may list only a part of a bucket, S3 says so of missing objects too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,7 @@ class Bucket:
         begun = time.monotonic()
 
         def send() -> str | None:
-            with self.explain():
+            with self.explain(writing=mode in ("create", "overwrite")):
                 answer = within(
                     self.deadline, self.url, lambda: self.quick.put(key, data, mode=mode, use_multipart=False)
                 )
@@ -220,12 +224,12 @@ class Bucket:
 
     def put(self, key: str, data: bytes) -> None:
         """Put an object, whatever is there."""
-        self._ask(lambda: self.quick.put(key, data, use_multipart=False))
+        self._ask(lambda: self.quick.put(key, data, use_multipart=False), writing=True)
 
     def put_pieces(self, key: str, pieces: Iterator[bytes]) -> None:
         """Put a large object in parts, under a key that nobody else has. It takes as long as it takes."""
         sums = Sums(PART)
-        with self.explain():
+        with self.explain(writing=True):
             made = self.bulk.put(
                 key, sums.follow(pieces), use_multipart=True, chunk_size=PART, max_concurrency=PARTS_AT_ONCE
             )
@@ -258,29 +262,34 @@ class Bucket:
             for one in page:
                 yield Listed(one["path"], one["size"], one["last_modified"].timestamp())
 
-    def _ask(self, work: Callable[[], Given]) -> Given:
+    def _ask(self, work: Callable[[], Given], *, writing: bool = False) -> Given:
         """Return what a request returns that makes no condition."""
         try:
-            with self.explain():
+            with self.explain(writing=writing):
                 return within(self.deadline, self.url, work)
         except Taken as error:
             raise StoreError(f"{self.url}: {summary(error.__cause__ or error)}") from error
 
     @contextmanager
-    def explain(self) -> Iterator[None]:
-        """Turn what the library raises into Missing, Taken, or a StoreError that says what to do."""
+    def explain(self, *, writing: bool = False) -> Iterator[None]:
+        """Turn what the library raises into Missing, Taken, or a StoreError that says what to do.
+
+        A request that makes an object is never Missing anything: "not found" is then about the bucket or the endpoint.
+        """
         try:
             yield
         except (StoreError, MissingExtraError, Missing, Taken):
             raise
         except FileNotFoundError as error:
-            if "bucket" in (words := summary(error)).lower() or "Container" in words:
-                raise StoreError(f"{self.url}: {remedy(str(error))}") from error
+            if writing or lacks_bucket(str(error)):
+                raise StoreError(f"{self.url}: {remedy(str(error)) or summary(error)}") from error
             raise Missing from error
         except Exception as error:
             kind = type(error).__name__
             if kind in ("AlreadyExistsError", "PreconditionError"):
                 raise Taken from error
+            if kind == "PermissionDeniedError":
+                raise Denied(f"{self.url}: {remedy(str(error)) or summary(error)}") from error
             if type(error).__module__.startswith("obstore") or isinstance(error, (OSError, ValueError, TypeError)):
                 raise StoreError(f"{self.url}: {remedy(str(error)) or summary(error)}") from error
             raise

@@ -22,8 +22,9 @@ RECORD, READ = ".json", ".read"
 #: A key has at most 1,024 bytes in every store; a prefix of the bucket and the name of an output are part of it.
 SCOPE_CHARS = 700
 _ODD = re.compile(rb"[^A-Za-z0-9_.@+-]")
-_NAME = re.compile(
-    r"(?P<ref>[a-z0-9_.]{1,32}-[0-9a-f]{12,64})(?:\.(?P<copy>[0-9a-f]{16}))?\.(?P<end>json|zst|txt|read)", re.ASCII
+#: The shape of a ref (`REF_SHAPE`) stands in the middle of it: a listing of 100,000 keys has time for one look at each.
+_KEY = re.compile(
+    rf"((?:.*/)?{OUTPUTS})/({REF_SHAPE.pattern})\.(?:(json|read)|[0-9a-f]{{16}}\.(zst|txt))", re.ASCII | re.DOTALL
 )
 
 
@@ -71,10 +72,8 @@ def record_key(scope: str | None, ref: str) -> str:
 
 def parse(key: str) -> Name | None:
     """Return what a key says; None where it is not one of ours."""
-    folder, _, name = key.rpartition("/")
-    found = _NAME.fullmatch(name)
-    if found is None or not REF_SHAPE.fullmatch(found["ref"]) or folder.rpartition("/")[2] != OUTPUTS:
+    found = _KEY.fullmatch(key)
+    if found is None:
         return None
-    if (found["copy"] is None) != (found["end"] in ("json", "read")):
-        return None
-    return Name(folder, found["ref"], found["end"], key)
+    folder, ref, alone, copy = found.groups()
+    return Name(folder, ref, alone or copy, key)

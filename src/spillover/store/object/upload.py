@@ -175,7 +175,7 @@ def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress) -> Entry:
                 return held
         try:
             bucket.replace(key, made.encode(), found.tag)
-        except Taken:
+        except (Taken, Missing):
             continue
         return made
     raise StoreError(f"{bucket.url}/{key} keeps changing; nothing can be stored under that name")

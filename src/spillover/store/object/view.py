@@ -6,7 +6,7 @@ from spillover.base.data import dataclass, replace
 from spillover.base.log import warn
 from spillover.errors import StoreError
 from spillover.store.base import unknown
-from spillover.store.object.bucket import Bucket, Listed, Missing, Taken
+from spillover.store.object.bucket import Bucket, Denied, Listed, Missing, Taken
 from spillover.store.object.entry import SMALLEST, Entry, Tombstone, decode, with_record
 from spillover.store.object.keys import OUTPUTS, READ, RECORD, Name, outputs_of, parse, place_of, record_key
 from spillover.store.object.upload import TRIES
@@ -28,8 +28,13 @@ class View:
     scope: str
 
     def own(self, ref: str) -> Entry | Tombstone | None:
-        """Return what stands under a ref in this very scope, in one request."""
-        return None if self.scope == EVERY else self.read(Name("", ref, "json", record_key(self.scope, ref)))
+        """Return what stands under a ref in this very scope, in one request; None also where that may not be known."""
+        if self.scope == EVERY:
+            return None
+        try:
+            return self.read(Name("", ref, "json", record_key(self.scope, ref)))
+        except Denied:  # perhaps it is not there: who has to know makes a listing, which says why it may not
+            return None
 
     def listed(self, ref: str = "") -> Iterator[tuple[Listed, Name]]:
         """Yield the records in view, by their keys alone; with a ref, those that it may be the start of, and others."""

@@ -25,10 +25,17 @@ REMEDIES = (
     ("AuthorizationHeaderMalformed", "the bucket is in another region; set AWS_REGION"),
     ("builder error", "the endpoint is http://, which is refused unless AWS_ALLOW_HTTP=true is set"),
     ("error sending request", "the endpoint does not answer; see AWS_ENDPOINT_URL and the network"),
+    ("404 Not Found", "the endpoint answers 404 Not Found: it is not an object store, or the URL is wrong; see AWS_ENDPOINT_URL"),
     ("503 ", "the store is overloaded or away; it was tried again"),
     ("429 ", "too many requests; it was tried again"),
     ("500 ", "the store has failed; it was tried again"),
 )  # fmt: skip
+#: By these a 404 is about the bucket and not about an object. With their tags: a key may hold any words.
+NO_BUCKET = (
+    "<Code>NoSuchBucket</Code>",
+    "<Message>The specified bucket does not exist",
+    "<Code>ContainerNotFound</Code>",
+)
 
 
 def remedy(text: str) -> str:
@@ -37,6 +44,11 @@ def remedy(text: str) -> str:
         if sign in text:
             return words
     return ""
+
+
+def lacks_bucket(text: str) -> bool:
+    """Return whether an answer says that there is no such bucket."""
+    return any(sign in text for sign in NO_BUCKET)
 
 
 def summary(error: BaseException) -> str:
