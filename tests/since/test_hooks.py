@@ -41,13 +41,13 @@ def test_a_result_is_told_against_the_last_one_of_the_same_command_in_the_same_f
         assert clipper.count(said) <= clipper.limits.tokens
         return said
 
-    assert "Not compared with last run" in ask(log(second=1))
+    assert "Not compared with the last run" in ask(log(second=1))
     assert "Unchanged since " in ask(log(second=2))
     changed = ask(log(second=3, error="part q is broken"))
     assert ": 1 line new, 0 with changed numbers, " in changed
     assert "part q is broken" in changed
-    assert "Not compared with last run" in ask(log(second=4), command="make check")
-    assert "Not compared with last run" in ask(log(second=5), cwd=str(tmp_path / "b"))
+    assert "Not compared with the last run" in ask(log(second=4), command="make check")
+    assert "Not compared with the last run" in ask(log(second=5), cwd=str(tmp_path / "b"))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -88,6 +88,6 @@ def test_the_installed_hook_follows_the_rule_of_the_configuration(tmp_path, monk
             cwd=tmp_path,
         )
         said.append(json.loads(ran.stdout)["hookSpecificOutput"]["updatedToolOutput"]["stdout"])
-    assert "Not compared with last run" in said[0]
+    assert "Not compared with the last run" in said[0]
     assert "Unchanged since " in said[1]
     assert len(said[1]) < 1_000
