@@ -64,7 +64,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         ("spill outline bash-7f3a9c2e41d05b86", "spill outline last --tokens 500"),
     ),
     "diff": (
-        "Show what changed between two stored outputs: + new, - gone, ~ changed numbers.",
+        "Show what changed between two stored outputs.",
         arguments.diff,
         ("spill diff last", "spill diff pytest-7f3a9c2e41d05b86 last:pytest"),
     ),

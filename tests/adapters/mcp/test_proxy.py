@@ -40,7 +40,7 @@ async def test_a_result_is_clipped_and_all_of_it_can_be_read(mcp, proxy):
     assert block.text.startswith("[Output clipped: ")
     [record] = mcp.store.list()
     assert (record.tool, content(mcp.store, record.ref).decode()) == ("flood", LINES)
-    step = block.text.split("Next: ")[1].split("]")[0].split(" · ")[1]
+    step = block.text.split("Next: ")[1].split("]")[0].split(" · ")[-1]
     assert step.startswith(f'read_output("{record.ref}", lines="')
     back = await proxy.call_tool("read_output", {"ref": record.ref, "lines": step.split('"')[3]})
     assert ": the quick brown fox" in back.content[0].text
@@ -145,7 +145,8 @@ async def test_names_that_are_taken_are_left_to_the_server_and_ours_get_others(m
         assert listed.count("read_output") == 1
         assert (await client.call_tool("read_output", {"x": 1})).content[0].text == 'read_output {"x": 1}'
         flood = (await client.call_tool("flood", {"lines": 20_000})).content[0].text
-        assert ' Next: spill_grep_output("flood-' in flood
+        assert ' · spill_grep_output("flood-' in flood
+        assert ' Next: spill_outline_output("flood-' in flood
         back = await client.call_tool("spill_read_output", {"ref": "last", "lines": "1:2"})
         assert 'Next: spill_read_output("flood-' in back.content[0].text
 
