@@ -207,7 +207,10 @@ def gc(parser: argparse.ArgumentParser) -> None:
 
 
 def stats(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--since", type=duration, metavar="TIME", help="only what is not older, e.g. 7d or 12h")
+    # Under a name of its own: `since` is a setting of clips.
+    parser.add_argument(
+        "--since", dest="not_older", type=duration, metavar="TIME", help="only what is not older, e.g. 7d or 12h"
+    )
     parser.add_argument("--by", choices=("tool", "command", "host", "day", "project"), help="a row for each of these")
     parser.add_argument("--price", type=dollars, metavar="DOLLARS", help="what a million tokens cost, e.g. 3.00")
     parser.add_argument(

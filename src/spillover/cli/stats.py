@@ -49,7 +49,7 @@ def stats(arguments: argparse.Namespace) -> int:
         raise UsageError("this store keeps no journal; `spill stats` needs a folder or a bucket as store.")
     if arguments.with_content and not arguments.export:
         raise UsageError("--with-content is for --export FILE.")
-    since = 0.0 if arguments.since is None else time.time() - arguments.since
+    since = 0.0 if arguments.not_older is None else time.time() - arguments.not_older
     scope = made.outputs.own
     if arguments.misses or arguments.export:
         return tell_misses(arguments, made, find_misses(journal.read(place, since=since, scope=scope, fitting=False)))
@@ -75,7 +75,7 @@ def _tell_nothing(arguments: argparse.Namespace, found: Stats, made: Clipper) ->
     elsewhere = "" if arguments.all_scopes else " --all-scopes looks in every project."
     off = " The journal is turned off (stats = false)." if made.stats is False else ""
     damaged = f" {found.damaged:,} lines of the journal are damaged." if found.damaged else ""
-    return f"Nothing was clipped{where}{' in that time' if arguments.since else ''}.{elsewhere}{off}{damaged}\n"
+    return f"Nothing was clipped{where}{' in that time' if arguments.not_older else ''}.{elsewhere}{off}{damaged}\n"
 
 
 def _head(found: Stats) -> str:
