@@ -214,6 +214,12 @@ def test_a_result_that_is_nested_too_deeply_to_parse_is_bounded(answer, monkeypa
     assert len(said) < len(LONG)
 
 
+@each_event
+def test_an_integer_with_more_digits_than_python_reads_lets_nothing_pass(answer, host, event):
+    said = answer(host, json.dumps({**event(LONG), "n": 0}).replace('"n": 0', f'"n": {"9" * 6_000}').encode())
+    assert len("\n".join(shown(said))) < len(LONG) / 3
+
+
 @pytest.mark.parametrize("piece", ['"\\', '"', "[", '"a"', "\\", "{["])
 def test_finding_what_is_too_deep_takes_time_in_proportion_to_the_event(piece, grows_as_fast_as_its_text):
     def work(size):

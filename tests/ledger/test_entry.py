@@ -66,3 +66,11 @@ def test_a_line_that_lost_its_end_and_the_next_are_no_entry():
     assert decode(line[:100] + line[:-1]) is None
     assert decode(b"zz" + line[2:-1]) is None
     assert decode(line[:-1].replace(b"\t0000050000", b"\t00000x0000")) is None
+
+
+@pytest.mark.parametrize("word", [6, 7], ids=["near", "lines"])
+def test_a_number_that_is_too_long_to_be_read_is_damage(word):
+    *head, rest = encode(FULL).removesuffix(b"\n").split(b"\t", 7)
+    words = rest.split(b"\t")
+    words[word] = (b"1-" if word == 7 else b"") + b"9" * 5_000
+    assert decode(b"\t".join((*head, *words))) is None

@@ -5,6 +5,7 @@ import dataclasses
 import datetime as dt
 import json
 from collections import OrderedDict
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict
 
 import pydantic
@@ -146,8 +147,54 @@ def test_an_object_that_contains_itself_is_bounded_too(clipper):
     assert estimate(clipper.wrap(returning(ring), tool="t")()) <= 500
 
 
+@pytest.mark.parametrize("declared", [None, list])
+def test_an_object_that_contains_itself_twice_does_not_hang(clipper, declared):
+    ring: list[Any] = [BIG]
+    ring += [ring, ring]
+    tool = returning(ring)
+    tool.__annotations__["return"] = declared
+    assert estimate(clipper.wrap(tool, tool="t")()) <= 500
+
+
+#: Neither JSON nor str() writes more than 4,300 digits; a host with another writer does, and a reader of one field needs none.
+@pytest.mark.parametrize(
+    "value", [10**5_000, {"text": BIG, "n": 10**5_000}, {10**5_000: BIG}, Ran(10**5_000, BIG)],
+    ids=["alone", "beside a text", "as a key", "in a field"])  # fmt: skip
+def test_an_integer_too_long_to_be_written_lets_nothing_pass(clipper, value):
+    bounded = clipper.wrap(returning(value), tool="t")()
+    assert estimate(bounded if isinstance(bounded, str) else write(bounded)) <= 500
+
+
+SECRET = "sk-ant-api03-" + "abcdefghijklmnop1234567890" * 3
+
+
+def ring_of(text):
+    ring = [text]
+    ring.append(ring)
+    return ring
+
+
+AWKWARD = {
+    "a set": {SECRET},
+    "a key": {"x": {SECRET: 1}},
+    "words of its own": Speaking(SECRET),
+    "read-only": MappingProxyType({"a": SECRET}),
+    "cannot be copied": Uncopied(SECRET),
+    "contains itself": ring_of(SECRET),
+}
+
+
+@pytest.mark.parametrize("redact", ["shown", "stored"])
+@pytest.mark.parametrize("value", AWKWARD.values(), ids=AWKWARD)
+def test_a_secret_where_it_cannot_be_replaced_is_covered_and_the_call_survives(value, redact):
+    bounded = Clipper(LIMITS, store=MemoryStore(), redact=redact).wrap(returning(value), tool="t")()
+    assert isinstance(bounded, str)
+    assert SECRET not in bounded
+    assert "[redacted: " in bounded
+
+
 SMALL = [Ran(0, "ok"), Model(exit_code=0, out="ok"), Pair("a", "b"), Plain("x"), Slotted("x"), object(), [Ran(0, "ok")],
-         {"at": dt.date(2026, 1, 1)}, Image(b"tiny"), Ran, len, 10**50, 10**5_000, {1, 2}, range(10**9)]  # fmt: skip
+         {"at": dt.date(2026, 1, 1)}, Image(b"tiny"), Ran, len, 10**50, {1, 2}, range(10**9)]  # fmt: skip
 
 
 @pytest.mark.parametrize("small", SMALL, ids=lambda value: type(value).__name__)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from spillover.base.integers import read_int
 from spillover.cli import exits
 from spillover.cli.output import complain, put
 
@@ -77,9 +78,10 @@ def _parse(data: bytes) -> Any:
     import json
 
     try:
-        return json.loads(data)
+        return json.loads(data, parse_int=read_int)
     except RecursionError:
-        return json.loads(_without_the_deepest(data.decode(json.detect_encoding(data), "surrogatepass")))
+        text = data.decode(json.detect_encoding(data), "surrogatepass")
+        return json.loads(_without_the_deepest(text), parse_int=read_int)
 
 
 def _without_the_deepest(text: str) -> str:

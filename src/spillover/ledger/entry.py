@@ -35,6 +35,8 @@ WORDS = ("scope", "tool", "host", "command", "kind", "ref", "near", "lines")
 KEY = 4
 #: How much of each is kept, in bytes. Together with the head this is less than 4,096, which one write puts down in one piece.
 MOST_BYTES = {"scope": 1_024, "tool": 200, "host": 60, "command": 800, "kind": 20, "ref": 120, "near": 12, "lines": 400}
+#: A line that is longer is none of ours.
+LINE_BYTES = 4_096
 #: So many ranges of lines are kept.
 RANGES = 20
 
@@ -81,7 +83,7 @@ def encode(entry: Entry) -> bytes:
 
 def decode(line: bytes) -> Entry | None:
     """Return the entry of a line, without its newline; None for one that is damaged."""
-    if len(line) < HEAD or line[HEAD - 1 : HEAD] != b"\t":
+    if not HEAD <= len(line) < LINE_BYTES or line[HEAD - 1 : HEAD] != b"\t":
         return None
     letters, *numbers = line[: HEAD - 1].split(b"\t")
     words = line[HEAD:].split(b"\t")

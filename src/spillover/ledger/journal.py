@@ -16,7 +16,7 @@ import time
 from contextlib import contextmanager, suppress
 
 from spillover.errors import StoreError
-from spillover.ledger.entry import OPERATIONS, OUTCOMES, Entry, decode, shorten_scope
+from spillover.ledger.entry import LINE_BYTES, OPERATIONS, OUTCOMES, Entry, decode, shorten_scope
 from spillover.store.folder import READ, TEMP, Folder, is_ours, make_file, make_folder, open_folder, shut
 from spillover.store.scope import EVERY, covers
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 LEDGER, JOURNAL = ".ledger", "journal"
 #: A file is renamed when it is this large; all of them together are at most so large. A line has about 150 bytes.
 FILE_BYTES, ALL_BYTES = 8 << 20, 64 << 20
-#: So much is read at once; a line is never longer than LINE_BYTES.
-BLOCK, LINE_BYTES = 1 << 20, 4_096
+#: So much is read at once.
+BLOCK = 1 << 20
 _FITTED = (OPERATIONS["clip"] + OUTCOMES["whole"]).encode()
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 

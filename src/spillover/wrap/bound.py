@@ -113,7 +113,11 @@ def _is_block(part: Any) -> bool:
 
 def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
     if choices.redact != "off":
-        result = change_texts(result, choices.cover_text, leave)
+        covered = _cover(result, choices, leave)
+        if covered is None:
+            clip = pipeline.clip(_forms(result, leave)[0], choices)
+            return clip.text, clip
+        result = covered
     forms = _forms(result, leave)
     if all(pipeline.fits(form, choices) for form in forms) and choices.budget is None:
         return result, Clip(forms[0], _count=choices.count, _limits=choices.limits)
@@ -142,6 +146,15 @@ def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declar
     return kept
 
 
+def _cover(result: Any, choices: Choices, leave: tuple[type, ...]) -> Any:
+    """Return the same object without its secrets; None where that cannot be: one is a key, is in a set, or cannot be replaced."""
+    try:
+        covered = change_texts(result, choices.cover_text, leave)
+    except Exception:  # noqa: BLE001  it contains itself, or is of a class that cannot be copied
+        return None
+    return covered if all(choices.cover_text(form) == form for form in _forms(covered, leave)) else None
+
+
 def _is_collection(result: Any) -> bool:
     return isinstance(result, (Mapping, list, tuple, set, frozenset)) and not hasattr(result, "_fields")
 
@@ -154,7 +167,8 @@ def _forms(result: Any, leave: tuple[type, ...]) -> list[str]:
         try:
             forms.append(str(result))
         except Exception as error:  # noqa: BLE001  somebody else's code; a host would meet the same
-            forms.append(f"{type(result).__name__}: {error!r}")
+            if written is None:
+                forms.append(f"{type(result).__name__}: {error!r}")
     return forms
 
 
@@ -192,8 +206,11 @@ def _keep_entries(result: Any, choices: Choices) -> tuple[Any, Clip] | None:
 
     from spillover.wrap.data import choose_data  # only for data that does not fit
 
+    written = write(result)
+    if written is None:  # too deep, or it contains itself
+        return None
     data = as_data(result)
-    clip = pipeline.clip(write(result) or "", choices)
+    clip = pipeline.clip(written, choices)
     said = cut_data(choices.ways, clip.total.bytes, clip.ref, clip.reason)
     items = data if isinstance(data, list) else []
     word: Any = said if all(isinstance(item, str) for item in items) else {SAID: said}

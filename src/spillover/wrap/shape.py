@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
+from spillover.base.integers import spell_int
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,12 +44,17 @@ def as_data(value: Any, leave: tuple[type, ...] = (), depth: int = 0) -> Any:
         raise TooDeepError
     if isinstance(value, leave):
         return None
+    if isinstance(value, int):
+        return spell_int(value)
     if isinstance(value, (str, *PLAIN)):
         return value
     if isinstance(value, BYTES):
         return bytes(value).decode("utf-8", "backslashreplace")
     if isinstance(value, Mapping):
-        return {str(key): as_data(inner, leave, depth + 1) for key, inner in value.items()}
+        return {
+            str(spell_int(key) if isinstance(key, int) else key): as_data(inner, leave, depth + 1)
+            for key, inner in value.items()
+        }
     if isinstance(value, (list, tuple, AbstractSet)) and not hasattr(value, "_fields"):
         return [as_data(inner, leave, depth + 1) for inner in value]
     fields = fields_of(value)
@@ -83,10 +90,15 @@ def is_plain(value: Any) -> bool:
     return cls.__str__ is object.__str__ and cls.__repr__ is object.__repr__
 
 
-def find_opaque(value: Any, leave: tuple[type, ...] = (), depth: int = 0) -> str:
+def find_opaque(value: Any, leave: tuple[type, ...] = (), depth: int = 0, seen: dict[int, object] | None = None) -> str:
     """Return the class of the first object with bytes in it that are media as likely as text; nothing where there is none."""
     if depth > DEEP or isinstance(value, (str, *PLAIN, *BYTES, *leave)):
         return ""
+    # An object that contains itself twice has 2 to the power of DEEP ways down.
+    seen = {} if seen is None else seen
+    if id(value) in seen:
+        return ""
+    seen[id(value)] = value  # held, so that no other object gets its id
     if isinstance(value, Mapping):
         inner: Any = value.values()
     elif isinstance(value, (list, tuple, AbstractSet)):
@@ -95,7 +107,7 @@ def find_opaque(value: Any, leave: tuple[type, ...] = (), depth: int = 0) -> str
         inner = (fields_of(value) or {}).values()
         if is_plain(value) and any(isinstance(one, BYTES) for one in inner):
             return type(value).__name__
-    return next(filter(None, (find_opaque(one, leave, depth + 1) for one in inner)), "")
+    return next(filter(None, (find_opaque(one, leave, depth + 1, seen) for one in inner)), "")
 
 
 def is_model(value: Any) -> bool:

@@ -14,6 +14,7 @@ LINES = {
     b'{"id":1,"result":"\xff"}': [(1, None, "\ufffd", False)],
     b'{"id":1,"result":"\\ud800"}': [(1, None, "?", False)],
     b'{"id":1,"result":NaN}': [(1, None, None, False)],
+    b'{"id":1,"result":%s}' % (b"9" * 6_000): [(1, None, "9" * 6_000, False)],
     b"hello": [],
     b"3": [],
     b"[1, 2]": [],

@@ -7,6 +7,8 @@ from contextlib import suppress
 
 import msgspec
 
+from spillover.base.integers import read_int
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +119,7 @@ def loads(data: bytes | msgspec.Raw) -> Any:
 
 
 def _lenient(data: bytes) -> Any:
-    return json.loads(data.decode("utf-8", "replace"), parse_constant=lambda _: None)
+    return json.loads(data.decode("utf-8", "replace"), parse_constant=lambda _: None, parse_int=read_int)
 
 
 def dumps(value: Any) -> bytes:
