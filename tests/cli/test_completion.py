@@ -41,7 +41,7 @@ def complete(*words):
         (["spill", "read", "ma"], ["make-7f3a9c2e41d05b86"]),
         (["spill", "read", ""], ["last", "make-7f3a9c2e41d05b86", "seq-0123456789abcdef"]),
         (["spill", "grep", "FAILED", "la"], ["last"]),
-        (["spill", "init", "c"], ["claude-code", "codex", "copilot"]),
+        (["spill", "init", "c"], ["claude-code", "codex", "copilot", "cline"]),
         (["spill", "help", "com"], ["completion"]),
         (["spill", "completion", ""], ["bash", "zsh", "fish"]),
         (["spill", "run", "--", "true"], ["true"]),

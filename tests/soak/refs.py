@@ -68,9 +68,11 @@ def some_ref(dice, known, theirs):
 
 
 def listing(root):
+    """Return every file and its size; all but the journal, to which each answer adds a line."""
     return {
         (folder, name, os.path.getsize(os.path.join(folder, name)))
         for folder, _, names in os.walk(os.path.dirname(root))
+        if os.path.basename(folder) != ".ledger"
         for name in names
         if not name.startswith(".")
     }
