@@ -62,7 +62,8 @@ def syscall_faults(seconds, seed, *, every=None):
     while turn < len(calls) if every else time.monotonic() < until:
         name, ordinal, reasons = calls[turn] if every else dice.choice(calls)
         reason = dice.choice(reasons)
-        lasting = reasons is REASONS and name in LASTING and dice.random() < 0.5
+        # A call that is interrupted every time, for ever, ends in no program.
+        lasting = reasons is REASONS and name in LASTING and dice.random() < 0.5 and reason != "EINTR"
         found = one(f"inject={name}:error={reason}:when={ordinal}{'+' * lasting}", name)
         if found is None:
             figures["missed"] += 1
