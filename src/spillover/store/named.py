@@ -72,8 +72,14 @@ class NamedStore:
 
     @property
     def here(self) -> str | None:
-        """The folder of this machine that it writes to; None where that is behind a link, which is not followed."""
-        return None if self.inner is None and os.path.islink(self._path) else self._inner.here
+        """The folder of this machine that it writes to; None where that is behind a link, or somebody else's."""
+        if self.inner is not None:
+            return self._inner.here
+        try:
+            facts = os.lstat(self._path)
+        except OSError:  # not there yet
+            return self._inner.here
+        return self._inner.here if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() else None
 
     def writer(self) -> NamedWriter:
         """Begin an output; before the first of a process, what is too old goes."""
