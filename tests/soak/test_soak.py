@@ -63,7 +63,7 @@ def test_writers_at_once_never_exceed_a_tiny_quota():
 
 
 def test_a_store_whose_calls_fail_in_turn_says_what_it_lost():
-    figures = store_faults.faults(0, "test", every=197)
+    figures = store_faults.faults(0, "test", every=149)
     assert figures.pop("examples") == []
     assert figures.pop("calls") > 300
     assert figures.pop("injected") >= figures.pop("sessions") > 4
