@@ -97,6 +97,10 @@ def test_it_fits_and_the_numbers_are_true_with_secrets_covered(tmp_path, way, ch
     data = data + SECRET + data if secret else data
     store = MemoryStore()
     clipper = Clipper(**chosen, store=store, redact=redact)
+    if way == "capture" and redact == "stored":
+        # It gives every third piece to stderr. Streams are covered one by one, and the end of one waits until it is known to
+        # be no part of a secret: dealt out byte by byte, a secret is none, and the other stream overtakes.
+        cuts = ()
     came = SOURCES[way](clipper, data, cuts, tmp_path)
     assert not over_all(came.texts, clipper, whole=all(clip.outcome == "whole" for clip in came.clips))
     for clip, given_bytes in zip(came.clips, came.inputs, strict=True):
