@@ -251,7 +251,7 @@ class _Memo:
         self.numbers: dict[int, int] = {}  # of lines, by offset
         self.offsets: list[int] = []  # the same offsets in order
         self._data: bytes | None = None
-        self._newlines: list[int] = []
+        self._newlines: list[int] | None = None
         self.plain: bytes | None = None  # all of it, where any part is shown as it is; b"" where that is not so
         self.looks: dict[tuple[int, int], tuple[str, int]] = {}
         self.gaps: dict[tuple[int, int], Gap] = {}
@@ -267,8 +267,8 @@ class _Memo:
 
     def newlines(self) -> list[int]:
         """Return where the lines of an output end that is in memory."""
-        if not self._newlines and self._data:
-            lengths = accumulate(map(len, self._data.split(b"\n")))
+        if self._newlines is None:  # one line has none, which is an answer, too
+            lengths = accumulate(map(len, (self._data or b"").split(b"\n")))
             self._newlines = [length + number for number, length in enumerate(lengths)][:-1]
         return self._newlines
 
