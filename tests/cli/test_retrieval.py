@@ -260,7 +260,7 @@ def test_more_than_fits_says_how_to_go_on(spill, ref):
         (["read", "REF", "1:2", "--columns", "1:2"], "columns are of one line"),
         (["read", "REF", "1:2", "--bytes", "1:2"], "use bytes alone, or lines and columns together"),
         (["read", "REF", "--columns", "x"], "is not a range of columns"),
-        (["read", "REF", "99999999999999999999999"], "is not a number"),
+        (["read", "REF", "99999999999999999999999"], "is larger than any number of lines"),
         (["grep", "REF", "("], "missing )"),
         (["grep", "REF", "(?=x)"], "(?="),
         (["grep", "REF", r"(a)\1"], r"\1"),

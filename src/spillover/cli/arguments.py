@@ -128,7 +128,10 @@ def grep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "pattern", metavar="PATTERN", help="a regular expression (RE2: linear time). It may come before REF"
     )
-    parser.add_argument("-e", "--regexp", metavar="PATTERN", help="the pattern, where it begins with a dash")
+    # The parser takes it out before: see `_take_patterns`.
+    parser.add_argument(
+        "-e", "--regexp", metavar="PATTERN", help="a pattern that may begin with a dash; given twice, lines with either"
+    )
     parser.add_argument("-i", "--ignore-case", action="store_true", help="ignore case")
     parser.add_argument("-F", "--fixed", "--fixed-strings", action="store_true", help="the pattern is plain text")
     parser.add_argument("-v", "--invert-match", action="store_true", help="the lines that do not match")

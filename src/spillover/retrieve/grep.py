@@ -131,6 +131,8 @@ class Search:
 
     def _tell_count(self, total: Count) -> Clip:
         """Answer with the number alone, as grep does; what else there is to say stands below it."""
+        if self.shape.most is not None and total.hits >= self.shape.most:
+            total = Count(self.shape.most)
         text = f"{total.hits}\n"
         if not total.exact:
             text += f"[At least {total.hits:,}: matches in very long lines are not all counted.]\n"

@@ -200,7 +200,8 @@ def listing(choices: Choices, *, tool: str | None = None, query: str = "") -> st
     rows = [_row(record) for record in records if tool in (None, record.tool) and matches(record, query)]
     filtered = tool is not None or query != ""
     among = f" among the newest {len(records):,} of {total:,}" if filtered and total > len(records) else ""
-    said = f"{len(rows) if filtered else total:,} stored outputs{among}.]"
+    number = len(rows) if filtered else total
+    said = f"{number:,} stored output{'s' * (number != 1)}{among}.]"
 
     def text(count: int) -> str:
         return "".join(rows[:count]) + f"[{count:,} of {said}"
