@@ -73,6 +73,8 @@ class Budget:
             )
         if not stretch >= 1:
             raise UsageError(f"stretch={stretch} is a factor of 1 or more.")
+        if on_level is not None and not callable(on_level):
+            raise UsageError("on_level is a function that gets the new level, e.g. on_level=print.")
         self.stretch = stretch
         self.smallest = max(_whole("smallest", smallest), SMALLEST["tokens"])
         self._count = resolve(tokenizer)

@@ -142,8 +142,16 @@ class Choices:
             raise UsageError(
                 f"stats={self.stats!r} is not valid; use True, False, or None for what is cut and fetched back."
             )
+        if not isinstance(self.raw, bool):
+            raise UsageError(f"raw={self.raw!r:.80} is not valid; use True or False.")
+        if not isinstance(self.tool, str):
+            raise UsageError(f"tool={self.tool!r:.80} is not the name of a tool.")
+        if self.budget is not None and not (hasattr(self.budget, "limits") and hasattr(self.budget, "add")):
+            raise UsageError(f"budget={self.budget!r:.80} is not a Budget; use e.g. Budget(200_000).")
         if self.cap < 1:
             raise UsageError(f"cap={self.cap} would store nothing; use 1 byte or more.")
+        if not hasattr(self.rules, "items"):
+            raise UsageError('rules are choices by the name of a tool, e.g. {"pytest*": {"keep": "tail"}}.')
         self._check_trigger()
         self._check_room()
         for pattern, rule in self.rules.items():

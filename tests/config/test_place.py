@@ -75,6 +75,8 @@ def test_a_store_is_itself():
             "is not a store we know; use the path of a folder, or file://, memory://, s3://, gs://, az://.",
         ),
         ("memory://x", "is not a store we know"),
+        ("s3:/bucket", "store='s3:/bucket' is not a URL; use s3://bucket, or ./s3:/bucket for a folder of that name."),
+        ("file:", "is not a URL"),
         ("file://host/x", "does not name a folder of this machine; use file:///absolute/path."),
         ("file://", "does not name a folder"),
         ("", "names no folder"),

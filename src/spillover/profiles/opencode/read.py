@@ -14,7 +14,7 @@ from spillover.profiles.opencode.media import MEDIA_BYTES, SAMPLE, is_binary, me
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, BinaryIO
+    from typing import Any, BinaryIO, Literal
 
     Result = dict[str, Any]
 
@@ -50,7 +50,7 @@ def read(
     *,
     column: int = 1,
     root: str = "",
-    style: str = "today",
+    style: Literal["today", "document"] = "today",
 ) -> Result:
     """Read `limit` lines of a file from `offset` on, or names of a folder; `{title, output, metadata}`.
 
