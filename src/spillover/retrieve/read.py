@@ -54,7 +54,7 @@ class Reader:
         if last < first:
             return self._answer([], (first, last), self._nothing("line", first, self.document.lines))
         if first != last:
-            raise UsageError("columns are of one line; write e.g. lines=7, columns='4001:8000'.")
+            raise UsageError("columns need a single line: e.g. line 7, columns 4001:8000.")
         start, end = self._line(first)
         left, right = parse(wanted, end - start, "columns")
         if right < left:
@@ -71,8 +71,8 @@ class Reader:
 
         def text(count: int) -> str:
             upto = start + len(_whole_chars(data, count))
-            lines = f"lines {self.document.number(start):,}-{self.document.number(max(start, upto - 1)):,}"
-            where = f"Bytes {start + 1:,}-{upto:,} of {size:,}, {lines}."
+            lines = _range("line", self.document.number(start), self.document.number(max(start, upto - 1)))
+            where = f"{_range('Byte', start + 1, upto)} of {size:,}, {lines}."
             return f"{self._seen(exact(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
 
         count = most(len(data), lambda count: fill(text(count), self.choices))
@@ -97,8 +97,7 @@ class Reader:
     def _page(self, rows: list[Row], first: int, last: int) -> str:
         body = "".join(f"{numbered(f'{number}: ', text)}\n" for number, text, _ in rows)
         upto = first + len(rows) - 1
-        which = f"Line {first:,}" if first == upto else f"Lines {first:,}-{upto:,}"
-        where = f"{which} of {self.document.lines:,}.{self._folded(rows)}"
+        where = f"{_range('Line', first, upto)} of {self.document.lines:,}.{self._folded(rows)}"
         return f"{body}[{where} {self._next_lines(first, upto, last)}]"
 
     def _folded(self, rows: list[Row]) -> str:
@@ -193,6 +192,10 @@ def _character(data: bytes, at: int) -> tuple[int, int]:
         if data[start] < 0x80:
             break
     return at, at
+
+
+def _range(unit: str, first: int, last: int) -> str:
+    return f"{unit} {first:,}" if first == last else f"{unit}s {first:,}-{last:,}"
 
 
 def _whole_chars(data: bytes, count: int) -> bytes:
