@@ -101,6 +101,14 @@ def test_what_cannot_be_meant_is_refused_with_what_to_do(call, said):
         call()
 
 
+def test_a_callback_that_fails_does_not_fail_the_call_and_is_logged(caplog):
+    budget = Budget(1_000, on_level={}.__getitem__)
+    budget.add("user", 700)
+    clip = Clipper(Limits(tokens=250), keep="tail", store=MemoryStore(), budget=budget).clip("a word on a line\n" * 200)
+    assert (clip.outcome, budget.level) == ("stored", "alert")
+    assert caplog.messages[0] == "The on_level of a Budget failed: KeyError: 'warning'"
+
+
 # ── cached counts ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

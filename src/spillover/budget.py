@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from spillover.base.data import replace
+from spillover.base.log import warn
 from spillover.config.place import CONTEXT_TOKENS, context_tokens
 from spillover.errors import UsageError
 from spillover.limits import SMALLEST, Limits
@@ -261,7 +262,10 @@ class Budget:
     def _tell(self, crossed: tuple[Level, ...]) -> None:
         if self._on_level:
             for level in crossed:
-                self._on_level(level)
+                try:
+                    self._on_level(level)
+                except Exception as error:  # noqa: BLE001  whatever it is: a tool call may wait for us
+                    warn("The on_level of a Budget failed: %s: %s", type(error).__name__, error)
 
 
 def _whole(name: str, value: int) -> int:

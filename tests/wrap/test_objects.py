@@ -323,6 +323,16 @@ def test_whatever_a_tool_returns_the_callback_gets_its_clip(clipper, value):
     assert clipper.store.get(clip.ref).bytes == clip.total.bytes
 
 
+def test_a_callback_that_fails_does_not_fail_the_tool_and_is_logged(clipper, caplog):
+    def broken(clip):
+        raise RuntimeError("no such table")
+
+    assert "Output clipped" in clipper.wrap(returning(BIG), tool="bash", on_clip=broken)()
+    assert caplog.messages == ["The on_clip of bash failed: RuntimeError: no such table"]
+    with pytest.raises(UsageError, match="on_clip is a function that gets the Clip of each call"):
+        clipper.wrap(returning(BIG), on_clip=3)
+
+
 async def test_an_async_tool_tells_its_clip_as_well(clipper):
     clips = []
 
