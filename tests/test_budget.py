@@ -86,7 +86,7 @@ def test_a_reset_forgets_what_was_used_promised_and_decided():
         (lambda: Budget(1e5), "window=100000.0 is not a whole number"),
         (lambda: Budget(tokenizer="words"), "is unknown"),
         (lambda: Budget(warning=0.9), "shares of the window"),
-        (lambda: Budget(on_level="print"), "on_level is a function that gets the new level"),
+        (lambda: Budget(on_level="print"), "on_level must be a function that gets the new level"),
         (lambda: Budget().resize(-1), "window=-1 is not a whole number"),
         (lambda: Budget().add("tools", 1), "use one of system, user, assistant, tool_results"),
         (lambda: Budget().deduct("", 1), "use one of system"),

@@ -70,12 +70,12 @@ class Budget:
     ) -> None:
         if not 0 < warning <= alert:
             raise UsageError(
-                f"warning={warning} and alert={alert} are shares of the window, the smaller one first; use e.g. 0.75 and 0.85."
+                f"warning={warning} and alert={alert} must be shares of the window, the smaller one first; use e.g. 0.75 and 0.85."
             )
         if not stretch >= 1:
-            raise UsageError(f"stretch={stretch} is a factor of 1 or more.")
+            raise UsageError(f"stretch={stretch} is too small; use a factor of 1 or more.")
         if on_level is not None and not callable(on_level):
-            raise UsageError("on_level is a function that gets the new level, e.g. on_level=print.")
+            raise UsageError("on_level must be a function that gets the new level, e.g. on_level=print.")
         self.stretch = stretch
         self.smallest = max(_whole("smallest", smallest), SMALLEST["tokens"])
         self._count = resolve(tokenizer)

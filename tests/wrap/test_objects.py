@@ -229,7 +229,7 @@ def test_the_caller_can_leave_any_type_alone(clipper, value):
 
 @pytest.mark.parametrize("wrong", ["Image", [Image], (Image, "x"), None])
 def test_leave_is_types(clipper, wrong):
-    with pytest.raises(UsageError, match="leave is a type, or a tuple of types"):
+    with pytest.raises(UsageError, match="leave must be a type, or a tuple of types"):
         clipper.wrap(returning(1), leave=wrong)
 
 
@@ -329,7 +329,7 @@ def test_a_callback_that_fails_does_not_fail_the_tool_and_is_logged(clipper, cap
 
     assert "Output clipped" in clipper.wrap(returning(BIG), tool="bash", on_clip=broken)()
     assert caplog.messages == ["The on_clip of bash failed: RuntimeError: no such table"]
-    with pytest.raises(UsageError, match="on_clip is a function that gets the Clip of each call"):
+    with pytest.raises(UsageError, match="on_clip must be a function that gets the Clip of each call"):
         clipper.wrap(returning(BIG), on_clip=3)
 
 

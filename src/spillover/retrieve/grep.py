@@ -59,7 +59,7 @@ class Shape:
         if self.most is not None and self.most < 1:
             raise UsageError("-m 0 would show nothing; use 1 or more, or -c to count.")
         if self.invert and self.only:
-            raise UsageError("-v shows lines without a match, of which -o has nothing to show; use one of them.")
+            raise UsageError("-v shows lines without a match, so -o has nothing to show; use one of them.")
 
     @property
     def options(self) -> str:

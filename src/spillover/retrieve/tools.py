@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.ledger.entry import Operation
 
-#: An error is told in no more than this, or in less where limits are smaller.
+#: The most characters of an error; fewer where limits are smaller.
 ERROR_CHARS = 400
 #: The tool that does each.
 TOOL_OF = {

@@ -85,11 +85,11 @@ def wrap(
         raise UsageError('wrap takes a function: @clipper.wrap, @clipper.wrap(tool="bash"), or clipper.wrap(function).')
     leave = leave if isinstance(leave, tuple) else (leave,)
     if not all(isinstance(kind, type) for kind in leave):
-        raise UsageError("leave is a type, or a tuple of types, whose results are left alone.")
+        raise UsageError("leave must be a type, or a tuple of types, whose results are left alone.")
     if query is not None and not callable(query):
-        raise UsageError("query is a function of the call's arguments: query=lambda pattern, path: pattern.")
+        raise UsageError("query must be a function of the call's arguments: query=lambda pattern, path: pattern.")
     if on_clip is not None and not callable(on_clip):
-        raise UsageError("on_clip is a function that gets the Clip of each call: on_clip=clips.append.")
+        raise UsageError("on_clip must be a function that gets the Clip of each call: on_clip=clips.append.")
     name = tool or getattr(function, "__name__", choices.tool)
     if choices.leaves_alone(name):
         info("Left the tool %s alone: a rule says that it bounds its results itself.", name)
