@@ -61,7 +61,7 @@ def facts_of(clip: Clip, tool: str, call_id: str | None = None) -> dict[str, str
 def tell_clip(clip: Clip, tool: str, seconds: float, call_id: str | None = None) -> None:
     """Tell of a clip. Whatever goes wrong in somebody's exporter never fails the tool call."""
     if clip.outcome != "whole":
-        debug("Clipped an output of %s: %s.", tool, _listed(facts_of(clip, tool, call_id)))
+        debug("Clipped an output of %s: %s.", tool, _list_facts(facts_of(clip, tool, call_id)))
     if not is_on():
         return
     try:
@@ -134,7 +134,7 @@ def _meter() -> Any:
     return None if metrics is None else metrics.get_meter(NAME)
 
 
-def _listed(facts: dict[str, str | int]) -> str:
+def _list_facts(facts: dict[str, str | int]) -> str:
     return ", ".join(
         f"{name.removeprefix('spillover.')} {value}" for name, value in facts.items() if not name.startswith("gen_ai.")
     )

@@ -28,12 +28,12 @@ def parse(text: str | int, total: int, unit: str = "lines") -> tuple[int, int]:
     several = _SEVERAL.fullmatch(written)
     if several and not all(map(_THOUSANDS.fullmatch, _ENDS.split(written))):
         one = f"{several[1]}:{several[2]}"
-        raise UsageError(f"{_shown(text)} is more than one range of {unit}; ask for one at a time, e.g. {one}.")
+        raise UsageError(f"{_quote(text)} is more than one range of {unit}; ask for one at a time, e.g. {one}.")
     if dashed := _DASHED.fullmatch(written):
         written = f"{dashed[1]}:{dashed[2]}"
     found = _RANGE.fullmatch(written)
     if not found or (found["first"] is None and found["colon"] is None) or (found["plus"] and not found["last"]):
-        raise UsageError(f"{_shown(text)} is not a range of {unit}; {_how(unit)}.")
+        raise UsageError(f"{_quote(text)} is not a range of {unit}; {_how(unit)}.")
     first = _place(found["first"], 1, total, unit)
     if not found["colon"]:
         # -5 is what `tail -5` shows.
@@ -66,13 +66,13 @@ def _place(text: str | None, default: int, total: int, unit: str) -> int:
 def _number(text: str, unit: str) -> int:
     digits = text.replace(",", "").replace("_", "")
     if not digits.lstrip("-"):
-        raise UsageError(f"{_shown(text)} is not a number; {_how(unit)}.")
+        raise UsageError(f"{_quote(text)} is not a number; {_how(unit)}.")
     if len(digits) > _DIGITS:
-        raise UsageError(f"{_shown(text)} is larger than any number of {unit}; {_how(unit)}.")
+        raise UsageError(f"{_quote(text)} is larger than any number of {unit}; {_how(unit)}.")
     if not _THOUSANDS.fullmatch(text):
         pair = _PAIR.fullmatch(text)
         meant = f"write {pair[1]}:{pair[2]} for {unit} {pair[1]} to {pair[2]}" if pair else _how(unit)
-        raise UsageError(f"{_shown(text)} is not a number; {meant}.")
+        raise UsageError(f"{_quote(text)} is not a number; {meant}.")
     return int(digits)
 
 
@@ -80,5 +80,5 @@ def _how(unit: str) -> str:
     return HOW.replace("lines", unit)
 
 
-def _shown(text: object) -> str:
+def _quote(text: object) -> str:
     return repr(text)[:42]

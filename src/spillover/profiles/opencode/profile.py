@@ -91,7 +91,7 @@ def form(permission: Rules | None = None) -> Form:
     step = DELEGATE if may_delegate(permission) else INSPECT
 
     def words(told: Told) -> Words:
-        unit, removed = _removed(told)
+        unit, removed = _count_removed(told)
         whole = told.place is not None and told.stored is None
         saved = SAVED.format(place=told.place) if whole else LOST.format(lost=lost_words_without_path(told))
         hint = f"{saved}\n{step}" if told.place else saved
@@ -183,7 +183,7 @@ def _limits(lines: int | None, size: int | None) -> Limits:
     return Limits(lines=lines, bytes=size)
 
 
-def _removed(told: Told) -> tuple[str, int]:
+def _count_removed(told: Told) -> tuple[str, int]:
     """Return the unit of the limit that was hit, and how many of it are not shown."""
     most = told.limits.lines
     if told.one_end:  # as the document counts: what stands between newlines, an empty line behind the last included

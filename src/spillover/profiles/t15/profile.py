@@ -103,7 +103,7 @@ def default_folder(notice_style: NoticeStyle = "block") -> str:
 
 def _block(told: Told, warning: str) -> Words:
     # Its own two directions name the limits, as the report does; any other part may be smaller than they are.
-    sizes = told.limits.given() if told.keep in SHOWN else _shown(told)
+    sizes = told.limits.given() if told.keep in SHOWN else _list_shown(told)
     kept = " / ".join(f"{size} {name}" for name, size in sizes)
     where = f"Full output saved to: {told.place}\nUse the Read or Grep tool to access specific parts."
     lines = f"Output truncated to {_which(told)}{kept}.\n{_or_lost(told, where)}"
@@ -143,7 +143,7 @@ def _which(told: Told) -> str:
     return f"{SHOWN[told.keep]} " if told.keep in SHOWN else ""
 
 
-def _shown(told: Told) -> list[tuple[str, int]]:
+def _list_shown(told: Told) -> list[tuple[str, int]]:
     """Return how much is shown, in the units of the limits; tokens are not counted."""
     return [(name, getattr(told.shown, name)) for name, _ in told.limits.given() if name != "tokens"]
 
