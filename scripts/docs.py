@@ -203,7 +203,7 @@ def _line_of(name: str, module: Any) -> str:
 
 def _fields(value: type) -> dict[str, str]:
     """Return the fields that have a comment, with the comment."""
-    beside = re.compile(r"^    (\w+): [^\n#]+  # (?!noqa)([^\n]+)$", re.MULTILINE)
+    beside = re.compile(r"^    (\w+): [^\n#]+  # (?!noqa|type: ignore)([^\n]+)$", re.MULTILINE)
     owners = [each for each in reversed(value.__mro__) if dataclasses.is_dataclass(each)]
     return {name: said for each in owners for name, said in beside.findall(inspect.getsource(each)) if name[0] != "_"}
 

@@ -1,10 +1,12 @@
 """Several texts, one budget: the blocks of a result, the two streams of a command, the results of a turn."""
 
 import json
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from spillover.blocks import texts_of
 from spillover.clipper import Clipper
@@ -104,7 +106,7 @@ def test_no_blocks_are_no_blocks(clipper):
     assert clipper.clip_blocks([]) == []
 
 
-@pytest.mark.parametrize("wrong", ["text", b"text", {"type": "text"}])
+@pytest.mark.parametrize("wrong", ["text", b"text", {"type": "text"}, None])
 def test_what_is_no_list_of_blocks_is_refused(clipper, wrong):
     with pytest.raises(UsageError, match="takes a list of blocks"):
         clipper.clip_blocks(wrong)
@@ -267,6 +269,7 @@ MESSAGES = {
         "content": [{"toolResult": {"toolUseId": "tooluse_1", "status": "success", "content": [{"text": LOUD}]}}],
     },
     "plain": {"role": "user", "content": LOUD},
+    "MCP, a whole result": {"content": [{"type": "text", "text": LOUD}, IMAGE], "isError": False},
 }
 
 
@@ -285,7 +288,11 @@ def without_texts(value):
     """The ids, the images, and the shape around the texts."""
     if isinstance(value, dict):
         return {key: without_texts(inner) for key, inner in value.items()}
-    return [without_texts(inner) for inner in value] if isinstance(value, list) else len(value) < 100 and value
+    return (
+        [without_texts(inner) for inner in value]
+        if isinstance(value, list)
+        else isinstance(value, str) and len(value) < 100 and value
+    )
 
 
 @pytest.mark.parametrize("shape", MESSAGES)
@@ -294,6 +301,51 @@ def test_messages_that_fit_are_the_very_same(shape):
     clipped = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([message])
     assert clipped.clip.outcome == "whole"
     assert clipped[0] is message
+
+
+@dataclass(frozen=True)
+class Part:
+    """A block as the SDK of a provider has it."""
+
+    type: str
+    text: str | None = None
+    data: bytes = b""
+
+
+@dataclass
+class Message:
+    type: str  # whose it is, as in LangChain
+    content: str | list[Part]
+    call_id: str = "call_1"
+
+
+class TextContent(BaseModel):
+    """A block as the SDK of MCP has it."""
+
+    type: str = "text"
+    text: str
+
+
+OBJECTS = {
+    "a block": Part("text", LOUD),
+    "a model of Pydantic": TextContent(text=LOUD),
+    "a message": Message("tool", LOUD),
+    "a message of blocks": Message("tool", [Part("image", data=b"\x89PNG"), Part("text", LOUD)]),
+}
+
+
+@pytest.mark.parametrize("shape", OBJECTS)
+def test_the_objects_of_an_sdk_are_bounded_as_dicts_are(shape):
+    """240,900 characters in an MCP TextContent, or in a ToolMessage of LangChain, came back with the outcome "whole"."""
+    block = OBJECTS[shape]
+    clipped = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([block])
+    assert clipped.clip.outcome == "stored"
+    assert "Output clipped" in repr(clipped)
+    assert estimate("\n".join(texts_of(clipped))) <= 500
+    assert type(clipped[0]) is type(block)
+    assert LOUD in repr(block) or repr(LOUD)[1:-1] in repr(block)  # what came in is as it was
+    small = Part("text", "short")
+    assert Clipper(store=MemoryStore()).clip_blocks([small])[0] is small
 
 
 def test_no_message_and_no_result_is_dropped_since_each_answers_a_call():

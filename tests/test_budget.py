@@ -86,6 +86,7 @@ def test_a_reset_forgets_what_was_used_promised_and_decided():
         (lambda: Budget(1e5), "window=100000.0 is not a whole number"),
         (lambda: Budget(tokenizer="words"), "is unknown"),
         (lambda: Budget(warning=0.9), "shares of the window"),
+        (lambda: Budget(on_level="print"), "on_level must be a function that gets the new level"),
         (lambda: Budget().resize(-1), "window=-1 is not a whole number"),
         (lambda: Budget().add("tools", 1), "use one of system, user, assistant, tool_results"),
         (lambda: Budget().deduct("", 1), "use one of system"),
@@ -98,6 +99,14 @@ def test_a_reset_forgets_what_was_used_promised_and_decided():
 def test_what_cannot_be_meant_is_refused_with_what_to_do(call, said):
     with pytest.raises(UsageError, match=said):
         call()
+
+
+def test_a_callback_that_fails_does_not_fail_the_call_and_is_logged(caplog):
+    budget = Budget(1_000, on_level={}.__getitem__)
+    budget.add("user", 700)
+    clip = Clipper(Limits(tokens=250), keep="tail", store=MemoryStore(), budget=budget).clip("a word on a line\n" * 200)
+    assert (clip.outcome, budget.level) == ("stored", "alert")
+    assert caplog.messages[0] == "The on_level of a Budget failed: KeyError: 'warning'"
 
 
 # ── cached counts ────────────────────────────────────────────────────────────────────────────────────────────────────

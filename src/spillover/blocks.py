@@ -14,6 +14,7 @@ from spillover.limits import SMALLEST, Limits, Size, count_lines
 from spillover.result import Clip
 from spillover.select.ends import fair
 from spillover.view.document import Section
+from spillover.wrap.shape import copy_object, fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ UNTYPED_PATHS: tuple[tuple[str, ...], ...] = (
     ("text",),
     ("toolResult", "content"),
     *((name, "response", key) for name in ("functionResponse", "function_response") for key in ("output", "result")),
+    ("content",),  # a whole result of MCP
 )
 #: When both streams overflow, stderr gets two parts of three.
 STREAM_WEIGHTS = {"stdout": 1, "stderr": 2}
@@ -63,7 +65,7 @@ def clip_blocks(
     cwd: str | None = None,
 ) -> Blocks:
     """Clip the texts of blocks, or of whole messages, within one budget; leave order, media and the rest as they are."""
-    if isinstance(blocks, (str, bytes, Mapping)):
+    if blocks is None or isinstance(blocks, (str, bytes, Mapping)) or fields_of(blocks) is not None:
         raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
     texts, clip = clip_texts(texts_of(blocks), choices, call_id=call_id, command=command, cwd=cwd)
     return Blocks(_put_all(blocks, iter(texts), keep_empty=clip.outcome == "whole"), clip)
@@ -104,25 +106,34 @@ def _texts(block: Any) -> list[str]:
 
 
 def _path_of(block: Any) -> tuple[str, ...]:
-    """Return the keys under which a block or a message has its text, or more blocks; nothing for media."""
-    if not isinstance(block, Mapping):
-        return ()
-    kind = block.get("type")
+    """Return the keys under which a block or a message has its text, or more blocks; nothing for media.
+
+    An object of an SDK has the same as fields.
+    """
+    fields = _fields(block)
+    kind = fields.get("type")
     if kind is None or kind == "message":
-        if isinstance(block.get("role"), str):
-            return ("content",) if "content" in block else ("parts",)
+        if isinstance(fields.get("role"), str):
+            return ("content",) if "content" in fields else ("parts",)
         return next((path for path in UNTYPED_PATHS if isinstance(_get(block, path), (str, list))), ())
     if not isinstance(kind, str):
         return ()
     if kind == "document":  # of Anthropic: plain text, or blocks; a PDF is media
         form = _get(block, ("source", "type"))
         return ("source", "data") if form == "text" else ("source", "content") if form == "content" else ()
-    return ("text",) if kind in TEXT_TYPES else TEXT_PATHS.get(kind, ())
+    if kind in TEXT_TYPES:
+        return ("text",)
+    # The type of a message may say whose it is: LangChain's are "human", "ai" and "tool".
+    return TEXT_PATHS.get(kind, () if isinstance(block, Mapping) else ("content",))
+
+
+def _fields(block: Any) -> Mapping[str, Any]:
+    return block if isinstance(block, Mapping) else fields_of(block) or {}
 
 
 def _get(block: Any, path: Sequence[str]) -> Any:
     for key in path:
-        block = block.get(key) if isinstance(block, Mapping) else None
+        block = _fields(block).get(key)
     return block if path else None
 
 
@@ -139,7 +150,7 @@ def _put_all(blocks: Sequence[Any], texts: Iterator[str], *, keep_empty: bool) -
 def _is_text(block: Any) -> bool:
     """Return whether a block is nothing but text. A result or a message answers a call, and has to stay."""
     kinds = (*TEXT_TYPES, "resource", "document", "search_result")
-    return isinstance(block, str) or block.get("type") in kinds or _path_of(block) == ("text",)
+    return isinstance(block, str) or _fields(block).get("type") in kinds or _path_of(block) == ("text",)
 
 
 def _put(block: Any, texts: Iterator[str], *, keep_empty: bool) -> Any:
@@ -156,7 +167,8 @@ def _put(block: Any, texts: Iterator[str], *, keep_empty: bool) -> Any:
 
 def _with(block: Any, path: Sequence[str], value: Any) -> Any:
     key, *below = path
-    return {**block, key: _with(block[key], below, value) if below else value}
+    new = _with(_fields(block)[key], below, value) if below else value
+    return {**block, key: new} if isinstance(block, Mapping) else copy_object(block, {key: new})
 
 
 def clip_streams(streams: Mapping[str, Source], choices: Choices, *, call_id: str | None = None) -> Clip:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from spillover.base.data import replace
+from spillover.base.log import warn
 from spillover.config.place import CONTEXT_TOKENS, context_tokens
 from spillover.errors import UsageError
 from spillover.limits import SMALLEST, Limits
@@ -69,10 +70,12 @@ class Budget:
     ) -> None:
         if not 0 < warning <= alert:
             raise UsageError(
-                f"warning={warning} and alert={alert} are shares of the window, the smaller one first; use e.g. 0.75 and 0.85."
+                f"warning={warning} and alert={alert} must be shares of the window, the smaller one first; use e.g. 0.75 and 0.85."
             )
         if not stretch >= 1:
-            raise UsageError(f"stretch={stretch} is a factor of 1 or more.")
+            raise UsageError(f"stretch={stretch} is too small; use a factor of 1 or more.")
+        if on_level is not None and not callable(on_level):
+            raise UsageError("on_level must be a function that gets the new level, e.g. on_level=print.")
         self.stretch = stretch
         self.smallest = max(_whole("smallest", smallest), SMALLEST["tokens"])
         self._count = resolve(tokenizer)
@@ -259,7 +262,10 @@ class Budget:
     def _tell(self, crossed: tuple[Level, ...]) -> None:
         if self._on_level:
             for level in crossed:
-                self._on_level(level)
+                try:
+                    self._on_level(level)
+                except Exception as error:  # noqa: BLE001  whatever it is: a tool call may wait for us
+                    warn("The on_level of a Budget failed: %s: %s", type(error).__name__, error)
 
 
 def _whole(name: str, value: int) -> int:

@@ -39,7 +39,7 @@ class Capture:
     def clip(self) -> Clip:
         """What the model gets. Asking for it ends the capture."""
         if self._dropped:
-            raise UsageError("this capture was left by an exception, and kept nothing.")
+            raise UsageError("this capture ended with an exception, and kept nothing.")
         if self._clip is None:
             self._clip = pipeline.settle(self._intake, self._choices, call_id=self._call_id)
         return self._clip

@@ -102,7 +102,7 @@ class Choices:
     redact: Redact = "off"  # "shown": secrets are covered in what a model reads; "stored": in what is stored, too
     query: str = ""  # what the caller wants to know: raises what answers it
     worth: float = DEFAULT_WORTH  # below this expected worth per token nothing more is shown; 0 fills the limits
-    since: str = "auto"  # the earlier run it is told against: "last", "good" (exit code 0), a ref or "off"; "auto": see `spill run`
+    since: str = "auto"  # compare with this run: "last", "good" (exit code 0), a ref, "off"; "auto": see `spill run`
     budget: Pool | None = None  # the Budget that every call takes its tokens from, and adds its result to
     stats: bool | None = None  # what is in the journal: True all, False nothing, None what is cut and fetched back
     _count: Callable[[str], int] = field(init=False, repr=False, compare=False)
@@ -115,7 +115,7 @@ class Choices:
         if not isinstance(self.wording, Wording) and not hasattr(self.wording, "cuts"):
             raise UsageError("wording must be a Wording, or the Form of a profile.")
         if not isinstance(self.limits, Limits) or not isinstance(self.trigger, Limits | None):
-            raise UsageError("limits and trigger are Limits, e.g. Limits(tokens=4_000).")
+            raise UsageError("limits and trigger must be Limits, e.g. Limits(tokens=4_000).")
         if not callable(self.keep) and self.keep not in KEEPS:
             raise UsageError(f"keep={self.keep!r} is not valid; use {', '.join(KEEPS)} or a selector.")
         if self.form is not None:
@@ -133,7 +133,7 @@ class Choices:
         if isinstance(self.cap, bool) or not isinstance(self.cap, int):
             raise UsageError(f"cap={self.cap!r} is not a number of bytes, e.g. cap=500_000_000.")
         if not isinstance(self.query, str):
-            raise UsageError("query is text: what you want to know of the output.")
+            raise UsageError("query must be text: what you want to know about the output.")
         if not isinstance(self.since, str) or not self.since:
             raise UsageError(f'since={self.since!r} is not valid; use "last", "good", "off" or the ref of an output.')
         if isinstance(self.worth, bool) or not isinstance(self.worth, (int, float)) or not 0 <= self.worth <= 1:
@@ -142,8 +142,16 @@ class Choices:
             raise UsageError(
                 f"stats={self.stats!r} is not valid; use True, False, or None for what is cut and fetched back."
             )
+        if not isinstance(self.raw, bool):
+            raise UsageError(f"raw={self.raw!r:.80} is not valid; use True or False.")
+        if not isinstance(self.tool, str):
+            raise UsageError(f"tool={self.tool!r:.80} is not the name of a tool.")
+        if self.budget is not None and not (hasattr(self.budget, "limits") and hasattr(self.budget, "add")):
+            raise UsageError(f"budget={self.budget!r:.80} is not a Budget; use e.g. Budget(200_000).")
         if self.cap < 1:
             raise UsageError(f"cap={self.cap} would store nothing; use 1 byte or more.")
+        if not hasattr(self.rules, "items"):
+            raise UsageError('rules must map names of tools to choices, e.g. {"pytest*": {"keep": "tail"}}.')
         self._check_trigger()
         self._check_room()
         for pattern, rule in self.rules.items():
@@ -190,7 +198,7 @@ class Choices:
             )
 
     def wanted(self, command: str = "", name: str = "") -> Wanted:
-        """Return what selectors are told of an output."""
+        """Return what selectors know about an output besides its bytes."""
         from spillover.select.wanted import Wanted  # nothing of it is wanted before something overflows
 
         known = name or command or self.tool
@@ -246,7 +254,7 @@ class Choices:
         return may_hold(text) if self.wording is WORDING else not self.raw and self.form is None
 
     def guard(self) -> Guard | None:
-        """Marks what reads like a notice and is none of ours; None where the words are another system's, or shown raw."""
+        """Return what marks text that reads like a notice of ours and is not; None where the words are another system's, or shown raw."""
         if self.raw or not isinstance(self.wording, Wording):
             return None
         return Guard(self._notices, () if self.wording is WORDING else self.wording.openings)
@@ -331,16 +339,16 @@ class Choices:
         return self if tool == self.tool else replace(self, tool=tool)
 
     def asking(self, query: str | None) -> Self:
-        """Return the choices for a call that asks for something; nothing asked leaves what was chosen."""
+        """Return the choices for a call with a query of its own; without one, the same choices."""
         return self if not query or query == self.query else replace(self, query=query)
 
     @property
     def compares(self) -> bool:
-        """Whether an output is told against an earlier one. "auto" leaves it to `spill run`, which knows how a command ended."""
+        """Whether an output is compared with an earlier one. "auto" leaves it to `spill run`, which knows how a command ended."""
         return self.since not in ("off", "auto") and self.form is None
 
     def telling_since(self, since: str | None) -> Self:
-        """Return the choices for a call that is told against an earlier one; None leaves what was chosen."""
+        """Return the choices for a call that is compared with an earlier one; None leaves what was chosen."""
         return self if since is None or since == self.since else replace(self, since=since)
 
     def for_command(self, command: str | Sequence[str] | None) -> Self:

@@ -112,7 +112,7 @@ class Limits:
         return Limits(**{name: min(value for own, value in both if own == name) for name, _ in both})
 
     def without(self, text: str, count: Callable[[str], int]) -> Limits | None:
-        """The same less what a text of whole lines takes; None where that leaves too little for an answer."""
+        """Return the limits less what a text of whole lines takes; None where that leaves too little for an answer."""
         taken = {"lines": count_lines(text), "bytes": len(text.encode("utf-8", "surrogatepass")), "chars": len(text)}
         if self.tokens is not None:
             taken["tokens"] = count(text) + 1  # two texts that meet may count one more than each alone

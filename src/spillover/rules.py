@@ -88,7 +88,11 @@ def read_rule(rule: Mapping[str, Any], limits: Limits, trigger: Limits | None) -
 
 
 def check_rule(pattern: str, rule: Mapping[str, Any]) -> None:
-    """Raise a UsageError for a key that no rule has."""
+    """Raise a UsageError for what is no rule, and for a key that no rule has."""
+    if not isinstance(pattern, str) or not hasattr(rule, "items"):
+        raise UsageError(
+            f'the rule for {pattern!r:.80} is not choices by name; use e.g. {{"pytest*": {{"keep": "tail"}}}}.'
+        )
     for key in rule:
         if key not in KEYS:
             raise UsageError(f"the rule for {pattern!r} has {key!r}; a rule may set {', '.join(sorted(KEYS))}.")

@@ -37,7 +37,7 @@ def is_on() -> bool:
 
 
 def facts_of(clip: Clip, tool: str, call_id: str | None = None) -> dict[str, str | int]:
-    """Return what is told of a clip, under the names it is told by. No word of the output is among it."""
+    """Return what is reported about a clip, by attribute. No word of the output is among it."""
     total, shown = clip.total, clip.shown
     told: dict[str, str | int | None] = {
         "gen_ai.operation.name": "execute_tool",
@@ -61,7 +61,7 @@ def facts_of(clip: Clip, tool: str, call_id: str | None = None) -> dict[str, str
 def tell_clip(clip: Clip, tool: str, seconds: float, call_id: str | None = None) -> None:
     """Tell of a clip. Whatever goes wrong in somebody's exporter never fails the tool call."""
     if clip.outcome != "whole":
-        debug("Clipped an output of %s: %s.", tool, _listed(facts_of(clip, tool, call_id)))
+        debug("Clipped an output of %s: %s.", tool, _list_facts(facts_of(clip, tool, call_id)))
     if not is_on():
         return
     try:
@@ -77,7 +77,7 @@ def tell_clip(clip: Clip, tool: str, seconds: float, call_id: str | None = None)
             _count("spillover.failures", 1, labels)
         _time(seconds, {**labels, "spillover.operation": "clip"})
     except Exception as error:  # noqa: BLE001  an exporter is somebody else's
-        info("OpenTelemetry refused what was told of a clip: %s", error)
+        info("OpenTelemetry rejected the event of a clip: %s", error)
 
 
 def tell_retrieval(kind: str, ref: str, tokens: int, seconds: float) -> None:
@@ -96,7 +96,7 @@ def tell_retrieval(kind: str, ref: str, tokens: int, seconds: float) -> None:
         _count("spillover.tokens.fetched", tokens, labels)
         _time(seconds, labels)
     except Exception as error:  # noqa: BLE001  as above
-        info("OpenTelemetry refused what was told of a retrieval: %s", error)
+        info("OpenTelemetry rejected the event of a retrieval: %s", error)
 
 
 def _trace(event: str, name: str, facts: dict[str, str | int], seconds: float) -> None:
@@ -134,7 +134,7 @@ def _meter() -> Any:
     return None if metrics is None else metrics.get_meter(NAME)
 
 
-def _listed(facts: dict[str, str | int]) -> str:
+def _list_facts(facts: dict[str, str | int]) -> str:
     return ", ".join(
         f"{name.removeprefix('spillover.')} {value}" for name, value in facts.items() if not name.startswith("gen_ai.")
     )

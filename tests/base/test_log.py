@@ -51,7 +51,7 @@ def test_what_was_swept(said, tmp_path):
     store.sweep()
     [(level, words)] = said()
     assert level == "INFO"
-    assert words.startswith("Swept 1 outputs of ")
+    assert words.startswith("Swept 1 output of ")
     assert clip.ref not in [record.ref for record in store.list()]
 
 

@@ -46,6 +46,11 @@ def complete(*words):
         (["spill", "completion", ""], ["bash", "zsh", "fish"]),
         (["spill", "run", "--", "true"], ["true"]),
         (["spill", "run", "--tokens", ""], []),
+        (["spill", "run", "--keep", "t"], ["tail"]),
+        (["spill", "--keep", "s"], ["signal"]),
+        (["spill", "--lines", "5", "--profile", ""], ["opencode", "t15", "klaude", "daycare", "vtcode"]),
+        (["spill", "stats", "--by", "d"], ["day"]),
+        (["spill", "init", "--scope", ""], ["user", "project"]),
         (["spill", "nonsense", ""], []),
     ],
     ids=" ".join,
@@ -74,3 +79,13 @@ def test_the_shell_itself_accepts_the_script(shell):
         pytest.skip(f"{shell} is not installed here")
     ran = subprocess.run([shell, "-n"], input=SCRIPTS[shell](), capture_output=True, text=True, check=False, timeout=30)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_zsh_and_fish_complete_the_values_and_the_options_of_the_filter_too():
+    """`spill --k` proposed nothing in zsh, and `spill --keep` files in fish; both were tried in those shells."""
+    zsh, fish = SCRIPTS["zsh"](), SCRIPTS["fish"]()
+    assert "  if [[ $words[2] == -* ]]; then\n    _arguments -s" in zsh
+    assert ":value:(auto signal head ends tail)'" in zsh
+    assert "-l keep -x -a 'auto signal head ends tail'" in fish
+    assert "-l store -r -F" in fish
+    assert not [line for line in fish.splitlines() if " -r " in line and " -F" not in line]

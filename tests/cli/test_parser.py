@@ -150,7 +150,7 @@ WRONG = [
     (["show", "/etc/passwd"], "is not a ref"),
     (["pin", "bash-7f3a9c2e41d0.txt"], "No output is stored under bash-7f3a9c2e41d0"),
     (["verify", "a b"], "is not a ref"),
-    (["grep", "a\nb", "x"], "is not a ref"),
+    (["grep", "a\nb", "x"], r"Neither 'a\nb' nor 'x' names an output of this project."),
     (["read", "x" * 10_000], "is not a ref"),
 ]
 

@@ -55,7 +55,8 @@ def test_columns_and_bytes(spill, store):
     ref = put(store, b"one\n" + b"0123456789" * 1_000 + b"\nthree\n", tool="cat").ref
     assert spill("read", ref, "2", "--columns", "5:8").stdout.startswith("2: 4567\n")
     assert spill("read", ref, "2", "--columns", "-3:").stdout.startswith("2: 789\n")
-    assert spill("read", ref, "--bytes", "1:3").stdout.startswith("one\n")
+    assert spill("read", ref, "--bytes", "1:3").stdout.startswith("one\n[Bytes 1-3 of 10,011, line 1. Next: ")
+    assert "\n[Byte 2 of 10,011, line 1. Next: " in spill("read", ref, "--bytes", "2").stdout
     assert spill("read", ref, "--bytes", "-6:").stdout.startswith("three")
 
 
@@ -257,10 +258,10 @@ def test_more_than_fits_says_how_to_go_on(spill, ref):
         (["grep", "REF", "x", "-A", "100000"], "is not between 0 and"),
         (["read", "REF", "5:+"], "is not a range"),
         (["read", "REF", "1:2:3"], "is not a range"),
-        (["read", "REF", "1:2", "--columns", "1:2"], "columns are of one line"),
+        (["read", "REF", "1:2", "--columns", "1:2"], "columns need a single line: e.g. line 7, columns 4001:8000."),
         (["read", "REF", "1:2", "--bytes", "1:2"], "use bytes alone, or lines and columns together"),
         (["read", "REF", "--columns", "x"], "is not a range of columns"),
-        (["read", "REF", "99999999999999999999999"], "is not a number"),
+        (["read", "REF", "99999999999999999999999"], "is larger than any number of lines"),
         (["grep", "REF", "("], "missing )"),
         (["grep", "REF", "(?=x)"], "(?="),
         (["grep", "REF", r"(a)\1"], r"\1"),

@@ -183,7 +183,7 @@ def test_doctor_says_how_to_close_a_store_that_others_could_look_into(spill, tmp
     (tmp_path / "a store").chmod(0o755)
     said = spill("doctor")
     assert said.returncode == 1
-    assert "has mode 755; run `chmod 700 " in said.stdout
+    assert "has mode 0755; run `chmod 700 " in said.stdout
     assert (tmp_path / "a store").stat().st_mode & 0o777 == 0o755, "a folder that was there keeps its mode"
 
 

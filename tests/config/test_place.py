@@ -82,6 +82,8 @@ def test_a_store_is_itself():
         (None, "store=None is not a store (it has no writer, get, open, list, delete, pin, where)"),
         (5, "store=5 is not a store"),
         (object(), "is not a store"),
+        ("s3:/bucket", "store='s3:/bucket' is not a URL; use s3://bucket, or ./s3:/bucket for a folder of that name."),
+        ("file:", "is not a URL"),
         ({}, "it has no writer, open, list, delete, pin, where"),
         (MemoryStore, "store=MemoryStore is a class; use an object of it, e.g. MemoryStore()."),
     ],

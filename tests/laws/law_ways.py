@@ -120,13 +120,23 @@ def by_streams(clipper, data, cuts, folder):
     return one(clipper.clip_streams(stdout=parts[0], stderr=parts[1]), behind_each_other(parts))
 
 
+@dataclass(frozen=True)
+class TextBlock:
+    """A block as the SDK of a provider has it."""
+
+    text: str
+    type: str = "text"
+
+
 def by_blocks(clipper, data, cuts, folder):
+    """Blocks as dicts and as objects, in turn."""
     texts = [as_text(part) for part in chunked(data, cuts)]
     image = {"type": "image", "data": "…", "mimeType": "image/png"}
-    given = [image, *({"type": "text", "text": text} for text in texts)]
+    given = [image, *(TextBlock(text) if n % 2 else {"type": "text", "text": text} for n, text in enumerate(texts))]
     blocks = clipper.clip_blocks(given)
-    assert [block for block in blocks if block["type"] == "image"] == [image]
-    return Came(block_texts(blocks), (blocks.clip,), (behind_each_other(map(as_bytes, texts)),))
+    as_dicts = [asdict(block) if isinstance(block, TextBlock) else block for block in blocks]
+    assert [block for block in as_dicts if block["type"] == "image"] == [image]
+    return Came(block_texts(as_dicts), (blocks.clip,), (behind_each_other(map(as_bytes, texts)),))
 
 
 def by_messages(clipper, data, cuts, folder):

@@ -196,7 +196,7 @@ def test_a_list_has_only_outputs_of_the_same_scope(store, ref):
         asked = clipper(store, scope)
         listed = {tool.__name__: tool for tool in asked.tools()}["list_outputs"]().splitlines()
         assert {row.split()[0] for row in listed[:-1]} == refs
-        assert listed[-1] == f"[{len(refs)} of {len(refs)} stored outputs.]"
+        assert listed[-1] == f"[{len(refs)} of {len(refs)} stored output{'s' * (len(refs) != 1)}.]"
         assert {record.ref for record in asked.outputs.list()} == refs
 
 

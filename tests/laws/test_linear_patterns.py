@@ -38,7 +38,7 @@ LINEAR = {
     "adapters/mcp/result.py": {"_UNCLEAN": ONE},
     "cli/hook.py": {"'(?s)\"(?:[^\"\\\\\\\\]++|\\\\\\\\.)*+\"?|[\\\\[\\\\]{}]'": "possessive; once begun, a string matches, closed or not"},
     "cli/stats.py": {"pattern": "a row of STYLES, which are ours, on the table that `spill stats` prints"},
-    "cli/parser.py": {"_FROM_END": ANCHORED},
+    "cli/parser.py": {"_FROM_END": ANCHORED, "_EXPRESSION": ANCHORED},
     "config/host.py": {"fnmatchcase": STARS},
     "base/jsonc.py": {"_TOKEN": "one token behind the other, each possessive; a quote, or /*, that is not closed is one character, a file of the user's", "_BLANKS": ANCHORED},
     "models.py": {"f-string": "the name of a model from the caller's own choices, and patterns of the caller or ours"},
@@ -59,6 +59,8 @@ LINEAR = {
     "retrieve/ranges.py": {
         "_RANGE": "fullmatch of classes with a colon between them, which none has",
         "_DASHED": "fullmatch of classes with a dash between them, which none has",
+        "_SEVERAL": ANCHORED,
+        "_ENDS": ONE,
         "_PAIR": SHORT,
         "_THOUSANDS": SHORT,
     },

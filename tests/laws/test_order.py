@@ -106,7 +106,6 @@ ORDER = """
     retrieve.tools
     retrieve.specs
     profiles
-    profiles.opencode       profiles.t15         profiles.klaude     profiles.daycare    profiles.vtcode
     profiles.vtcode.estimate profiles.vtcode.display
     config.values
     config.trust            config.file
@@ -155,6 +154,7 @@ ORDER = """
     profiles.t15.profile    profiles.klaude.profile profiles.daycare.exec profiles.daycare.rlm
     profiles.daycare.net
     profiles.daycare.profile profiles.vtcode.profile
+    profiles.opencode       profiles.t15         profiles.klaude     profiles.daycare    profiles.vtcode
     cli.exits               cli.output           cli.setup           cli.arguments       cli.mistakes        cli.units
     cli.live                cli.commands         cli.refs
     cli.completion

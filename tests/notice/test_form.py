@@ -109,12 +109,28 @@ def test_t15_names_neither_end_where_it_shows_more_than_one(style, keep):
     made = replace(made, limits=Limits(lines=10) if style != "generic" else Limits(chars=70))
     clip = made.clip(TEXT)
     said = {
-        "block": "Output truncated to 10 lines.",
+        "block": f"Output truncated to {clip.shown.lines} lines.",
         "recipe": f"[Output truncated: 100 lines → {clip.shown.lines} lines kept ({keep}).",
-        "generic": "[Output was 792 bytes, truncated to 70 characters.",
+        "generic": f"[Output was 792 bytes, truncated to {clip.shown.chars} characters.",
     }
     assert said[style] in clip.text
     assert clip.text.count("\n...\n") == len(clip.hidden)
+
+
+@pytest.mark.parametrize(
+    ("style", "said"),
+    [
+        ("block", "Output truncated to 3 lines / 24 bytes."),
+        ("recipe", "100 lines → 3 lines kept."),
+        ("generic", "truncated to 24 characters."),
+    ],
+)
+def test_t15_says_how_much_is_shown_where_that_is_less_than_the_limits(style, said):
+    """It said "truncated to 2000 lines / 50000 bytes", and "to 50k", above three lines."""
+    limits = Limits(chars=700) if style == "generic" else Limits(lines=40, bytes=50_000)
+    made = profiles.t15.clipper(notice_style=style, store=MemoryStore(), limits=limits)
+    chosen = replace(made, keep=lambda document, fill: [Span(document.start(50), document.start(53))])
+    assert said in chosen.clip(TEXT).text
 
 
 @pytest.mark.parametrize("name", ["opencode", "t15"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import spillover.notice.form
-from spillover import profiles
+from spillover import DirStore, profiles
 from spillover.profiles.base import _without_path
 
 
@@ -29,6 +29,16 @@ def test_dir_shows_the_names_of_a_profile_and_its_page_has_each_of_them(name):
     assert "clipper" in dir(profile)
     assert [each for each in dir(profile) if not hasattr(profile, each)] == []
     assert [each for each in dir(profile) if not re.search(rf"\b{each}\b", page)] == []
+
+
+@pytest.mark.parametrize("name", profiles.NAMES)
+def test_a_path_is_a_store_as_it_is_for_every_clipper(name, tmp_path):
+    """The files stood beside the refs of the folder, and had no names of the profile's."""
+    by_path, by_store = (profiles.named(name).clipper(store=store) for store in (tmp_path, DirStore(tmp_path)))
+    assert type(by_path.store) is type(by_store.store)
+    clip = by_path.clip("line\n" * 90_000, tool="bash", call_id="call_1")
+    folder = tmp_path if name == "daycare" else tmp_path / name  # daycare has no file names of its own
+    assert Path(clip.path).parent == folder
 
 
 def test_a_name_that_is_none_is_said():

@@ -29,6 +29,8 @@ from spillover.retrieve.ranges import parse
         ("1_000:", 1_000, 200),
         ("1,000:", 1_000, 200),
         ("120-180", 120, 180),
+        ("120-", 120, 200),
+        ("1-1,000", 1, 200),
         ("120 - 180", 120, 180),
         ("120\u2013180", 120, 180),
         ("-5", 196, 200),
@@ -83,7 +85,9 @@ def test_an_empty_output_has_no_line_to_give():
         ("0:5", "counted from 1"),
         (",", "is not a number"),
         ("1:_", "is not a number"),
-        ("9" * 30, "is not a number"),
+        ("9" * 30, "is larger than any number of lines"),
+        ("1-3,7", "'1-3,7' is more than one range of lines; ask for one at a time, e.g. 1:3."),
+        ("1:3, 7:9", "is more than one range of lines"),
     ],
 )
 def test_what_is_no_range_is_told_how_to_write_one(written, told):

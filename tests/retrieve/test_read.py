@@ -34,7 +34,7 @@ def read(data, clipper=CLIPPER, **where):
         ({"lines": "7:+2"}, "7: line7\n8: line8\n[Lines 7-8 of 100. Next: spill read REF 9:10]"),
         ({"lines": "99:500"}, "99: line99\n100: line100\n[Lines 99-100 of 100. The end.]"),
         ({"bytes": "1:8"}, "line1\nli\n[Bytes 1-8 of 692, lines 1-2. Next: spill read REF --bytes 9:16]"),
-        ({"bytes": "690:"}, "00\n\n[Bytes 690-692 of 692, lines 100-100. The end.]"),
+        ({"bytes": "690:"}, "00\n\n[Bytes 690-692 of 692, line 100. The end.]"),
         ({"lines": 7, "columns": "2:3"}, "7: in\n[Line 7, columns 2-3 of 5. Next: spill read REF 7 --columns 4:5]"),
         ({"lines": 7, "columns": "2:"}, "7: ine7\n[Line 7, columns 2-5 of 5. Next: spill read REF 8:8]"),
         ({"lines": 100, "columns": "1:"}, "100: line100\n[Line 100, columns 1-7 of 7. The end.]"),
@@ -69,7 +69,7 @@ def test_what_is_not_there_is_said_with_what_there_is(data, where, told):
 @pytest.mark.parametrize(
     ("where", "told"),
     [
-        ({"lines": "1:2", "columns": "1:"}, "columns are of one line"),
+        ({"lines": "1:2", "columns": "1:"}, "columns need a single line"),
         ({"bytes": "1:", "lines": "1"}, "use bytes alone, or lines and columns together"),
         ({"bytes": "1:", "columns": "1"}, "use bytes alone, or lines and columns together"),
         ({"lines": "x"}, "not a range of lines"),
@@ -100,9 +100,9 @@ def test_lines_are_shown_as_the_model_saw_them_and_bytes_as_they_are():
         ("éàü".encode(), "2:2", "é\n[Bytes 1-2"),
         ("a😀b".encode(), "3:4", "😀\n[Bytes 2-5 of 6"),
         ("a😀b".encode(), "1:3", "a😀\n[Bytes 1-5"),
-        (b"a\x80\x80b", "2:2", "\ufffd\n[Bytes 2-2 of 4"),  # not inside a character: broken bytes, as they come
-        (b"a\xf0\x9f\x98", "3:3", "\ufffd\n[Bytes 3-3"),
-        (b"\xc3\n\xa9", "3:3", "\ufffd\n[Bytes 3-3"),
+        (b"a\x80\x80b", "2:2", "\ufffd\n[Byte 2 of 4"),  # not inside a character: broken bytes, as they come
+        (b"a\xf0\x9f\x98", "3:3", "\ufffd\n[Byte 3"),
+        (b"\xc3\n\xa9", "3:3", "\ufffd\n[Byte 3"),
     ],
 )
 def test_no_character_is_cut_in_two(data, where, expected):

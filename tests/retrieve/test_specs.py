@@ -83,6 +83,9 @@ def test_what_is_not_given_may_be_nothing_at_all(clipper, ref, nothing):
         ({"lines": "7–9"}, {"lines": "7:9"}),  # noqa: RUF001  what typography makes of it
         ({"lines": "7..9"}, {"lines": "7:9"}),
         ({"lines": "L7-L9"}, {"lines": "7:9"}),
+        ({"lines": "#L7-L9"}, {"lines": "7:9"}),
+        ({"lines": "7", "columns": "", "bytes": "", "since": ""}, {"lines": "7"}),
+        ({"lines": "7", "pointer": None}, {"lines": "7"}),
         ({"lines": "lines 7-9"}, {"lines": "7:9"}),
         ({"lines": "7, 9"}, {"lines": "7:9"}),
         ({"lines": "7-"}, {"lines": "7:"}),
@@ -100,6 +103,44 @@ def test_what_models_send_for_a_range_is_what_was_meant(clipper, ref, given, mea
     assert (
         clipper.dispatch("read_output", {"ref": ref, **given}).text
         == clipper.dispatch("read_output", {"ref": ref, **meant}).text
+    )
+
+
+@pytest.mark.parametrize("yes", [True, "true", "True", 1, "1", "yes"])
+def test_what_models_send_for_yes_is_yes(clipper, ref, yes):
+    answer = clipper.dispatch("grep_output", {"ref": ref, "pattern": "LINE 777", "ignore_case": yes})
+    assert (answer.is_error, answer.text.startswith("777: ")) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("read_output", {"lines": 0}),
+        ("read_output", {"lines": "1-3,7"}),
+        ("read_output", {"lines": [1, 3, 7]}),
+        ("read_output", {"lines": "9:1"}),
+        ("read_output", {"lines": "1:2", "bytes": "1:2"}),
+        ("read_output", {"offset": 3}),
+        ("grep_output", {}),
+        ("grep_output", {"pattern": ""}),
+        ("grep_output", {"pattern": "("}),
+        ("grep_output", {"pattern": "^$"}),
+        ("grep_output", {"pattern": "x", "context": -1}),
+        ("grep_output", {"pattern": "x", "context": "many"}),
+        ("grep_output", {"pattern": "x", "start": "abc"}),
+    ],
+)
+def test_every_refusal_shows_what_to_send(clipper, ref, name, given):
+    answer = clipper.dispatch(name, {"ref": ref, **given})
+    assert answer.is_error
+    assert any(words in answer.text for words in (f"for example {name}(", "write ", "e.g. 1:3"))
+
+
+def test_the_plain_functions_take_a_text_for_a_number_and_answer_in_words_where_it_is_none(clipper, ref):
+    grep = clipper.tools()[1]
+    assert grep(ref, "line 777", context="1").startswith("776- line 776\n777: line 777\n")
+    assert grep(ref, "line 777", context="many").startswith(
+        "[context='many' is not a whole number; for example grep_output("
     )
 
 
@@ -140,7 +181,7 @@ def test_a_text_for_a_number_is_what_was_meant(clipper, ref, context):
             {"ref": "last", "pattern": "x", "context": float("inf")},
             "the argument context is not an integer; for example grep_output(",
         ),
-        ("grep_output", {"ref": "last", "pattern": "x", "fixed": "yes"}, "the argument fixed is not a boolean"),
+        ("grep_output", {"ref": "last", "pattern": "x", "fixed": "perhaps"}, "the argument fixed is not a boolean"),
         ("read_output", "{", "the arguments are not JSON"),
         ("read_output", "[" * 100_000, "failed"),
         ("read_output", "[1]", "the arguments are not an object; send one such as {"),
@@ -160,7 +201,7 @@ def test_what_is_wrong_with_a_call_is_said_in_words_that_fit(clipper, name, argu
     assert Limits(bytes=400).hold(answer, clipper.count, byte_bound=True)
 
 
-@pytest.mark.parametrize("wrong", ["x", "", [], [1, 2, 3], ["a", "b"], "1-x", True, {}, {"a": 1}, 1.5, "7:9:11", "[7"])
+@pytest.mark.parametrize("wrong", ["x", " ", [], [1, 2, 3], ["a", "b"], "1-x", True, {}, {"a": 1}, 1.5, "7:9:11", "[7"])
 def test_a_range_that_is_none_is_refused_with_an_example(clipper, ref, wrong):
     said = clipper.dispatch("read_output", {"ref": ref, "lines": wrong})
     assert said.is_error

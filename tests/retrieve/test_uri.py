@@ -78,7 +78,7 @@ def test_a_json_pointer_leads_to_the_value(clipper):
     for wrong, said in (
         ("/items/900", "900 items"),
         ("/nothing", "beside it there are items"),
-        ("/items/0/name/x", "without parts"),
+        ("/items/0/name/x", "has no members"),
     ):
         with pytest.raises(UsageError, match=said):
             clipper.read(f"spill://{ref}#{wrong}")

@@ -142,7 +142,7 @@ def test_an_output_that_is_larger_than_the_store_may_be_is_refused_while_it_is_w
     writer = store.writer()
     writer.write(b"x" * 60_000)
     os.write(writer.fileno(), b"y" * 30_000)
-    with pytest.raises(StoreError, match=r"larger than all of the store may be \(100,000 bytes\)"):
+    with pytest.raises(StoreError, match=r"larger than the whole store may be \(100,000 bytes\)"):
         writer.write(b"z" * 10_001)
     blob = writer.blob()
     assert blob.size == 90_000
@@ -154,7 +154,7 @@ def test_a_command_that_writes_straight_into_the_store_stops_at_its_limit(root):
     clipper = Clipper(Limits(tokens=200), store=DirStore(root, Retention(bytes=3_000_000)))
     run = clipper.run(["sh", "-c", "head -c 9000000 /dev/zero; exit 7"])
     assert (run.exit_code, run.clip.outcome, run.clip.total.bytes) == (7, "lost", 9_000_000)
-    assert "larger than all of the store may be (3,000,000 bytes); raise retention.bytes" in run.clip.reason
+    assert "larger than the whole store may be (3,000,000 bytes); raise retention.bytes" in run.clip.reason
     assert held(root) == Amount()
     assert os.listdir(root / ".tmp") == []
 

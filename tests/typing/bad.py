@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spillover import Clipper, Keep, Limits, MemoryStore, aclip, clip
+from spillover.profiles import daycare, klaude, opencode, t15, vtcode
+from spillover.profiles.opencode.read import read
 
 clipper = Clipper(store=MemoryStore())
 Clipper(keep="tial")  # wrong
@@ -23,6 +25,14 @@ aclip("text", keep="tial")  # wrong
 answer = clipper.dispatch("read_output").txt  # wrong
 clipper.wrap(tool=5)  # wrong
 word: Keep = "middle"  # wrong
+opencode.clipper(keep="tial")  # wrong
+opencode.output("text", clipper, direction="ends")  # wrong
+read("file.txt", style="old")  # wrong
+t15.clipper(notice_style="blok")  # wrong
+t15.clipper(keep="tial")  # wrong
+klaude.clipper(keep="tial")  # wrong
+daycare.clipper(keep="tial")  # wrong
+vtcode.clipper(keep="tial", store="outputs")  # wrong
 
 
 @clipper.wrap(tool="bash")

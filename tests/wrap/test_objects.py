@@ -229,7 +229,7 @@ def test_the_caller_can_leave_any_type_alone(clipper, value):
 
 @pytest.mark.parametrize("wrong", ["Image", [Image], (Image, "x"), None])
 def test_leave_is_types(clipper, wrong):
-    with pytest.raises(UsageError, match="leave is a type, or a tuple of types"):
+    with pytest.raises(UsageError, match="leave must be a type, or a tuple of types"):
         clipper.wrap(returning(1), leave=wrong)
 
 
@@ -321,6 +321,16 @@ def test_whatever_a_tool_returns_the_callback_gets_its_clip(clipper, value):
     [clip] = clips
     assert clip.outcome == "stored"
     assert clipper.store.get(clip.ref).bytes == clip.total.bytes
+
+
+def test_a_callback_that_fails_does_not_fail_the_tool_and_is_logged(clipper, caplog):
+    def broken(clip):
+        raise RuntimeError("no such table")
+
+    assert "Output clipped" in clipper.wrap(returning(BIG), tool="bash", on_clip=broken)()
+    assert caplog.messages == ["The on_clip of bash failed: RuntimeError: no such table"]
+    with pytest.raises(UsageError, match="on_clip must be a function that gets the Clip of each call"):
+        clipper.wrap(returning(BIG), on_clip=3)
 
 
 async def test_an_async_tool_tells_its_clip_as_well(clipper):

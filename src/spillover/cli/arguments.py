@@ -42,7 +42,9 @@ def choosing(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--keep", metavar="PART", help="what to keep: auto, signal, head, tail or ends")
     parser.add_argument(
-        "--worth", metavar="SHARE", help="show no more than is worth it, from 0 (fill the limits) to 1; default: 0.09"
+        "--worth",
+        metavar="SHARE",
+        help="how useful a line must be to be shown, from 0 (fill the limits) to 1; default: 0.09",
     )
     parser.add_argument(
         "--hints",
@@ -66,7 +68,7 @@ def since(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--since",
         metavar="REF",
-        help="what is new against an earlier run: last, good (the newest with exit code 0), a ref, or off",
+        help="show what is new since an earlier run: last, good (the newest with exit code 0), a ref, or off",
     )
 
 
@@ -128,7 +130,10 @@ def grep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "pattern", metavar="PATTERN", help="a regular expression (RE2: linear time). It may come before REF"
     )
-    parser.add_argument("-e", "--regexp", metavar="PATTERN", help="the pattern, where it begins with a dash")
+    # The parser takes it out before: see `_take_patterns`.
+    parser.add_argument(
+        "-e", "--regexp", metavar="PATTERN", help="a pattern that may begin with a dash; given twice, lines with either"
+    )
     parser.add_argument("-i", "--ignore-case", action="store_true", help="ignore case")
     parser.add_argument("-F", "--fixed", "--fixed-strings", action="store_true", help="the pattern is plain text")
     parser.add_argument("-v", "--invert-match", action="store_true", help="the lines that do not match")
@@ -209,7 +214,7 @@ def gc(parser: argparse.ArgumentParser) -> None:
 def stats(parser: argparse.ArgumentParser) -> None:
     # By another name than the setting `since`, which names a run.
     parser.add_argument(
-        "--since", dest="within", type=duration, metavar="TIME", help="only what is not older, e.g. 7d or 12h"
+        "--since", dest="within", type=duration, metavar="TIME", help="leave out what is older, e.g. 7d or 12h"
     )
     parser.add_argument("--by", choices=("tool", "command", "host", "day", "project"), help="a row for each of these")
     parser.add_argument("--price", type=dollars, metavar="DOLLARS", help="what a million tokens cost, e.g. 3.00")
@@ -218,7 +223,7 @@ def stats(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--misses", action="store_true", help="what the model went back for, and how far off it was")
     parser.add_argument("--export", metavar="FILE", help="write the misses as a corpus for bench/recall.py")
-    parser.add_argument("--with-content", action="store_true", help="the outputs themselves, too, in what is exported")
+    parser.add_argument("--with-content", action="store_true", help="export the outputs themselves, too")
     store(parser)
     scope(parser)
     json(parser)
@@ -280,7 +285,7 @@ def nothing(_: argparse.ArgumentParser) -> None:
 
 
 def hook(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("host", choices=HOOKS, help="whose question comes on stdin, as JSON")
+    parser.add_argument("host", choices=HOOKS, help="the agent whose call comes on stdin, as JSON")
 
 
 def init(parser: argparse.ArgumentParser) -> None:
@@ -297,7 +302,7 @@ def init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rewrite",
         action="store_true",
-        help="also run the agent's shell lines through `spill sh` (claude-code, codex, gemini, copilot, cline); without it, that is taken out",
+        help="also run the agent's shell lines through `spill sh` (claude-code, codex, gemini, copilot, cline); without it, that hook is removed",
     )
     parser.add_argument("--scope", choices=("user", "project"), help="for all your work, or for this folder only")
     parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
@@ -344,7 +349,7 @@ def mcp(parser: argparse.ArgumentParser) -> None:
         help="let an argument that is spill://REF stand for that output, in tools of the server it came from",
     )
     parser.add_argument(
-        "--by-reference-to", metavar="TOOL", action="append", default=[], help="and in this tool; a pattern works, too"
+        "--by-reference-to", metavar="TOOL", action="append", default=[], help="also in this tool; a pattern works"
     )
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="put spill in front of the server this starts"

@@ -6,12 +6,16 @@ import argparse
 
 from spillover.base.data import dataclass
 from spillover.cli.commands import COMMANDS, parser_for
+from spillover.profiles import NAMES
+from spillover.select import KEEPS
 
 #: Commands whose words are refs, and those whose words are a program and its arguments.
 WITH_REF = ("read", "grep", "outline", "diff", "show", "path", "pin", "unpin", "rm", "verify")
 WITH_PROGRAM = ("run", "mcp")
 #: Options whose value is a folder or a file.
 WITH_PATH = ("--store", "--servers", "--token-file")
+#: Options whose value is one of some words, which the parser leaves to the configuration to check.
+WORDS = {"--keep": tuple(KEEPS), "--profile": NAMES}
 #: What lists the refs of this project, the newest first.
 REFS = "spill list --quiet 2>/dev/null"
 
@@ -30,7 +34,12 @@ def options_of(name: str | None) -> list[Option]:
     """Return the options of a command; None: of the filter."""
     actions = parser_for(name)._actions  # noqa: SLF001  argparse has no other way to list them
     return [
-        Option(tuple(action.option_strings), action.help or "", action.nargs != 0, tuple(action.choices or ()))
+        Option(
+            tuple(action.option_strings),
+            action.help or "",
+            action.nargs != 0,
+            tuple(action.choices or WORDS.get(action.option_strings[-1], ())),
+        )
         for action in actions
         if action.option_strings and action.help != argparse.SUPPRESS
     ]
@@ -54,16 +63,18 @@ def write_bash() -> str:
         lines += [f'      words="{" ".join(words_of(name))}"'] * bool(words_of(name))
         lines += [f'      words="last $({REFS})"'] * (name in WITH_REF)
         lines += ["      program=1"] * (name in WITH_PROGRAM)
-        lines += [f'      valued="{valued}"', "      ;;"]
+        lines += [f'      valued="{valued}"', *_bash_values(options), "      ;;"]
         cases += lines
-    top = " ".join(flag for option in options_of(None) for flag in option.names)
+    filter_options = options_of(None)
+    top = " ".join(flag for option in filter_options for flag in option.names)
+    top_valued = " | ".join(flag for option in filter_options if option.takes_value for flag in option.names)
     paths = " | ".join(WITH_PATH)
     return "\n".join(
         [
             '# bash completion for spill; load it with: eval "$(spill completion bash)"',
             "_spill() {",
             '  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"',
-            '  local options="" words="" valued="" program="" at',
+            '  local options="" words="" valued="" values="" program="" at',
             "  COMPREPLY=()",
             "  if ((COMP_CWORD == 1)); then",
             f'    COMPREPLY=($(compgen -W "{" ".join(COMMANDS)} {top}" -- "$current"))',
@@ -73,6 +84,8 @@ def write_bash() -> str:
             *cases,
             "    -*)",
             f'      options="{top}"',
+            f'      valued="{top_valued}"',
+            *_bash_values(filter_options),
             "      ;;",
             "  esac",
             '  if [[ -n "$program" ]]; then',
@@ -89,7 +102,10 @@ def write_bash() -> str:
             "    return",
             "    ;;",
             "  esac",
-            '  if [[ " ${valued//|/ } " == *" $previous "* ]]; then return; fi',
+            '  if [[ " ${valued//|/ } " == *" $previous "* ]]; then',
+            '    COMPREPLY=($(compgen -W "$values" -- "$current"))',
+            "    return",
+            "  fi",
             '  if [[ "$current" == -* ]]; then words="$options"; fi',
             '  COMPREPLY=($(compgen -W "$words" -- "$current"))',
             "}",
@@ -97,6 +113,12 @@ def write_bash() -> str:
             "",
         ]
     )
+
+
+def _bash_values(options: list[Option]) -> list[str]:
+    """Return the lines that say what may stand behind an option."""
+    known = [(" | ".join(option.names), " ".join(option.choices)) for option in options if option.choices]
+    return [f'      case "$previous" in {names}) values="{words}" ;; esac' for names, words in known]
 
 
 def write_zsh() -> str:
@@ -111,6 +133,7 @@ def write_zsh() -> str:
             specs.append(f"'1:word:({' '.join(words_of(name))})'")
         cases += [f"    {name})", "      _arguments -s \\", *(f"        {spec} \\" for spec in specs[:-1])]
         cases += [f"        {specs[-1]}", "      ;;"]
+    top = [_zsh_option(option) for option in options_of(None)]
     described = [f"    '{name}:{_zsh_text(COMMANDS[name][0])}'" for name in COMMANDS]
     return "\n".join(
         [
@@ -124,6 +147,12 @@ def write_zsh() -> str:
             "  commands=(",
             *described,
             "  )",
+            "  if [[ $words[2] == -* ]]; then",  # without a command it is a filter, and has options too
+            "    _arguments -s \\",
+            *(f"      {spec} \\" for spec in top[:-1]),
+            f"      {top[-1]}",
+            "    return",
+            "  fi",
             "  if ((CURRENT == 2)); then",
             "    _describe command commands",
             "    return",
@@ -184,7 +213,7 @@ def _fish_option(option: Option, when: str) -> str:
     names = [f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.names]
     value = ""
     if option.takes_value:
-        value = " -r" + (" -F" if option.names[-1] in WITH_PATH else "")
+        value = " -r -F" if option.names[-1] in WITH_PATH else " -x"  # a file, or no file
         value += f" -a '{' '.join(option.choices)}'" if option.choices else ""
     return f"complete -c spill -n {when} {' '.join(names)}{value} -d {_fish_text(option.about)}"
 

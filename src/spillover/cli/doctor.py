@@ -123,12 +123,12 @@ def _look_inside(store: Store, root: str) -> Iterator[Check]:
     try:
         with Folder(root) as folder:
             mode = os.stat(root).st_mode & 0o777
-            yield Check("private", mode & 0o077 == 0, f"{root} has mode {mode:o}{_tell_mode(mode, root)}")
+            yield Check("private", mode & 0o077 == 0, f"{root} has mode {mode:04o}{_tell_mode(mode, root)}")
             yield _room(folder, getattr(store, "retention", None) or Retention())
     except FileNotFoundError:
         return  # the check of the store has said why it could not be made
     except OSError as error:
-        said = str(error) if isinstance(error, StoreError) else f"{error.strerror}: {root}"
+        said = str(error).rstrip(".") if isinstance(error, StoreError) else f"{error.strerror}: {root}"
         yield Check("private", ok=False, said=f"cannot look into the store: {said}; name another folder with --store")
 
 

@@ -62,5 +62,6 @@ def explain(message: str, options: Iterable[str]) -> str:
         known = [choice.strip("' ") for choice in choices.rstrip(")").split(",")]
         near = guess(word.strip("'"), known)
         meant = f" Did you mean {near}?" if near else ""
-        return f"{word} is not a {name}; use {', '.join(known)}.{meant}"
+        said = f"{name}: {word} is not valid" if name.startswith("-") else f"{word} is not a {name}"
+        return f"{said}; use {', '.join(known)}.{meant}"
     return f"{name}: {what}." if message.startswith("argument ") else f"{message}."

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     Function = Callable[[argparse.Namespace], int]
 
 _FROM_END = re.compile(r"-[\d_,]+(:.*)?")
-#: Options of grep that take the pattern, as people type them.
-_EXPRESSION = ("-e", "--regexp")
+#: The option of grep that takes a pattern, as people type it: `-e X`, `-eX`, behind other letters as in `-ie X`, `--regexp=X`.
+_EXPRESSION = re.compile(r"(?P<flags>-[ivFocnE]*)e(?P<short>.*)|--regexp(?:=(?P<long>.*))?", re.DOTALL)
 
 
 def parse(argv: Sequence[str]) -> tuple[Function, argparse.Namespace]:
@@ -27,23 +27,35 @@ def parse(argv: Sequence[str]) -> tuple[Function, argparse.Namespace]:
     if name == "read":
         # -50 and -50: are ranges, not options; the first word can be none.
         rest = [f" {word}" if at and _FROM_END.fullmatch(word) else word for at, word in enumerate(rest)]
-    if name == "grep":
-        rest = _move_expression(rest)
     parser = parser_for(name)
+    if name == "grep":
+        rest, patterns = _take_patterns(rest)
+        if patterns:  # a stand-in lets the parser check the other words; a pattern may begin with a dash
+            arguments = parser.parse_args(["PATTERN", *rest])
+            arguments.ref, arguments.pattern, arguments.patterns = arguments.pattern, " ".join(patterns), patterns
+            return _function(name), arguments
     # Where a word may be left out, argparse by itself would not look for it behind an option.
     mixed = name in ("read", "show", "verify", "rm", "help", "ui") and "--" not in rest
     return _function(name), parser.parse_intermixed_args(rest) if mixed else parser.parse_args(rest)
 
 
-def _move_expression(words: list[str]) -> list[str]:
-    """Put the pattern of `-e PATTERN` where the pattern stands without it: last."""
-    for at, word in enumerate(words[:-1]):
-        if word == "--":
-            break
-        if word in _EXPRESSION:
-            others = words[:at] + words[at + 2 :]
-            return [*others, *["--"] * ("--" not in others), words[at + 1]]
-    return words
+def _take_patterns(words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the words without `-e PATTERN`, and the patterns: grep takes any number of them."""
+    rest, patterns, at = [], [], 0
+    while at < len(words) and words[at] != "--":
+        found = _EXPRESSION.fullmatch(words[at])
+        inside = (found["short"] or found["long"]) if found else None
+        if found and found["flags"] and found["flags"] != "-":
+            rest.append(found["flags"])
+        if inside:
+            patterns.append(inside)
+        elif found and at + 1 < len(words):
+            at += 1
+            patterns.append(words[at])
+        else:
+            rest.append(words[at])
+        at += 1
+    return rest + words[at:], patterns
 
 
 def _function(name: str | None) -> Function:

@@ -11,9 +11,13 @@ from spillover.retrieve.last import LAST
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from spillover.clipper import Clipper
     from spillover.result import Clip
+
+#: Patterns for empty lines, which the engine has none of, and those for the other lines: one is the other with -v.
+BLANK = {"^$": ".", r"^\s*$": r"\S", "^[[:space:]]*$": r"\S", "^ *$": "[^ ]"}
 
 
 def read(arguments: argparse.Namespace) -> int:
@@ -35,12 +39,16 @@ def grep(arguments: argparse.Namespace) -> int:
     made = clipper(arguments)
     if arguments.ranked:
         return _rank(arguments, made)
-    ref, pattern = _tell_apart(made, arguments.ref, arguments.pattern)
+    if patterns := getattr(arguments, "patterns", None):
+        ref, (pattern, fixed) = arguments.ref, _join(patterns, fixed=arguments.fixed)
+    else:
+        (ref, pattern), fixed = _tell_apart(made, arguments), arguments.fixed
+    blank = None if fixed or arguments.only_matching else BLANK.get(pattern)
     around = arguments.context
     shape = {
         "before": around if arguments.before is None else arguments.before,
         "after": around if arguments.after is None else arguments.after,
-        "invert": arguments.invert_match,
+        "invert": arguments.invert_match != bool(blank),
         "only": arguments.only_matching,
         "most": arguments.max_count,
         "count": arguments.count,
@@ -48,9 +56,9 @@ def grep(arguments: argparse.Namespace) -> int:
     answer = look.grep(
         leave_room(made).for_answers(),
         ref,
-        pattern,
+        blank or pattern,
         ignore_case=arguments.ignore_case,
-        fixed=arguments.fixed,
+        fixed=fixed,
         start=arguments.start,
         shape=shape,
     )
@@ -90,13 +98,32 @@ def diff(arguments: argparse.Namespace) -> int:
     return exits.OK if any(": unchanged since " in line for line in head) else exits.FOUND
 
 
-def _tell_apart(made: Clipper, first: str, second: str) -> tuple[str, str]:
+def _tell_apart(made: Clipper, arguments: argparse.Namespace) -> tuple[str, str]:
     """Return the ref and the pattern, whichever order they came in; REF PATTERN where both could be either.
 
     A whole ref or a path is surer than `last`, and `last` is surer than the start of a ref: a short pattern often is one.
     """
+    first, second = arguments.ref, arguments.pattern
     sure = _how_sure(made, first), _how_sure(made, second)
+    if not any(sure):
+        _check_not_ambiguous(made, first)
+        where, elsewhere = (
+            ("", "") if arguments.all_scopes else (" of this project", ", --all-scopes those of every project")
+        )
+        raise RefError(
+            f"Neither {first!r:.80} nor {second!r:.80} names an output{where}. `spill list` shows what is stored{elsewhere}. "
+            "To search a file, use grep."
+        )
     return (second, first) if sure[1] > sure[0] else (first, second)
+
+
+def _join(patterns: Sequence[str], *, fixed: bool) -> tuple[str, bool]:
+    """Return one pattern for several, and whether it is plain text: a line matches if any of them does."""
+    if len(patterns) == 1:
+        return patterns[0], fixed
+    import re  # few give several
+
+    return "|".join(re.escape(one) if fixed else f"(?:{one})" for one in patterns), False
 
 
 def _how_sure(made: Clipper, word: str) -> int:
@@ -110,6 +137,15 @@ def _how_sure(made: Clipper, word: str) -> int:
     if word.partition(":")[0].strip() == LAST:
         return 2
     return 1 if _names_output(made, word) else 0
+
+
+def _check_not_ambiguous(made: Clipper, word: str) -> None:
+    """Raise the error of a word that several refs begin with."""
+    try:
+        made.outputs.get(word)
+    except RefError as error:
+        if "is ambiguous" in str(error):
+            raise
 
 
 def _names_output(made: Clipper, word: str) -> bool:

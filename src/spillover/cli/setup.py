@@ -86,7 +86,7 @@ def lower_if_failed(choices: Choices, exit_code: int) -> Choices:
 
 
 def compare_if_failed(choices: Choices, exit_code: int) -> Choices:
-    """Return the choices for a command that ended like this: one that failed is told against its newest good run, if any.
+    """Return the choices for a command that ended like this: one that failed is compared with its newest good run, if any.
 
     That is measured to help (docs/decisions/038-since.md); `since = "off"` turns it off.
     """

@@ -24,6 +24,7 @@ CONTEXT_TOKENS = "SPILLOVER_CONTEXT_TOKENS"
 STORE_METHODS = ("writer", "get", "open", "list", "delete", "pin", "where")
 #: The schemes of object stores.
 OBJECT_STORES = ("s3", "gs", "az")
+SCHEMES = ("file", "memory", *OBJECT_STORES)
 #: How long a call waits for an object store that shows no progress.
 DEADLINE_SECONDS = 5
 
@@ -41,9 +42,9 @@ def default_store() -> Store:
 
 
 def is_url(where: str) -> bool:
-    """Return whether this names a store by its scheme, and not a folder by its path."""
-    scheme, separator, _ = where.partition("://")
-    return bool(separator) and scheme.isalnum()
+    """Return whether this names a store by its scheme, or is meant to, and not a folder by its path."""
+    scheme, separator, rest = where.partition(":")
+    return bool(separator) and (scheme.lower() in SCHEMES or (scheme.isalnum() and rest.startswith("//")))
 
 
 def open_store(where: object, retention: Retention | None = None, **options: Any) -> Store:
@@ -56,7 +57,11 @@ def open_store(where: object, retention: Retention | None = None, **options: Any
         path = os.fspath(where)
         if not isinstance(path, str) or not is_url(path):
             return DirStore(expand(path, os.environ) if isinstance(path, str) else path, kept)
-        scheme, _, rest = path.partition("://")
+        scheme, separator, rest = path.partition("://")
+        if not separator:  # s3:/bucket would be a folder called s3:
+            scheme, _, rest = path.partition(":")
+            meant = f"{scheme}://{rest.lstrip('/')}"
+            raise UsageError(f"store={path!r} is not a URL; use {meant}, or ./{path} for a folder of that name.")
         return _by_scheme(path, scheme.lower(), rest, kept, options)
     if isinstance(where, type):
         raise UsageError(f"store={where.__name__} is a class; use an object of it, e.g. MemoryStore().")
@@ -85,7 +90,7 @@ def _by_scheme(url: str, scheme: str, rest: str, retention: Retention, options: 
         from spillover.store.object.store import ObjectStore  # whoever keeps outputs in a folder needs none of it
 
         return ObjectStore(url, retention, **options)
-    known = ", ".join(f"{name}://" for name in ("file", "memory", *OBJECT_STORES))
+    known = ", ".join(f"{name}://" for name in SCHEMES)
     raise UsageError(f"store={url!r} is not a store we know; use the path of a folder, or {known}.")
 
 

@@ -147,7 +147,7 @@ def load(
     caller = [(key, given_origin(key), value) for key, value in (given or {}).items() if value is not None]
     said: dict[str, Setting] = {}
     for key, origin, value in (*caller, *_variables(environ)):
-        said.setdefault(key, _said(key, origin, value, here, environ))
+        said.setdefault(key, _read_given(key, origin, value, here, environ))
     return replace(settle(files, said, environ, ignored), project=cwd)
 
 
@@ -236,7 +236,7 @@ def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:
             raise ConfigError(f"{name} is not a variable; {nearest(name.removeprefix(PREFIX), known, PREFIX)}")
 
 
-def _said(key: str, origin: str, value: object, here: str, environ: Mapping[str, str]) -> Setting:
+def _read_given(key: str, origin: str, value: object, here: str, environ: Mapping[str, str]) -> Setting:
     """Return a setting from a variable or the caller, where a text may stand for any value."""
     kind = kind_of(key)
     if not kind:

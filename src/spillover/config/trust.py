@@ -43,7 +43,7 @@ def state_of(path: str, data: bytes, environ: Mapping[str, str], uid: int) -> tu
     """Return whether the user has trusted this file with this content, and what is wrong with its record, if anything."""
     folder = trust_folder(environ)
     try:
-        fd = _opened(folder, uid)
+        fd = _open_folder(folder, uid)
         if fd is None:
             return "untrusted", ""
         try:
@@ -115,7 +115,7 @@ class _Opened:
         self.folder, self.uid = folder, uid
 
     def __enter__(self) -> int:
-        fd = _opened(self.folder, self.uid)
+        fd = _open_folder(self.folder, self.uid)
         if fd is None:
             raise FileNotFoundError(self.folder)
         self.fd = fd
@@ -125,7 +125,7 @@ class _Opened:
         os.close(self.fd)
 
 
-def _opened(folder: str, uid: int) -> int | None:
+def _open_folder(folder: str, uid: int) -> int | None:
     try:
         fd = os.open(folder, _FOLDER)
     except FileNotFoundError:

@@ -107,10 +107,18 @@ def hints(chosen: str | Hint | Iterable[str | Hint]) -> tuple[Hint, ...]:
     """Return hints given by name ("cli", "tools", "path", "files:Read,Grep", "agent:Task", "none") or as they are."""
     if isinstance(chosen, (str, Hint)):
         chosen = [chosen]
-    return tuple(hint for one in chosen for hint in ([one] if isinstance(one, Hint) else _named(one)))
+    try:
+        given = tuple(chosen)
+    except TypeError:
+        given = (chosen,)  # type: ignore[assignment]  # refused below, as what it is
+    return tuple(hint for one in given for hint in ([one] if isinstance(one, Hint) else _named(one)))
 
 
 def _named(name: str) -> list[Hint]:
+    if not isinstance(name, str):
+        raise UsageError(
+            f"{name!r:.80} is not a hint; use cli, tools, path, files:READ,GREP, agent:NAME, none or a Hint."
+        )
     kind, _, rest = name.partition(":")
     names = [part.strip() for part in rest.split(",") if part.strip()]
     if kind == "none" and not names:

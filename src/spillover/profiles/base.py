@@ -6,6 +6,7 @@ import os
 
 from spillover.base.data import replace
 from spillover.clipper import Clipper
+from spillover.config.place import open_store
 from spillover.notice.form import Missing, Told, lost_words
 from spillover.store.directory import DirStore
 from spillover.store.named import NamedStore
@@ -25,7 +26,7 @@ def make(defaults: dict[str, Any], given: dict[str, Any]) -> Clipper:
 
 
 def store_for(
-    given: Store | None,
+    given: Store | str | os.PathLike[str] | None,
     *,
     folder: str,
     names: Callable[[Record], str],
@@ -37,6 +38,7 @@ def store_for(
     """Return where a profile keeps outputs: its own folder, or, in a DirStore that is given, a folder of its name."""
     if given is None:
         return NamedStore(folder, names, shape, age_seconds, retention=retention)
+    given = open_store(given)
     if isinstance(given, DirStore):
         return NamedStore(
             os.path.join(given.root, profile), names, shape, age_seconds, inner=given, retention=retention

@@ -39,7 +39,7 @@ def answer(
     )
 
 
-def numbered(number: str, text: str) -> str:
+def number_row(number: str, text: str) -> str:
     """Put the number before a line; if it is shown as several rows, before each."""
     return number + text.replace("\n", f"\n{number}")
 

@@ -15,10 +15,19 @@ if TYPE_CHECKING:
 
 #: How a range is written, for a refusal.
 RANGE_EXAMPLES = '"120:180", "120:+50" (50 from 120 on), "-50:" (the last 50), or [120, 180]'
+#: A call of each tool, for a refusal.
+CALLS = {
+    "read_output": '(ref="last", lines="120:180")',
+    "grep_output": '(ref="last", pattern="ERROR|FAILED", context=2)',
+    "outline_output": '(ref="last")',
+    "list_outputs": '(tool="bash")',
+}
+#: Words of a refusal that has an example in it.
+SHOWING = ("for example", "e.g. ", "write ", "such as")
 #: Signs between two numbers that stand for our colon: 1-3, 1..3, and the dashes of typography.
 BETWEEN = ("..", "\N{EN DASH}", "\N{EM DASH}", "\N{FIGURE DASH}", "-")
-#: Words around a number that say nothing: lines 1-3, L1-L3.
-AROUND = ("lines", "line", "bytes", "columns", "l")
+#: Words around a number that say nothing: lines 1-3, #L1-L3.
+AROUND = ("#", "lines", "line", "bytes", "columns", "l")
 #: The names models give to the ends of a range.
 ENDS = (("start", "end"), ("first", "last"), ("from", "to"), ("begin", "end"))
 QUOTED_CHARS = 40
@@ -52,8 +61,8 @@ def _stem(name: str) -> str:
 
 
 def read_range(value: Any, name: str = "lines") -> str | None:
-    """Return a range as our own readers take it; UsageError, with an example, for what is none."""
-    if value is None:
+    """Return a range as our own readers take it; UsageError, with an example, for what is none. An empty text is none given."""
+    if value is None or value == "":
         return None
     text = _join(value)
     if text is None or not _is_range(text):
@@ -117,11 +126,23 @@ def _is_range(text: str) -> bool:
     )
 
 
-def word_for_models(error: SpilloverError, prefix: str = "") -> str:
+def read_number(value: Any, name: str) -> int:
+    """Return a whole number, which may come as text; UsageError for what is none."""
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or isinstance(value, bool) or (not isinstance(value, str) and number != value):
+        raise UsageError(f"{name}={one_line(str(value), QUOTED_CHARS)!r} is not a whole number.")
+    return number
+
+
+def word_for_models(error: SpilloverError, prefix: str = "", *, tool: str = "read_output") -> str:
     """Return an error in words for a model: its own next call, and no command of a shell that it may not have."""
     said = ". ".join(filter(None, map(_drop_commands, str(error).split(". "))))
     if not isinstance(error, RefError):
-        return said
+        shows = not isinstance(error, UsageError) or any(words in said for words in SHOWING)
+        return said if shows else f"{said.rstrip('.')}; for example {prefix}{tool}{CALLS[tool]}."
     return (
         f'{said.rstrip(".")}. {prefix}list_outputs() shows what is stored; then e.g. {prefix}read_output(ref="last").'
     )

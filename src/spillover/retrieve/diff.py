@@ -105,7 +105,7 @@ def _read(sign: str, found: Found, document: Document) -> Iterator[_Row]:
         end = document.start(last + 1)
         data = document.blob.read(start, min(end, start + MOST_BYTES))
         if not data and end > start:
-            raise StoreError("the stored bytes no longer fit their record; `spill verify` says more")
+            raise StoreError("the stored bytes no longer match their record; `spill verify` says more")
         for number, line in enumerate(data.removesuffix(b"\n").split(b"\n")[: last - first + 1], first):
             yield _Row(sign, number, _clean(line, document))
 

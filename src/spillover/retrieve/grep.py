@@ -10,7 +10,7 @@ from spillover.errors import UsageError
 from spillover.notice.calls import search_call
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
-from spillover.retrieve.answer import answer, fill, numbered
+from spillover.retrieve.answer import answer, fill, number_row
 from spillover.retrieve.pattern import Pattern
 from spillover.retrieve.ranges import parse
 from spillover.retrieve.search import HITS, SIZES, Count, Hit, count, occurrences, scan
@@ -59,7 +59,7 @@ class Shape:
         if self.most is not None and self.most < 1:
             raise UsageError("-m 0 would show nothing; use 1 or more, or -c to count.")
         if self.invert and self.only:
-            raise UsageError("-v shows lines without a match, of which -o has nothing to show; use one of them.")
+            raise UsageError("-v shows lines without a match, so -o has nothing to show; use one of them.")
 
     @property
     def options(self) -> str:
@@ -131,6 +131,8 @@ class Search:
 
     def _tell_count(self, total: Count) -> Clip:
         """Answer with the number alone, as grep does; what else there is to say stands below it."""
+        if self.shape.most is not None and total.hits >= self.shape.most:
+            total = Count(self.shape.most)
         text = f"{total.hits}\n"
         if not total.exact:
             text += f"[At least {total.hits:,}: matches in very long lines are not all counted.]\n"
@@ -155,8 +157,8 @@ class Search:
 
         def text(around: int, ways: Sequence[Hint]) -> str:
             rest = f" {self._next(hits[1], ways)}" if len(hits) > 1 else ""
-            row = numbered(f"{hits[0].line}: ", self._line(hits[0], around))
-            return f"{row}\n[{_said(1, total)}{rest}{self._in_part()}]"
+            row = number_row(f"{hits[0].line}: ", self._line(hits[0], around))
+            return f"{row}\n[{_summarize(1, total)}{rest}{self._in_part()}]"
 
         ways = (
             self.choices.ways if fill(text(0, self.choices.ways), self.choices) <= 1 else ()
@@ -189,7 +191,7 @@ class Search:
             rest = " " + self._next(hits[len(shown)], self.choices.ways)
         elif hits and len(hits) == self._enough and total.hits > len(hits):
             rest = " " + self._next(hits[-1], self.choices.ways, behind=True)
-        return f"{body}[{_said(len(shown), total)}{rest}{self._in_part()}]"
+        return f"{body}[{_summarize(len(shown), total)}{rest}{self._in_part()}]"
 
     def _in_part(self) -> str:
         return f" Only the first {self.record.bytes:,} bytes are stored." if self.record.partial else ""
@@ -217,23 +219,23 @@ class Search:
         last, following = 0, sorted({hit.line for hit in hits})
         for place, hit in enumerate(hits):
             if self.shape.only:
-                yield [numbered(f"{hit.line}: ", text) for text in self._occurrences(hit)]
+                yield [number_row(f"{hit.line}: ", text) for text in self._occurrences(hit)]
                 continue
             rows: list[str] = []
             first = max(last + 1, hit.line - before)
             if place and (before or after) and first > last + 1:
                 rows.append("--")
             if before:
-                rows += [numbered(f"{number}- ", line) for number, line in self._around(first, hit.line - 1)]
+                rows += [number_row(f"{number}- ", line) for number, line in self._around(first, hit.line - 1)]
             if hit.line > last or _is_long(hit):
-                rows.append(numbered(f"{hit.line}: ", self._line(hit)))
+                rows.append(number_row(f"{hit.line}: ", self._line(hit)))
             last = max(last, hit.line)
             if after:
                 upto = hit.line + after
                 behind = bisect_right(following, hit.line)
                 if behind < len(following):  # the next line that matches speaks for itself
                     upto = min(upto, following[behind] - 1)
-                rows += [numbered(f"{number}- ", line) for number, line in self._around(last + 1, upto)]
+                rows += [number_row(f"{number}- ", line) for number, line in self._around(last + 1, upto)]
                 last = max(last, min(upto, self.document.lines))
             yield rows
 
@@ -315,7 +317,7 @@ def _is_giant(hit: Hit) -> bool:
     return hit.line_end is None or hit.line_end - hit.line_start > SIZES.giant
 
 
-def _said(shown: int, total: Count) -> str:
+def _summarize(shown: int, total: Count) -> str:
     if not total.exact:
         return f"{shown:,} of at least {total.hits:,} matches shown."
     return f"{shown:,} of {total.hits:,} matches shown." if total.hits != 1 else f"{shown} of 1 match shown."

@@ -42,7 +42,7 @@ def _answer(
         record = found
         return make(choices, found, document)
 
-    clip = _answered(choices, ref, noting, pointer)
+    clip = _make_answer(choices, ref, noting, pointer)
     _note(choices, kind, clip, record, ref, time.monotonic() - begun)
     return clip
 
@@ -55,7 +55,7 @@ def _note(choices: Choices, kind: Operation, clip: Clip, record: Record | None, 
         tell_retrieval(kind, clip.ref or ref, choices.count(clip.text), seconds)
 
 
-def _answered(
+def _make_answer(
     choices: Choices, ref: str, make: Callable[[Choices, Record, Document], Clip], pointer: str | None
 ) -> Clip:
     """Answer for a ref, a path of ours or `last…`; for the last of these, which run it is stands above the answer."""
@@ -200,7 +200,8 @@ def listing(choices: Choices, *, tool: str | None = None, query: str = "") -> st
     rows = [_row(record) for record in records if tool in (None, record.tool) and matches(record, query)]
     filtered = tool is not None or query != ""
     among = f" among the newest {len(records):,} of {total:,}" if filtered and total > len(records) else ""
-    said = f"{len(rows) if filtered else total:,} stored outputs{among}.]"
+    number = len(rows) if filtered else total
+    said = f"{number:,} stored output{'s' * (number != 1)}{among}.]"
 
     def text(count: int) -> str:
         return "".join(rows[:count]) + f"[{count:,} of {said}"

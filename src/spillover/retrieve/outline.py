@@ -142,14 +142,14 @@ class Outline:
             yield from self._members()
         if kind in ("csv", "tsv"):
             first = self.document.blob.read(0, min(self.document.start(2), 4 * LINE))
-            yield _List("Table", [_Row(f"line 1: {_shown(first)}", 1)])
+            yield _List("Table", [_Row(f"line 1: {_show_line(first)}", 1)])
         parts = _sections(kind, seen)
         if parts:
             yield self._sections(parts)
         if kind == "diff":
             return  # what it says that failed is the text that was changed
-        yield _grouped("Failures", seen.failures)
-        yield _grouped("Warnings", seen.warnings)
+        yield _list_groups("Failures", seen.failures)
+        yield _list_groups("Warnings", seen.warnings)
         said = {group.first for groups in (seen.failures, seen.warnings) for group in groups.ranked()}
         alike = [group for group in seen.alike.ranked(least=2) if group.first not in said and _WORD.search(group.line)]
         in_all = seen.sampled >= self.document.size
@@ -187,7 +187,7 @@ class Outline:
         number = self.document.number
         lines = [(number(member.start), number(member.end - 1)) for member in found[: ROWS[name]]]
         rows = [
-            _Row(f"{_where(*where)}: {_cut(str(member))}", place=nth)
+            _Row(f"{_where(*where)}: {_shorten(str(member))}", place=nth)
             for nth, (where, member) in enumerate(zip(lines, found, strict=False))
         ]
         yield _List(name, rows, f"{total:,}", total)
@@ -239,10 +239,10 @@ def _section_row(part: Part) -> _Row:
     if not part.line:
         return _Row(f"{_where(part.first, part.last)}: before the first{failures}", 0, part.first)
     title = _RULE.sub(r"\1\1\1", flat(part.line))
-    return _Row(f"{_where(part.first, part.last)}: {_cut(title)}{failures}", part.first, part.first)
+    return _Row(f"{_where(part.first, part.last)}: {_shorten(title)}{failures}", part.first, part.first)
 
 
-def _grouped(name: str, groups: Groups) -> _List:
+def _list_groups(name: str, groups: Groups) -> _List:
     ranked = groups.ranked()
     families = f"{'at least ' if groups.forgot else ''}{len(ranked):,} {'family' if len(ranked) == 1 else 'families'}"
     return _List(name, _rows(ranked[: ROWS[name]]), f"{lines_of(groups.lines)}, {families}", len(ranked))
@@ -251,7 +251,7 @@ def _grouped(name: str, groups: Groups) -> _List:
 def _rows(groups: Sequence[Group], *, in_all: bool = True) -> list[_Row]:
     return [
         _Row(
-            f"{'' if group.exact and in_all else 'at least '}{group.count:,} {TIMES} {_where(group.first, group.last)}: {_shown(group.line)}",
+            f"{'' if group.exact and in_all else 'at least '}{group.count:,} {TIMES} {_where(group.first, group.last)}: {_show_line(group.line)}",
             group.first,
             nth,
         )
@@ -281,11 +281,11 @@ def _range(first: int, last: int) -> str:
     return f"{first:,}" if first == last else f"{first:,}-{last:,}"
 
 
-def _shown(line: bytes) -> str:
-    return _cut(flat(line))
+def _show_line(line: bytes) -> str:
+    return _shorten(flat(line))
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return a line as it stands, but for the space around it, and no more than LINE of it."""
     text = " ".join(text.split())
     return text if len(text) <= LINE else text[: LINE - 1] + "…"

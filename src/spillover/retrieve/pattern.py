@@ -83,9 +83,9 @@ def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False
         remedy = "repeat less" if too_large else "correct it, or search for it as plain text: -F, or fixed=true"
         raise PatternError(f"{shown} is not a valid pattern ({why}); {remedy}.") from error
     if any(regex.fullmatch(near, at, at) for near in _NEIGHBOURS for at in range(len(near) + 1)):
-        raise PatternError(
-            f"{shown} would match everywhere, even an empty string; use + instead of *, or say what to look for."
-        )
+        only_empty = len(text) > 1 and text.startswith("^") and text.endswith("$")
+        where = "empty lines" if only_empty else "everywhere, even an empty string"
+        raise PatternError(f"{shown} would match {where}; use + instead of *, or say what to look for.")
     complete: bool = False
     needles: tuple[str, ...] = ()
     if fixed and not ignore_case:

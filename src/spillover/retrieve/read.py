@@ -7,7 +7,7 @@ from spillover.errors import UsageError
 from spillover.notice.calls import frames_call, next_call
 from spillover.notice.words import lines_of
 from spillover.result import Clip
-from spillover.retrieve.answer import answer, fill, numbered
+from spillover.retrieve.answer import answer, fill, number_row
 from spillover.retrieve.ranges import parse
 from spillover.select.ends import most
 from spillover.store.base import Record
@@ -54,7 +54,7 @@ class Reader:
         if last < first:
             return self._answer([], (first, last), self._nothing("line", first, self.document.lines))
         if first != last:
-            raise UsageError("columns are of one line; write e.g. lines=7, columns='4001:8000'.")
+            raise UsageError("columns need a single line: e.g. line 7, columns 4001:8000.")
         start, end = self._line(first)
         left, right = parse(wanted, end - start, "columns")
         if right < left:
@@ -71,16 +71,16 @@ class Reader:
 
         def text(count: int) -> str:
             upto = start + len(_whole_chars(data, count))
-            lines = f"lines {self.document.number(start):,}-{self.document.number(max(start, upto - 1)):,}"
-            where = f"Bytes {start + 1:,}-{upto:,} of {size:,}, {lines}."
-            return f"{self._seen(exact(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
+            lines = _range("line", self.document.number(start), self.document.number(max(start, upto - 1)))
+            where = f"{_range('Byte', start + 1, upto)} of {size:,}, {lines}."
+            return f"{self._mark(exact(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
 
         count = most(len(data), lambda count: fill(text(count), self.choices))
         upto = start + len(_whole_chars(data, count))
         numbers = (self.document.number(start), self.document.number(max(start, upto - 1)))
         return self._clip(text(count), numbers, upto - start, whole=upto >= last)
 
-    def _seen(self, text: str) -> str:
+    def _mark(self, text: str) -> str:
         """Return text of the output, with what reads like ours marked; where a number stands before every line, nothing does."""
         return text if self.document.guard is None else self.document.guard(text)
 
@@ -95,13 +95,12 @@ class Reader:
         return [(first + number, *look(line)) for number, line in enumerate(raw)]
 
     def _page(self, rows: list[Row], first: int, last: int) -> str:
-        body = "".join(f"{numbered(f'{number}: ', text)}\n" for number, text, _ in rows)
+        body = "".join(f"{number_row(f'{number}: ', text)}\n" for number, text, _ in rows)
         upto = first + len(rows) - 1
-        which = f"Line {first:,}" if first == upto else f"Lines {first:,}-{upto:,}"
-        where = f"{which} of {self.document.lines:,}.{self._folded(rows)}"
+        where = f"{_range('Line', first, upto)} of {self.document.lines:,}.{self._describe_folded(rows)}"
         return f"{body}[{where} {self._next_lines(first, upto, last)}]"
 
-    def _folded(self, rows: list[Row]) -> str:
+    def _describe_folded(self, rows: list[Row]) -> str:
         """Return what is said of frames that are left out: how many, and how the first of them can be seen."""
         frames = sum(left_out for _, _, left_out in rows)
         if not frames:
@@ -193,6 +192,10 @@ def _character(data: bytes, at: int) -> tuple[int, int]:
         if data[start] < 0x80:
             break
     return at, at
+
+
+def _range(unit: str, first: int, last: int) -> str:
+    return f"{unit} {first:,}" if first == last else f"{unit}s {first:,}-{last:,}"
 
 
 def _whole_chars(data: bytes, count: int) -> bytes:

@@ -104,7 +104,7 @@ def rank(choices: Choices, refs: Sequence[str], words: str) -> Clip:
         size += len(data)
         lines = _find(record.ref, data, asked)
         found += lines
-        texts |= {(line.ref, line.start): _seen(choices, data[line.start : line.end]) for line in lines[:HITS]}
+        texts |= {(line.ref, line.start): _show_line(choices, data[line.start : line.end]) for line in lines[:HITS]}
         if bytes_left <= 0:
             break
     average = max(1.0, size / max(1, total))
@@ -152,7 +152,7 @@ def _find(ref: str, data: bytes, words: Sequence[str]) -> list[_Line]:
     return out
 
 
-def _seen(choices: Choices, line: bytes) -> str:
+def _show_line(choices: Choices, line: bytes) -> str:
     text = clean_line(line[: 4 * LINE_CHARS])[0]
     guard = choices.guard()
     return one_line(text if guard is None else guard(text), LINE_CHARS)

@@ -11,6 +11,7 @@ from spillover.errors import SpilloverError, UsageError
 from spillover.ledger.entry import RETRIEVALS
 from spillover.ledger.note import note_retrieval
 from spillover.notice.words import one_line
+from spillover.retrieve.asked import CALLS
 from spillover.retrieve.tools import ERROR_CHARS, tools
 from spillover.show.fit import trim
 
@@ -37,14 +38,8 @@ TYPES = {
 }
 #: Arguments that are ranges.
 RANGES = ("lines", "columns", "bytes")
-#: A call of each tool, for a refusal.
-EXAMPLES = {
-    "read_output": '(ref="last", lines="120:180")',
-    "grep_output": '(ref="last", pattern="ERROR|FAILED", context=2)',
-    "outline_output": '(ref="last")',
-    "list_outputs": '(tool="bash")',
-}
-
+#: What models send for yes and no.
+BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 #: Name, description and schema of a tool, as an API wants to have them.
 STYLES: dict[str, Callable[[str, str, dict[str, Any]], dict[str, Any]]] = {
     "openai": lambda name, about, schema: {
@@ -153,21 +148,26 @@ def _read(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:
 
 
 def check_arguments(schema: dict[str, Any], given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the arguments in the types they should have; null is what is not given. A refusal has an example in it."""
+    """Return the arguments in the types they should have. A refusal has an example in it.
+
+    What is null is not given, and neither is an empty text for what may be left out: some models send every argument.
+    """
     known = schema["properties"]
-    example = f"for example {name}{EXAMPLES.get(_plain_name(name), '(...)')}"
+    given = {key: value for key, value in given.items() if value is not None}
+    given = {key: value for key, value in given.items() if value != "" or key in schema["required"] or key not in known}
+    example = f"for example {name}{CALLS.get(_plain_name(name), '(...)')}"
     for key in given:
         if key not in known:
             raise UsageError(f"unknown argument {_quote(key)}; {name} takes {', '.join(known)}; {example}.")
     for key in schema["required"]:
-        if given.get(key) is None:
+        if key not in given:
             raise UsageError(f"the argument {key} is missing; {example}.")
-    return {key: _convert(key, value, known[key]["type"], example) for key, value in given.items() if value is not None}
+    return {key: _convert(key, value, known[key]["type"], example) for key, value in given.items()}
 
 
 def _plain_name(name: str) -> str:
     """Return our name of a tool that may have a prefix."""
-    return next((known for known in EXAMPLES if name.endswith(known)), name)
+    return next((known for known in CALLS if name.endswith(known)), name)
 
 
 def _convert(name: str, value: Any, kind: str, example: str) -> Any:
@@ -176,8 +176,8 @@ def _convert(name: str, value: Any, kind: str, example: str) -> Any:
         return value  # the tool reads lists as well
     if kind == "string" and isinstance(value, (str, int)) and not isinstance(value, bool):
         return str(value)
-    if kind == "boolean" and str(value).lower() in ("true", "false"):
-        return str(value).lower() == "true"
+    if kind == "boolean" and str(value).lower() in BOOLEANS:
+        return BOOLEANS[str(value).lower()]
     if kind == "integer" and isinstance(value, (str, int, float)) and not isinstance(value, bool):
         try:
             number = int(value)

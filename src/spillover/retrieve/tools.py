@@ -9,7 +9,7 @@ from spillover.notice.hints import TOOLS, Hint
 from spillover.notice.words import one_line
 from spillover.result import Clip
 from spillover.retrieve import look
-from spillover.retrieve.asked import read_range, read_ref, word_for_models
+from spillover.retrieve.asked import read_number, read_range, read_ref, word_for_models
 from spillover.retrieve.last import find
 from spillover.retrieve.several import each, rank, refs_of
 from spillover.show.fit import trim
@@ -22,8 +22,16 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.ledger.entry import Operation
 
-#: An error is told in no more than this, or in less where limits are smaller.
+#: The most characters of an error; fewer where limits are smaller.
 ERROR_CHARS = 400
+#: The tool that does each.
+TOOL_OF = {
+    "read": "read_output",
+    "diff": "read_output",
+    "grep": "grep_output",
+    "outline": "outline_output",
+    "list": "list_outputs",
+}
 #: The words for the run before an output.
 BEFORE = ("before", "previous", "last")
 
@@ -52,7 +60,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         try:
             return ask()
         except SpilloverError as error:
-            words = trim(f"[{one_line(word_for_models(error, prefix), ERROR_CHARS)}]", choices)
+            words = trim(f"[{one_line(word_for_models(error, prefix, tool=TOOL_OF[operation]), ERROR_CHARS)}]", choices)
         note_retrieval(choices, operation, words)
         return failed(words)
 
@@ -112,9 +120,14 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             start: The line to search from.
             ranked: Take the pattern as words; lines that say most come first.
         """
-        options: dict[str, Any] = {"context": context, "ignore_case": ignore_case, "fixed": fixed, "start": start}
 
         def ask() -> str:
+            options: dict[str, Any] = {
+                "context": read_number(context, "context"),
+                "ignore_case": ignore_case,
+                "fixed": fixed,
+                "start": start,
+            }
             asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
             refs = refs_of(choices, asked)
             if ranked:

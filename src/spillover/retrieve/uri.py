@@ -80,7 +80,7 @@ def find_value(blob: Blob, pointer: str) -> tuple[int, int]:
             value = _step(value, word, "/" + "/".join(pointer.split("/")[1 : number + 1]))
     except msgspec.DecodeError as error:
         raise UsageError(
-            f"It is not JSON ({error}), so that no pointer leads into it; read it by lines or bytes."
+            f"It is not JSON ({error}), so a pointer cannot be used; read it by lines or bytes."
         ) from error
     # A Raw is a view into what was decoded: its address tells where it stands.
     start = np.frombuffer(memoryview(value), dtype=np.uint8).ctypes.data - data.ctypes.data
@@ -106,4 +106,4 @@ def _step(value: Any, word: str, place: str) -> Any:
         if word.isdecimal() and word.isascii() and int(word) < len(items):
             return items[int(word)]
         raise UsageError(f"There is no {place[:80]} in it; the list has {len(items):,} items, numbered from 0.")
-    raise UsageError(f"There is no {place[:80]} in it: what stands above it is a value without parts.")
+    raise UsageError(f"There is no {place[:80]} in it: the value above it has no members.")

@@ -212,7 +212,7 @@ class DirWriter:
                 size = os.lseek(fd, 0, os.SEEK_CUR) + len(rest)
             if size > self.most_bytes:
                 raise StoreError(
-                    f"it is larger than all of the store may be ({self.most_bytes:,} bytes); raise retention.bytes"
+                    f"it is larger than the whole store may be ({self.most_bytes:,} bytes); raise retention.bytes"
                 )
         written = 0
         try:

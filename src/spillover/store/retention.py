@@ -40,7 +40,7 @@ STEP_SECONDS = 60
 class Retention:
     """How long outputs are kept; None sets no limit.
 
-    What is pinned is kept for good, and makes nobody else go. But `bytes` and `count` are also what a store holds at
+    Pinned outputs are kept for good, and no other output is removed for them. But `bytes` and `count` are also what a store holds at
     most, with all that is pinned or young: past that it takes no new output.
     """
 
@@ -191,12 +191,11 @@ def _sweep(
             tally.write(None)  # the next who publishes counts, and so whatever made it wrong is put right
     swept = Swept(len(gone), sum(entries[ref].bytes for ref in gone), left)
     if (gone or left) and not dry_run:
-        info(
-            "Swept %s outputs of %s bytes, and %s leftover files.",
-            f"{swept.outputs:,}",
-            f"{swept.bytes:,}",
-            f"{left:,}",
+        outputs, files = (
+            f"{swept.outputs:,} output{'s' * (swept.outputs != 1)}",
+            f"{left:,} leftover file{'s' * (left != 1)}",
         )
+        info("Swept %s of %s bytes, and %s.", outputs, f"{swept.bytes:,}", files)
     return swept
 
 

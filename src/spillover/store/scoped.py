@@ -213,7 +213,7 @@ class ScopedWriter:
         published = self._inner.publish(replace(record, scope=self._scope, others=(), command=command))
         mine = seen(published, self._scope)
         if mine is None:
-            raise StoreError("The store has not kept whose output it is, so that nobody could read it back")
+            raise StoreError("The store did not record whose output this is, so nobody could read it back")
         return replace(mine, path=published.path, here=published.here)
 
 

@@ -126,7 +126,7 @@ class Document:
             # What was only counted, not stored, is not in the index: there is little of it, and it is looked through.
             base, nth = base + len(data), nth - here
         if opens == closes:
-            raise StoreError("the stored bytes no longer fit their record; `spill verify` says more")
+            raise StoreError("the stored bytes no longer match their record; `spill verify` says more")
         data = self.blob.read(closes, self.size)
         before = self.newlines - _newlines(data)
         # A line that begins where nothing was kept is there from its first byte that was.
@@ -154,4 +154,4 @@ def _nth_newline(data: bytes, nth: int) -> int:
             nth -= 1
             if nth == 0:
                 return at
-    raise StoreError("the stored bytes no longer fit their record; `spill verify` says more")
+    raise StoreError("the stored bytes no longer match their record; `spill verify` says more")

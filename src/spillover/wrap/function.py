@@ -52,7 +52,10 @@ class Wrapping:
         seconds = None if began is None else time.monotonic() - began
         note_run(self.choices, clip, clip.text.encode("utf-8", "surrogatepass"), seconds=seconds)
         if self.on_clip is not None:
-            self.on_clip(clip)
+            try:
+                self.on_clip(clip)
+            except Exception as error:  # noqa: BLE001  whatever it is: the tool has done its work
+                warn("The on_clip of %s failed: %s: %s", self.choices.tool, type(error).__name__, error)
         return value
 
     def fail(self, error: Exception, began: float) -> Exception:
@@ -82,9 +85,11 @@ def wrap(
         raise UsageError('wrap takes a function: @clipper.wrap, @clipper.wrap(tool="bash"), or clipper.wrap(function).')
     leave = leave if isinstance(leave, tuple) else (leave,)
     if not all(isinstance(kind, type) for kind in leave):
-        raise UsageError("leave is a type, or a tuple of types, whose results are left alone.")
+        raise UsageError("leave must be a type, or a tuple of types, whose results are left alone.")
     if query is not None and not callable(query):
-        raise UsageError("query is a function of the call's arguments: query=lambda pattern, path: pattern.")
+        raise UsageError("query must be a function of the call's arguments: query=lambda pattern, path: pattern.")
+    if on_clip is not None and not callable(on_clip):
+        raise UsageError("on_clip must be a function that gets the Clip of each call: on_clip=clips.append.")
     name = tool or getattr(function, "__name__", choices.tool)
     if choices.leaves_alone(name):
         info("Left the tool %s alone: a rule says that it bounds its results itself.", name)

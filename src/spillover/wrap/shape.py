@@ -142,7 +142,7 @@ def change_texts(value: Any, change: Callable[[str], str], leave: tuple[type, ..
         return value
     changed = {name: change_texts(inner, change, leave) for name, inner in fields.items()}
     changed = {name: inner for name, inner in changed.items() if inner is not fields[name]}
-    return _copy_object(value, changed) if changed else value
+    return copy_object(value, changed) if changed else value
 
 
 def _same(new: Any, old: Any) -> bool:
@@ -160,7 +160,8 @@ def _copy_mapping(value: Mapping[Any, Any], entries: dict[Any, Any]) -> Any:
     return twin
 
 
-def _copy_object(value: Any, changed: dict[str, Any]) -> Any:
+def copy_object(value: Any, changed: dict[str, Any]) -> Any:
+    """Return a copy of an object with some fields changed."""
     if is_model(value):
         return value.model_copy(update=changed)
     from copy import copy

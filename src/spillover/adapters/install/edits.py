@@ -71,7 +71,7 @@ class Entry:
             json.loads(blank(text or "{}"))
         except (ValueError, RecursionError) as error:
             raise UsageError(
-                f"it is not JSON, not even with comments ({error}). Mend it first, or add this by hand:\n{self.shown()}"
+                f"it is not JSON, not even with comments ({error}). Fix it first, or add this by hand:\n{self.shown()}"
             ) from error
         if not text.strip():
             return text

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spillover.clipper import Clipper
     from spillover.notice.form import Words
     from spillover.result import Clip
-    from spillover.types import Keep
+    from spillover.types import Keep, Selector
 
 MAX_CHARS = 8_000  # of a text block, of a stream, of either part of a Python result
 TOTAL_CHARS = 16_000  # of all texts of a result: what two streams have, or a Python result
@@ -66,9 +66,9 @@ def _between(notice: str) -> str:
     return f"\n\n{notice} ...\n\n"
 
 
-def clipper(*, source: str | None = None, place: bool = True, **given: Any) -> Clipper:
+def clipper(*, source: str | None = None, place: bool = True, keep: Keep | Selector = "tail", **given: Any) -> Clipper:
     """Return a Clipper that truncates as daycare does, and adds where the full output is, unless `place=False`."""
-    return make({"limits": Limits(chars=MAX_CHARS), "keep": "tail", "wording": form(source, place=place)}, given)
+    return make({"limits": Limits(chars=MAX_CHARS), "keep": keep, "wording": form(source, place=place)}, given)
 
 
 def form(source: str | None = None, *, place: bool = False) -> Form:

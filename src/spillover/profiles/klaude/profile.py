@@ -23,13 +23,14 @@ from spillover.store.named import name_part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
     from typing import Any
 
     from spillover.clipper import Clipper
     from spillover.notice.form import Words
-    from spillover.select.span import Selector
     from spillover.store.base import Record, Store
+    from spillover.types import Keep, Selector
 
 __all__ = [
     "SmartTruncationStrategy",
@@ -67,7 +68,8 @@ def clipper(
     head_chars: int = TOOL_OUTPUT_DISPLAY_HEAD,
     tail_chars: int = TOOL_OUTPUT_DISPLAY_TAIL,
     folder: str | None = None,
-    store: Store | None = None,
+    keep: Keep | Selector = "ends",
+    store: Store | str | os.PathLike[str] | None = None,
     clock: Callable[[], float] = time.time,
     **given: Any,
 ) -> Clipper:
@@ -88,7 +90,7 @@ def clipper(
     defaults = {
         "limits": Limits(chars=shown),
         "trigger": Limits(chars=max(max_length, shown)),
-        "keep": "ends",
+        "keep": keep,
         "wording": form(head_chars, tail_chars),
         "store": kept,
     }

@@ -9,4 +9,8 @@ bash                its Bash tool
 
 from spillover.profiles import names_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a checker sees the names that are loaded when they are asked for
+    from spillover.profiles.opencode.profile import *  # noqa: F403
+
 __getattr__, __dir__ = names_of("opencode")

@@ -119,13 +119,13 @@ def fit(data: bytes, room: int, *, last: bool) -> tuple[int, bytes]:
     start = char_after(data, 0, len(data))
     if start == len(data):  # no character begins here, so none is whole
         start = 0
-    end = len(data) if last else len(data) - _unfinished(data)
+    end = len(data) if last else len(data) - _count_unfinished(data)
     if len(data[start:end].decode("utf-8", "replace").encode()) > room:
         end = char_before(data, min(end, start + room // REPLACED), start + 1)
     return start, data[start:end]
 
 
-def _unfinished(data: bytes) -> int:
+def _count_unfinished(data: bytes) -> int:
     """Count the bytes at the end that begin an incomplete character."""
     for back in range(1, min(4, len(data))):
         byte = data[-back]

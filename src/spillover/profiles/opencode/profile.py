@@ -18,12 +18,13 @@ from spillover.wrap.bound import bounds_itself
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, TypeVar
+    from typing import Any, Literal, TypeVar
 
     from spillover.clipper import Clipper
     from spillover.notice.form import Words
     from spillover.result import Clip
     from spillover.store.base import Record, Store
+    from spillover.types import Keep, Selector
 
     Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,9 +49,9 @@ def clipper(
     *,
     permission: Rules | None = None,
     config: Mapping[str, Any] | None = None,
-    keep: str = "head",
+    keep: Keep | Selector = "head",
     folder: str | None = None,
-    store: Store | None = None,
+    store: Store | str | os.PathLike[str] | None = None,
     **given: Any,
 ) -> Clipper:
     """Make a Clipper that truncates as opencode does. `permission`: the agent's rules; None is no agent.
@@ -73,7 +74,7 @@ def limits(
     return _limits(lines, size)
 
 
-def outputs(folder: str | None = None, store: Store | None = None) -> Store:
+def outputs(folder: str | None = None, store: Store | str | os.PathLike[str] | None = None) -> Store:
     """Return the store of its outputs: `tool_…` files in its folder, for seven days by the age of the file."""
     return store_for(
         store,
@@ -90,7 +91,7 @@ def form(permission: Rules | None = None) -> Form:
     step = DELEGATE if may_delegate(permission) else INSPECT
 
     def words(told: Told) -> Words:
-        unit, removed = _removed(told)
+        unit, removed = _count_removed(told)
         whole = told.place is not None and told.stored is None
         saved = SAVED.format(place=told.place) if whole else LOST.format(lost=lost_words_without_path(told))
         hint = f"{saved}\n{step}" if told.place else saved
@@ -117,7 +118,7 @@ def output(
     *,
     max_lines: int | None = None,
     max_bytes: int | None = None,
-    direction: str | None = None,
+    direction: Literal["head", "tail"] | None = None,
 ) -> dict[str, object]:
     """Bound a text, in that shape. What the call says is stronger than what the Clipper says."""
     lines = clipper.limits.lines if max_lines is None else max_lines
@@ -182,7 +183,7 @@ def _limits(lines: int | None, size: int | None) -> Limits:
     return Limits(lines=lines, bytes=size)
 
 
-def _removed(told: Told) -> tuple[str, int]:
+def _count_removed(told: Told) -> tuple[str, int]:
     """Return the unit of the limit that was hit, and how many of it are not shown."""
     most = told.limits.lines
     if told.one_end:  # as the document counts: what stands between newlines, an empty line behind the last included

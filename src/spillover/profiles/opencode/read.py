@@ -14,7 +14,7 @@ from spillover.profiles.opencode.media import MEDIA_BYTES, SAMPLE, is_binary, me
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, BinaryIO
+    from typing import Any, BinaryIO, Literal
 
     Result = dict[str, Any]
 
@@ -50,7 +50,7 @@ def read(
     *,
     column: int = 1,
     root: str = "",
-    style: str = "today",
+    style: Literal["today", "document"] = "today",
 ) -> Result:
     """Read `limit` lines of a file from `offset` on, or names of a folder; `{title, output, metadata}`.
 
@@ -143,7 +143,7 @@ def _folder(path: str, title: str, first: int, limit: int, style: Style) -> Resu
     """List names in order, folders with a slash behind them."""
     try:
         with os.scandir(path) as found:
-            names = [_printable(entry.name) + "/" * _is_folder(entry) for entry in found]
+            names = [_make_printable(entry.name) + "/" * _is_folder(entry) for entry in found]
     except OSError as error:
         raise UsageError(f"Cannot read {path}: {error.strerror}") from error
     names.sort(key=lambda name: (name.casefold(), name.swapcase()))
@@ -214,7 +214,7 @@ def _propose(path: str) -> str:
         return ""
     wanted = base.lower()
     near = [os.path.join(folder, name) for name in names if name.lower() in wanted or wanted in name.lower()]
-    return "\n\nDid you mean one of these?\n" + "\n".join(map(_printable, near[:LIKE_IT])) if near else ""
+    return "\n\nDid you mean one of these?\n" + "\n".join(map(_make_printable, near[:LIKE_IT])) if near else ""
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -224,6 +224,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _printable(name: str) -> str:
+def _make_printable(name: str) -> str:
     """Return a name on one line, whatever bytes it has."""
     return "".join(char if char.isprintable() else "\ufffd" for char in name)

@@ -6,4 +6,8 @@ commands  which end of a command's output to keep, and which commands print a lo
 
 from spillover.profiles import names_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a checker sees the names that are loaded when they are asked for
+    from spillover.profiles.t15.profile import *  # noqa: F403
+
 __getattr__, __dir__ = names_of("t15")

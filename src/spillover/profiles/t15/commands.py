@@ -75,7 +75,7 @@ def _counts(command: Command) -> bool:
     return command.has("-c", "--count", "-l", "--files-with-matches", "-q", "--quiet", "--silent", "-m", "--max-count")
 
 
-def _counted(command: Command) -> bool:
+def _bounds_itself(command: Command) -> bool:
     return command.has("-n", "--max-count", "--since") or any(
         word[1:].isdigit() for word in command.words if word[0:1] == "-"
     )
@@ -113,7 +113,7 @@ FLOODS = (
     Flood("podman", lambda c: c.plain[:1] == ["logs"] and not c.has("--tail", "-n", "--since"), "prints the whole log"),
     Flood("kubectl", lambda c: c.plain[:1] == ["logs"] and not c.has("--tail", "--since", "--since-time", "--limit-bytes"),
           "prints the whole log"),
-    Flood("git", lambda c: c.plain[:1] == ["log"] and c.has("-p", "--patch", "-u") and not _counted(c),
+    Flood("git", lambda c: c.plain[:1] == ["log"] and c.has("-p", "--patch", "-u") and not _bounds_itself(c),
           "prints every change ever made"),
     Flood("npm", _loud_install, "prints every step of an installation"),
     Flood("pnpm", _loud_install, "prints every step of an installation"),

@@ -14,13 +14,16 @@ from spillover.store.retention import DAY, Retention
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping
-    from typing import Any
+    from typing import Any, Literal
 
     from spillover.clipper import Clipper
     from spillover.notice.form import Words
-    from spillover.select.span import Selector
     from spillover.store.base import Record, Store
+    from spillover.types import Keep, Selector
+
+    NoticeStyle = Literal["block", "recipe", "generic"]
 
 __all__ = ["DIRECTIONS", "STYLES", "clipper", "clipper_for", "default_folder", "direction_for", "form", "warning_for"]
 
@@ -41,11 +44,11 @@ DIGITS = 8
 
 def clipper(
     *,
-    notice_style: str = "block",
-    keep: str | Selector | None = None,
+    notice_style: NoticeStyle = "block",
+    keep: Keep | Selector | None = None,
     directions: Mapping[str, str] = DIRECTIONS,
     folder: str | None = None,
-    store: Store | None = None,
+    store: Store | str | os.PathLike[str] | None = None,
     ttl_seconds: float | None = TTL_SECONDS,
     quota_bytes: int | None = QUOTA_BYTES,
     **given: Any,
@@ -77,7 +80,7 @@ def clipper_for(command: str, *, directions: Mapping[str, str] = DIRECTIONS, **c
 
 
 def form(
-    notice_style: str = "block", directions: Mapping[str, str] = DIRECTIONS, *, warning: str | None = None
+    notice_style: NoticeStyle = "block", directions: Mapping[str, str] = DIRECTIONS, *, warning: str | None = None
 ) -> Form:
     """Return one of its wordings. With `directions`, a command decides which part of its output is kept."""
 
@@ -93,13 +96,15 @@ def form(
     return Form(words, cuts, for_command=for_command, warning=warning)
 
 
-def default_folder(notice_style: str = "block") -> str:
+def default_folder(notice_style: NoticeStyle = "block") -> str:
     """Return where it keeps outputs: a folder of its own in the temporary one."""
     return temp_folder(STYLES[notice_style][2])
 
 
 def _block(told: Told, warning: str) -> Words:
-    kept = " / ".join(f"{most} {name}" for name, most in told.limits.given())
+    # Its own two directions name the limits, as the report does; any other part may be smaller than they are.
+    sizes = told.limits.given() if told.keep in SHOWN else _list_shown(told)
+    kept = " / ".join(f"{size} {name}" for name, size in sizes)
     where = f"Full output saved to: {told.place}\nUse the Read or Grep tool to access specific parts."
     lines = f"Output truncated to {_which(told)}{kept}.\n{_or_lost(told, where)}"
     said = f"{lines}\n{warning}" if warning else lines
@@ -122,7 +127,7 @@ def _recipe(told: Told, warning: str) -> Words:
 
 
 def _generic(told: Told, warning: str) -> Words:
-    most = told.limits.chars or told.shown.chars
+    most = (told.keep in SHOWN and told.limits.chars) or told.shown.chars
     kept = f"{most // 1_000}k" if most % 1_000 == 0 else f"{most} characters"
     where = _or_lost(told, f"Full content: {told.place}. Use Read/Grep to inspect.")
     said = f" {warning}" if warning else ""
@@ -136,6 +141,11 @@ _WORDS: Mapping[str, Callable[[Told, str], Words]] = {"block": _block, "recipe":
 def _which(told: Told) -> str:
     """Say which end is shown; the limits alone where it is neither."""
     return f"{SHOWN[told.keep]} " if told.keep in SHOWN else ""
+
+
+def _list_shown(told: Told) -> list[tuple[str, int]]:
+    """Return how much is shown, in the units of the limits; tokens are not counted."""
+    return [(name, getattr(told.shown, name)) for name, _ in told.limits.given() if name != "tokens"]
 
 
 def _newline(told: Told) -> str:

@@ -9,4 +9,8 @@ display   what a person sees
 
 from spillover.profiles import names_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a checker sees the names that are loaded when they are asked for
+    from spillover.profiles.vtcode.profile import *  # noqa: F403
+
 __getattr__, __dir__ = names_of("vtcode")

@@ -15,11 +15,13 @@ __all__ = ["MAX_TOKENS", "both_halves", "budget", "clipper", "form", "metadata"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from typing import Any
 
     from spillover.clipper import Clipper
     from spillover.result import Clip
     from spillover.store.base import Record, Store
+    from spillover.types import Keep, Selector
 
 #: The same as settings, for `profile = "vtcode"`.
 SETTINGS = {"tokens": MAX_TOKENS, "keep": "ends"}
@@ -39,8 +41,9 @@ def clipper(
     chunk_lines: int | None = None,
     model: str | None = None,
     banner: bool = True,
+    keep: Keep | Selector = "ends",
     folder: str = FOLDER,
-    store: Store | None = None,
+    store: Store | str | os.PathLike[str] | None = None,
     **given: Any,
 ) -> Clipper:
     """Return a Clipper that truncates as vtcode does.
@@ -53,7 +56,7 @@ def clipper(
         max_tokens = tokens_for_lines(chunk_lines, "chunk_lines")
     defaults = {
         "limits": Limits(tokens=MAX_TOKENS if max_tokens is None else max_tokens),
-        "keep": "ends",
+        "keep": keep,
         "wording": form(banner=banner),
         "store": store_for(store, folder=folder, names=_name, shape=SHAPE, age_seconds=AGE_SECONDS, profile="vtcode"),
     }
