@@ -25,6 +25,8 @@ SAMPLE = 1 << 13
 SURE = 0.97
 #: Fewer rows than this are not a table, unless the name says so.
 ROWS = 8
+#: The first line of most outputs is shorter.
+LINE = 1 << 10
 #: The bytes of the head that tell whether these are rows.
 ROWS_IN = 1 << 14
 
@@ -140,7 +142,16 @@ def _lines(samples: Sequence[bytes], size: int) -> Iterator[bytes]:
         lines = sample.split(b"\n")
         first = 1 if number else 0  # where a sample begins and ends there are pieces of lines
         last = len(lines) if number == len(samples) - 1 or size <= HEAD else len(lines) - 1
-        yield from (line.removesuffix(b"\r") for line in lines[first:last] if line.strip())
+        filled = [line for line in lines[first:last] if line and not line.isspace()]
+        yield from [line.removesuffix(b"\r") for line in filled] if b"\r" in sample else filled
+
+
+def _first_line(seen: _Seen) -> bytes:
+    """Return the first of these lines; it is almost always known without splitting the samples."""
+    line, ends, _ = seen.samples[0][:LINE].partition(b"\n")
+    if ends and line[:1].strip():
+        return line.removesuffix(b"\r")
+    return next(_lines(seen.samples, seen.size), b"")
 
 
 def _whole_lines(sample: bytes) -> bytes:
@@ -163,8 +174,10 @@ def _is_ndjson(seen: _Seen) -> bool:
     """Return whether each line is an object or an array."""
     import json
 
+    if _first_line(seen).lstrip()[:1] not in (b"{", b"["):
+        return False
     count = good = 0
-    for line in _lines(seen.samples, seen.size):
+    for line in seen.lines():
         count += 1
         if line.lstrip()[:1] in (b"{", b"["):
             try:
@@ -172,8 +185,6 @@ def _is_ndjson(seen: _Seen) -> bool:
             except (ValueError, RecursionError):
                 continue
             good += 1
-        elif count == 1:
-            return False
     return good >= 2 and good >= SURE * count
 
 
@@ -217,8 +228,7 @@ def _is_table(seen: _Seen) -> bool:
 
 def _is_diff(seen: _Seen) -> bool:
     """Return whether it begins as a diff, has a hunk, and has nothing else in it."""
-    first = next(_lines(seen.samples, seen.size), b"")
-    if not re.match(rb"(?:\x1b\[[0-9;]*+m)*+(?:diff -|--- \S|commit [0-9a-f]{7}|Index: |From [0-9a-f]{40} )", first):
+    if not re.match(rb"(?:\x1b\[[0-9;]*+m)*+(?:diff -|--- \S|commit [0-9a-f]{7}|Index: |From [0-9a-f]{40} )", _first_line(seen)):
         return False
     if not re.search(rb"(?m)^(?:\x1b\[[0-9;]*+m)*+@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@", seen.samples[0]):
         return False
@@ -231,8 +241,8 @@ def _is_diff(seen: _Seen) -> bool:
 def _is_markup(seen: _Seen) -> bool:
     """Return whether it begins and ends with a tag, and the first element is closed or is one of HTML."""
     head, tail = seen.samples[0].removeprefix(b"\xef\xbb\xbf").lstrip(), seen.samples[-1].rstrip()
-    first = _FIRST_TAG.search(head)
-    if not head.startswith(b"<") or not tail.endswith(b">") or first is None:
+    first = _FIRST_TAG.search(head) if head.startswith(b"<") and tail.endswith(b">") else None
+    if first is None:
         return False
     if not re.match(rb"<[?!]", head) and first.start() != 0:
         return False

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     Array = Any  # of numpy; its own types say little about what is in one
 
 # What a logger puts before its message: clock, level, thread. The message is what tells one line from another.
-STAMP = re.compile(
-    rb"^[ \t]*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?)?"
-    rb"[ \t]*(?:(?:\[?(?:INFO|DEBUG|TRACE|info|debug)\]?)[ \t]*[-:|]?[ \t]*)?",
-    re.MULTILINE,
+_STAMP = (
+    rb"[ \t]*+(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?)?"
+    rb"[ \t]*(?:(?:\[?(?:INFO|DEBUG|TRACE|info|debug)\]?)[ \t]*[-:|]?[ \t]*)?"
 )
+STAMP = re.compile(_STAMP)
+#: The message of each line, one behind the other; what is left of a line always matches, so nothing is tried twice.
+_MESSAGES = re.compile(_STAMP + rb"([^\n]*+)\n")
 _STAMPED = re.compile(rb"\d\d:\d\d:\d\d|INFO|DEBUG|TRACE|info|debug")
-#: A line that begins with none of these has nothing of the kind.
-_STAMPS = frozenset(b"%c" % char for char in b" \t[0123456789IDTid")
 #: So many bytes at a time are summed up.
 STRETCH = 1 << 16
 _WORD = bytes(c in b"_" or chr(c).isalnum() or c >= 0x80 for c in range(256))
@@ -116,11 +116,11 @@ def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
     import numpy as np
 
     tokens = _costs(view)
-    messages = view.split(b"\n")
     if _STAMPED.search(view[: 1 << 14]):
-        match = STAMP.match
-        messages = [line[match(line).end() :] if line[:1] in _STAMPS else line for line in messages]  # type: ignore[union-attr]
-        view = b"\n".join(messages)
+        messages = _MESSAGES.findall(view)
+        view = b"\n".join(messages) + b"\n"
+    else:
+        messages = view.split(b"\n")
     data = np.frombuffer(view, dtype=np.uint8)
     ends = np.flatnonzero(data == 10)
     starts = np.concatenate(([0], ends[:-1] + 1))
