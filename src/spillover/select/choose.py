@@ -75,7 +75,8 @@ class Candidates:
 
     lines: Lines
     points: Array  # in context
-    own: Array  # by itself
+    alone: Array  # how strong each is by itself, see OWN
+    ranked: Array  # indices: the strongest of these first
     able: Array  # False for what was said before, word for word
     run: Array  # for a line in the middle of a run of similar lines, what that run costs; 0 for all others
     again: Array  # how many lines before it differ from it in numbers only, where very many do
@@ -134,10 +135,12 @@ def candidates(
     first = np.concatenate((_best(_alone(lines, able), points), _best(odd, points)))
     failing, code = evidence(lines).any(axis=1), float(lines.of_class("code").mean())
     families, members = _families(lines)
+    alone = OWN * own + (1 - OWN) * points
     return Candidates(
         lines,
         points,
-        own,
+        alone,
+        (-alone).argsort(kind="stable"),
         able,
         runs(lines),
         _again(lines),
@@ -228,10 +231,9 @@ def choose(those: Candidates, room: float) -> Array:
     # The strongest lines by themselves.
     verdicts = int((lines.of_class("verdict") & able).sum())
     share = PEAKS_OF_MANY if verdicts >= MANY else PEAKS
-    alone = OWN * those.own + (1 - OWN) * points
     held = keep.copy()
-    strongest = _strongest(alone, able, cost, room)
-    keep = _take(keep, *strongest, cost, upto, min(room, price(keep, cost) + share * room))
+    ranked = those.ranked[able[those.ranked]]
+    keep = _take(keep, ranked, len(ranked), cost, upto, min(room, price(keep, cost) + share * room))
     named = _tell_families(keep, those, cost, room)
     held |= named & ~keep
     # What is around them.
@@ -241,7 +243,7 @@ def choose(those: Candidates, room: float) -> Array:
     # A line that says nothing is not worth a marker of its own: its room goes to what lies beside other lines.
     held |= those.failing
     held[:1] = True
-    strength = np.maximum(grown, alone)
+    strength = np.maximum(grown, those.alone)
     for last in (False, True):
         weak = weak_islands(keep, held, strength, cost, least=WORTHLESS, marker=MARKER)
         keep &= ~weak
