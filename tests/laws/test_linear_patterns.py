@@ -132,7 +132,8 @@ LINEAR = {
         "_LINE_NUMBER": "digits behind a colon, which is none of them",
     },
     "select/lines.py": {
-        "STAMP": "all of it is optional, so that the first try at a line's beginning succeeds; nowhere else does ^",
+        "STAMP": "matched where a line begins; all of it is optional, so that the first try succeeds",
+        "_MESSAGES": "the same, and then the rest of its line, possessive; the next match begins behind it",
         "_STAMPED": ONE,
     },
     "select/markup.py": {

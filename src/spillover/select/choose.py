@@ -247,7 +247,9 @@ def choose(those: Candidates, room: float) -> Array:
     for last in (False, True):
         weak = weak_islands(keep, held, strength, cost, least=WORTHLESS, marker=MARKER)
         keep &= ~weak
-        if not last:  # the order without them; they were shown, so what is left of it still is more than there is room for
+        if (
+            not last
+        ):  # the order without them; they were shown, so what is left of it still is more than there is room for
             keep = _take(keep, order[~weak[order]], count, cost, upto, room)
     # Any room that is left goes to what was said before, from the end; but a long run of lines that are alike stays folded.
     rest = (~keep & open_ended).nonzero()[0][::-1]

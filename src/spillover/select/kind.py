@@ -228,7 +228,9 @@ def _is_table(seen: _Seen) -> bool:
 
 def _is_diff(seen: _Seen) -> bool:
     """Return whether it begins as a diff, has a hunk, and has nothing else in it."""
-    if not re.match(rb"(?:\x1b\[[0-9;]*+m)*+(?:diff -|--- \S|commit [0-9a-f]{7}|Index: |From [0-9a-f]{40} )", _first_line(seen)):
+    if not re.match(
+        rb"(?:\x1b\[[0-9;]*+m)*+(?:diff -|--- \S|commit [0-9a-f]{7}|Index: |From [0-9a-f]{40} )", _first_line(seen)
+    ):
         return False
     if not re.search(rb"(?m)^(?:\x1b\[[0-9;]*+m)*+@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@", seen.samples[0]):
         return False

@@ -12,14 +12,17 @@ import stringzilla
 from spillover.base.work import OBJECT, TAG
 from spillover.select.ends import most
 from spillover.select.span import Span, join
+from spillover.select.tags import CLOSES, OPENS, read_tags
 from spillover.select.wanted import NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from spillover.base.work import Work
     from spillover.select.span import Fill
+    from spillover.select.tags import Elements
     from spillover.select.wanted import Wanted
     from spillover.view.document import Document
 
@@ -150,6 +153,7 @@ class _Element:
 
 
 if TYPE_CHECKING:
+    Array = Any  # of numpy; its own types say little about what is in one
     Token = tuple[int, int, _Element | None, _Element | None]  # from, to, what it opens, what it stands in or closes
     Unit = tuple[int, int, int, str]  # rank, from, to, why
 
@@ -174,13 +178,16 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     units.sort()
     spread = [[unit for unit in units if unit[0] == rank][:SPREAD] for rank in (FRAME, NAMED, FAILED, HEADING)]
     chosen = [*(unit for group in spread for unit in group), *(unit for unit in units if unit[0] > HEADING)]
-    order = [Span(*unit[1:]) for unit in chosen[:UNITS]]
     # What could not be shown even if it were nearly alone must not keep out all that comes after it.
-    order = [span for span in order if span.end - span.start <= 2 * SMALL or fill([span]) <= 0.7]
+    order = [
+        unit
+        for unit in chosen[:UNITS]
+        if unit[2] - unit[1] <= 2 * SMALL or fill([Span(unit[1], unit[2], unit[3])]) <= 0.7
+    ]
 
     def spans(count: int) -> list[Span]:
         document.work.spend(OBJECT * count)
-        return join(order[:count])
+        return join([Span(start, end, why) for _, start, end, why in order[:count]])
 
     count = most(len(order), lambda count: fill(spans(count)))
     return spans(count) if count >= min(3, len(order)) else None
@@ -188,8 +195,10 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
 
 def _units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
     """Return the pieces of a window, each of them shown whole or not at all; it begins and ends outside of any tag."""
-    tokens, elements = _tree(data, work, _Element(b"", 0, 0, None) if inside else None)
-    _mark(data, elements)
+    tokens = None if inside else _read_by_rules(data, work)
+    if tokens is None:
+        tokens, elements = _tree(data, work, _Element(b"", 0, 0, None) if inside else None)
+        _mark(data, elements)
     units: list[Unit] = []
     at = 0
     for start, end, element, owner in tokens:
@@ -223,6 +232,98 @@ def _is_one(data: bytes, element: _Element) -> bool:
     return (
         not long or element.name in _RAW or (not element.children and b"<" not in data[element.opened : element.inner])
     )
+
+
+def _read_by_rules(data: bytes, work: Work) -> list[Token] | None:
+    """Return the tags that are not inside of what is shown whole or not at all; None where markup is not written by the rules."""
+    found = read_tags(data, _VOID, _RAW, _UNCLOSED)
+    if found is None:
+        return None
+    import numpy as np
+
+    tags, elements = found
+    work.spend(TAG * len(tags.start))
+    failed, encloses = _find_failures(data, elements)
+    rank = _ranks(elements, failed)
+    size, paired = elements.end - elements.start, elements.end > elements.opened
+    slashed = np.frombuffer(data, dtype=np.uint8)[elements.opened - 2] == 0x2F
+    whole = np.where(paired | slashed, (size <= SMALL) | elements.empty, elements.named(_VOID)) & (elements.parent >= 0)
+    # Of what is shown whole, only the first tag is looked at.
+    within = np.zeros(len(tags.start) + 1, dtype=np.int32)
+    first, last = (tags.kind == OPENS).nonzero()[0], (tags.kind == CLOSES).nonzero()[0]
+    within[first[whole] + 1] += 1
+    within[last[whole[tags.element[last]]] + 1] -= 1
+    within[first[whole & ~paired] + 1] -= 1
+    seen = (within[:-1].cumsum() == 0).nonzero()[0]
+    made: dict[int, _Element | None] = {-1: None}
+    tokens: list[Token] = []
+    number = tags.element[seen]
+    of_tags = (tags.start[seen], tags.end[seen], tags.kind[seen], number, tags.owner[seen])
+    of_elements = (elements.name, elements.inner, elements.end, elements.holds, failed, encloses, rank)
+    columns = [column.tolist() for column in (*of_tags, *(column[number] for column in of_elements))]
+    for start, end, kind, which, owner, name, inner, upto, holds, fails, around, rated in zip(*columns, strict=True):
+        opens = None
+        if kind == OPENS:
+            opens = made[which] = _Element(elements.names[name], start, end, None)
+            opens.parent, opens.inner, opens.end, opens.rank = made[owner], inner, upto, rated
+            opens.children, opens.failed, opens.encloses = {b"": 1} if holds else None, fails, around
+        tokens.append((start, end, opens, made[owner]))
+    return tokens
+
+
+def _find_failures(data: bytes, elements: Elements) -> tuple[Array, Array]:
+    """Return which elements failed, and which hold one that did; as `_mark` has it."""
+    import numpy as np
+
+    failed = elements.named(_FAILED)
+    leaves = ~elements.holds & (elements.inner > elements.opened)
+    if _has_any(data, _FAILED_WORDS):
+        worded = np.zeros(len(failed), dtype=bool)
+        worded[_holding(_FAILED_TEXT, data, elements.opened, elements.inner)] = True
+        worded &= leaves
+        if worded.sum() <= max(5, int(leaves.sum()) // 20):
+            failed |= worded
+    lower = data.lower()
+    if _has_any(lower, _FAILED_VALUES):
+        failed[_holding(_FAILED_TAG, data, elements.start, elements.opened)] = True
+    encloses = np.zeros(len(failed), dtype=bool)
+    for number in failed.nonzero()[0].tolist():
+        at = int(elements.parent[number])
+        while at >= 0 and not encloses[at]:
+            encloses[at] = True
+            at = int(elements.parent[at])
+    size = elements.end - elements.opened
+    return failed | (encloses & (elements.parent >= 0) & (size > 0) & (size <= 4 * SMALL)), encloses
+
+
+def _has_any(data: bytes, words: Sequence[bytes]) -> bool:
+    return any(stringzilla.find(data, word) >= 0 for word in words)
+
+
+def _holding(pattern: re.Pattern[bytes], data: bytes, low: Array, high: Array) -> Array:
+    """Return in which of these stretches, which begin in order, there is a match; it is that which began last before it."""
+    import numpy as np
+
+    spans = np.array([match.span() for match in pattern.finditer(data)], dtype=np.int64).reshape(-1, 2)
+    at = low.searchsorted(spans[:, 0], side="right") - 1
+    return at[(at >= 0) & (spans[:, 1] <= high[at])]
+
+
+def _ranks(elements: Elements, failed: Array) -> Array:
+    """Return the rank of each element, as `weigh` has it: those that stand in none first, then those in them, and so on."""
+    import numpy as np
+
+    repeated = (elements.alike >= MANY) & (elements.nth >= 2) & (elements.nth < elements.alike - 1)
+    repeated &= elements.parent >= 0
+    dropped = elements.named(_DROPPED)
+    rank = np.where(elements.named(_HEADINGS | _CONTROLS), HEADING, PLAIN)
+    for depth in range(int(elements.depth.max(initial=0)) + 1):
+        here = (elements.depth == depth).nonzero()[0]
+        around = rank[elements.parent[here]] if depth else np.full(len(here), PLAIN)
+        own = np.where((around == REPEATED) | repeated[here], REPEATED, rank[here])
+        own = np.where(dropped[here] | (around == LAST), LAST, own)
+        rank[here] = np.where(failed[here] | (around == FAILED), FAILED, own)
+    return rank
 
 
 def _tree(data: bytes, work: Work, root: _Element | None) -> tuple[list[Token], list[_Element]]:
@@ -289,11 +390,11 @@ def _mark(data: bytes, elements: Sequence[_Element]) -> None:
     """Mark the elements that failed, and those around them. Words in a text count only where few texts have them."""
     leaves = [element for element in elements if not element.children and element.inner > element.opened]
     worded: list[_Element] = []
-    if any(word in data for word in _FAILED_WORDS):  # most pages have none of them, and are told at memory speed
+    if _has_any(data, _FAILED_WORDS):  # most pages have none of them, and are told at memory speed
         worded = [leaf for leaf in leaves if _FAILED_TEXT.search(data, leaf.opened, leaf.inner)]
     failed = worded if len(worded) <= max(5, len(leaves) // 20) else []
     lower = data.lower()
-    tagged = any(word in lower for word in _FAILED_VALUES)
+    tagged = _has_any(lower, _FAILED_VALUES)
     failed += [
         one for one in elements if one.name in _FAILED or (tagged and _FAILED_TAG.search(data, one.start, one.opened))
     ]
