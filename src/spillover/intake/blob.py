@@ -76,7 +76,7 @@ class CountedHeld:
         self._data, self._work, self.size = held.data, work, len(held.data)
 
     def read(self, start: int, end: int) -> bytes:
-        data = self._data[start if start > 0 else 0 : end if end > 0 else 0]
+        data = self._data[start if start > 0 else 0 : end if end > 0 else 0]  # noqa: FURB136  calls of `max` take longer
         work = self._work
         if work.left is not None:  # as `spend` does: a call for each would take as long as the rest of this
             work.left -= len(data)

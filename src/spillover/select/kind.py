@@ -6,6 +6,7 @@ What is not surely something else is a log. A name makes up for little evidence,
 from __future__ import annotations
 
 import re
+from functools import cache, partial
 
 from spillover.base.data import dataclass
 from spillover.select import blob, found, table
@@ -60,6 +61,7 @@ class _Seen:
     size: int
     hinted: bool
     lines: Callable[[], Sequence[bytes]]  # the whole lines of all samples
+    shape: Callable[[], table.Shape | None]  # of the table that it may be
 
 
 def guess(document: Document, name: str = "", told: str = "") -> tuple[str, ...]:
@@ -80,9 +82,11 @@ def guesses(document: Document, name: str = "", told: str = "") -> Iterator[str]
                 split.extend(_lines(samples, document.size))
             return split
 
+        shape = cache(partial(_shape, samples, document.size))
+
         def test(kind: str) -> str:
-            good = _TESTS[kind](_Seen(samples, document.size, kind == family, lines))
-            return _name_kind(kind, hinted, samples, document.size) if good else ""
+            seen = _Seen(samples, document.size, kind == family, lines, shape)
+            return _name_kind(kind, hinted, seen) if _TESTS[kind](seen) else ""
 
         named = {family: test(family)} if family in _TESTS else {}
         first = named.get(family) == hinted != ""
@@ -101,12 +105,12 @@ def guesses(document: Document, name: str = "", told: str = "") -> Iterator[str]
     yield "log"
 
 
-def _name_kind(kind: str, hinted: str, samples: Sequence[bytes], size: int) -> str:
+def _name_kind(kind: str, hinted: str, seen: _Seen) -> str:
     """Return what a kind is called: tables and markup come in two sorts."""
     if kind == "csv":
-        shape = _shape(samples, size)
+        shape = seen.shape()
         return "tsv" if shape is not None and shape.separator == b"\t" else "csv"
-    if kind == "xml" and (_HTML.search(samples[0]) or hinted == "html"):
+    if kind == "xml" and (_HTML.search(seen.samples[0]) or hinted == "html"):
         return "html"
     return kind
 
@@ -195,7 +199,7 @@ def _shape(samples: Sequence[bytes], size: int) -> table.Shape | None:
 
 def _is_table(seen: _Seen) -> bool:
     """Return whether rows have equally many cells, with a header or columns of numbers; commas in prose do not count."""
-    shape = _shape(seen.samples, seen.size)
+    shape = seen.shape()
     if shape is None or shape.steady < (0.9 if seen.hinted else 0.95):
         return False
     head = seen.samples[0]
