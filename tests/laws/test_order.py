@@ -50,7 +50,7 @@ ORDER = """
     select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts    select.islands
     select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs
     select.exact            select.tags
-    select.lines            select.json.gaps
+    select.lines            select.json.gaps     select.elements
     select.scan             select.fold          select.features     select.json.room    select.trees
     select.choose           select.score         select.json.parse   select.rows
     select.plain            select.blob          select.table        select.diff         select.markup

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.base.work import UNBOUNDED
-from spillover.select import markup
+from spillover.select import elements, markup
 from spillover.select.tags import read_tags
 
 NAMES = (
@@ -41,7 +41,7 @@ OTHERS = (
 )
 
 
-def elements():
+def made_elements():
     parts = st.one_of(st.sampled_from(TEXTS), st.sampled_from(TEXTS[:7]), st.sampled_from(OTHERS[:5]))
     opened = st.tuples(st.sampled_from(NAMES), st.sampled_from(ATTRIBUTES))
 
@@ -55,12 +55,12 @@ def elements():
 
 def units(data, monkeypatch, reader):
     with monkeypatch.context() as patch:
-        patch.setattr(markup, "_read_by_rules", reader)
+        patch.setattr(elements, "_read_by_rules", reader)
         return markup._units(data, UNBOUNDED, inside=False)
 
 
 @settings(max_examples=120)
-@given(st.lists(st.one_of(elements(), elements(), st.sampled_from(OTHERS)), max_size=8), st.booleans())
+@given(st.lists(st.one_of(made_elements(), made_elements(), st.sampled_from(OTHERS)), max_size=8), st.booleans())
 def test_both_ways_of_reading_find_the_same(made, around):
     text = "".join(made)
     data = (f"<html>\n{text}\n</html>" if around else text).encode()
@@ -73,7 +73,7 @@ def test_what_repeats_and_what_failed_is_told_in_arrays_too(count, monkeypatch):
     cases = "".join(f"<testcase name='t{n}'><p>ok</p></testcase>\n" for n in range(count))
     failed = "<testcase><failure>expected 1, got 2</failure></testcase>\n"
     data = f"<testsuite>\n{cases}{failed}{cases}</testsuite>".encode()
-    found = markup._read_by_rules(data, UNBOUNDED)
+    found = elements._read_by_rules(data, UNBOUNDED)
     assert found is not None
     assert markup._units(data, UNBOUNDED, inside=False) == units(data, monkeypatch, lambda *_: None)
 
@@ -83,4 +83,4 @@ def test_what_repeats_and_what_failed_is_told_in_arrays_too(count, monkeypatch):
     ["<a><b></a></b>", "<a>1 > 0</a>", "<a t='>'>x</a>", "<a t=it's>x</a>", "<p>one<p>two</p></p>", "<a>", "</a>", "<a><!-- x", "text", "<3", "<script>x</script>"],
 )  # fmt: skip
 def test_what_is_not_written_by_the_rules_is_left_to_others(text):
-    assert read_tags(text.encode(), markup._VOID, markup._RAW, markup._UNCLOSED) is None
+    assert read_tags(text.encode(), elements._VOID, elements._RAW, elements._UNCLOSED) is None

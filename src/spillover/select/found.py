@@ -7,7 +7,7 @@ Read are the forms of grep, rg, git grep and the tools of agents: `path:12:text`
 from __future__ import annotations
 
 import re
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from math import ceil, inf
 
 from spillover.base.data import dataclass
@@ -15,7 +15,7 @@ from spillover.select.listing import are_few, is_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 #: A find, a line around one, the name of a file or folder (of those below it, or of itself), and anything else.
 FIND, AROUND, NAME, OTHER = range(4)
@@ -65,7 +65,7 @@ class Row:
 
 def rows(data: bytes, most_others: float = inf) -> list[Row]:
     """Return the rows of a search; where it found nothing but names, those are the finds. Stop after too many that are no row."""
-    lines = list(_lines(data))
+    lines = _lines(data)
     known = _Known(lines)
     out: list[Row] = []
     others = 0
@@ -138,13 +138,12 @@ def _heads(some: Sequence[Row]) -> int:
     return sum(1 for row in some if row.kind == NAME)
 
 
-def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    at = 0
-    while at < len(data):
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        yield at, data[at:end]
-        at = end + 1
+def _lines(data: bytes) -> list[tuple[int, bytes]]:
+    """Return the lines of some bytes, and where each begins."""
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return list(zip(accumulate([len(line) + 1 for line in lines], initial=0), lines, strict=False))
 
 
 def _row(start: int, end: int, line: bytes, known: _Known, above: bytes, last: bytes) -> Row:
