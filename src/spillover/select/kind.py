@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from functools import cache, partial
 
+import stringzilla
+
 from spillover.base.data import dataclass
 from spillover.select import blob, found, table
 
@@ -309,7 +311,7 @@ def _is_near_json(seen: _Seen) -> bool:
 
 def _is_page(seen: _Seen) -> bool:
     """Return whether its lines are elements of a browser page, each with a ref."""
-    if not any(mark in seen.samples[0] for mark in _PAGE):
+    if not any(stringzilla.find(seen.samples[0], mark) >= 0 for mark in _PAGE):
         return False
     from spillover.select.page import is_page  # few outputs get as far as this
 
@@ -318,8 +320,9 @@ def _is_page(seen: _Seen) -> bool:
 
 def _is_prose(seen: _Seen) -> bool:
     """Return whether it is markdown, or running text. What has colours was printed by something that ran."""
-    head = seen.samples[0]
-    if not (head.count(b"\n##") + head.count(b"\n**") > 1 or head.count(b". ") * 400 > len(head)) or b"\x1b" in head:
+    head, count = seen.samples[0], stringzilla.count
+    marked = count(head, b"\n##") + count(head, b"\n**") > 1
+    if not (marked or count(head, b". ") * 400 > len(head)) or b"\x1b" in head:
         return False
     from spillover.select.prose import is_prose  # few outputs get as far as this
 

@@ -48,6 +48,8 @@ _ROW = re.compile(rb"\s*+\|")
 _RULE = re.compile(rb"\s*+(?:[-=*_]{3,}+|\|[-:| ]++)\s*+\Z")
 #: A line that begins with one of these is no heading, no item, no row and no sentence.
 _SMALL = frozenset(bytes([byte]) for byte in b"abcdefghijklmnopqrstuvwxyz/=<")
+#: Nor is one that begins with more digits than items have.
+_DIGITS = frozenset(bytes([byte]) for byte in b"0123456789")
 _FENCE = re.compile(rb"\s*+(?:```|~~~)")
 #: Where a sentence ends: a mark, a blank, and something that begins one.
 _SENTENCE = re.compile(rb"[.!?:;][)\"'*`\]]?+ (?=[A-Z\"'`*(\[\d])")
@@ -93,7 +95,8 @@ def is_prose(lines: Sequence[bytes]) -> bool:
     for left, line in zip(range(len(lines), 0, -1), lines, strict=True):
         if count - good > BAD * (count + left):
             return False  # whatever the rest is
-        if not fenced and line[:1] in _SMALL:
+        first = line[:1]
+        if not fenced and (first in _SMALL or (first in _DIGITS and line[1:4].isalnum())):
             count += 1
         elif _FENCE.match(line):
             fenced = not fenced
