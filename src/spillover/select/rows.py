@@ -7,7 +7,7 @@ from spillover.select.span import Hidden, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from spillover.select.lines import Lines
@@ -56,40 +56,24 @@ def spans_of(
 
     `leads`: what stands above a line, by where it begins.
     """
-    known = {} if known is None else known
+    reasons, known = reasons or [""] * len(kept), {} if known is None else known
     numbers = kept.tolist()
-    first, last, costs = lines.first[kept], lines.last[kept], lines.tokens[kept]
-    # Without reasons, what stands together is one span; else each line is one.
-    begins = range(len(numbers)) if reasons is not None else _breaks(kept, first, last, costs > width, leads)
-    starts, ends, costs = first.tolist(), last.tolist(), costs.tolist()
+    places = zip(lines.first[kept].tolist(), lines.last[kept].tolist(), lines.tokens[kept].tolist(), strict=True)
     out = []
-    for here, upto in zip(begins, [*begins[1:], len(numbers)], strict=True):
-        start, end, cost = starts[here], ends[upto - 1], costs[here]
-        why, lead = reasons[here] if reasons is not None else "", leads.get(start, "")
+    for here, (number, (start, end, cost)) in enumerate(zip(numbers, places, strict=True)):
+        lead = leads.get(start, "")
         if cost > width:  # both ends of it; the middle is a gap like any other
             half = max(1, int((end - start) * width / cost / 2))
-            out += [Span(start, start + half, why, None, lead), Span(end - half, end, why)]
+            out += [Span(start, start + half, reasons[here], None, lead), Span(end - half, end, reasons[here])]
             continue
-        number = numbers[upto - 1]
-        following = numbers[upto] if upto < len(numbers) else len(lines)
+        following = numbers[here + 1] if here + 1 < len(numbers) else len(lines)
         then = None
         if following > number + 1 and int(lines.last[following - 1]) >= end:
             if (number, following) not in known:
                 known[number, following] = what_is_hidden(lines, number, following)
             then = known[number, following]
-        out.append(Span(start, end, why, then, lead))
+        out.append(Span(start, end, reasons[here], then, lead))
     return out
-
-
-def _breaks(kept: Array, first: Array, last: Array, wide: Array, leads: Iterable[int]) -> list[int]:
-    """Return where a new span begins among the lines that are kept."""
-    import numpy as np
-
-    new = np.ones(len(kept), dtype=bool)
-    new[1:] = (kept[1:] != kept[:-1] + 1) | (first[1:] != last[:-1]) | wide[1:] | wide[:-1]
-    new[[first.searchsorted(start) for start in leads]] = True
-    found: list[int] = new.nonzero()[0].tolist()
-    return found
 
 
 def what_is_hidden(lines: Lines, shown: int, following: int) -> Hidden | None:
