@@ -96,7 +96,7 @@ LINEAR = {
     "select/query.py": {"_ESCAPE": ONE, "_WORD": RUN, "_PART": RUN},
     "select/diff_parts.py": {
         "_MARK": LINE, "_HUNK": ANCHORED, "_BEGINS": ANCHORED, "CHANGED": ANCHORED, "_NAMES": ONE, "_NAME": RUN, "LINE": ANCHORED,
-        "_COLOURED": LINE, "_SUBJECT": LINE, "_SHA": ANCHORED, "DEFINES": ANCHORED,
+        "_COLOURED": LINE, "_SUBJECT": LINE, "_SHA": ANCHORED, "DEFINES": ANCHORED, "CHANGED_LINES": LINE, "_LINES": RUN,
     },
     "select/plain.py": {"_PARTS": ONE},
     "select/json/odd.py": {"_KEY": ANCHORED},
@@ -134,11 +134,12 @@ LINEAR = {
         "_LINE_NUMBER": "digits behind a colon, which is none of them",
     },
     "select/lines.py": {
-        "STAMP": "all of it is optional, so that the first try at a line's beginning succeeds; nowhere else does ^",
+        "STAMP": "matched where a line begins; all of it is optional, so that the first try succeeds",
+        "_MESSAGES": "the same, and then the rest of its line, possessive; the next match begins behind it",
         "_STAMPED": ONE,
     },
-    "select/markup.py": {
-        "_CLOSED": ANCHORED, "_TOKEN": "see beside it", "_DECLARED": "a run of blanks from the one ] before it",
+    "select/elements.py": {
+        "CLOSED_TAG": ANCHORED, "_TOKEN": "see beside it", "_DECLARED": "a run of blanks from the one ] before it",
         "_FAILED_TAG": "words, then runs of blanks that belong to one word each", "_FAILED_TEXT": "a word is looked at twice, from its beginning",
         "'(?i)</%b\\\\s*+>'": "searched until it is not found once, and then no more",
     },

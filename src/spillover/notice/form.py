@@ -133,6 +133,10 @@ class FormRenderer(Renderer):
     count: Callable[[str], int]
     _chars: dict[int, int] = field(default_factory=dict, repr=False, compare=False)  # of each block that was counted
 
+    def tell(self, shown: Shown) -> Shown:
+        """Return the same spans in the words of this renderer."""
+        return replace(self.show(shown.spans), kind=shown.kind, why=shown.why)
+
     def show(self, spans: Sequence[Span]) -> Shown:
         """Return the text for these spans, which are in order and do not touch."""
         document = self.document

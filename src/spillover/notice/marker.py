@@ -24,20 +24,22 @@ def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden |
         words = wording.gap_bytes
     first, last, start, end = f"{gap.first:,}", f"{gap.last:,}", f"{gap.start:,}", f"{gap.end:,}"
     where = f"line {first}" if one else f"lines {first}-{last}"
-    count, note = (hidden.count, hidden.note) if hidden else (0, "")
-    if (
-        hidden is not None and not gap.whole_lines and (one or not hidden.inline)
-    ):  # a part of a line is named by its bytes
+    if hidden is None:
+        return words.format(
+            first=first, last=last, start=start, end=end, count="0", where=where, times="0 more times", note="", s="s"
+        )
+    count, note = hidden.count, hidden.note
+    if not gap.whole_lines and (one or not hidden.inline):  # a part of a line is named by its bytes
         # The first marker in full says that these are bytes.
         where = f"{start}-{end}" if tier == 2 and hidden.inline else f"bytes {start}-{end}"
-    if hidden is not None and hidden.inside is not None:
+    if hidden.inside is not None:
         where = _where_inside(hidden.inside)
     times = "once more" if count == 1 else f"{count:,} more times"
     said = words.format(
         first=first, last=last, start=start, end=end, count=f"{count:,}", where=where, times=times, note=note,
         s="" if count == 1 else "s",
     )  # fmt: skip
-    return said if hidden is None or hidden.inside is None else _quote(said, hidden)
+    return said if hidden.inside is None else _quote(said, hidden)
 
 
 def _where_inside(place: Inside) -> str:

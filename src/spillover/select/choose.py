@@ -59,6 +59,8 @@ FOLDED = 0.15
 #: A line takes at most this share of the room; the rest of it is cut off.
 WIDEST = 0.25
 NARROWEST = 60
+#: How many lines fit is guessed so often before it is found by halving.
+GUESSES = 6
 #: Of many lines, so many of the strongest are sorted first.
 SORTED = 512
 #: More than sums of costs can be off by, in tokens.
@@ -73,7 +75,8 @@ class Candidates:
 
     lines: Lines
     points: Array  # in context
-    own: Array  # by itself
+    alone: Array  # how strong each is by itself, see OWN
+    ranked: Array  # indices: the strongest of these first
     able: Array  # False for what was said before, word for word
     run: Array  # for a line in the middle of a run of similar lines, what that run costs; 0 for all others
     again: Array  # how many lines before it differ from it in numbers only, where very many do
@@ -83,7 +86,8 @@ class Candidates:
     headings: Array  # errors that name their place, as compilers do; the places right above; the first error that says what did not work
     families: Array  # the first line of each family of failures, in the order in which outline names them
     members: Array  # how many each family has
-    evidence: int  # how many lines say that something failed
+    failing: Array  # the lines that say that something failed: a boolean each
+    evidence: int  # how many these are
     code: float  # the share of lines that look like code
 
     @property
@@ -129,12 +133,14 @@ def candidates(
     exits = np.flatnonzero(lines.of_class("exit"))
     odd = np.flatnonzero(among(lines.first, rare) & able)
     first = np.concatenate((_best(_alone(lines, able), points), _best(odd, points)))
-    seen, code = int(evidence(lines).any(axis=1).sum()), float(lines.of_class("code").mean())
+    failing, code = evidence(lines).any(axis=1), float(lines.of_class("code").mean())
     families, members = _families(lines)
+    alone = OWN * own + (1 - OWN) * points
     return Candidates(
         lines,
         points,
-        own,
+        alone,
+        (-alone).argsort(kind="stable"),
         able,
         runs(lines),
         _again(lines),
@@ -144,7 +150,8 @@ def candidates(
         _headings(lines),
         families,
         members,
-        seen,
+        failing,
+        int(failing.sum()),
         code,
     )
 
@@ -203,44 +210,50 @@ def choose(those: Candidates, room: float) -> Array:
     import numpy as np
 
     lines, points = those.lines, those.points
-    able = those.new & (those.run <= FOLDED * room)
+    open_ended = those.run <= FOLDED * room
+    able = those.new & open_ended
     cost = np.minimum(lines.tokens, widest(room))
+    upto = np.concatenate(([0.0], cost.cumsum()))
     keep = np.zeros(len(lines), dtype=bool)
     keep[those.pinned] = True
     for_rare = min(RARE * room, RAREST)
-    rare = those.rare[np.cumsum(cost[those.rare] + 2 * MARKER) <= for_rare]
+    rare = those.rare[(cost[those.rare] + 2 * MARKER).cumsum() <= for_rare]
     keep[rare] = True
     keep = _follow(keep, rare, cost, for_rare)
     headings = those.headings[able[those.headings]]
-    keep[headings[np.cumsum(cost[headings] + 2 * MARKER) <= HEADINGS * room]] = True
+    keep[headings[(cost[headings] + 2 * MARKER).cumsum() <= HEADINGS * room]] = True
     # How it began, and how it ended.
     keep[those.opening[cost[those.opening] <= OPENING * room]] = True
-    back = np.cumsum(np.where(able, cost, 0)[::-1])[::-1]
-    keep |= able & (back - np.where(able, cost, 0) < _tail(those, room) * room)
+    counted = np.where(able, cost, 0)
+    keep |= able & (counted[::-1].cumsum()[::-1] - counted < _tail(those, room) * room)
     if price(keep, cost) > room:
         keep[:] = False
     # The strongest lines by themselves.
     verdicts = int((lines.of_class("verdict") & able).sum())
     share = PEAKS_OF_MANY if verdicts >= MANY else PEAKS
-    alone = OWN * those.own + (1 - OWN) * points
     held = keep.copy()
-    keep = _take(keep, *_strongest(alone, able, cost, room), cost, min(room, price(keep, cost) + share * room))
+    ranked = those.ranked[able[those.ranked]]
+    keep = _take(keep, ranked, len(ranked), cost, upto, min(room, price(keep, cost) + share * room))
     named = _tell_families(keep, those, cost, room)
     held |= named & ~keep
     # What is around them.
     grown = _grow(points, cost, (USUAL / room) ** 0.5)
-    keep = _take(named, *_strongest(grown, able, cost, room), cost, room)
+    order, count = _strongest(grown, able, cost, room)
+    keep = _take(named, order, count, cost, upto, room)
     # A line that says nothing is not worth a marker of its own: its room goes to what lies beside other lines.
-    held |= evidence(lines).any(axis=1)
+    held |= those.failing
     held[:1] = True
+    strength = np.maximum(grown, those.alone)
     for last in (False, True):
-        weak = weak_islands(keep, held, np.maximum(grown, alone), cost, least=WORTHLESS, marker=MARKER)
-        able, keep = able & ~weak, keep & ~weak
-        if not last:
-            keep = _take(keep, *_strongest(grown, able, cost, room), cost, room)
+        weak = weak_islands(keep, held, strength, cost, least=WORTHLESS, marker=MARKER)
+        keep &= ~weak
+        if (
+            not last
+        ):  # the order without them; they were shown, so what is left of it still is more than there is room for
+            keep = _take(keep, order[~weak[order]], count, cost, upto, room)
     # Any room that is left goes to what was said before, from the end; but a long run of lines that are alike stays folded.
-    rest = (~keep & (those.run <= FOLDED * room)).nonzero()[0][::-1]
-    return _take(keep, rest, len(rest), cost, room)
+    rest = (~keep & open_ended).nonzero()[0][::-1]
+    return _take(keep, rest, len(rest), cost, upto, room)
 
 
 def _follow(keep: Array, those: Array, cost: Array, room: float) -> Array:
@@ -258,13 +271,17 @@ def _tell_families(keep: Array, those: Candidates, cost: Array, room: float) -> 
     """Add a line of each family of failures, and of large ones what is around the first member."""
     import numpy as np
 
+    if not len(those.families):
+        return keep
     family = those.lines.family
-    missing = those.families[~np.isin(family[those.families], family[keep])]
+    named = set(family[keep].tolist())
+    missing = those.families[[key not in named for key in family[those.families].tolist()]]
     sure = those.lines.of_classes(SURE)[missing].any(axis=1)
     for rows, share in ((missing[sure], FAMILIES), (missing[~sure], UNSURE)):
-        more = keep.copy()
-        more[rows[np.cumsum(cost[rows] + 2 * MARKER) <= share * room]] = True
-        keep = more if price(more, cost) <= room else keep
+        if len(rows):
+            more = keep.copy()
+            more[rows[np.cumsum(cost[rows] + 2 * MARKER) <= share * room]] = True
+            keep = more if price(more, cost) <= room else keep
     most = min(room, price(keep, cost) + WHOLE * room)
     for row in those.families[those.members >= LARGE].tolist():
         more = keep.copy()
@@ -291,28 +308,53 @@ def _grow(points: Array, cost: Array, scale: float) -> Array:
     return np.maximum(below, above)
 
 
-def _take(base: Array, order: Array, count: int, cost: Array, room: float) -> Array:
-    """Add lines to those already chosen: as many from the beginning of `order` as fit. `count`: how many it has in all."""
-    import numpy as np
+def _take(base: Array, order: Array, count: int, cost: Array, upto: Array, room: float) -> Array:
+    """Add lines to those already chosen: as many from the beginning of `order` as fit. `count`: how many it has in all.
 
-    low, high, best = 0, count, base
-    upto = np.concatenate(([0.0], cost.cumsum()))
+    A line more never costs less, as a hole that is filled costs more than its marker did. So how many fit is guessed from
+    what each has cost by now, and only what is chosen in the end is made.
+    """
+    new, held = order[~base[order]], base.nonzero()[0]
+    added = cost[new].cumsum()
     # Without markers, the lines up to each place in the order cost so much, and every line behind it only adds to that.
-    least = float(cost[base].sum()) + np.where(base[order], 0.0, cost[order]).cumsum()
-    far = int(least.searchsorted(room + ROUNDING))
+    low, high = 0, min(count, int(added.searchsorted(room + ROUNDING - float(cost[held].sum()))))
+    below = _price_filled(held, cost, upto, room)
+    each = float(added[high - 1]) / high + MARKER if high else 0.0
+    guesses = 0
     while low < high:
-        middle = (low + high + 1) // 2
-        if middle > far:
-            high = middle - 1
-            continue
+        guesses += 1
+        middle = low + int((room - below) / each) if guesses <= GUESSES else (low + high + 1) // 2
+        middle = min(max(middle, low + 1), high)
         keep = base.copy()
-        keep[order[:middle]] = True
-        keep = fill_holes(keep, upto)
-        if price(keep, cost) <= room:
-            low, best = middle, keep
+        keep[new[:middle]] = True
+        here = _price_filled(keep.nonzero()[0], cost, upto, room)
+        each = max((here - below) / (middle - low), 1.0)
+        if here <= room:
+            low, below = middle, here
         else:
             high = middle - 1
-    return best
+    if not low and not (len(order) and base[order[0]] and below <= room):
+        return base
+    keep = base.copy()
+    keep[new[:low]] = True
+    return fill_holes(keep, upto)
+
+
+def _price_filled(kept: Array, cost: Array, upto: Array, room: float) -> float:
+    """Return what these lines cost once small holes are filled, with a marker for each other gap; exact where it is near `room`."""
+    import numpy as np
+
+    holes = np.empty(len(kept) + 1)
+    holes[:-1] = upto[kept]
+    holes[-1] = upto[-1]
+    holes[1:] -= upto[kept + 1]
+    large = holes[holes > HOLE]
+    about = float(upto[-1] - large.sum()) + MARKER * len(large)
+    if abs(about - room) > ROUNDING:
+        return about
+    keep = np.zeros(len(cost), dtype=bool)
+    keep[kept] = True
+    return price(fill_holes(keep, upto), cost)
 
 
 def _strongest(strength: Array, able: Array, cost: Array, room: float) -> tuple[Array, int]:

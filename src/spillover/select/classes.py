@@ -9,8 +9,6 @@ A pattern says what it needs and stops: Hyperscan reports every place where one 
 
 from __future__ import annotations
 
-from array import array
-
 from spillover.base.data import dataclass
 from spillover.select.engine import Engine
 
@@ -150,8 +148,12 @@ CLASSES: dict[str, Class] = {
     ),
     "place first": Class(r"^\s*[\w./@+-]*[\w/]\.\w{1,5}[:(]\d"),
     "test name": Class(r"\btest_\w|\w[Tt]est\b|\bTest\w|\bspec\b|\btests?[/.]|_spec|\bit\(|^\s*test "),
+    # Of a line of dashes only the first five, or each of them would end a match.
     "rule": Class(
-        r"^[^\w\n]*(?:-{5}|={5}|_{5}|\*{5}|~{5}|#{5}|─{5}|═{5})|(?:-{8}|={8}|_{8}|\*{8}|~{8}|#{8}|─{8}|═{8})[^\w\n]*$",
+        (
+            r"^(?:[^\w\n]*[^\w\n-])?-{5}|^(?:[^\w\n]*[^\w\n=])?={5}|^[^\w\n]*_{5}|^(?:[^\w\n]*[^\w\n*])?\*{5}|^(?:[^\w\n]*[^\w\n~])?~{5}"
+            r"|^(?:[^\w\n]*[^\w\n#])?#{5}|^[^\w\n]*(?:─{5}|═{5})|(?:-{8}|={8}|_{8}|\*{8}|~{8}|#{8}|─{8}|═{8})[^\w\n]*$"
+        ),
         around=True,
     ),
     # Nothing went wrong.
@@ -204,6 +206,7 @@ CLASSES: dict[str, Class] = {
     "link": Class(r"https?://"),
 }
 NAMES = tuple(CLASSES)
+PLACES = {name: place for place, name in enumerate(NAMES)}
 EVIDENCE = tuple(name for name, each in CLASSES.items() if each.role == "evidence")
 BAD = tuple(name for name, each in CLASSES.items() if each.role in ("evidence", "suspicion"))
 DISMISSED = tuple(name for name, each in CLASSES.items() if each.role == "dismissal")
@@ -212,6 +215,8 @@ AROUND = tuple(name for name, each in CLASSES.items() if each.around)
 REASONS = {name: each.why for name, each in CLASSES.items() if each.why}
 #: A pass stops after so many matches: about ten for each line of the most that is ever scored closely.
 MOST_HITS = 1 << 20
+#: They are counted once in so many bytes.
+PACE = 1 << 12
 ENGINE = Engine(
     [each.pattern.encode() for each in CLASSES.values()], caseless=[each.any_case for each in CLASSES.values()]
 )
@@ -221,16 +226,24 @@ def classify(view: bytes, starts: Array) -> Array:
     """Return which classes each line is in: a row of booleans per line, in the order of NAMES."""
     import numpy as np
 
-    hits = array("q")
-    put = hits.append
+    hits: list[list[int]] = [
+        [] for _ in CLASSES
+    ]  # where matches end, by class: a call of ours for each is most of the time
+    checked = 0
 
     def found(number: int, _start: int, end: int, _flags: int, _context: object) -> bool | None:
-        put(end << 8 | number)
-        return len(hits) > MOST_HITS or None
+        nonlocal checked
+        hits[number].append(end)
+        if end > checked:
+            checked = end + PACE
+            return sum(map(len, hits)) > MOST_HITS
+        return None
 
     ENGINE.scan(view, found)
-    at = np.frombuffer(hits, dtype=np.int64)
-    table = np.zeros((len(starts), len(CLASSES)), dtype=bool)
-    # An end is behind the last byte; an empty match at a line's end belongs to that line.
-    table[np.searchsorted(starts, np.maximum(at >> 8, 1) - 1, side="right") - 1, at & 0xFF] = True
-    return table
+    table = np.zeros((len(CLASSES), len(starts)), dtype=bool)
+    for row, ends in zip(table, hits, strict=True):
+        if ends:
+            # An end is behind the last byte; an empty match at a line's end belongs to that line.
+            at = np.fromiter(ends, np.int64, len(ends))
+            row[starts.searchsorted(np.maximum(at, 1) - 1, side="right") - 1] = True
+    return table.T

@@ -9,7 +9,7 @@ from __future__ import annotations
 from spillover.base.data import dataclass
 from spillover.base.work import OBJECT
 from spillover.notice.sentences import changes
-from spillover.select.diff_parts import CHANGED, DEFINES, LINE, WINDOW, lines, name_line, parts
+from spillover.select.diff_parts import CHANGED, CHANGED_LINES, DEFINES, LINE, WINDOW, lines, name_line, parts
 from spillover.select.ends import most
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
@@ -40,9 +40,14 @@ HOLE = 36
 SIGHT, AGAIN = 1_000, 4
 #: How little a change says by the file it is in: what a tool wrote, what is somebody else's, what only speaks of the code.
 WRITTEN = (".lock", "lock.json", "lock.yaml", "go.sum", ".min.js", ".min.css", ".map", ".snap", ".svg", ".po", ".pot")
-FOREIGN = ("vendor", "node_modules", "dist", "third_party", "build", "generated", "__snapshots__", "fixtures")
+FOREIGN = frozenset(
+    ("vendor", "node_modules", "dist", "third_party", "build", "generated", "__snapshots__", "fixtures")
+)
 ABOUT = (".md", ".rst", ".txt", "changelog")
 TESTS = ("test", "spec")
+#: What lines that change something begin with, and what a colour before it does.
+SIGNS = b"-+"
+MINUS, ESCAPE = b"-\x1b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +56,16 @@ class _Turn:
 
     hunk: Hunk
     number: int
-    lines: Sequence[Span]
-    changed: int
+    changed: Sequence[Span]
+    context: Sequence[tuple[int, int]]
     defining: Sequence[Span]  # the lines that define something new
+
+    def lines(self, upto: int, *, whole: bool) -> Sequence[Span]:
+        """Return the first of its lines, up to so many: of those that change, and then, if all are wanted, of the others."""
+        left = upto - len(self.changed)
+        if not whole or left <= 0:
+            return self.changed[:upto]
+        return [*self.changed, *(Span(start, end) for start, end in self.context[:left])]
 
 
 def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
@@ -94,7 +106,8 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     def spans(count: int, upto: int, *, lead: str = lead, whole: bool = False) -> list[Span]:
         out = [*heads, *first]
         for turn in turns[:count]:
-            out += [*above(turn), *turn.lines[: upto if whole else min(upto, turn.changed)]]
+            out += above(turn)
+            out += turn.lines(upto, whole=whole)
         document.work.spend(OBJECT * len(out))
         out = _bridge(join(out))
         return [Span(out[0].start, out[0].end, out[0].why, None, lead), *out[1:]] if out and lead else out
@@ -107,7 +120,7 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
         return spans(1, 1, lead="") if fill(spans(1, 1, lead="")) <= 1 else None
     if count < len(turns):
         return spans(count, upto)
-    longest = max(len(turn.lines) for turn in turns)
+    longest = max(len(turn.changed) + len(turn.context) for turn in turns)
     wide = most(longest, lambda upto: fill(spans(count, upto, whole=True)))
     return spans(count, max(wide, upto), whole=wide > upto)
 
@@ -165,27 +178,29 @@ def _turns(document: Document, found: Parts) -> list[_Turn]:
         hunk = found.hunks[number]
         body = lines(document, hunk.body, min(hunk.end, hunk.body + WINDOW))
         body = body[:-1] if hunk.end - hunk.body > WINDOW and len(body) > 1 else body  # it may be cut off
-        changed, context, defining, at = list[Span](), list[Span](), list[Span](), hunk.body
+        changed, context, defining, at = list[Span](), list[tuple[int, int]](), list[Span](), hunk.body
         for line in body:
-            (changed if CHANGED.match(line) else context).append(Span(at, at + len(line)))
-            if DEFINES.match(line):
-                defining.append(Span(at, at + len(line), "definition"))
-            at += len(line)
+            end, first = at + len(line), line[0]
+            if first in SIGNS or (first == ESCAPE and CHANGED.match(line)):
+                changed.append(Span(at, end))
+                if first != MINUS and DEFINES.match(line):
+                    defining.append(Span(at, end, "definition"))
+            else:
+                context.append((at, end))
+            at = end
         if changed:
-            out.append(_Turn(hunk, number, [*changed, *context], len(changed), defining))
+            out.append(_Turn(hunk, number, changed, context, defining))
     return out
 
 
 def _what(document: Document, hunk: Hunk) -> bytes:
     """Return what a hunk changes, but for its numbers: some of its first lines."""
     body = document.blob.read(hunk.body, min(hunk.end, hunk.body + SIGHT))
-    starts = CHANGED.match if b"\x1b" in body else _is_changed
-    changed = [line for line in body.split(b"\n") if starts(line)]
+    if b"\x1b" in body:
+        changed = [line for line in body.split(b"\n") if CHANGED.match(line)]
+    else:
+        changed = CHANGED_LINES.findall(body)
     return b"\n".join(changed).translate(None, b"0123456789 \t")
-
-
-def _is_changed(line: bytes) -> bool:
-    return line.startswith((b"-", b"+"))
 
 
 def _dullness(hunk: Hunk) -> float:
@@ -196,9 +211,8 @@ def _dullness(hunk: Hunk) -> float:
 def _weight(name: str) -> int:
     """Return how many turns a file waits."""
     path = name.lower()
-    folders = path.split("/")
-    if path.endswith(WRITTEN) or any(folder in FOREIGN for folder in folders):
+    if path.endswith(WRITTEN) or not FOREIGN.isdisjoint(path.split("/")):
         return 6
     if path.endswith(ABOUT) or "changelog" in path:
         return 2
-    return 1 if any(word in folder for folder in folders for word in TESTS) else 0
+    return 1 if any(word in path for word in TESTS) else 0

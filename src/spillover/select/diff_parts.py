@@ -33,6 +33,8 @@ _MARK = re.compile(
 _HUNK = re.compile(rb"%b@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@" % _COLOUR)
 _BEGINS = re.compile(rb"%b(?:diff -|(commit |From )|Index: )" % _COLOUR)
 CHANGED = re.compile(rb"%b[-+]" % _COLOUR)
+#: The same in a text without colours, with the line.
+CHANGED_LINES = re.compile(rb"^[-+][^\n]*+", re.MULTILINE)
 #: A new line that defines a name.
 DEFINES = re.compile(
     rb"%b\+[ \t]*+(?:(?:export|default|pub|public|private|protected|internal|static|final|abstract|async|unsafe|extern|inline"
@@ -40,6 +42,7 @@ DEFINES = re.compile(
     rb"(?:def|class|func|fn|function|struct|enum|trait|interface|type|impl|module|namespace|record)[ \t]++[\w$(]"
     % _COLOUR
 )
+_LINES = re.compile(rb"[^\n]*+\n|[^\n]++")
 _COLOURED = re.compile(rb"\n(?:\x1b\[[0-9;]*+m)++([-+])")
 _SUBJECT = re.compile(rb"\n(?:Subject: |    )([^\n]*+)")
 _SHA = re.compile(rb"%b(?:commit |From )([0-9a-f]{7})" % _COLOUR)
@@ -126,6 +129,10 @@ def parts(document: Document) -> Parts:
 def name_line(document: Document, file: File) -> tuple[int, int]:
     """Return the line that names a file."""
     at = file.start
+    data = document.blob.read(at, min(file.end, at + WINDOW))
+    first = data.find(b"\n") + 1
+    if first and any(_names(data[:first])):  # as in all that git writes
+        return at, at + first
     found = lines(document, at, min(file.end, at + WINDOW))
     for line in found:
         if any(_names(line)):
@@ -138,8 +145,7 @@ def lines(document: Document, start: int, end: int) -> list[bytes]:
     """Return the lines of some bytes, each with its end."""
     data = document.blob.read(start, end)
     document.work.spend(3 * OBJECT * data.count(b"\n"))
-    *whole, last = data.split(b"\n")
-    return [*(line + b"\n" for line in whole), last] if last else [line + b"\n" for line in whole]
+    return _LINES.findall(data)
 
 
 def _commit(document: Document, start: int, end: int) -> Commit:
@@ -152,6 +158,10 @@ def _commit(document: Document, start: int, end: int) -> Commit:
 
 def _changes(document: Document, start: int, end: int) -> tuple[int, int]:
     """Return how many lines of a body are added and removed."""
+    if end - start < BLOCK:  # as nearly all are
+        data = document.blob.read(start - 1, end)
+        if b"\x1b[" not in data:
+            return data.count(b"\n+"), data.count(b"\n-")
     added = removed = 0
     for at in range(start - 1, end - 1, BLOCK):  # the newline before the body begins its first line
         data = document.blob.read(at, min(end, at + BLOCK + AHEAD))
@@ -165,22 +175,24 @@ def _changes(document: Document, start: int, end: int) -> tuple[int, int]:
 
 def _file(document: Document, start: int, end: int, commit: int) -> File:
     data = document.blob.read(start, min(end, start + WINDOW))
-    names = [name for name in _names(data) if name != b"/dev/null"]
-    return File(start, end, names[-1].decode("utf-8", "replace") if names else "a file", commit)
+    for line in reversed(data.split(b"\n")):  # the last line that names one is mostly the last of all
+        names = [name for name in _names(line) if name != b"/dev/null"]
+        if names:
+            return File(start, end, names[-1].decode("utf-8", "replace"), commit)
+    return File(start, end, "a file", commit)
 
 
-def _names(data: bytes) -> Iterator[bytes]:
-    """Yield the files that some lines name. Of a line that names two, with a/ and b/, the second."""
-    for line in data.split(b"\n"):
-        match = _NAMES.search(line)
-        second = line.rfind(b" b/") + 3 if match else 0
-        while match:
-            at = match.end()
-            skipped = match[1] and second < at + 3
-            if not skipped and (name := _NAME.match(line, second if match[1] else at)):
-                at = name.end()
-                yield name[0]
-            match = _NAMES.search(line, at)
+def _names(line: bytes) -> Iterator[bytes]:
+    """Yield the files that a line names. Where it names two, with a/ and b/, the second."""
+    match = _NAMES.search(line)
+    second = line.rfind(b" b/") + 3 if match else 0
+    while match:
+        at = match.end()
+        skipped = match[1] and second < at + 3
+        if not skipped and (name := _NAME.match(line, second if match[1] else at)):
+            at = name.end()
+            yield name[0]
+        match = _NAMES.search(line, at)
 
 
 def _marks(document: Document) -> Iterator[tuple[int, bool]]:

@@ -37,9 +37,9 @@ def own(lines: Lines) -> Columns:
     equal, equal_index = _counts(lines.exact)
     prefix, _ = _counts(lines.prefix)
     subject, subject_index = _counts(lines.subject)
-    return _as_floats(
-        {name: lines.of_class(name) for name in NAMES}
-        | {
+    classes = np.ascontiguousarray(lines.classes.T, dtype=np.float32)  # in one step: they are most of the columns
+    return dict(zip(NAMES, classes, strict=True)) | _as_floats(
+        {
             "width": np.log2(1 + lines.width),
             "indent": np.minimum(lines.indent, 16),
             "cost": np.log2(1 + lines.tokens),
@@ -74,8 +74,12 @@ def _rarest(lines: Lines, names: Sequence[str]) -> Array:
     """Return how many lines are in the rarest of the classes that a line is in, as a power of two."""
     import numpy as np
 
-    seen = lines.of_classes(names) & ~lines.dismissed[:, None]
-    return np.where(seen, np.log2(np.maximum(1, seen.sum(axis=0)))[None, :], FAR).min(axis=1)
+    counted = ~lines.dismissed
+    rows = [(lines.of_class(name) & counted).nonzero()[0] for name in names]
+    out = np.full(len(lines), FAR)
+    for some in sorted(rows, key=len, reverse=True):  # the rarest come last, and stay
+        out[some] = np.minimum(np.log2(np.maximum(1, len(some))), FAR)
+    return out
 
 
 def _place(lines: Lines) -> Columns:
@@ -125,16 +129,14 @@ def _near(lines: Lines, points: Array) -> Columns:
     above = np.where(parent >= 0, points[parent], low)
     return _as_floats(
         {"own": points, "below best": points - best, "rank": np.log2(1 + order)}
-        | {f"best {a} to {b} before": _window(points, -b, -a, low) for a, b in WINDOWS}
-        | {f"best {a} to {b} behind": _window(points, a, b, low) for a, b in WINDOWS}
-        | {f"mean of {2 * reach + 1}": _mean(points, reach) for reach in MEANS}
-        | {f"{name} around": _mean(lines.of_class(name), REACH) for name in AROUND}
+        | _windows(points, low)
+        | _means(points)
+        | _shares({f"{name} around": lines.of_class(name) for name in AROUND} | {"equal prefix around": same})
         | {
             "command before": _since(lines.of_class("command")),
             "indent against the line before": np.clip(np.diff(lines.indent, prepend=lines.indent[:1]), -8, 8),
             "blank before": np.concatenate(([True], blank[:-1])),
             "blank behind": np.concatenate((blank[1:], [True])),
-            "equal prefix around": _mean(same, REACH),
             "first strong before": _since(strong),
             "last strong behind": _since(strong[::-1])[::-1],
             "strong before": np.log2(1 + np.cumsum(strong) - strong),
@@ -187,29 +189,51 @@ def _counts(values: Array) -> tuple[Array, Array]:
     return counts, index
 
 
-def _window(points: Array, low: int, high: int, otherwise: float) -> Array:
-    """Return the largest of the points from `low` to `high` lines away."""
+def _windows(points: Array, otherwise: float) -> Columns:
+    """Return the largest of the points in each of the stretches before and behind each line."""
     import numpy as np
 
-    size, reach = high - low + 1, max(abs(low), abs(high))
-    around = np.full(reach, otherwise)
-    best = np.concatenate((around, points, around))[reach + low : reach + low + len(points) + size - 1]
-    have = 1  # of how many lines each is the largest by now
-    while have < size:
-        step = min(have, size - have)
-        best = np.maximum(best[:-step], best[step:])
-        have += step
-    return best
+    count, reach = len(points), WINDOWS[-1][1]
+    best = np.full(count + 2 * reach, otherwise, dtype=np.float32)
+    best[reach : reach + count] = points
+    out, have = {}, 1  # of how many places, from each on, it is the largest by now
+    for near, far in WINDOWS:
+        while have < far - near + 1:
+            step = min(have, far - near + 1 - have)
+            best = np.maximum(best[:-step], best[step:])
+            have += step
+        out[f"best {near} to {far} before"] = best[reach - far : reach - far + count]
+        out[f"best {near} to {far} behind"] = best[reach + near : reach + near + count]
+    return out
 
 
-def _mean(points: Array, reach: int) -> Array:
-    """Return the mean over so many lines on either side."""
+def _means(points: Array) -> Columns:
+    """Return the mean of the points over some lines on either side."""
     import numpy as np
 
-    upto = np.concatenate(([0.0], np.cumsum(points, dtype=np.float64)))
+    upto = np.concatenate(([0.0], points.cumsum()))
     numbers = np.arange(len(points))
-    low, high = np.maximum(0, numbers - reach), np.minimum(len(points), numbers + reach + 1)
-    return (upto[high] - upto[low]) / (high - low)
+    out = {}
+    for reach in MEANS:
+        low, high = np.maximum(0, numbers - reach), np.minimum(len(points), numbers + reach + 1)
+        out[f"mean of {2 * reach + 1}"] = (upto[high] - upto[low]) / (high - low)
+    return out
+
+
+def _shares(those: Columns) -> Columns:
+    """Return the share of those lines among some on either side."""
+    import numpy as np
+
+    count = len(next(iter(those.values())))
+    padded = np.zeros((len(those), count + 2 * REACH), dtype=np.uint8)
+    for row, column in zip(padded, those.values(), strict=True):
+        row[REACH : REACH + count] = column
+    sums = padded[:, :count].copy()
+    for away in range(1, 2 * REACH + 1):
+        sums += padded[:, away : away + count]
+    numbers = np.arange(count)
+    around = np.minimum(count, numbers + REACH + 1) - np.maximum(0, numbers - REACH)
+    return dict(zip(those, sums / around.astype(np.float32), strict=True))
 
 
 def _since(those: Array) -> Array:

@@ -7,7 +7,7 @@ Read are the forms of grep, rg, git grep and the tools of agents: `path:12:text`
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import accumulate, islice, pairwise
 from math import ceil, inf
 
 from spillover.base.data import dataclass
@@ -15,7 +15,7 @@ from spillover.select.listing import are_few, is_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 #: A find, a line around one, the name of a file or folder (of those below it, or of itself), and anything else.
 FIND, AROUND, NAME, OTHER = range(4)
@@ -65,8 +65,8 @@ class Row:
 
 def rows(data: bytes, most_others: float = inf) -> list[Row]:
     """Return the rows of a search; where it found nothing but names, those are the finds. Stop after too many that are no row."""
-    lines = list(_lines(data))
-    known = {match[1] for _, line in lines if (match := _NAMED.match(line)) and match[2] and looks_like_path(match[1])}
+    lines = _lines(data)
+    known = _Known(lines)
     out: list[Row] = []
     others = 0
     above = b""
@@ -92,6 +92,21 @@ def rows(data: bytes, most_others: float = inf) -> list[Row]:
     return out
 
 
+class _Known:
+    """The files that are named with a number behind them; hardly any output is asked for them."""
+
+    def __init__(self, lines: Sequence[tuple[int, bytes]]) -> None:
+        self._lines = lines
+        self._names: set[bytes] | None = None
+
+    @property
+    def names(self) -> set[bytes]:
+        if self._names is None:
+            found = (_NAMED.match(line) for _, line in self._lines)
+            self._names = {match[1] for match in found if match and match[2] and looks_like_path(match[1])}
+        return self._names
+
+
 def kinds_of(lines: Sequence[bytes], told: str) -> list[str]:
     """Return what lines are that a tool took from files: the text of one ("source"), or what it found in some ("search")."""
     tests = {"source": is_file, "search": is_search}
@@ -100,7 +115,7 @@ def kinds_of(lines: Sequence[bytes], told: str) -> list[str]:
 
 def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:
     """Return whether these lines are what a search or a listing found; where the call does not say so, nearly all have to be."""
-    filled = [line for line in lines if line.strip() not in (b"", b"--")][:SAMPLED]
+    filled = list(islice((line for line in lines if line.strip() not in (b"", b"--")), SAMPLED))
     if len(filled) < FEWEST:
         return False
     some = rows(b"\n".join(filled), inf if hinted else len(filled) - ceil(SURE * len(filled)))
@@ -109,10 +124,12 @@ def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:
     about = [row for row in some if row.kind != OTHER and (row.file or (row.number and counts))]
     if hinted:
         return len(about) >= HINTED * len(filled)
+    if len(about) < SURE * len(filled):
+        return False
     places = sum(1 for row in about if row.number and row.file)
     names = sum(1 for row in about if row.kind == FIND and not row.number and row.body == row.start)
     counted = sum(1 for line in filled if _COUNTED.search(line[-COUNT:]))
-    if len(about) < SURE * len(filled) or not are_few(FEW, filled, lambda line: _JUDGED.search(line, 0, LONGEST)):
+    if not are_few(FEW, filled, lambda line: _JUDGED.search(line, 0, LONGEST)):
         return False
     return max(places, names, counted, places + _heads(some)) >= SURE * len(filled)
 
@@ -121,16 +138,15 @@ def _heads(some: Sequence[Row]) -> int:
     return sum(1 for row in some if row.kind == NAME)
 
 
-def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    at = 0
-    while at < len(data):
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        yield at, data[at:end]
-        at = end + 1
+def _lines(data: bytes) -> list[tuple[int, bytes]]:
+    """Return the lines of some bytes, and where each begins."""
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return list(zip(accumulate([len(line) + 1 for line in lines], initial=0), lines, strict=False))
 
 
-def _row(start: int, end: int, line: bytes, known: set[bytes], above: bytes, last: bytes) -> Row:
+def _row(start: int, end: int, line: bytes, known: _Known, above: bytes, last: bytes) -> Row:
     if line.strip() in (b"", b"--"):
         return Row(start, end, start, OTHER, b"")
     match = _named(line)
@@ -162,14 +178,14 @@ def _named(line: bytes) -> re.Match[bytes] | None:
     return match
 
 
-def _around(line: bytes, known: set[bytes], last: bytes) -> tuple[bytes, int, int] | None:
+def _around(line: bytes, known: _Known, last: bytes) -> tuple[bytes, int, int] | None:
     """Return the file of a line around a find, where its number begins, and the number; names may hold dashes and numbers."""
     best = None
     for match in _AROUND.finditer(line, 0, LONGEST):
         name = line[: match.start()]
-        if name == last or name in known:
+        if name == last or name in known.names:
             return name, match.start(1), int(match[1])
-        if best is None and known and _FILE.search(name) and looks_like_path(name):
+        if best is None and known.names and _FILE.search(name) and looks_like_path(name):
             best = name, match.start(1), int(match[1])
     return best
 

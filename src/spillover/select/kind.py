@@ -6,6 +6,9 @@ What is not surely something else is a log. A name makes up for little evidence,
 from __future__ import annotations
 
 import re
+from functools import cache, partial
+
+import stringzilla
 
 from spillover.base.data import dataclass
 from spillover.select import blob, found, table
@@ -25,6 +28,8 @@ SAMPLE = 1 << 13
 SURE = 0.97
 #: Fewer rows than this are not a table, unless the name says so.
 ROWS = 8
+#: The first line of most outputs is shorter.
+LINE = 1 << 10
 #: The bytes of the head that tell whether these are rows.
 ROWS_IN = 1 << 14
 
@@ -58,6 +63,7 @@ class _Seen:
     size: int
     hinted: bool
     lines: Callable[[], Sequence[bytes]]  # the whole lines of all samples
+    shape: Callable[[], table.Shape | None]  # of the table that it may be
 
 
 def guess(document: Document, name: str = "", told: str = "") -> tuple[str, ...]:
@@ -78,9 +84,11 @@ def guesses(document: Document, name: str = "", told: str = "") -> Iterator[str]
                 split.extend(_lines(samples, document.size))
             return split
 
+        shape = cache(partial(_shape, samples, document.size))
+
         def test(kind: str) -> str:
-            good = _TESTS[kind](_Seen(samples, document.size, kind == family, lines))
-            return _name_kind(kind, hinted, samples, document.size) if good else ""
+            seen = _Seen(samples, document.size, kind == family, lines, shape)
+            return _name_kind(kind, hinted, seen) if _TESTS[kind](seen) else ""
 
         named = {family: test(family)} if family in _TESTS else {}
         first = named.get(family) == hinted != ""
@@ -99,12 +107,12 @@ def guesses(document: Document, name: str = "", told: str = "") -> Iterator[str]
     yield "log"
 
 
-def _name_kind(kind: str, hinted: str, samples: Sequence[bytes], size: int) -> str:
+def _name_kind(kind: str, hinted: str, seen: _Seen) -> str:
     """Return what a kind is called: tables and markup come in two sorts."""
     if kind == "csv":
-        shape = _shape(samples, size)
+        shape = seen.shape()
         return "tsv" if shape is not None and shape.separator == b"\t" else "csv"
-    if kind == "xml" and (_HTML.search(samples[0]) or hinted == "html"):
+    if kind == "xml" and (_HTML.search(seen.samples[0]) or hinted == "html"):
         return "html"
     return kind
 
@@ -140,7 +148,16 @@ def _lines(samples: Sequence[bytes], size: int) -> Iterator[bytes]:
         lines = sample.split(b"\n")
         first = 1 if number else 0  # where a sample begins and ends there are pieces of lines
         last = len(lines) if number == len(samples) - 1 or size <= HEAD else len(lines) - 1
-        yield from (line.removesuffix(b"\r") for line in lines[first:last] if line.strip())
+        filled = [line for line in lines[first:last] if line and not line.isspace()]
+        yield from [line.removesuffix(b"\r") for line in filled] if b"\r" in sample else filled
+
+
+def _first_line(seen: _Seen) -> bytes:
+    """Return the first of these lines; it is almost always known without splitting the samples."""
+    line, ends, _ = seen.samples[0][:LINE].partition(b"\n")
+    if ends and line[:1].strip():
+        return line.removesuffix(b"\r")
+    return next(_lines(seen.samples, seen.size), b"")
 
 
 def _whole_lines(sample: bytes) -> bytes:
@@ -163,8 +180,10 @@ def _is_ndjson(seen: _Seen) -> bool:
     """Return whether each line is an object or an array."""
     import json
 
+    if _first_line(seen).lstrip()[:1] not in (b"{", b"["):
+        return False
     count = good = 0
-    for line in _lines(seen.samples, seen.size):
+    for line in seen.lines():
         count += 1
         if line.lstrip()[:1] in (b"{", b"["):
             try:
@@ -172,8 +191,6 @@ def _is_ndjson(seen: _Seen) -> bool:
             except (ValueError, RecursionError):
                 continue
             good += 1
-        elif count == 1:
-            return False
     return good >= 2 and good >= SURE * count
 
 
@@ -184,7 +201,7 @@ def _shape(samples: Sequence[bytes], size: int) -> table.Shape | None:
 
 def _is_table(seen: _Seen) -> bool:
     """Return whether rows have equally many cells, with a header or columns of numbers; commas in prose do not count."""
-    shape = _shape(seen.samples, seen.size)
+    shape = seen.shape()
     if shape is None or shape.steady < (0.9 if seen.hinted else 0.95):
         return False
     head = seen.samples[0]
@@ -217,8 +234,9 @@ def _is_table(seen: _Seen) -> bool:
 
 def _is_diff(seen: _Seen) -> bool:
     """Return whether it begins as a diff, has a hunk, and has nothing else in it."""
-    first = next(_lines(seen.samples, seen.size), b"")
-    if not re.match(rb"(?:\x1b\[[0-9;]*+m)*+(?:diff -|--- \S|commit [0-9a-f]{7}|Index: |From [0-9a-f]{40} )", first):
+    if not re.match(
+        rb"(?:\x1b\[[0-9;]*+m)*+(?:diff -|--- \S|commit [0-9a-f]{7}|Index: |From [0-9a-f]{40} )", _first_line(seen)
+    ):
         return False
     if not re.search(rb"(?m)^(?:\x1b\[[0-9;]*+m)*+@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@", seen.samples[0]):
         return False
@@ -231,8 +249,8 @@ def _is_diff(seen: _Seen) -> bool:
 def _is_markup(seen: _Seen) -> bool:
     """Return whether it begins and ends with a tag, and the first element is closed or is one of HTML."""
     head, tail = seen.samples[0].removeprefix(b"\xef\xbb\xbf").lstrip(), seen.samples[-1].rstrip()
-    first = _FIRST_TAG.search(head)
-    if not head.startswith(b"<") or not tail.endswith(b">") or first is None:
+    first = _FIRST_TAG.search(head) if head.startswith(b"<") and tail.endswith(b">") else None
+    if first is None:
         return False
     if not re.match(rb"<[?!]", head) and first.start() != 0:
         return False
@@ -293,7 +311,7 @@ def _is_near_json(seen: _Seen) -> bool:
 
 def _is_page(seen: _Seen) -> bool:
     """Return whether its lines are elements of a browser page, each with a ref."""
-    if not any(mark in seen.samples[0] for mark in _PAGE):
+    if not any(stringzilla.find(seen.samples[0], mark) >= 0 for mark in _PAGE):
         return False
     from spillover.select.page import is_page  # few outputs get as far as this
 
@@ -302,8 +320,9 @@ def _is_page(seen: _Seen) -> bool:
 
 def _is_prose(seen: _Seen) -> bool:
     """Return whether it is markdown, or running text. What has colours was printed by something that ran."""
-    head = seen.samples[0]
-    if not (head.count(b"\n##") + head.count(b"\n**") > 1 or head.count(b". ") * 400 > len(head)) or b"\x1b" in head:
+    head, count = seen.samples[0], stringzilla.count
+    marked = count(head, b"\n##") + count(head, b"\n**") > 1
+    if not (marked or count(head, b". ") * 400 > len(head)) or b"\x1b" in head:
         return False
     from spillover.select.prose import is_prose  # few outputs get as far as this
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from spillover.base.data import dataclass
 from spillover.select.arrays import group, load
-from spillover.select.classes import DISMISSED, EVIDENCE, NAMES, classify
+from spillover.select.classes import DISMISSED, EVIDENCE, PLACES, classify
 from spillover.select.families import KEY, templates
 from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
 from spillover.view.clean import flat
@@ -21,19 +22,22 @@ if TYPE_CHECKING:
     Array = Any  # of numpy; its own types say little about what is in one
 
 # What a logger puts before its message: clock, level, thread. The message is what tells one line from another.
-STAMP = re.compile(
-    rb"^[ \t]*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?)?"
-    rb"[ \t]*(?:(?:\[?(?:INFO|DEBUG|TRACE|info|debug)\]?)[ \t]*[-:|]?[ \t]*)?",
-    re.MULTILINE,
+_STAMP = (
+    rb"[ \t]*+(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?)?"
+    rb"[ \t]*(?:(?:\[?(?:INFO|DEBUG|TRACE|info|debug)\]?)[ \t]*[-:|]?[ \t]*)?"
 )
+STAMP = re.compile(_STAMP)
+#: The message of each line, one behind the other; what is left of a line always matches, so nothing is tried twice.
+_MESSAGES = re.compile(_STAMP + rb"([^\n]*+)\n")
 _STAMPED = re.compile(rb"\d\d:\d\d:\d\d|INFO|DEBUG|TRACE|info|debug")
-#: A line that begins with none of these has nothing of the kind.
-_STAMPS = frozenset(b"%c" % char for char in b" \t[0123456789IDTid")
 #: So many bytes at a time are summed up.
 STRETCH = 1 << 16
-_WORD = bytes(c in b"_" or chr(c).isalnum() or c >= 0x80 for c in range(256))
-_DIGIT = bytes(48 <= c < 58 for c in range(256))
-_SPACE = bytes(c in b" \t" for c in range(256))
+#: What a byte is, one bit each: a part of a word, a digit, a blank.
+_WORD, _DIGIT, _SPACE = 1, 2, 4
+_FLAGS = bytes(
+    _WORD * (c in b"_" or chr(c).isalnum() or c >= 0x80) | _DIGIT * (48 <= c < 58) | _SPACE * (c in b" \t")
+    for c in range(256)
+)
 #: Any odd numbers would do, as long as they are always the same: hashes are made with them.
 _SALT, _MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
 PREFIX = 12
@@ -65,11 +69,11 @@ class Lines:
 
     def of_class(self, name: str) -> Array:
         """Return which lines are in a class: a boolean each."""
-        return self.classes[:, NAMES.index(name)]
+        return self.classes[:, PLACES[name]]
 
     def of_classes(self, names: Sequence[str]) -> Array:
         """Return a column for each of these classes."""
-        return self.classes[:, [NAMES.index(name) for name in names]]
+        return self.classes.T[[PLACES[name] for name in names]].T
 
     @property
     def dismissed(self) -> Array:
@@ -116,11 +120,11 @@ def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
     import numpy as np
 
     tokens = _costs(view)
-    messages = view.split(b"\n")
     if _STAMPED.search(view[: 1 << 14]):
-        match = STAMP.match
-        messages = [line[match(line).end() :] if line[:1] in _STAMPS else line for line in messages]  # type: ignore[union-attr]
-        view = b"\n".join(messages)
+        messages = _MESSAGES.findall(view)
+        view = b"\n".join(messages) + b"\n"
+    else:
+        messages = view.split(b"\n")
     data = np.frombuffer(view, dtype=np.uint8)
     ends = np.flatnonzero(data == 10)
     starts = np.concatenate(([0], ends[:-1] + 1))
@@ -147,8 +151,8 @@ def _families(view: bytes, starts: Array, ends: Array, classes: Array) -> Array:
     import numpy as np
 
     family = np.zeros(len(starts), dtype=np.int64)
-    said = classes[:, [NAMES.index(name) for name in EVIDENCE]].any(axis=1)
-    said &= ~classes[:, [NAMES.index(name) for name in DISMISSED]].any(axis=1)
+    said = classes.T[[PLACES[name] for name in EVIDENCE]].any(axis=0)
+    said &= ~classes.T[[PLACES[name] for name in DISMISSED]].any(axis=0)
     rows = np.flatnonzero(said & (ends > starts))
     text = b"".join(
         [view[start:end] + b"\n" for start, end in zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)]
@@ -175,10 +179,7 @@ def _shapes_of_all(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]
     """Return the shapes of all lines, some at a time: what is in hand then stays in the processor's cache."""
     import numpy as np
 
-    salt = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
-    salt ^= salt >> np.uint64(29)
-    salt *= np.uint64(_MIX)
-    salt[[9, 32, 95]] = 0  # columns are padded, and so are titles: `____ test_a[9] ____`
+    salt = _salt()
     cuts = np.searchsorted(ends, np.arange(STRETCH, len(view), STRETCH), side="right")
     parts, before = [], 0
     for upto in (*cuts.tolist(), len(starts)):
@@ -190,18 +191,32 @@ def _shapes_of_all(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]
     return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
+@cache
+def _salt() -> Array:
+    """Return a number for each byte; none for blanks."""
+    import numpy as np
+
+    salt = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
+    salt ^= salt >> np.uint64(29)
+    salt *= np.uint64(_MIX)
+    salt[[9, 32, 95]] = 0  # columns are padded, and so are titles: `____ test_a[9] ____`
+    return salt
+
+
 def _shapes(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array, Array, Array]:
     """Return sums over the bytes of each line: without the words that hold digits, and of long words only; and its indentation."""
     import numpy as np
 
     upto = _upto(salt[np.frombuffer(view, dtype=np.uint8)])
-    word = np.frombuffer(view.translate(_WORD), dtype=np.int8)
-    edges = np.flatnonzero(
-        np.diff(word, prepend=np.int8(0))
-    )  # a view ends with a newline, so words come in pairs of edges
+    flags = np.frombuffer(view.translate(_FLAGS), dtype=np.uint8)
+    word = (flags & _WORD).view(bool)
+    changes = np.empty(len(word), dtype=bool)
+    changes[0] = word[0]
+    np.not_equal(word[1:], word[:-1], out=changes[1:])
+    edges = changes.nonzero()[0]  # a view ends with a newline, so words come in pairs of edges
     begin, end = edges[::2], edges[1::2]
     sums = upto[end] - upto[begin]
-    digits = _upto(np.frombuffer(view.translate(_DIGIT), dtype=np.uint8), np.int32)
+    digits = _upto(flags & _DIGIT, np.int32)
     wild = digits[end] > digits[begin]
     # A word with a digit in it counts as one, whatever it says, so that a line of three numbers is not a line of one.
     instead = _upto(np.where(wild, np.uint64(_SALT) - sums, np.uint64(0)))
@@ -209,8 +224,11 @@ def _shapes(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array
     template = upto[ends] - upto[starts] + instead[behind] - instead[first]
     mixed = sums * np.uint64(_MIX)
     named = _upto(np.where((end - begin >= LONG_WORD) & ~wild, mixed ^ (mixed >> np.uint64(31)), np.uint64(0)))
-    filled = np.flatnonzero(np.frombuffer(view.translate(_SPACE), dtype=np.uint8) == 0)
-    indent = np.minimum(filled[np.searchsorted(filled, starts)] - starts, 64)
+    indent = np.zeros(len(starts), dtype=np.int64)
+    rows = (flags[starts] == _SPACE).nonzero()[0]
+    if len(rows):  # only few lines begin with a blank
+        filled = (flags != _SPACE).nonzero()[0]
+        indent[rows] = np.minimum(filled[filled.searchsorted(starts[rows])] - starts[rows], 64)
     return template, named[behind] - named[first], indent
 
 

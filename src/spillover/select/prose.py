@@ -46,6 +46,10 @@ _HEADING = re.compile(rb"#{1,6} \S|(?:\d++\. )?\*\*[^*\n]++\*\*:?\s*+\Z")
 _ITEM = re.compile(rb"\s*+(?:[-*+\xe2]|\d{1,3}[.)]) ++\S")
 _ROW = re.compile(rb"\s*+\|")
 _RULE = re.compile(rb"\s*+(?:[-=*_]{3,}+|\|[-:| ]++)\s*+\Z")
+#: A line that begins with one of these is no heading, no item, no row and no sentence.
+_SMALL = frozenset(bytes([byte]) for byte in b"abcdefghijklmnopqrstuvwxyz/=<")
+#: Nor is one that begins with more digits than items have.
+_DIGITS = frozenset(bytes([byte]) for byte in b"0123456789")
 _FENCE = re.compile(rb"\s*+(?:```|~~~)")
 #: Where a sentence ends: a mark, a blank, and something that begins one.
 _SENTENCE = re.compile(rb"[.!?:;][)\"'*`\]]?+ (?=[A-Z\"'`*(\[\d])")
@@ -91,7 +95,10 @@ def is_prose(lines: Sequence[bytes]) -> bool:
     for left, line in zip(range(len(lines), 0, -1), lines, strict=True):
         if count - good > BAD * (count + left):
             return False  # whatever the rest is
-        if _FENCE.match(line):
+        first = line[:1]
+        if not fenced and (first in _SMALL or (first in _DIGITS and line[1:4].isalnum())):
+            count += 1
+        elif _FENCE.match(line):
             fenced = not fenced
         elif not fenced:
             count += 1

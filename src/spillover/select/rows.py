@@ -7,7 +7,7 @@ from spillover.select.span import Hidden, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from spillover.select.lines import Lines
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FIRST_TRY = 1_000
 TRIES = 10
 ENOUGH = 0.98
+NO_LEADS: dict[int, str] = {}
 
 
 def find_room(most: int, fill: Any, bare: float) -> int:
@@ -49,16 +50,21 @@ def spans_of(
     width: float,
     reasons: Sequence[str] | None = None,
     known: dict[tuple[int, int], Hidden | None] | None = None,
+    leads: Mapping[int, str] = NO_LEADS,
 ) -> list[Span]:
-    """Return runs of kept lines, and what is known of the gaps between them; `known`: what is hidden, from one try to the next."""
+    """Return runs of kept lines, and what is known of the gaps between them; `known`: what is hidden, from one try to the next.
+
+    `leads`: what stands above a line, by where it begins.
+    """
     reasons, known = reasons or [""] * len(kept), {} if known is None else known
     numbers = kept.tolist()
     places = zip(lines.first[kept].tolist(), lines.last[kept].tolist(), lines.tokens[kept].tolist(), strict=True)
     out = []
     for here, (number, (start, end, cost)) in enumerate(zip(numbers, places, strict=True)):
+        lead = leads.get(start, "")
         if cost > width:  # both ends of it; the middle is a gap like any other
             half = max(1, int((end - start) * width / cost / 2))
-            out += [Span(start, start + half, reasons[here]), Span(end - half, end, reasons[here])]
+            out += [Span(start, start + half, reasons[here], None, lead), Span(end - half, end, reasons[here])]
             continue
         following = numbers[here + 1] if here + 1 < len(numbers) else len(lines)
         then = None
@@ -66,7 +72,7 @@ def spans_of(
             if (number, following) not in known:
                 known[number, following] = what_is_hidden(lines, number, following)
             then = known[number, following]
-        out.append(Span(start, end, reasons[here], then))
+        out.append(Span(start, end, reasons[here], then, lead))
     return out
 
 
@@ -74,6 +80,9 @@ def what_is_hidden(lines: Lines, shown: int, following: int) -> Hidden | None:
     """Return what is hidden between two shown lines, where all of it repeats what is shown before."""
     import numpy as np
 
+    near = lines.template[max(0, shown + 1 - LONGEST_BLOCK) : shown + 2].tolist()
+    if near[-1] not in near[:-1]:  # what comes first is like nothing above it
+        return None
     hidden = slice(shown + 1, following)
     if (lines.first[hidden] != lines.last[shown : following - 1]).any():  # not all of it was looked at
         return None

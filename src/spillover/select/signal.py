@@ -6,7 +6,6 @@ that fit, and here they become spans.
 
 from __future__ import annotations
 
-from spillover.base.data import replace
 from spillover.notice.sentences import more_like
 from spillover.select.choose import Candidates, candidates, choose, evidence, widest
 from spillover.select.classes import BAD, REASONS
@@ -143,9 +142,8 @@ def show(
     import numpy as np
 
     kept = np.flatnonzero(keep)
-    spans = spans_of(those.lines, kept, widest(room), _reasons(those, kept) if why else None, known)
     leads = _leads(those, keep, int(min(MOST_LEADS, room // ROOM_OF_LEAD)))
-    return [replace(span, lead=leads.pop(span.start, "")) if span.start in leads else span for span in spans]
+    return spans_of(those.lines, kept, widest(room), _reasons(those, kept) if why else None, known, leads)
 
 
 def _leads(those: Candidates, keep: Array, most: int) -> dict[int, str]:

@@ -58,7 +58,10 @@ def shape_of(head: bytes, *, whole: bool) -> Shape | None:
             continue
         found = rows(head, separator)
         found = found if whole else found[:-1]
-        columns = [width(head[start:end], separator) for start, end in found]
+        if b'"' in head:
+            columns = [width(head[start:end], separator) for start, end in found]
+        else:
+            columns = [head.count(separator, start, end) + 1 for start, end in found]
         if len(columns) < 3 or columns[0] < 2:
             continue
         steady = sum(count == columns[0] for count in columns) / len(columns)
@@ -76,6 +79,9 @@ def width(row: bytes, separator: bytes) -> int:
 def cells(row: bytes, separator: bytes, most: int | None = None) -> list[Row]:
     """Return from where to where each cell of a row reaches, or the first `most` of them; the line end is part of none."""
     body = row.removesuffix(b"\n").removesuffix(b"\r")
+    if b'"' not in body and b"\n" not in body:  # then each separator is one
+        ends = [*accumulate([len(cell) + 1 for cell in body.split(separator)])][:most]
+        return [(start, end - 1) for start, end in zip([0, *ends], ends, strict=False)]
     pattern = _patterns(separator)[0]
     out: list[Row] = []
     at = 0
@@ -125,6 +131,8 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
 
     def shown(some: Sequence[Row], cell: int) -> list[list[Span]]:
         document.work.spend(OBJECT * len(some))
+        if not cell:
+            return [[Span(row[0], row[1], whys.get(row, ""))] for row in some]
         return [_shown(document, shape, row, whys.get(row, ""), cell) for row in some]
 
     cell = next((cell for cell in CELLS if fill(_flat(shown(order[:good], cell))) <= 1), CELLS[-1])

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 #: A tree with more leaves than bits in a byte is walked from its root instead.
 MOST_LEAVES = 8
 #: So many lines at a time: what is in hand then stays in the processor's cache.
-STRETCH = 2_048
+STRETCH = 4_096
+#: And so many trees.
+BATCH = 32
 _BITS = [1 << leaf for leaf in range(MOST_LEAVES)]
 
 
@@ -42,25 +44,30 @@ class Forest:
             return total
         self._laid_out = self._laid_out or self._lay_out()
         features, conditions, true, false, values = self._laid_out
-        leaves = np.empty((len(values), lines), dtype=np.uint8)
         for at in range(0, lines, STRETCH):
             some = slice(at, at + STRETCH)
-            holds = np.empty((sum(len(bounds) for _, bounds in features), len(total[some])), dtype=np.uint8)
+            part = total[some]
+            holds = np.empty((sum(len(bounds) for _, bounds in features), len(part)), dtype=np.uint8)
             row = 0
             for name, bounds in features:
-                column = columns[name][some]
-                np.less_equal(column, bounds, out=holds[row : row + len(bounds)].view(bool))
+                np.less_equal(columns[name][some], bounds, out=holds[row : row + len(bounds)].view(bool))
                 row += len(bounds)
             np.negative(holds, out=holds)  # all bits or none
-            left = leaves[:, some]
-            left[:] = 0xFF
-            for asked, differ, otherwise in zip(conditions, true, false, strict=True):
-                bits = holds[asked]
-                bits &= differ
-                bits ^= otherwise
-                left &= bits
-        for tree, leaf in zip(values, leaves, strict=True):
-            total += tree.take(leaf, mode="clip")  # no place is outside: nothing needs to be checked
+            bits = np.empty((min(BATCH, len(values)), len(part)), dtype=np.uint8)
+            left, worth = np.empty_like(bits), np.empty(len(part))
+            for first in range(0, len(values), BATCH):
+                trees = slice(first, first + BATCH)
+                here, leaves = bits[: len(values) - first], left[: len(values) - first]
+                leaves[:] = 0xFF
+                for asked, differ, otherwise in zip(conditions, true, false, strict=True):
+                    # No place is outside, here and below: nothing needs to be checked.
+                    holds.take(asked[trees], axis=0, out=here, mode="clip")
+                    here &= differ[trees]
+                    here ^= otherwise[trees]
+                    leaves &= here
+                for tree, leaf in zip(values[trees], leaves, strict=True):
+                    tree.take(leaf, out=worth, mode="clip")
+                    part += worth
         return total
 
     def _lay_out(self) -> tuple[Any, ...]:

@@ -105,18 +105,13 @@ def fit(
 
 def _say_next(renderer: Renderer, shown: Shown, choices: Choices, wanted: Wanted) -> tuple[Renderer, Shown]:
     """Return the same with the next step in the words of this output: the likely search, and a map only where there is one."""
-    told = ((reason.why, _line(renderer, reason.first)) for reason in shown.why[:MOST_TOLD])
+    told = ((reason.why, renderer.line(reason.first, LINE)) for reason in shown.why[:MOST_TOLD])
     seek = likely_search(shown.kind, shown.body[:TOLD_CHARS], told, wanted.query)
     other = replace(renderer, seek=seek, mapped=shown.kind in MAPPED)
-    said = other.show(shown.spans)
+    said = other.tell(shown)
     if _measure(other, said, choices, choices.limits) > 1:
         return renderer, shown
     return other, replace(said, kind=shown.kind, why=shown.why)
-
-
-def _line(renderer: Renderer, number: int) -> str:
-    start = renderer.document.start(number)
-    return renderer.document.look(start, min(renderer.document.start(number + 1), start + LINE))[0]
 
 
 def _tell_since(against: Against | None) -> Since | None:
@@ -143,7 +138,7 @@ def rename(
 ) -> tuple[Renderer, Shown]:
     """Return the same parts with another name in the notice; choose again only if that makes them too long."""
     other = replace(renderer, kept=kept)
-    same = other.show(shown.spans)
+    same = other.tell(shown)
     if shown.spans and _measure(other, same, choices, choices.limits) <= 1:
         return other, replace(same, kind=shown.kind, why=shown.why)
     return fit(renderer.document, choices, kept, renderer.tokens, wanted=wanted)

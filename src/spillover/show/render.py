@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect, bisect_left
 from itertools import accumulate
 
@@ -47,6 +48,8 @@ class Shown:
     spans: tuple[Span, ...] = ()
     kind: str = ""  # what the output is
     why: tuple[Reason, ...] = ()
+    gap: Gap | None = None  # the first of all, and where it is in a string of JSON
+    inside: Inside | None = None
 
     @property
     def text(self) -> str:
@@ -110,14 +113,33 @@ class Renderer:
         seen_lines = merge(ranges)
         first = gaps[0] if gaps else None
         before = next((span.then for span in spans if first and span.end == first.start - 1), None)
-        words = self._notice(seen_lines, shown_bytes, frames, first, before.inside if before else None)
-        return Shown(words, tuple(parts), seen_lines, shown_bytes, frames, "".join(bodies), tuple(spans))
+        place = before.inside if before else None
+        words = self._notice(seen_lines, shown_bytes, frames, first, place)
+        body = "".join(bodies)
+        return Shown(words, tuple(parts), seen_lines, shown_bytes, frames, body, tuple(spans), gap=first, inside=place)
+
+    def tell(self, shown: Shown) -> Shown:
+        """Return the same parts under the words of this renderer, which differs from theirs in the notice only."""
+        words = self._notice(shown.ranges, shown.bytes, shown.frames, shown.gap, shown.inside)
+        return replace(shown, notice=words)
+
+    def line(self, number: int, most: int) -> str:
+        """Return the beginning of a line (from 1): so many bytes of it at most."""
+        start = self._start(number)
+        return self._look(start, min(self._start(number + 1), start + most))[0]
+
+    def _start(self, number: int) -> int:
+        if not self._memo.held(self.document):
+            return self.document.start(number)
+        if number > self.document.lines:
+            return self.document.size
+        return self._memo.newlines()[number - 2] + 1 if number > 1 else 0
 
     def number(self, offset: int) -> int:
         """Return the number of the line, from 1, that holds the byte at `offset`."""
         memo = self._memo
         number = memo.numbers.get(offset)
-        if number is None and len(memo.numbers) >= MANY and memo.held(self.document):
+        if number is None and len(memo.numbers) >= memo.many and memo.held(self.document):
             number = memo.numbers[offset] = bisect_left(memo.newlines(), offset) + 1
         elif number is None:
             at = bisect(memo.offsets, offset)
@@ -245,13 +267,14 @@ class Renderer:
 class _Memo:
     """What is known of the document by now: the same places come up again while it is fitted."""
 
-    __slots__ = ("_data", "_newlines", "gaps", "looks", "marks", "numbers", "offsets", "plain", "ranges")
+    __slots__ = ("_data", "_newlines", "gaps", "looks", "many", "marks", "numbers", "offsets", "plain", "ranges")
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}  # of lines, by offset
         self.offsets: list[int] = []  # the same offsets in order
         self._data: bytes | None = None
         self._newlines: list[int] | None = None
+        self.many = MANY // 16 if "numpy" in sys.modules else MANY
         self.plain: bytes | None = None  # all of it, where any part is shown as it is; b"" where that is not so
         self.looks: dict[tuple[int, int], tuple[str, int]] = {}
         self.gaps: dict[tuple[int, int], Gap] = {}
@@ -268,8 +291,14 @@ class _Memo:
     def newlines(self) -> list[int]:
         """Return where the lines of an output end that is in memory."""
         if self._newlines is None:  # one line has none, which is an answer, too
-            lengths = accumulate(map(len, (self._data or b"").split(b"\n")))
-            self._newlines = [length + number for number, length in enumerate(lengths)][:-1]
+            data = self._data or b""
+            if "numpy" in sys.modules:
+                import numpy as np
+
+                self._newlines = (np.frombuffer(data, dtype=np.uint8) == 0x0A).nonzero()[0].tolist()
+            else:
+                lengths = accumulate(map(len, data.split(b"\n")))
+                self._newlines = [length + number for number, length in enumerate(lengths)][:-1]
         return self._newlines
 
 

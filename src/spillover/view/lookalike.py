@@ -7,6 +7,8 @@ Every line is read once from its start to its first words, so the time is linear
 
 from __future__ import annotations
 
+from itertools import islice
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +110,8 @@ def _letters(text: str, at: int) -> tuple[str, str]:
         near = unicodedata.normalize(
             "NFKD", near
         )  # circled, squared, full-width and accented letters are letters first
-    plain = [char for char in near if (char.isalnum() or char in _SIGNS) and char not in BLANK][:LETTERS]
+    letters = (char for char in near if (char.isalnum() or char in _SIGNS) and char not in BLANK)
+    plain = list(islice(letters, LETTERS))
     return "".join(map(_letter, plain)), "".join(plain)
 
 

@@ -1,0 +1,339 @@
+"""The elements of a piece of markup: which tag closes which, what each element is worth, and which of them failed."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import stringzilla
+
+from spillover.base import process
+from spillover.base.work import TAG
+from spillover.select.tags import CLOSES, OPENS, read_tags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from spillover.base.work import Work
+    from spillover.select.tags import Elements
+
+    Array = Any  # of numpy; its own types say little about what is in one
+    Token = tuple[int, int, "Element | None", "Element | None"]  # from, to, what it opens, what it stands in or closes
+
+#: An element up to this size is shown whole or not at all; longer text is cut into pieces of it.
+SMALL = 600
+#: More siblings of one name than this are too many: the first two and the last one stand for them.
+MANY = 6
+#: The work for tags is counted for this many at a time.
+BATCH = 256
+#: A closing tag closes one of this many open elements at most.
+DEEP = 64
+#: In a process that clips once, numpy is loaded for markup of this size; for less, reading tag by tag is quicker.
+LARGE = 1 << 19
+
+# One tag, comment, CDATA section or declaration, which is never cut. Linear: what is not closed reaches to the end, and so
+# is looked at once; all else is possessive. A tag that fails has been followed to the next < outside of quotes; of two tags
+# that begin inside of each other's quotes, the third that does stands where one of them ended, so a byte is looked at
+# three times at most.
+_TAG = rb"""<[!/]?([A-Za-z_][^\s<>"'/]*+)[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+>"""
+CLOSED_TAG = re.compile(_TAG)
+_TOKEN = re.compile(
+    rb"<(?:!--.*?(?:-->|\Z)|!\[CDATA\[.*?(?:\]\]>|\Z)|\?.*?(?:\?>|\Z)|(!DOCTYPE[^<>\[]*+\[)|" + _TAG[1:] + rb")",
+    re.DOTALL,
+)
+#: How a declaration ends that holds others.
+_DECLARED = re.compile(rb"\]\s*+>")
+_VOID = frozenset(b"area base br col embed hr img input link meta source track wbr".split())
+_UNCLOSED = frozenset(b"li p tr td th dt dd option thead tbody".split())
+_RAW = frozenset((b"script", b"style"))
+_DROPPED = frozenset((b"script", b"style", b"svg", b"noscript", b"template"))
+_HEADINGS = frozenset((b"title", b"h1", b"h2", b"h3", b"h4", b"h5", b"h6", b"caption"))
+#: What can be filled or pressed; links are too many to be each worth a heading.
+_CONTROLS = frozenset((b"form", b"input", b"button", b"select", b"textarea"))
+_FAILED = frozenset((b"failure", b"error", b"failed", b"fail", b"fault", b"faultstring", b"exception"))
+_FAILED_TAG = re.compile(
+    rb"""(?i)\b(?:status|result|outcome|state|severity|level|class)\s*+=\s*+["'](?:fail|err|fatal|broken)"""
+)
+# A word is looked at twice from its beginning: \b holds nowhere inside of it.
+_FAILED_TEXT = re.compile(
+    rb"\b(?:FAIL(?:ED|URE)?|[Ff]ailed|[Ff]ailure|ERROR|[Ee]rror:|\w*Error\b|\w*Exception\b|FATAL|panic)\b"
+)
+#: Without one of these, neither of the two can match.
+_FAILED_WORDS = (b"FAIL", b"ailed", b"ailure", b"ERROR", b"rror", b"Exception", b"FATAL", b"panic")
+_FAILED_VALUES = tuple(quote + word for quote in (b'"', b"'") for word in (b"fail", b"err", b"fatal", b"broken"))
+#: What a piece is worth showing, the most first.
+FRAME, NAMED, FAILED, HEADING, PLAIN, REPEATED, LAST = range(7)
+
+
+def read_elements(data: bytes, work: Work, *, inside: bool) -> list[Token]:
+    """Return the tags of a piece of markup, in order, with the elements that they open and close, each with its rank.
+
+    Tags inside of an element that is shown whole may be missing. `inside`: the piece is from the middle of an output.
+    """
+    tokens = None if inside else _read_by_rules(data, work)
+    if tokens is None:
+        tokens, elements = _tree(data, work, Element(b"", 0, 0, None) if inside else None)
+        _mark(data, elements)
+    return tokens
+
+
+class _Declared:
+    """Where declarations that hold others end, in some bytes that are looked through from their beginning on."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._ends = True  # False where none can end any more
+
+    def end(self, match: re.Match[bytes]) -> tuple[int, bytes] | None:
+        """Return where the one ends that opens here, or the tag that it is instead, and its name; None where it is neither."""
+        ends = _DECLARED.search(self._data, match.end()) if self._ends else None
+        if ends:
+            return ends.end(), b""
+        self._ends = False
+        tag = CLOSED_TAG.match(self._data, match.start())  # the bracket may be a character like any other
+        return (tag.end(), tag[1]) if tag else None
+
+
+def tokens_of(data: bytes, at: int) -> Iterator[tuple[int, int]]:
+    """Yield from where to where each tag, comment and the like reaches."""
+    declared = _Declared(data)
+    for match in _TOKEN.finditer(data, at):
+        if match.start() < at:  # inside of a declaration
+            continue
+        end = match.end() if match[1] is None else (declared.end(match) or (0, b""))[0]
+        if end:
+            yield match.start(), end
+            at = end
+
+
+class Element:
+    """An element, what it is to its siblings, and whether it failed or holds what did."""
+
+    __slots__ = ("children", "encloses", "end", "failed", "inner", "name", "nth", "opened", "parent", "rank", "start")
+
+    def __init__(self, name: bytes, start: int, opened: int, parent: Element | None) -> None:
+        self.name, self.start, self.opened, self.parent = name, start, opened, parent
+        self.inner = self.end = opened  # where its closing tag begins and ends, once that is known
+        self.children: dict[bytes, int] | None = None  # how many of each name; most elements have none
+        self.failed = self.encloses = False
+        self.nth = 0
+        self.rank = PLAIN
+        if parent is not None:
+            siblings = parent.children
+            if siblings is None:
+                parent.children = {name: 1}
+            else:
+                self.nth = siblings.get(name, 0)
+                siblings[name] = self.nth + 1
+
+    def weigh(self) -> None:
+        """Settle its rank: by its name, its place among its siblings, and what it stands in, which comes first."""
+        parent = self.parent
+        around = parent.rank if parent is not None else PLAIN
+        count = parent.children[self.name] if parent is not None and parent.children is not None else 1
+        if self.failed or around == FAILED:
+            self.rank = FAILED
+        elif self.name in _DROPPED or around == LAST:
+            self.rank = LAST
+        elif around == REPEATED or (count >= MANY and 2 <= self.nth < count - 1):
+            self.rank = REPEATED
+        elif self.name in _HEADINGS or self.name in _CONTROLS:
+            self.rank = HEADING
+
+    @property
+    def why(self) -> str:
+        name = self.name.decode("utf-8", "replace")
+        return f"{name} failed" if self.failed else name
+
+
+def is_one(data: bytes, element: Element) -> bool:
+    """Return whether an element is a piece of its own: it is short, or there is nothing but text in it."""
+    if element.end == element.opened and not data.endswith(b"/>", element.start, element.end):
+        return element.name in _VOID
+    long = element.end - element.start > SMALL
+    return (
+        not long or element.name in _RAW or (not element.children and b"<" not in data[element.opened : element.inner])
+    )
+
+
+def _read_by_rules(data: bytes, work: Work) -> list[Token] | None:
+    """Return the tags that are not inside of what is shown whole or not at all; None where markup is not written by the rules."""
+    if process.ours and "numpy" not in sys.modules and len(data) < LARGE:
+        return None  # loading it would take longer
+    needed = TAG * data.count(b"<")
+    if work.left is not None and work.left < needed:
+        return None  # too much work is found to be so one by one, before there are arrays of it
+    found = read_tags(data, _VOID, _RAW, _UNCLOSED)
+    if found is None:
+        return None
+    import numpy as np
+
+    work.spend(needed)
+    tags, elements = found
+    failed, encloses = _find_failures(data, elements)
+    rank = _ranks(elements, failed)
+    size, paired = elements.end - elements.start, elements.end > elements.opened
+    slashed = np.frombuffer(data, dtype=np.uint8)[elements.opened - 2] == 0x2F
+    whole = np.where(paired | slashed, (size <= SMALL) | elements.empty, elements.named(_VOID)) & (elements.parent >= 0)
+    # Of what is shown whole, only the first tag is looked at.
+    within = np.zeros(len(tags.start) + 1, dtype=np.int32)
+    first, last = (tags.kind == OPENS).nonzero()[0], (tags.kind == CLOSES).nonzero()[0]
+    within[first[whole] + 1] += 1
+    within[last[whole[tags.element[last]]] + 1] -= 1
+    within[first[whole & ~paired] + 1] -= 1
+    seen = (within[:-1].cumsum() == 0).nonzero()[0]
+    made: dict[int, Element | None] = {-1: None}
+    tokens: list[Token] = []
+    number = tags.element[seen]
+    of_tags = (tags.start[seen], tags.end[seen], tags.kind[seen], number, tags.owner[seen])
+    of_elements = (elements.name, elements.inner, elements.end, elements.holds, failed, encloses, rank)
+    columns = [column.tolist() for column in (*of_tags, *(column[number] for column in of_elements))]
+    for start, end, kind, which, owner, name, inner, upto, holds, fails, around, rated in zip(*columns, strict=True):
+        opens = None
+        if kind == OPENS:
+            opens = made[which] = Element(elements.names[name], start, end, None)
+            opens.parent, opens.inner, opens.end, opens.rank = made[owner], inner, upto, rated
+            opens.children, opens.failed, opens.encloses = {b"": 1} if holds else None, fails, around
+        tokens.append((start, end, opens, made[owner]))
+    return tokens
+
+
+def _find_failures(data: bytes, elements: Elements) -> tuple[Array, Array]:
+    """Return which elements failed, and which hold one that did; as `_mark` has it."""
+    import numpy as np
+
+    failed = elements.named(_FAILED)
+    leaves = ~elements.holds & (elements.inner > elements.opened)
+    if _has_any(data, _FAILED_WORDS):
+        worded = np.zeros(len(failed), dtype=bool)
+        worded[_holding(_FAILED_TEXT, data, elements.opened, elements.inner)] = True
+        worded &= leaves
+        if worded.sum() <= max(5, int(leaves.sum()) // 20):
+            failed |= worded
+    lower = data.lower()
+    if _has_any(lower, _FAILED_VALUES):
+        failed[_holding(_FAILED_TAG, data, elements.start, elements.opened)] = True
+    encloses = np.zeros(len(failed), dtype=bool)
+    for number in failed.nonzero()[0].tolist():
+        at = int(elements.parent[number])
+        while at >= 0 and not encloses[at]:
+            encloses[at] = True
+            at = int(elements.parent[at])
+    size = elements.end - elements.opened
+    return failed | (encloses & (elements.parent >= 0) & (size > 0) & (size <= 4 * SMALL)), encloses
+
+
+def _has_any(data: bytes, words: Sequence[bytes]) -> bool:
+    return any(stringzilla.find(data, word) >= 0 for word in words)
+
+
+def _holding(pattern: re.Pattern[bytes], data: bytes, low: Array, high: Array) -> Array:
+    """Return in which of these stretches, which begin in order, there is a match; it is that which began last before it."""
+    import numpy as np
+
+    spans = np.array([match.span() for match in pattern.finditer(data)], dtype=np.int64).reshape(-1, 2)
+    at = low.searchsorted(spans[:, 0], side="right") - 1
+    return at[(at >= 0) & (spans[:, 1] <= high[at])]
+
+
+def _ranks(elements: Elements, failed: Array) -> Array:
+    """Return the rank of each element, as `weigh` has it: those that stand in none first, then those in them, and so on."""
+    import numpy as np
+
+    repeated = (elements.alike >= MANY) & (elements.nth >= 2) & (elements.nth < elements.alike - 1)
+    repeated &= elements.parent >= 0
+    dropped = elements.named(_DROPPED)
+    rank = np.where(elements.named(_HEADINGS | _CONTROLS), HEADING, PLAIN)
+    for depth in range(int(elements.depth.max(initial=0)) + 1):
+        here = (elements.depth == depth).nonzero()[0]
+        around = rank[elements.parent[here]] if depth else np.full(len(here), PLAIN)
+        own = np.where((around == REPEATED) | repeated[here], REPEATED, rank[here])
+        own = np.where(dropped[here] | (around == LAST), LAST, own)
+        rank[here] = np.where(failed[here] | (around == FAILED), FAILED, own)
+    return rank
+
+
+def _tree(data: bytes, work: Work, root: Element | None) -> tuple[list[Token], list[Element]]:
+    """Return tags, comments and the like in order, and the elements they make; what is never closed ends where it opens."""
+    tokens: list[Token] = []
+    elements: list[Element] = []
+    stack: list[Element] = []
+    open_ended: set[bytes] = set()
+    declared = _Declared(data)
+    matches = _TOKEN.finditer(data)
+    while match := next(matches, None):
+        start, at = match.span()
+        if not len(tokens) % BATCH:
+            work.spend(TAG * BATCH)
+        owner = stack[-1] if stack else root
+        name = match[2]
+        if match.lastindex == 1:
+            end = declared.end(match)
+            if end is None:
+                continue
+            at, name = end
+            matches = _TOKEN.finditer(data, at)
+        second = data[start + 1]
+        if not name or second == 0x21:
+            tokens.append((start, at, None, owner))
+            continue
+        name = name.lower()
+        if second == 0x2F:
+            if stack and stack[-1].name == name:
+                owner = stack.pop()
+                owner.inner, owner.end = start, at
+                tokens.append((start, at, None, owner))
+                continue
+            place = len(stack) - 1
+            least = max(0, len(stack) - DEEP)
+            while place >= least and stack[place].name != name:
+                place -= 1
+            if place >= least:
+                stack[place].inner, stack[place].end = start, at
+                owner = stack[place]
+                del stack[place:]
+            tokens.append((start, at, None, owner))
+            continue
+        if owner is not None and owner.name == name and name in _UNCLOSED:
+            owner.inner = owner.end = start
+            stack.pop()
+            owner = stack[-1] if stack else root
+        element = Element(name, start, at, owner)
+        elements.append(element)
+        tokens.append((start, at, element, owner))
+        if name in _RAW:
+            closing = None if name in open_ended else re.compile(rb"(?i)</%b\s*+>" % name).search(data, at)
+            if closing is None:
+                open_ended.add(name)  # nor is there one behind any later
+            else:
+                element.inner, element.end = closing.span()
+                matches = _TOKEN.finditer(data, element.end)
+        elif data[at - 2] != 0x2F and name not in _VOID:
+            stack.append(element)
+    return tokens, elements
+
+
+def _mark(data: bytes, elements: Sequence[Element]) -> None:
+    """Mark the elements that failed, and those around them. Words in a text count only where few texts have them."""
+    leaves = [element for element in elements if not element.children and element.inner > element.opened]
+    worded: list[Element] = []
+    if _has_any(data, _FAILED_WORDS):  # most pages have none of them, and are told at memory speed
+        worded = [leaf for leaf in leaves if _FAILED_TEXT.search(data, leaf.opened, leaf.inner)]
+    failed = worded if len(worded) <= max(5, len(leaves) // 20) else []
+    lower = data.lower()
+    tagged = _has_any(lower, _FAILED_VALUES)
+    failed += [
+        one for one in elements if one.name in _FAILED or (tagged and _FAILED_TAG.search(data, one.start, one.opened))
+    ]
+    for element in failed:
+        element.failed = True
+        at = element.parent
+        while at is not None and not at.encloses:
+            at.encloses = True
+            at = at.parent
+    for element in elements:
+        if element.encloses and element.parent is not None and 0 < element.end - element.opened <= 4 * SMALL:
+            element.failed = True  # the test that holds a failure, not the failure alone
+        element.weigh()
