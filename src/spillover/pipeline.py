@@ -61,15 +61,18 @@ def clip(
     return settle(intake, choices, call_id=call_id, command=command, name=name, cwd=cwd)
 
 
-def begin(choices: Choices) -> Intake:
-    """Begin an intake that turns to the store once the output cannot fit any more."""
+def begin(choices: Choices, *, waits: bool = False) -> Intake:
+    """Begin an intake that turns to the store once the output cannot fit any more.
+
+    `waits`: somebody else has to write it first, so there is time to load what choosing takes.
+    """
     # What knows of scopes is not loaded before something overflows.
     made = Intake(
         _window(choices),
         lambda: choices.outputs.writer(),  # noqa: PLW0108
         cap=choices.cap,
         side=choices.reach,
-        on_overflow=_warm_up if process.ours and choices.keep in ("auto", "signal") else None,
+        on_overflow=_warm_up if waits and process.ours and choices.keep in ("auto", "signal") else None,
     )
     if choices.redact == "stored":
         from spillover.secrets.outputs import Stream  # wanted only by those who choose it

@@ -68,7 +68,7 @@ def run(
     `said` is the command as it is recorded, where that is not its words. `settling` is called with its exit code
     once it has ended, and returns the choices to clip with. `beside` returns what else the caller prints for it.
     """
-    intake = pipeline.begin(choices)
+    intake = pipeline.begin(choices, waits=True)
     began = time.monotonic()
     try:
         ended = child.run(command, intake, cancel=cancel, tick=on_progress and _ticker(intake, on_progress))

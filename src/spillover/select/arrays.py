@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 _THREADS = "OPENBLAS_NUM_THREADS"
 
 
-#: What numpy has for people and for type checkers: a tenth of the time it takes to load.
-_FOR_READERS = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "numpy._typing")
-
-
 def load() -> None:
-    """Import numpy. In a process of ours that is done without its threads, its docstrings and its types for annotations."""
+    """Import numpy. In a process of ours that is done without its threads, and with its core alone (`base.lean`)."""
     if "numpy" in sys.modules:
         return
     import gc
@@ -32,8 +28,11 @@ def load() -> None:
     gc.disable()  # nothing of what it defines will ever be garbage
     if process.ours:
         os.environ[_THREADS] = "1"
-        sys.modules.update({name: _Blank(name) for name in _FOR_READERS})
     try:
+        if process.ours:
+            from spillover.base import lean
+
+            lean.load()
         import numpy as np  # noqa: F401  that it is loaded is the point
     finally:
         if process.ours:  # a command that is started later has the environment we were given
@@ -42,15 +41,6 @@ def load() -> None:
                 os.environ[_THREADS] = threads
         if collecting:
             gc.enable()
-
-
-class _Blank(type(sys)):  # type: ignore[misc]  # the class of modules, without loading `types`
-    """A module in which every name is a type that can stand in an annotation."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return list
 
 
 def group(values: Array) -> tuple[Array, Array, Array]:

@@ -186,7 +186,7 @@ def _headings(lines: Lines) -> Array:
 
     place, says, cannot = (lines.of_class(name) for name in ("place first", "error says", "cannot"))
     heads = place & says & ~lines.dismissed
-    above = np.append(heads[1:], False) & place  # the last line has none below it
+    above = np.concatenate((heads[1:], [False])) & place  # the last line has none below it
     every = heads | above
     every[np.flatnonzero(says & cannot & ~lines.dismissed)[:1]] = True
     return np.flatnonzero(every)
@@ -259,7 +259,8 @@ def _tell_families(keep: Array, those: Candidates, cost: Array, room: float) -> 
     import numpy as np
 
     family = those.lines.family
-    missing = those.families[~np.isin(family[those.families], family[keep])]
+    named = set(family[keep].tolist())  # `np.isin` would load all of numpy.ma
+    missing = those.families[np.array([each not in named for each in family[those.families].tolist()], dtype=bool)]
     sure = those.lines.of_classes(SURE)[missing].any(axis=1)
     for rows, share in ((missing[sure], FAMILIES), (missing[~sure], UNSURE)):
         more = keep.copy()

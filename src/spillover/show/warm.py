@@ -8,8 +8,24 @@ if TYPE_CHECKING:
 
 #: What begins like this is markup or a diff, and needs none of it.
 OTHERS = (b"<", b"diff ", b"commit ", b"Index: ")
-#: A log in which something failed. To clip it once prepares all that is made when it is first used.
-SMALL = "".join(f"step {number} {'failed: error 1' if number == 90 else 'ok'}\n" for number in range(400))
+#: A log in which several things failed. To clip it once prepares all that is made when it is first used.
+SMALL = "".join(
+    f"2026-01-01T00:00:{number % 60:02} INFO step {number} of the build, src/part{number % 7}.c\n"
+    if number % 40
+    else f"src/part{number}.c:{number}: error: 'x{number}' undeclared, expected 1\n"
+    for number in range(120)
+)
+#: What is loaded once it has been chosen what to show.
+BEHIND = (
+    *("unicodedata", "heapq", "spillover.select.prose", "spillover.show.cut", "spillover.view.lookalike"),
+    *(
+        "spillover.store.quota",
+        "spillover.store.joining",
+        "spillover.store.runs",
+        "spillover.telemetry",
+        "spillover.ledger.note",
+    ),
+)
 
 
 def warm_up(beginning: bytes, finished: Callable[[], bool]) -> None:
@@ -35,6 +51,8 @@ def _load(finished: Callable[[], bool]) -> None:
 
         ENGINE.prepare()
         if not finished():  # there is time for more
+            from importlib import import_module
+
             from spillover.choices import Choices
             from spillover.intake.blob import Held
             from spillover.intake.meter import Meter
@@ -48,3 +66,5 @@ def _load(finished: Callable[[], bool]) -> None:
             meter.feed(data)
             document = Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),), 1 << 18)
             fit(document, Choices(Limits(tokens=300), store=MemoryStore()), Kept(ref="log-000000000000"), 0)
+            for name in BEHIND:
+                import_module(name)
