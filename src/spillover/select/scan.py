@@ -161,25 +161,26 @@ def _words(data: bytes) -> Array:
     """Return which words occur in each cell."""
     import numpy as np
 
-    table = np.zeros((-(-len(data) // CELL), len(WORDS)), dtype=bool)
-    view, numbers = memoryview(data), list[int]()
+    view, hits, before = memoryview(data), list[int](), 0
 
     def found(number: int, _start: int, _end: int, _flags: int, _context: object) -> None:
-        numbers.append(number)
-
-    def any_in(start: int, end: int) -> bool:
-        numbers.clear()
-        ENGINE.scan(view[start:end], found)
-        return bool(numbers)
+        hits.append(before + number)
 
     # Where nothing is found, few calls are quicker than many; where the cells before had something, so will these.
     closely = False
     for group in range(0, len(data), GROUP):
-        if closely or any_in(group, group + GROUP):
-            closely = False
+        known = len(hits)
+        if not closely:
+            ENGINE.scan(view[group : group + GROUP], found)
+            closely = len(hits) > known
+            del hits[known:]
+        if closely:
             for start in range(group, min(group + GROUP, len(data)), CELL):
-                closely |= any_in(start, start + CELL)
-                table[start // CELL, numbers] = True
+                before = start // CELL * len(WORDS)
+                ENGINE.scan(view[start : start + CELL], found)
+            closely = len(hits) > known
+    table = np.zeros((-(-len(data) // CELL), len(WORDS)), dtype=bool)
+    table.ravel()[hits] = True
     return table
 
 
@@ -201,26 +202,49 @@ def _beginnings(data: bytes, start: int, skip: int) -> tuple[Array, Array]:
     whole = len(data) - 16 - skip
     if whole <= 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    starts = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10) + 1
-    starts = starts[starts < whole][:MOST_BEGINNINGS]
-    total = np.zeros(len(starts), dtype=np.uint64)
-    for word in (0, 8):
-        every = np.ndarray((whole,), dtype="<u8", buffer=data, offset=skip + word, strides=(1,))
-        total = (total ^ _without_digits(every[starts])) * np.uint64(0x9E3779B97F4A7C15)
-        total ^= total >> np.uint64(32)
-    return (total & np.uint64(PLACES - 1)).astype(np.int64), start + starts
+    starts = _newlines(data) + 1
+    starts = starts[: min(int(starts.searchsorted(whole)), MOST_BEGINNINGS)]
+    every = np.ndarray((whole,), dtype="V16", buffer=data, offset=skip, strides=(1,))
+    words = _without_digits(every[starts].view("<u8"))
+    total = _mix(words[::2])
+    total = _mix(total ^ words[1::2])
+    return (total & np.uint64(PLACES - 1)).view(np.int64), start + starts
 
 
-def _without_digits(word: Array) -> Array:
+def _newlines(data: bytes) -> Array:
+    """Return where newlines are: eight bytes at a time first, of which few have one."""
+    import numpy as np
+
+    found = np.frombuffer(data, dtype=np.uint8) == 10
+    whole = len(found) & ~7
+    eights = found[:whole].view(np.uint64)
+    some = (eights != 0).nonzero()[0]
+    places = eights[some].view(bool).nonzero()[0]
+    rest = whole + found[whole:].nonzero()[0]
+    return np.concatenate(((some[places >> 3] << 3) + (places & 7), rest))
+
+
+def _mix(words: Array) -> Array:
+    import numpy as np
+
+    mixed = words * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(32)
+    return mixed
+
+
+def _without_digits(words: Array) -> Array:
     """Replace bytes from 0x30 to 0x3f by 0x30, eight bytes at a time."""
     import numpy as np
 
-    high = (word ^ np.uint64(0x3030303030303030)) & np.uint64(0xF0F0F0F0F0F0F0F0)
-    other = high | high >> np.uint64(1)
-    other |= other >> np.uint64(2)
-    other = (other >> np.uint64(4)) & np.uint64(0x0101010101010101)
-    digits = (np.uint64(0x0101010101010101) ^ other) * np.uint64(0x0F)
-    return word & ~digits
+    other = words ^ np.uint64(0x3030303030303030)
+    other >>= np.uint64(4)
+    other &= np.uint64(0x0F0F0F0F0F0F0F0F)  # 0 for those bytes
+    other += np.uint64(0x0F0F0F0F0F0F0F0F)
+    other &= np.uint64(0x1010101010101010)  # a bit for each of the others,
+    other -= other >> np.uint64(4)  # which becomes four: their lower halves stay
+    other |= np.uint64(0xF0F0F0F0F0F0F0F0)
+    other &= words
+    return other
 
 
 def _stamp_width(document: Document, start: int, end: int) -> int:
