@@ -7,6 +7,7 @@ per cell and per beginning, whatever the output prints.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import log2
 
 from spillover.base.data import dataclass
@@ -42,6 +43,8 @@ MOST_BEGINNINGS = 1 << 15
 RARE, MANY_RARE = 2, 256
 #: A word is rare if at most one cell in FEW_CELLS has it, and at most RARE cells.
 FEW_CELLS = 24
+#: So many cells are weighed at a time: as numbers, their words take eight times the memory.
+ROWS = 1 << 12
 #: The share of what is looked at closely that may go to rare lines that no word points to.
 RARE_SHARE = 0.25
 
@@ -92,7 +95,7 @@ def look(document: Document, start: int, end: int, news: Sequence[int] = ()) -> 
     for at in seen.rare[: int(room * RARE_SHARE)]:
         chosen.add((at - start) // CELL)
     lines = sum(_lines(document, *_cell(cell, start, end)) for cell in chosen)
-    for cell in sorted(range(cells), key=lambda cell: (-points[cell], cell)):
+    for cell in _strongest_first(points):
         if len(chosen) >= room or points[cell] <= 0 or lines > MOST_LINES:
             break
         if cell not in chosen:
@@ -191,8 +194,16 @@ def _points(words: Array) -> list[float]:
     cells = len(words)
     having = words.sum(axis=0)
     worth = np.array([log2(cells / count) if count else 0.0 for count in having.tolist()])
-    points: list[float] = (words @ worth).tolist()
-    return points
+    # The last part is the longer one: of few rows, BLAS would add up the words in another order.
+    edges = [*range(0, max(1, cells - ROWS + 1), ROWS), cells]
+    some = (words[at:upto] @ worth for at, upto in pairwise(edges))
+    return [point for points in some for point in points.tolist()]
+
+
+def _strongest_first(points: Sequence[float]) -> Array:
+    import numpy as np
+
+    return (-np.array(points)).argsort(kind="stable")
 
 
 def _beginnings(data: bytes, start: int, skip: int) -> tuple[Array, Array]:
