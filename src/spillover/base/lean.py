@@ -24,6 +24,8 @@ HOMES = tuple(
     f"{PARTS}.{name}"
     for name in ("_function_base_impl", "_stride_tricks_impl", "_type_check_impl", "_arraysetops_impl")
 )
+#: What numpy exports from its core by way of one of those.
+ELSEWHERE = {"bincount": "numpy._core.multiarray"}
 #: What the core asks of `numpy` while it is loaded stands here.
 GLOBALS = "numpy._globals"
 #: Docstrings for people: never read here.
@@ -136,6 +138,8 @@ def _find(name: str) -> Any:
         return getattr(known, name)
     if name in core.__all__:
         return getattr(core, name, _UNKNOWN)
+    if name in ELSEWHERE:
+        return getattr(sys.modules.get(ELSEWHERE[name]), name, _UNKNOWN)
     try:
         if PARTS not in sys.modules:
             _import_unfinished(PARTS)

@@ -1,4 +1,7 @@
-"""numpy, loaded by the first output that needs it and as cheaply as it can be; and two of its functions, done in fewer steps."""
+"""numpy, loaded by the first output that needs it and as cheaply as it can be; and what we do in place of functions of it.
+
+Those take more steps, or are not in its core, which is all that a process of ours loads (`base.lean`).
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,26 @@ def group(values: Array) -> tuple[Array, Array, Array]:
     order = values.argsort(kind="stable")
     ordered = values[order]
     starts = np.concatenate(([True], ordered[1:] != ordered[:-1])).nonzero()[0] if len(values) else order
-    return order, starts, np.diff(starts, append=len(values))
+    return order, starts, steps(starts, after=[len(values)])
+
+
+def steps(values: Array, before: Sequence[int] | Array = (), after: Sequence[int] | Array = ()) -> Array:
+    """Return how much each value is above the one before it, as `np.diff` does, with other values at the ends."""
+    import numpy as np
+
+    whole = np.concatenate((np.asarray(before, values.dtype), values, np.asarray(after, values.dtype)))
+    return whole[1:] - whole[:-1]
+
+
+def between(values: Array, at: Sequence[float], known: Sequence[float]) -> Array:
+    """Return what stands between the known values, on straight lines: `np.interp`."""
+    import numpy as np
+
+    try:
+        from numpy._core.multiarray import interp  # what that is made of, in the core
+    except ImportError:
+        return np.interp(values, at, known)
+    return interp(values, at, known, None, None)
 
 
 def among(values: Array, those: Sequence[int]) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from spillover.base.data import dataclass
-from spillover.select.arrays import group, load
+from spillover.select.arrays import group, load, steps
 from spillover.select.classes import DISMISSED, EVIDENCE, NAMES, classify
 from spillover.select.families import KEY, templates
 from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
@@ -196,9 +196,7 @@ def _shapes(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array
 
     upto = _upto(salt[np.frombuffer(view, dtype=np.uint8)])
     word = np.frombuffer(view.translate(_WORD), dtype=np.int8)
-    edges = np.flatnonzero(
-        np.diff(word, prepend=np.int8(0))
-    )  # a view ends with a newline, so words come in pairs of edges
+    edges = np.flatnonzero(steps(word, [0]))  # a view ends with a newline, so words come in pairs of edges
     begin, end = edges[::2], edges[1::2]
     sums = upto[end] - upto[begin]
     digits = _upto(np.frombuffer(view.translate(_DIGIT), dtype=np.uint8), np.int32)
