@@ -37,7 +37,7 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
     from spillover.run.note import note_run
 
     choices = make_clipper(arguments).for_tool(arguments.tool)
-    intake = pipeline.begin(choices, waits=not S_ISREG(os.fstat(0).st_mode))
+    intake = pipeline.begin(choices, awaited=None if S_ISREG(os.fstat(0).st_mode) else "")
     try:
         widen(0)
         moved = 1

@@ -28,19 +28,19 @@ BEHIND = (
 )
 
 
-def warm_up(beginning: bytes, finished: Callable[[], bool]) -> None:
+def warm_up(beginning: bytes, command: str, finished: Callable[[], bool]) -> None:
     """Begin to load it, unless the output looks like something else. Whatever goes wrong is said by whoever needs it."""
     if beginning.lstrip().startswith(OTHERS):
         return
     import threading
 
     try:
-        threading.Thread(target=_load, args=(finished,), name="spillover-warm-up", daemon=True).start()
+        threading.Thread(target=_load, args=(command, finished), name="spillover-warm-up", daemon=True).start()
     except RuntimeError:  # no more threads here: it is loaded when it is needed
         return
 
 
-def _load(finished: Callable[[], bool]) -> None:
+def _load(command: str, finished: Callable[[], bool]) -> None:
     import contextlib
 
     with contextlib.suppress(Exception):
@@ -57,6 +57,8 @@ def _load(finished: Callable[[], bool]) -> None:
             from spillover.intake.blob import Held
             from spillover.intake.meter import Meter
             from spillover.limits import Limits
+            from spillover.select.told import kind_told
+            from spillover.select.wanted import Wanted
             from spillover.show.fit import fit
             from spillover.show.render import Kept
             from spillover.store.memory import MemoryStore
@@ -66,5 +68,6 @@ def _load(finished: Callable[[], bool]) -> None:
             meter.feed(data)
             document = Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),), 1 << 18)
             fit(document, Choices(Limits(tokens=300), store=MemoryStore()), Kept(ref="log-000000000000"), 0)
+            kind_told(Wanted(command=command))  # a line of shell may take a parser
             for name in BEHIND:
                 import_module(name)
