@@ -7,6 +7,7 @@ per cell and per beginning, whatever the output prints.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from math import log2
 
@@ -16,7 +17,8 @@ from spillover.select.engine import Engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections import deque
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from spillover.view.document import Document
@@ -30,7 +32,6 @@ MOST_LINES = 1 << 14
 CELL = 1 << 14
 GROUP = 8 * CELL
 BLOCK = 1 << 20
-BATCH = 16
 #: The ends are always looked at: this many bytes of the beginning and of the end.
 HEAD, TAIL = CELL, 4 * CELL
 #: How far from a cell's edge its lines may begin and end.
@@ -130,34 +131,87 @@ def _rare_words(document: Document, words: Array, start: int, end: int) -> list[
 def scan(document: Document, start: int, end: int) -> Scan:
     """Look at every block of the bytes once. Blocks are independent, so threads can share them."""
     import os
-    from concurrent.futures import ThreadPoolExecutor
+    from collections import deque
 
     load()
     import numpy as np
 
-    blocks = [(at, min(at + BLOCK, end)) for at in range(start, end, BLOCK)]
+    blocks = deque((at, min(at + BLOCK, end)) for at in range(start, end, BLOCK))
     skip = _stamp_width(document, start, end)
-    counts = np.zeros(PLACES, dtype=np.int64)
-    first = np.full(PLACES, -1, dtype=np.int64)
-    words, lines = [], 0
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        for batch in range(0, len(blocks), BATCH):  # no more results wait than these
-            some = blocks[batch : batch + BATCH]
-            looks = map if len(some) == 1 else pool.map
-            for bits, (places, offsets) in looks(lambda block: _look_at(document, block[0], block[1], skip), some):
-                words.append(bits)
-                lines += len(places)
-                new = counts[places] == 0
-                first[places[new][::-1]] = offsets[new][::-1]  # the first of each stays
-                counts += np.bincount(places, minlength=PLACES)
+    words = np.zeros((-(-(end - start) // CELL), len(WORDS)), dtype=bool)
+    parts = [_Part(words, start) for _ in range(min(4, os.cpu_count() or 1, len(blocks)))]
+    _run_together([partial(_look_at_blocks, document, blocks, skip, part) for part in parts])
+    counts = sum(part.counts for part in parts)
+    first = np.minimum.reduce([part.first for part in parts])
+    lines = sum(part.lines for part in parts)
     rare = np.sort(first[(counts > 0) & (counts <= RARE)])
     few = rare.tolist() if 0 < len(rare) <= MANY_RARE and lines > 16 * len(rare) else []
-    return Scan(np.concatenate(words), few, lines)
+    return Scan(words, few, lines)
 
 
-def _look_at(document: Document, start: int, end: int, skip: int) -> tuple[Array, tuple[Array, Array]]:
-    data = document.blob.read(start, end)
-    return _words(data), _beginnings(data, start, skip)
+class _Part:
+    """What one thread has found: in the table of all words, and of its own lines how often they begin alike, and where first."""
+
+    def __init__(self, words: Array, start: int) -> None:
+        import numpy as np
+
+        self.words, self.start, self.lines = words, start, 0
+        self.counts = np.zeros(PLACES, dtype=np.int64)
+        self.first = np.full(PLACES, np.iinfo(np.int64).max)
+
+    def add(self, at: int, bits: Array, places: Array, offsets: Array) -> None:
+        """Add a block that stands behind all that were added before."""
+        import numpy as np
+
+        row = (at - self.start) // CELL
+        self.words[row : row + len(bits)] = bits
+        self.lines += len(places)
+        new = self.counts[places] == 0
+        self.first[places[new][::-1]] = offsets[new][::-1]  # the first of each stays
+        self.counts += np.bincount(places, minlength=PLACES)
+
+
+def _look_at_blocks(document: Document, blocks: deque[tuple[int, int]], skip: int, part: _Part) -> None:
+    """Look at blocks until none is left; those who look at them together each take the next one."""
+    try:
+        while True:
+            try:
+                at, upto = blocks.popleft()
+            except IndexError:
+                return
+            data = document.blob.read(at, upto)
+            part.add(at, _words(data), *_beginnings(data, at, skip))
+    except BaseException:
+        blocks.clear()  # nobody wants the others any more
+        raise
+
+
+def _run_together(tasks: Sequence[Callable[[], None]]) -> None:
+    """Run tasks at once, the first one here; whatever one raises is raised once all have ended."""
+    import threading
+
+    raised: list[BaseException] = []
+
+    def run(task: Callable[[], None]) -> None:
+        try:
+            task()
+        except BaseException as error:  # noqa: BLE001  raised below
+            raised.append(error)
+
+    # Without `concurrent.futures`, which takes 7 ms to load.
+    threads = []
+    for task in tasks[1:]:
+        thread = threading.Thread(target=run, args=(task,), name="spillover-scan", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads here
+            break
+        threads.append(thread)
+    run(tasks[0])
+    for thread in threads:
+        thread.join()
+    if raised:
+        raise raised[0]
 
 
 def _words(data: bytes) -> Array:
