@@ -57,6 +57,7 @@ print(len(given) > 300, *(name for name, value in given.items() if getattr(np, n
         "assert np.dtype('i4,f8').names == ('f0', 'f1')",
         "from numpy import *; assert tile([1], 2).tolist() == [1, 1]",
         "assert not hasattr(np, 'no_such_name')",
+        "del sys.modules[lean.CORE].test; assert np.zeros(2).tolist() == [0, 0]",
     ],
 )
 def test_whatever_else_is_used_is_there(use):

@@ -94,10 +94,13 @@ class _Loader:
         module.__class__ = _Unfinished
         if module.__name__ != NUMPY:
             return
+        _running.add(CORE)
         try:
             __import__(CORE)
         except Exception:  # noqa: BLE001  another numpy than those we know
             _finish(module)
+        finally:
+            _running.discard(CORE)
 
 
 class _Unfinished(ModuleType):
@@ -130,13 +133,10 @@ def _find(name: str) -> Any:
     """Return what numpy exports under this name; _UNKNOWN where we do not know."""
     if name == "matrix":
         return _Matrix
-    core: Any = sys.modules.get(CORE)
-    if not hasattr(core, "test"):  # its last line has not run: it is being loaded
-        known = sys.modules.get(GLOBALS)
-        if not hasattr(known, name):
-            raise AttributeError(name)
-        return getattr(known, name)
-    if name in core.__all__:
+    if CORE in _running:  # what it asks for while it is being loaded
+        return getattr(sys.modules.get(GLOBALS), name)
+    core = sys.modules[CORE]
+    if name in getattr(core, "__all__", ()):
         return getattr(core, name, _UNKNOWN)
     if name in ELSEWHERE:
         return getattr(sys.modules.get(ELSEWHERE[name]), name, _UNKNOWN)

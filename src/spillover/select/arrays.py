@@ -39,7 +39,7 @@ def load() -> None:
         import numpy as np  # noqa: F401  that it is loaded is the point
     finally:
         if process.ours:  # a command that is started later has the environment we were given
-            os.environ.pop(_THREADS)
+            os.environ.pop(_THREADS, None)
             if threads is not None:
                 os.environ[_THREADS] = threads
         if collecting:
