@@ -24,7 +24,7 @@ def parse(line: str, deep: int = 0) -> list[list[Command]]:
     text = str(line)[:MOST_CHARS]
     found = split.read_plain(text)
     if found is None:
-        found = tree.read(text)  # which takes 30 ms to load
+        found = tree.read(text)  # which takes a while to load
     pipelines = split.read(text) if found is None else found
     return [
         each
