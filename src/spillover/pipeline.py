@@ -15,7 +15,7 @@ from spillover.view.clean import chars_of, is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from spillover.choices import Choices
     from spillover.intake.sources import Source
@@ -61,15 +61,18 @@ def clip(
     return settle(intake, choices, call_id=call_id, command=command, name=name, cwd=cwd)
 
 
-def begin(choices: Choices) -> Intake:
-    """Begin an intake that turns to the store once the output cannot fit any more."""
+def begin(choices: Choices, *, awaited: str | None = None) -> Intake:
+    """Begin an intake that turns to the store once the output cannot fit any more.
+
+    `awaited`: the command that has yet to write it, or "" for somebody else; there is time to load what choosing takes.
+    """
     # What knows of scopes is not loaded before something overflows.
     made = Intake(
         _window(choices),
         lambda: choices.outputs.writer(),  # noqa: PLW0108
         cap=choices.cap,
         side=choices.reach,
-        on_overflow=_warm_up if process.ours and choices.keep in ("auto", "signal") else None,
+        on_overflow=None if awaited is None else _warm_up_for(choices, awaited),
     )
     if choices.redact == "stored":
         from spillover.secrets.outputs import Stream  # wanted only by those who choose it
@@ -78,10 +81,16 @@ def begin(choices: Choices) -> Intake:
     return made
 
 
-def _warm_up(intake: Intake, beginning: bytes) -> None:
-    from spillover.show.warm import warm_up  # most outputs fit
+def _warm_up_for(choices: Choices, command: str) -> Callable[[Intake, bytes], None] | None:
+    if not process.ours or choices.keep not in ("auto", "signal"):
+        return None
 
-    warm_up(beginning, lambda: intake.finished)
+    def warm(intake: Intake, beginning: bytes) -> None:
+        from spillover.show.warm import warm_up  # most outputs fit
+
+        warm_up(beginning, command, lambda: intake.finished)
+
+    return warm
 
 
 def settle(

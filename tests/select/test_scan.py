@@ -1,10 +1,15 @@
 """Where to look closely in a large output."""
 
 import itertools
+import os
 import random
+import threading
 
 import pytest
 
+from spillover.base.data import replace
+from spillover.base.work import TooMuchWork, Work
+from spillover.intake.blob import Counted
 from spillover.select import scan
 from spillover.select.scan import CLOSE, MOST_LINES, look
 
@@ -48,12 +53,28 @@ def test_however_short_or_long_lines_are_the_work_is_bounded(document, output):
     assert sum(end - start for start, end in pieces) <= CLOSE + 100_000
 
 
-def test_where_the_blocks_end_makes_no_difference(document, monkeypatch):
+def test_how_many_threads_look_makes_no_difference(document, monkeypatch):
     lines = steady(30_000)
     lines[12_345] = "fatal: the remote end hung up"
     output = "\n".join(lines)
     seen = []
-    for batch in (1, 16):
-        monkeypatch.setattr(scan, "BATCH", batch)
+    for threads in (1, 2, 4):
+        monkeypatch.setattr(os, "cpu_count", lambda threads=threads: threads)
         seen.append(look(document(output), 0, len(output)))
-    assert seen[0] == seen[1]
+    monkeypatch.setattr(threading.Thread, "start", _fail)  # no more threads here
+    seen.append(look(document(output), 0, len(output)))
+    assert seen[0].rare
+    assert all(each == seen[0] for each in seen)
+
+
+def _fail(*_):
+    raise RuntimeError("can't start new thread")
+
+
+def test_work_that_runs_out_in_a_thread_ends_all_of_them(document, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    large = document("a line\n" * 1_000_000)
+    spent = replace(large, blob=Counted(large.blob, Work(2_500_000)))
+    with pytest.raises(TooMuchWork):
+        scan.scan(spent, 0, spent.size)
+    assert not [thread for thread in threading.enumerate() if thread.name == "spillover-scan"]

@@ -5,11 +5,14 @@ import sys
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spillover.profiles.t15.commands import warning_for
 from spillover.shell import tree
 from spillover.shell.command import Command, without_version
 from spillover.shell.line import parse
+from spillover.shell.split import KEYWORDS, PLAIN, read_plain
 
 #: The line, and its pipelines: the words of each command.
 LINES = [
@@ -131,3 +134,25 @@ def test_nothing_that_parses_is_loaded_for_those_who_did_not_ask():
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
+
+
+WORDS = st.lists(
+    st.sampled_from(sorted(KEYWORDS))
+    | st.text(st.sampled_from(sorted(PLAIN)), max_size=6)
+    | st.sampled_from(
+        ["make", "git", "-", "--", "-j8", "a=b", "=", "+x", "%1", ":", "12", "./run.sh", "@1.2", "test", "[", "!", "{"]
+    ),
+    max_size=5,
+)
+
+
+@given(WORDS.map(" ".join))
+def test_a_plain_line_is_what_a_parser_reads(line):
+    pytest.importorskip("tree_sitter_bash")
+    assert read_plain(line) in (None, tree.read(line))
+
+
+def test_a_plain_line_loads_no_parser():
+    program = "import sys\nfrom spillover.shell.line import parse\nparse('npm run build --if-present -w packages/a')\n"
+    program += "assert not {'tree_sitter', 'shlex'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)

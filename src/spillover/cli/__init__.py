@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -13,12 +14,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
+#: So many new objects, and not 700, before those are looked for that hold each other: most commands never make so many.
+GARBAGE = 20_000
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run `spill` and return its exit code. Without arguments of its own, the process is ours and ends here."""
     if argv is not None:
         return _run(argv)
     process.ours = True
+    gc.set_threshold(GARBAGE)
     code = _run(sys.argv[1:])
     if not os.environ.get("SPILLOVER_DEBUG"):
         _end(code)

@@ -68,7 +68,8 @@ def run(
     `said` is the command as it is recorded, where that is not its words. `settling` is called with its exit code
     once it has ended, and returns the choices to clip with. `beside` returns what else the caller prints for it.
     """
-    intake = pipeline.begin(choices)
+    words = (said or " ".join(os.fspath(word) for word in command.argv))[:COMMAND_CHARS]
+    intake = pipeline.begin(choices, awaited=words)
     began = time.monotonic()
     try:
         ended = child.run(command, intake, cancel=cancel, tick=on_progress and _ticker(intake, on_progress))
@@ -79,7 +80,6 @@ def run(
     except BaseException:
         intake.abandon()
         raise
-    words = (said or " ".join(os.fspath(word) for word in command.argv))[:COMMAND_CHARS]
     seconds = time.monotonic() - began
     folder = None if command.cwd is None else os.path.abspath(command.cwd)
     begun = time.monotonic()

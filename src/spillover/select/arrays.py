@@ -1,4 +1,7 @@
-"""numpy, loaded by the first output that needs it and as cheaply as it can be; and two of its functions, done in fewer steps."""
+"""numpy, loaded by the first output that needs it and as cheaply as it can be; and what we do in place of functions of it.
+
+Those take more steps, or are not in its core, which is all that a process of ours loads (`base.lean`).
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,8 @@ if TYPE_CHECKING:
 _THREADS = "OPENBLAS_NUM_THREADS"
 
 
-#: What numpy has for people and for type checkers: a tenth of the time it takes to load.
-_FOR_READERS = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "numpy._typing")
-
-
 def load() -> None:
-    """Import numpy. In a process of ours that is done without its threads, its docstrings and its types for annotations."""
+    """Import numpy. In a process of ours that is done without its threads, and with its core alone (`base.lean`)."""
     if "numpy" in sys.modules:
         return
     import gc
@@ -32,25 +31,19 @@ def load() -> None:
     gc.disable()  # nothing of what it defines will ever be garbage
     if process.ours:
         os.environ[_THREADS] = "1"
-        sys.modules.update({name: _Blank(name) for name in _FOR_READERS})
     try:
+        if process.ours:
+            from spillover.base import lean
+
+            lean.load()
         import numpy as np  # noqa: F401  that it is loaded is the point
     finally:
         if process.ours:  # a command that is started later has the environment we were given
-            os.environ.pop(_THREADS)
+            os.environ.pop(_THREADS, None)
             if threads is not None:
                 os.environ[_THREADS] = threads
         if collecting:
             gc.enable()
-
-
-class _Blank(type(sys)):  # type: ignore[misc]  # the class of modules, without loading `types`
-    """A module in which every name is a type that can stand in an annotation."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return list
 
 
 def group(values: Array) -> tuple[Array, Array, Array]:
@@ -60,7 +53,26 @@ def group(values: Array) -> tuple[Array, Array, Array]:
     order = values.argsort(kind="stable")
     ordered = values[order]
     starts = np.concatenate(([True], ordered[1:] != ordered[:-1])).nonzero()[0] if len(values) else order
-    return order, starts, np.diff(starts, append=len(values))
+    return order, starts, steps(starts, after=[len(values)])
+
+
+def steps(values: Array, before: Sequence[int] | Array = (), after: Sequence[int] | Array = ()) -> Array:
+    """Return how much each value is above the one before it, as `np.diff` does, with other values at the ends."""
+    import numpy as np
+
+    whole = np.concatenate((np.asarray(before, values.dtype), values, np.asarray(after, values.dtype)))
+    return whole[1:] - whole[:-1]
+
+
+def between(values: Array, at: Sequence[float], known: Sequence[float]) -> Array:
+    """Return what stands between the known values, on straight lines: `np.interp`."""
+    import numpy as np
+
+    try:
+        from numpy._core.multiarray import interp  # what that is made of, in the core
+    except ImportError:
+        return np.interp(values, at, known)
+    return interp(values, at, known, None, None)
 
 
 def among(values: Array, those: Sequence[int]) -> Array:

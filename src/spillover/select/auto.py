@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 
 from spillover.select.json import literal
-from spillover.select.json.texts import refine
 from spillover.select.kind import guesses
 from spillover.select.told import kind_told
 from spillover.select.wanted import NOTHING
@@ -42,7 +41,7 @@ def auto(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> tuple[str,
     """Return what the output turned out to be, and what is shown of it."""
     for kind in guesses(document, wanted.name, kind_told(wanted)):
         if kind == "log" and (found := literal.select(document, fill, wanted)):
-            return "repr", refine(*found, fill, auto, wanted)
+            return "repr", _refine(*found, fill, wanted)
         # A blob in a string of JSON is cut there, and the JSON stays JSON.
         for each in ("json", "blob") if kind == "blob" else (kind,):
             # A log tells by itself what it is worth; of anything else no line is known to be needed more than others.
@@ -50,7 +49,13 @@ def auto(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> tuple[str,
             spans = import_module(f"spillover.select.{MODULES[each]}").select(document, measure, wanted)
             whole = literal.respell(document) if each == "repr" else document
             if spans and each in ("json", "ndjson", "repr") and whole is not None:
-                spans = refine(whole, spans, measure, auto, wanted)
+                spans = _refine(whole, spans, measure, wanted)
             if spans:
                 return each, spans
     return "log", []
+
+
+def _refine(document: Document, spans: Sequence[Span], fill: Fill, wanted: Wanted) -> Sequence[Span]:
+    from spillover.select.json.texts import refine  # most outputs are no JSON
+
+    return refine(document, spans, fill, auto, wanted)

@@ -193,7 +193,7 @@ def _headings(lines: Lines) -> Array:
 
     place, says, cannot = (lines.of_class(name) for name in ("place first", "error says", "cannot"))
     heads = place & says & ~lines.dismissed
-    above = np.append(heads[1:], False) & place  # the last line has none below it
+    above = np.concatenate((heads[1:], [False])) & place  # the last line has none below it
     every = heads | above
     every[np.flatnonzero(says & cannot & ~lines.dismissed)[:1]] = True
     return np.flatnonzero(every)

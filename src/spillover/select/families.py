@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from spillover.select.arrays import steps
 from spillover.select.classes import EVIDENCE
 
 TYPE_CHECKING = False
@@ -36,13 +37,16 @@ def templates(view: bytes) -> list[bytes]:
     if not view:
         return []
     data = np.frombuffer(view, dtype=np.uint8)
-    edges = np.flatnonzero(np.diff(np.frombuffer(view.translate(_NAME), dtype=np.int8), prepend=0, append=0))
+    edges = np.flatnonzero(steps(np.frombuffer(view.translate(_NAME), dtype=np.int8), [0], [0]))
     begin, end = edges[::2], edges[1::2]
     telling = np.frombuffer(view.translate(_TELLING), dtype=np.uint8).copy()
     same = data[:-1] == data[1:]
     telling[1:] |= same & ((data[1:] == _COLON) | (data[1:] == _DOT))  # `a.py::test_b`, and a word that was cut off
     upto = np.concatenate((np.zeros(1, dtype=np.int32), np.cumsum(telling, dtype=np.int32)))
-    left_out = (upto[end] > upto[begin]) | np.isin(data[np.maximum(begin, 1) - 1], _QUOTES)
+    before = data[np.maximum(begin, 1) - 1]
+    left_out = upto[end] > upto[begin]
+    for quote in _QUOTES:
+        left_out |= before == quote
     begin, end = begin[left_out], end[left_out]
     change = np.zeros(len(data) + 1, dtype=np.int8)
     change[begin + 1] += 1

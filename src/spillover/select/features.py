@@ -6,7 +6,7 @@ trees in `weights.json` use them.
 
 from __future__ import annotations
 
-from spillover.select.arrays import group
+from spillover.select.arrays import group, steps
 from spillover.select.classes import AROUND, BAD, EVIDENCE, NAMES
 
 TYPE_CHECKING = False
@@ -134,7 +134,7 @@ def _near(lines: Lines, points: Array) -> Columns:
         | _shares({f"{name} around": lines.of_class(name) for name in AROUND} | {"equal prefix around": same})
         | {
             "command before": _since(lines.of_class("command")),
-            "indent against the line before": np.clip(np.diff(lines.indent, prepend=lines.indent[:1]), -8, 8),
+            "indent against the line before": np.clip(steps(lines.indent, lines.indent[:1]), -8, 8),
             "blank before": np.concatenate(([True], blank[:-1])),
             "blank behind": np.concatenate((blank[1:], [True])),
             "first strong before": _since(strong),
@@ -159,7 +159,7 @@ def _stretches(points: Array, number: Array) -> tuple[Array, Array, Array]:
     import numpy as np
 
     starts = np.flatnonzero(np.concatenate(([True], number[1:] != number[:-1])))
-    sizes = np.diff(np.concatenate((starts, [len(points)])))
+    sizes = steps(starts, after=[len(points)])
     best = np.maximum.reduceat(points, starts)
     return np.repeat(best, sizes), np.repeat(sizes, sizes), np.arange(len(points)) - np.repeat(starts, sizes)
 

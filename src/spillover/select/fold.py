@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from spillover.select.arrays import steps
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -30,7 +32,7 @@ def runs(lines: Lines, alike: Array = None) -> Array:
             break
         again = np.zeros(len(lines), dtype=bool)
         again[period:] = alike[period:] == alike[:-period]
-        edges = np.flatnonzero(np.diff(np.concatenate(([False], again, [False])).astype(np.int8)))
+        edges = np.flatnonzero(steps(again.astype(np.int8), [0], [0]))
         starts, ends = edges[::2], edges[1::2]  # the first block stands before, the last one stays too
         long = ends - starts >= (LEAST - 1) * period
         for start, end in zip(starts[long].tolist(), (ends[long] - period).tolist(), strict=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from spillover.select.arrays import steps
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -18,10 +20,10 @@ def weak_islands(keep: Array, held: Array, strength: Array, cost: Array, *, leas
     import numpy as np
 
     kept = np.flatnonzero(keep)
-    starts = np.flatnonzero(np.diff(kept, prepend=-2) > 1)
+    starts = np.flatnonzero(steps(kept, [-2]) > 1)
     out = np.zeros(len(keep), dtype=bool)
     if len(starts):
-        sizes = np.diff(starts, append=len(kept))
+        sizes = steps(starts, after=[len(kept)])
         costs = np.add.reduceat(cost[kept], starts)
         best = np.maximum.reduceat(strength[kept], starts)
         fixed = np.logical_or.reduceat(held[kept], starts)

@@ -91,7 +91,7 @@ def lines_of(document: Document, pieces: Sequence[tuple[int, int]]) -> Lines:
     for (start, _), data in zip(pieces, raw, strict=True):
         ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10) + 1
         if len(data) and (not len(ends) or ends[-1] < len(data)):
-            ends = np.append(ends, len(data))
+            ends = np.concatenate((ends, [len(data)]))
         lasts.append(start + ends)
         firsts.append(start + np.concatenate(([0], ends[:-1])))
         numbers.append(document.number(start) + np.arange(len(ends)))

@@ -7,6 +7,8 @@ per cell and per beginning, whatever the output prints.
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from math import log2
 
 from spillover.base.data import dataclass
@@ -15,7 +17,8 @@ from spillover.select.engine import Engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections import deque
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from spillover.view.document import Document
@@ -29,7 +32,6 @@ MOST_LINES = 1 << 14
 CELL = 1 << 14
 GROUP = 8 * CELL
 BLOCK = 1 << 20
-BATCH = 16
 #: The ends are always looked at: this many bytes of the beginning and of the end.
 HEAD, TAIL = CELL, 4 * CELL
 #: How far from a cell's edge its lines may begin and end.
@@ -42,6 +44,8 @@ MOST_BEGINNINGS = 1 << 15
 RARE, MANY_RARE = 2, 256
 #: A word is rare if at most one cell in FEW_CELLS has it, and at most RARE cells.
 FEW_CELLS = 24
+#: So many cells are weighed at a time: as numbers, their words take eight times the memory.
+ROWS = 1 << 12
 #: The share of what is looked at closely that may go to rare lines that no word points to.
 RARE_SHARE = 0.25
 
@@ -92,7 +96,7 @@ def look(document: Document, start: int, end: int, news: Sequence[int] = ()) -> 
     for at in seen.rare[: int(room * RARE_SHARE)]:
         chosen.add((at - start) // CELL)
     lines = sum(_lines(document, *_cell(cell, start, end)) for cell in chosen)
-    for cell in sorted(range(cells), key=lambda cell: (-points[cell], cell)):
+    for cell in _strongest_first(points):
         if len(chosen) >= room or points[cell] <= 0 or lines > MOST_LINES:
             break
         if cell not in chosen:
@@ -127,59 +131,113 @@ def _rare_words(document: Document, words: Array, start: int, end: int) -> list[
 def scan(document: Document, start: int, end: int) -> Scan:
     """Look at every block of the bytes once. Blocks are independent, so threads can share them."""
     import os
-    from concurrent.futures import ThreadPoolExecutor
+    from collections import deque
 
     load()
     import numpy as np
 
-    blocks = [(at, min(at + BLOCK, end)) for at in range(start, end, BLOCK)]
+    blocks = deque((at, min(at + BLOCK, end)) for at in range(start, end, BLOCK))
     skip = _stamp_width(document, start, end)
-    counts = np.zeros(PLACES, dtype=np.int64)
-    first = np.full(PLACES, -1, dtype=np.int64)
-    words, lines = [], 0
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        for batch in range(0, len(blocks), BATCH):  # no more results wait than these
-            some = blocks[batch : batch + BATCH]
-            looks = map if len(some) == 1 else pool.map
-            for bits, (places, offsets) in looks(lambda block: _look_at(document, block[0], block[1], skip), some):
-                words.append(bits)
-                lines += len(places)
-                new = counts[places] == 0
-                first[places[new][::-1]] = offsets[new][::-1]  # the first of each stays
-                counts += np.bincount(places, minlength=PLACES)
+    words = np.zeros((-(-(end - start) // CELL), len(WORDS)), dtype=bool)
+    parts = [_Part(words, start) for _ in range(min(4, os.cpu_count() or 1, len(blocks)))]
+    _run_together([partial(_look_at_blocks, document, blocks, skip, part) for part in parts])
+    counts = sum(part.counts for part in parts)
+    first = np.minimum.reduce([part.first for part in parts])
+    lines = sum(part.lines for part in parts)
     rare = np.sort(first[(counts > 0) & (counts <= RARE)])
     few = rare.tolist() if 0 < len(rare) <= MANY_RARE and lines > 16 * len(rare) else []
-    return Scan(np.concatenate(words), few, lines)
+    return Scan(words, few, lines)
 
 
-def _look_at(document: Document, start: int, end: int, skip: int) -> tuple[Array, tuple[Array, Array]]:
-    data = document.blob.read(start, end)
-    return _words(data), _beginnings(data, start, skip)
+class _Part:
+    """What one thread has found: in the table of all words, and of its own lines how often they begin alike, and where first."""
+
+    def __init__(self, words: Array, start: int) -> None:
+        import numpy as np
+
+        self.words, self.start, self.lines = words, start, 0
+        self.counts = np.zeros(PLACES, dtype=np.int64)
+        self.first = np.full(PLACES, np.iinfo(np.int64).max)
+
+    def add(self, at: int, bits: Array, places: Array, offsets: Array) -> None:
+        """Add a block that stands behind all that were added before."""
+        import numpy as np
+
+        row = (at - self.start) // CELL
+        self.words[row : row + len(bits)] = bits
+        self.lines += len(places)
+        new = self.counts[places] == 0
+        self.first[places[new][::-1]] = offsets[new][::-1]  # the first of each stays
+        self.counts += np.bincount(places, minlength=PLACES)
+
+
+def _look_at_blocks(document: Document, blocks: deque[tuple[int, int]], skip: int, part: _Part) -> None:
+    """Look at blocks until none is left; those who look at them together each take the next one."""
+    try:
+        while True:
+            try:
+                at, upto = blocks.popleft()
+            except IndexError:
+                return
+            data = document.blob.read(at, upto)
+            part.add(at, _words(data), *_beginnings(data, at, skip))
+    except BaseException:
+        blocks.clear()  # nobody wants the others any more
+        raise
+
+
+def _run_together(tasks: Sequence[Callable[[], None]]) -> None:
+    """Run tasks at once, the first one here; whatever one raises is raised once all have ended."""
+    import threading
+
+    raised: list[BaseException] = []
+
+    def run(task: Callable[[], None]) -> None:
+        try:
+            task()
+        except BaseException as error:  # noqa: BLE001  raised below
+            raised.append(error)
+
+    # Without `concurrent.futures`, which takes 7 ms to load.
+    threads = []
+    for task in tasks[1:]:
+        thread = threading.Thread(target=run, args=(task,), name="spillover-scan", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads here
+            break
+        threads.append(thread)
+    run(tasks[0])
+    for thread in threads:
+        thread.join()
+    if raised:
+        raise raised[0]
 
 
 def _words(data: bytes) -> Array:
     """Return which words occur in each cell."""
     import numpy as np
 
-    table = np.zeros((-(-len(data) // CELL), len(WORDS)), dtype=bool)
-    view, numbers = memoryview(data), list[int]()
+    view, hits, before = memoryview(data), list[int](), 0
 
     def found(number: int, _start: int, _end: int, _flags: int, _context: object) -> None:
-        numbers.append(number)
-
-    def any_in(start: int, end: int) -> bool:
-        numbers.clear()
-        ENGINE.scan(view[start:end], found)
-        return bool(numbers)
+        hits.append(before + number)
 
     # Where nothing is found, few calls are quicker than many; where the cells before had something, so will these.
     closely = False
     for group in range(0, len(data), GROUP):
-        if closely or any_in(group, group + GROUP):
-            closely = False
+        known = len(hits)
+        if not closely:
+            ENGINE.scan(view[group : group + GROUP], found)
+            closely = len(hits) > known
+            del hits[known:]
+        if closely:
             for start in range(group, min(group + GROUP, len(data)), CELL):
-                closely |= any_in(start, start + CELL)
-                table[start // CELL, numbers] = True
+                before = start // CELL * len(WORDS)
+                ENGINE.scan(view[start : start + CELL], found)
+            closely = len(hits) > known
+    table = np.zeros((-(-len(data) // CELL), len(WORDS)), dtype=bool)
+    table.ravel()[hits] = True
     return table
 
 
@@ -190,8 +248,16 @@ def _points(words: Array) -> list[float]:
     cells = len(words)
     having = words.sum(axis=0)
     worth = np.array([log2(cells / count) if count else 0.0 for count in having.tolist()])
-    points: list[float] = (words @ worth).tolist()
-    return points
+    # The last part is the longer one: of few rows, BLAS would add up the words in another order.
+    edges = [*range(0, max(1, cells - ROWS + 1), ROWS), cells]
+    some = (words[at:upto] @ worth for at, upto in pairwise(edges))
+    return [point for points in some for point in points.tolist()]
+
+
+def _strongest_first(points: Sequence[float]) -> Array:
+    import numpy as np
+
+    return (-np.array(points)).argsort(kind="stable")
 
 
 def _beginnings(data: bytes, start: int, skip: int) -> tuple[Array, Array]:
@@ -201,26 +267,49 @@ def _beginnings(data: bytes, start: int, skip: int) -> tuple[Array, Array]:
     whole = len(data) - 16 - skip
     if whole <= 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    starts = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10) + 1
-    starts = starts[starts < whole][:MOST_BEGINNINGS]
-    total = np.zeros(len(starts), dtype=np.uint64)
-    for word in (0, 8):
-        every = np.ndarray((whole,), dtype="<u8", buffer=data, offset=skip + word, strides=(1,))
-        total = (total ^ _without_digits(every[starts])) * np.uint64(0x9E3779B97F4A7C15)
-        total ^= total >> np.uint64(32)
-    return (total & np.uint64(PLACES - 1)).astype(np.int64), start + starts
+    starts = _newlines(data) + 1
+    starts = starts[: min(int(starts.searchsorted(whole)), MOST_BEGINNINGS)]
+    every = np.ndarray((whole,), dtype="V16", buffer=data, offset=skip, strides=(1,))
+    words = _without_digits(every[starts].view("<u8"))
+    total = _mix(words[::2])
+    total = _mix(total ^ words[1::2])
+    return (total & np.uint64(PLACES - 1)).view(np.int64), start + starts
 
 
-def _without_digits(word: Array) -> Array:
+def _newlines(data: bytes) -> Array:
+    """Return where newlines are: eight bytes at a time first, of which few have one."""
+    import numpy as np
+
+    found = np.frombuffer(data, dtype=np.uint8) == 10
+    whole = len(found) & ~7
+    eights = found[:whole].view(np.uint64)
+    some = (eights != 0).nonzero()[0]
+    places = eights[some].view(bool).nonzero()[0]
+    rest = whole + found[whole:].nonzero()[0]
+    return np.concatenate(((some[places >> 3] << 3) + (places & 7), rest))
+
+
+def _mix(words: Array) -> Array:
+    import numpy as np
+
+    mixed = words * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(32)
+    return mixed
+
+
+def _without_digits(words: Array) -> Array:
     """Replace bytes from 0x30 to 0x3f by 0x30, eight bytes at a time."""
     import numpy as np
 
-    high = (word ^ np.uint64(0x3030303030303030)) & np.uint64(0xF0F0F0F0F0F0F0F0)
-    other = high | high >> np.uint64(1)
-    other |= other >> np.uint64(2)
-    other = (other >> np.uint64(4)) & np.uint64(0x0101010101010101)
-    digits = (np.uint64(0x0101010101010101) ^ other) * np.uint64(0x0F)
-    return word & ~digits
+    other = words ^ np.uint64(0x3030303030303030)
+    other >>= np.uint64(4)
+    other &= np.uint64(0x0F0F0F0F0F0F0F0F)  # 0 for those bytes
+    other += np.uint64(0x0F0F0F0F0F0F0F0F)
+    other &= np.uint64(0x1010101010101010)  # a bit for each of the others,
+    other -= other >> np.uint64(4)  # which becomes four: their lower halves stay
+    other |= np.uint64(0xF0F0F0F0F0F0F0F0)
+    other &= words
+    return other
 
 
 def _stamp_width(document: Document, start: int, end: int) -> int:

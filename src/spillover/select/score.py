@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from spillover.select.arrays import between
 from spillover.select.features import in_context, own
 from spillover.select.trees import Forest
 
@@ -38,11 +39,9 @@ def score(lines: Lines) -> tuple[Array, Array]:
 
 def likely(points: Array) -> Array:
     """Return how likely a line with these points in context is needed, as calibrated on logs that were left out of the fit."""
-    import numpy as np
-
     _forest("own")  # loaded with the trees
     at, share = _calibration
-    return np.interp(points, at, share)
+    return between(points, at, share)
 
 
 def add_up(trees: Sequence[Any], columns: Columns) -> Array:

@@ -7,6 +7,7 @@ that fit, and here they become spans.
 from __future__ import annotations
 
 from spillover.notice.sentences import more_like
+from spillover.select.arrays import steps
 from spillover.select.choose import Candidates, candidates, choose, evidence, widest
 from spillover.select.classes import BAD, REASONS
 from spillover.select.ends import fair, keeping
@@ -173,7 +174,7 @@ def _reasons(those: Candidates, kept: Array) -> list[str]:
     strongest = np.where(table.any(axis=1), table.argmax(axis=1), -1)
     strong = kept[(strongest >= 0) & (strongest < bad)]
     numbers = lines.number[kept]
-    block = np.cumsum(np.diff(numbers, prepend=numbers[:1]) > 1)  # the same for lines between which nothing is hidden
+    block = np.cumsum(steps(numbers, numbers[:1]) > 1)  # the same for lines between which nothing is hidden
     block_of = dict(zip(kept.tolist(), block.tolist(), strict=True))
     beginning = kept == np.arange(len(kept))
     ending = kept == np.arange(len(lines) - len(kept), len(lines))

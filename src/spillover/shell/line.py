@@ -22,7 +22,9 @@ GROUP = Command("(")
 def parse(line: str, deep: int = 0) -> list[list[Command]]:
     """Return the pipelines of a line, each a list of commands; `sudo`, `uv run` or `bash -c` stand for what they run."""
     text = str(line)[:MOST_CHARS]
-    found = tree.read(text)
+    found = split.read_plain(text)
+    if found is None:
+        found = tree.read(text)  # which takes a while to load
     pipelines = split.read(text) if found is None else found
     return [
         each

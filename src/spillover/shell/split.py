@@ -9,6 +9,39 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PUNCTUATION = "();<>|&\n"
+#: In a line of nothing but these, the words are what stands between blanks.
+PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./:,+=-")
+#: What the name of a command has besides letters and digits.
+_IN_NAMES = dict.fromkeys(map(ord, "_./-"))
+#: What begins with one of these is something else than a command.
+KEYWORDS = frozenset(
+    [
+        "if",
+        "then",
+        "else",
+        "elif",
+        "fi",
+        "for",
+        "while",
+        "until",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "in",
+        "function",
+        "select",
+        "time",
+        "coproc",
+        "export",
+        "declare",
+        "typeset",
+        "local",
+        "readonly",
+        "unset",
+        "unsetenv",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +51,17 @@ class Raw:
     words: tuple[str, ...]
     silent: bool = False  # what it prints goes into a file
     script: str = ""  # what it is given as a here-document
+
+
+def read_plain(line: str) -> list[list[Raw]] | None:
+    """Return a line that is one command without quotes or operators, as most are; None for any other."""
+    if not PLAIN.issuperset(line):
+        return None
+    words = tuple(line.split())
+    if not words:
+        return []
+    name = words[0].translate(_IN_NAMES)
+    return [[Raw(words)]] if name.isalnum() and words[0] not in KEYWORDS and "==" not in line else None
 
 
 def read(line: str) -> list[list[Raw]]:

@@ -9,7 +9,6 @@ import re
 
 from spillover.base.data import replace
 from spillover.intake.blob import Held
-from spillover.select.json.value import select as select_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +39,12 @@ def select(document: Document, fill: Fill, wanted: Wanted) -> tuple[Document, li
     if head[:1] not in (b"[", b"{", b"(") or (b"'" not in head and b"(" not in head):
         return None
     other = respell(document)
-    spans = None if other is None else select_value(other, fill, wanted)
-    return None if other is None or spans is None else (other, spans)
+    if other is None:
+        return None
+    from spillover.select.json.value import select as select_value  # most outputs are none
+
+    spans = select_value(other, fill, wanted)
+    return None if spans is None else (other, spans)
 
 
 def respell(document: Document) -> Document | None:
