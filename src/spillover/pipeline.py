@@ -72,9 +72,9 @@ def begin(choices: Choices) -> Intake:
         on_overflow=_warm_up if process.ours and choices.keep in ("auto", "signal") else None,
     )
     if choices.redact == "stored":
-        from spillover.secrets.outputs import Stream  # wanted only by those who choose it
+        from spillover.secrets.streams import Streams  # wanted only by those who choose it
 
-        made.cover_with(Stream)
+        made.cover_with(Streams())
     return made
 
 
