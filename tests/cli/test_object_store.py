@@ -132,7 +132,7 @@ def test_doctor_needs_no_rights_outside_of_the_scope_and_lists_nothing(machine, 
 def test_doctor_tells_rights_to_remove_from_rights_to_store(machine, proxy):
     machine("one", "doctor")
     (removing,) = [at for at, line in enumerate(proxy.requests) if line.startswith("POST")]
-    proxy.script = [None] * removing + ["403"]
+    proxy.script = [None] * removing + ["403"] * 3  # for both objects at once, and for each
     said = machine("one", "doctor", env={"SPILLOVER_SCOPE": "acme/api"}).stdout
     assert "an output was stored and read back, but could not be removed: s3://" in said
     assert "these credentials may not do this" in said

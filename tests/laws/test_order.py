@@ -76,7 +76,7 @@ ORDER = """
     store.quota             store.packing        store.joining
     store.directory         store.object         store.object.keys   store.object.words  store.object.sums  store.object.asking
     store.named             store.object.bucket  store.object.frames
-    store.object.entry
+    store.object.entry      store.object.listing
     store.object.blob       store.object.upload
     store.object.spool      store.object.view
     store.object.sweep      store.object.writer
