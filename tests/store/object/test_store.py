@@ -443,3 +443,14 @@ def test_a_bucket_that_hangs_is_asked_for_notices_once_and_not_for_each_of_them(
     clip = Clipper(Limits(tokens=2_000), store=store, scope="acme").clip(forged)
     assert "gave no answer for 0.5 seconds" in clip.reason
     assert len(proxy.requests) <= 2, "one look, and the upload"
+
+
+def test_a_sweep_of_a_store_that_begins_too_deep_removes_no_bytes(s3):
+    """There no record stands where its scope puts it. Of an output with two objects both were taken for left over."""
+    ref = put(ObjectStore(s3), b"dear\n" * 100, scope="acme/web").ref
+    ObjectStore(s3).bucket.put(f"acme/web/~o/{ref}.{'0' * 16}.zst", b"of an upload that came for nothing")
+    swept = ObjectStore(f"{s3}/acme", Retention(grace_seconds=0)).sweep(time.time() + 7_200)
+    assert (swept.outputs, swept.leftovers) == (0, 0)
+    assert content(Scoped(ObjectStore(s3), "acme/web"), ref) == b"dear\n" * 100
+    assert ObjectStore(s3, Retention(grace_seconds=0)).sweep(time.time() + 7_200).leftovers == 1
+    assert content(Scoped(ObjectStore(s3), "acme/web"), ref) == b"dear\n" * 100

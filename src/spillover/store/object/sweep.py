@@ -126,6 +126,8 @@ def _sweep_leftovers(view: View, folder: str, scope: _Scope, retention: Retentio
         if ref in scope.records and len([name for name, (of, _, _) in scope.bytes.items() if of == ref]) == 1:
             continue  # one record, one object: they belong together
         entry = view.entry(Name(folder, ref, "json", f"{folder}/{ref}.json"))
+        if entry is None and ref in scope.records:
+            continue  # a record that cannot be read may name any of them
         doomed += [f"{folder}/{name}" for name in names if entry is None or entry.data != name]
     if doomed and not dry_run:
         view.bucket.delete(doomed)
