@@ -118,13 +118,15 @@ def upload(path: Path, url: str) -> tuple[dict[str, Any], str]:
     return {"plain_s": plain, "spill_s": ours, "ratio": plain / ours}, ref
 
 
-def many(url: str, workers: int, outputs: int) -> dict[str, Any]:
-    seconds: dict[str, float] = {}
+def many(url: str, workers: int, outputs: int, puts: int) -> dict[str, Any]:
+    """Clip so many outputs in each worker, against so many plain puts of the same bytes; both as a rate."""
+    counts = {"plain": puts, "spill": outputs}
+    rates: dict[str, float] = {}
     refs: list[tuple[str, str | None]] = []
-    for kind in ("plain", "spill"):
+    for kind, count in counts.items():
         started = [
             subprocess.Popen(
-                [sys.executable, "-c", WORKER, kind, url, str(number), str(outputs)],
+                [sys.executable, "-c", WORKER, kind, url, str(number), str(count)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -140,7 +142,7 @@ def many(url: str, workers: int, outputs: int) -> dict[str, Any]:
             each.stdin.write("go\n")
             each.stdin.flush()
         said = [each.communicate()[0] for each in started]
-        seconds[kind] = time.perf_counter() - begin
+        rates[kind] = workers * count / (time.perf_counter() - begin)
         if kind == "spill":
             refs = [(ref, reason) for each in said for ref, reason in json.loads(each)]
     from spillover import ObjectStore, SpilloverError
@@ -158,9 +160,9 @@ def many(url: str, workers: int, outputs: int) -> dict[str, Any]:
     with ThreadPoolExecutor(4) as pool:
         there = sum(pool.map(is_there, (ref for ref, _ in refs)))
     return {
-        "plain_s": seconds["plain"],
-        "spill_s": seconds["spill"],
-        "ratio": seconds["plain"] / seconds["spill"],
+        "plain_MB_s": rates["plain"],
+        "spill_MB_s": rates["spill"],
+        "ratio": rates["spill"] / rates["plain"],
         "outputs": len(refs),
         "kept_here_only": sum(reason is not None for _, reason in refs),
         "distinct": len({ref for ref, _ in refs}),
@@ -248,6 +250,7 @@ def main() -> None:
     parser.add_argument("--mb", type=int, default=1_000)
     parser.add_argument("--workers", type=int, default=64)
     parser.add_argument("--outputs", type=int, default=200)
+    parser.add_argument("--puts", type=int, help="plain puts of each worker (default: as many as outputs)")
     parser.add_argument("--listed", type=int, default=100_000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, load("s3_server").Server(f"{folder}/s3") as server:
@@ -264,7 +267,7 @@ def main() -> None:
                 show("100 lines", row)
         os.environ["AWS_ENDPOINT_URL"] = server.endpoint
         show("grep", search(url, ref))
-        show(f"{given.workers} workers", many(url, given.workers, given.outputs))
+        show(f"{given.workers} workers", many(url, given.workers, given.outputs, given.puts or given.outputs))
         show("list", listing(url, given.listed))
         print(f"peak of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
 
