@@ -87,6 +87,13 @@ def test_one_page_is_one_request():
     assert bucket.requests == 1
 
 
+def test_a_server_that_always_begins_at_the_first_key_is_listed_page_by_page(monkeypatch):
+    """Each of its answers would have been taken for the next page, for ever."""
+    bucket = Keys(key_of(number) for number in range(3_000))
+    monkeypatch.setattr(bucket, "page", lambda prefix, after: bucket.list(prefix)[:PAGE])
+    assert sorted(listed(bucket)) == bucket.keys
+
+
 def test_where_ranges_are_made_by_the_library_itself_pages_follow_each_other():
     bucket = Keys((key_of(number) for number in range(3_000)), url="az://bucket/x")
     assert listed(bucket) == bucket.keys

@@ -41,6 +41,11 @@ class Range:
     until: str | None = None
     times: int = TIMES
 
+    def starts_before(self, keys: list[str]) -> bool:
+        """Return whether there are keys of its group before it."""
+        after, group = self.after or "", (self.after or "").rpartition("-")[0] + "-"
+        return any(key == after or (key < after and key.startswith(group)) for key in keys)
+
     def count(self, keys: list[str]) -> int:
         """Return how many of the keys that follow are in it. Only within a group every server has the same order."""
         if self.until is None:
@@ -55,6 +60,7 @@ def list_all(bucket: Bucket, prefix: str) -> Iterator[Listed]:
         yield from bucket.list(prefix)
         return
     todo, coming = deque([Range()]), deque[tuple[Range, Asked]]()
+    first: set[str] = set()
     while todo or coming:
         while todo and len(coming) < AT_ONCE:
             one = todo.popleft()
@@ -63,6 +69,11 @@ def list_all(bucket: Bucket, prefix: str) -> Iterator[Listed]:
         with bucket.explain():
             page: list[Listed] = asked.result(bucket.deadline, bucket.url)
         keys = [key for key, _, _ in page]
+        if one.after is None:
+            first = {*keys}
+        elif one.starts_before(keys):  # this server begins at the first key whatever it is asked
+            yield from (each for each in bucket.list(prefix) if each[0] not in first)
+            return
         ours = one.count(keys)
         if ours == len(keys) >= PAGE:
             todo.extend(divide(one, keys))
