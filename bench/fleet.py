@@ -62,9 +62,9 @@ from spillover import ObjectStore
 from spillover.store.scoped import Scoped
 from spillover.testing import peak_memory
 view = Scoped(ObjectStore(sys.argv[1], deadline_seconds=60), "listed")
-begin = time.perf_counter()
+begin, cpu = time.perf_counter(), time.process_time()
 shown, total = view.newest(50)
-print(time.perf_counter() - begin, total, len(shown), peak_memory())
+print(time.perf_counter() - begin, time.process_time() - cpu, total, len(shown), peak_memory())
 """
 
 
@@ -118,13 +118,15 @@ def upload(path: Path, url: str) -> tuple[dict[str, Any], str]:
     return {"plain_s": plain, "spill_s": ours, "ratio": plain / ours}, ref
 
 
-def many(url: str, workers: int, outputs: int) -> dict[str, Any]:
-    seconds: dict[str, float] = {}
+def many(url: str, workers: int, outputs: int, puts: int) -> dict[str, Any]:
+    """Clip so many outputs in each worker, against so many plain puts of the same bytes; both as a rate."""
+    counts = {"plain": puts, "spill": outputs}
+    rates: dict[str, float] = {}
     refs: list[tuple[str, str | None]] = []
-    for kind in ("plain", "spill"):
+    for kind, count in counts.items():
         started = [
             subprocess.Popen(
-                [sys.executable, "-c", WORKER, kind, url, str(number), str(outputs)],
+                [sys.executable, "-c", WORKER, kind, url, str(number), str(count)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -140,24 +142,31 @@ def many(url: str, workers: int, outputs: int) -> dict[str, Any]:
             each.stdin.write("go\n")
             each.stdin.flush()
         said = [each.communicate()[0] for each in started]
-        seconds[kind] = time.perf_counter() - begin
+        rates[kind] = workers * count / (time.perf_counter() - begin)
         if kind == "spill":
             refs = [(ref, reason) for each in said for ref, reason in json.loads(each)]
-    from spillover import ObjectStore
+    from spillover import ObjectStore, SpilloverError
     from spillover.store.scoped import Scoped
     from spillover.testing import content
 
-    view = Scoped(ObjectStore(url), "bench")
-    some = refs[:: max(1, len(refs) // 500)]
-    with ThreadPoolExecutor(8) as pool:
-        sizes = list(pool.map(lambda pair: len(content(view, pair[0])), some))
+    view = Scoped(ObjectStore(url, deadline_seconds=60), "bench")
+
+    def is_there(ref: str) -> bool:
+        try:
+            return len(content(view, ref)) > 1 << 20  # each frame is checked against its hash
+        except SpilloverError:
+            return False
+
+    with ThreadPoolExecutor(4) as pool:
+        there = sum(pool.map(is_there, (ref for ref, _ in refs)))
     return {
-        "plain_s": seconds["plain"],
-        "spill_s": seconds["spill"],
-        "ratio": seconds["plain"] / seconds["spill"],
+        "plain_MB_s": rates["plain"],
+        "spill_MB_s": rates["spill"],
+        "ratio": rates["spill"] / rates["plain"],
         "outputs": len(refs),
         "kept_here_only": sum(reason is not None for _, reason in refs),
-        "read_back": len(sizes),
+        "distinct": len({ref for ref, _ in refs}),
+        "read_back": there,
     }
 
 
@@ -192,19 +201,23 @@ def search(url: str, ref: str) -> dict[str, Any]:
 
 
 def listing(url: str, count: int) -> dict[str, Any]:
-    """Put records of so many outputs there, and list the newest: what `spill list` does."""
+    """Put the records and the bytes of so many outputs there, and list the newest: what `spill list` does."""
+    import hashlib
+
     from spillover import ObjectStore
     from spillover.store.object.entry import Entry
-    from spillover.store.object.keys import record_key
+    from spillover.store.object.keys import outputs_of, record_key
     from spillover.testing import record_of
 
     store = ObjectStore(url, deadline_seconds=60)
     client = store.bucket.bulk
 
     def make(number: int) -> None:
-        record = record_of(b"", "bash", sha256=f"{number:016x}" + "0" * 48, scope="listed", created=float(number))
-        ref = f"bash-{number:016x}"
+        sha256 = hashlib.sha256(b"%d" % number).hexdigest()
+        record = record_of(b"", "bash", sha256=sha256, scope="listed", created=float(number))
+        ref = f"bash-{sha256[:16]}"
         client.put(record_key("listed", ref), Entry(record.renamed(ref)).encode())
+        client.put(f"{outputs_of('listed')}/{ref}.{sha256[-16:]}.zst", b"x")
 
     begin = time.perf_counter()
     with ThreadPoolExecutor(16) as pool:
@@ -221,9 +234,10 @@ def listing(url: str, count: int) -> dict[str, Any]:
         text=True,
         check=True,
     )
-    seconds, total, shown, peak = ran.stdout.split()
+    seconds, cpu, total, shown, peak = ran.stdout.split()
     return {
         "seconds": float(seconds),
+        "cpu_s": float(cpu),
         "outputs": int(total),
         "shown": int(shown),
         "peak_MB": int(peak) / 1e6,
@@ -236,6 +250,7 @@ def main() -> None:
     parser.add_argument("--mb", type=int, default=1_000)
     parser.add_argument("--workers", type=int, default=64)
     parser.add_argument("--outputs", type=int, default=200)
+    parser.add_argument("--puts", type=int, help="plain puts of each worker (default: as many as outputs)")
     parser.add_argument("--listed", type=int, default=100_000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, load("s3_server").Server(f"{folder}/s3") as server:
@@ -252,7 +267,7 @@ def main() -> None:
                 show("100 lines", row)
         os.environ["AWS_ENDPOINT_URL"] = server.endpoint
         show("grep", search(url, ref))
-        show(f"{given.workers} workers", many(url, given.workers, given.outputs))
+        show(f"{given.workers} workers", many(url, given.workers, given.outputs, given.puts or given.outputs))
         show("list", listing(url, given.listed))
         print(f"peak of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
 

@@ -75,9 +75,9 @@ def begin(choices: Choices, *, awaited: str | None = None) -> Intake:
         on_overflow=None if awaited is None else _warm_up_for(choices, awaited),
     )
     if choices.redact == "stored":
-        from spillover.secrets.outputs import Stream  # wanted only by those who choose it
+        from spillover.secrets.streams import Streams  # wanted only by those who choose it
 
-        made.cover_with(Stream)
+        made.cover_with(Streams())
     return made
 
 

@@ -132,7 +132,7 @@ def test_doctor_needs_no_rights_outside_of_the_scope_and_lists_nothing(machine, 
 def test_doctor_tells_rights_to_remove_from_rights_to_store(machine, proxy):
     machine("one", "doctor")
     (removing,) = [at for at, line in enumerate(proxy.requests) if line.startswith("POST")]
-    proxy.script = [None] * removing + ["403"]
+    proxy.script = [None] * removing + ["403"] * 3  # for both objects at once, and for each
     said = machine("one", "doctor", env={"SPILLOVER_SCOPE": "acme/api"}).stdout
     assert "an output was stored and read back, but could not be removed: s3://" in said
     assert "these credentials may not do this" in said
@@ -157,3 +157,17 @@ def test_a_process_that_fits_loads_nothing_of_it():
     code = "import sys, spillover; spillover.Clipper().clip('short'); print([name for name in sys.modules if 'object' in name or 'obstore' in name])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_gc_of_one_scope_leaves_the_others_alone(machine, s3):
+    """docs/fleet.md once advised a store of `s3://bucket/prefix/acme` for it, with which nothing was ever removed."""
+    old = {"SPILLOVER_RETENTION_COUNT": "1", "SPILLOVER_RETENTION_GRACE": "0"}
+    for scope in ("acme/web", "acme/api", "other"):
+        for number in (1, 2):
+            machine("one", "--scope", scope, given=f"{number}\n" + "line\n" * 60_000)
+    assert machine("two", "gc", "--scope", "acme", env=old).stdout.startswith("removed 2 outputs")
+    assert len(machine("two", "list", "--json", "--scope", "acme").json) == 2
+    assert len(machine("two", "list", "--json", "--scope", "other").json) == 2
+    refused = machine("two", "gc", "--scope", "acme", "--store", "folder")
+    assert (refused.returncode, "--scope is for a bucket" in refused.stderr) == (2, True)
+    assert "Nothing is stored in scope nobody." in machine("two", "list", "--scope", "nobody").stdout

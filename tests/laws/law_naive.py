@@ -1,7 +1,9 @@
 """Naive measuring, with everything in memory: the law tests use this instead of our own counting."""
 
 from bisect import bisect_right
-from itertools import pairwise
+from itertools import accumulate, pairwise
+
+from spillover.secrets.outputs import cover, find, mark
 
 
 def line_count(text):
@@ -71,3 +73,18 @@ def merged(pairs):
         else:
             out.append((first, last))
     return tuple(out)
+
+
+def cover_streams(pieces):
+    """Return pieces of streams without secrets, from all bytes at once: the secrets of each stream, and over them those of the whole."""
+    raw = b"".join(data for _, data in pieces)
+    out = bytearray(raw)
+    starts = [0, *accumulate(len(data) for _, data in pieces)]
+    for stream in {name for name, _ in pieces}:
+        own = [(at, data) for at, (name, data) in zip(starts, pieces, strict=False) if name == stream]
+        covered = cover(b"".join(data for _, data in own))[0]
+        for at, data in own:
+            out[at : at + len(data)], covered = covered[: len(data)], covered[len(data) :]
+    for one in find(raw):
+        out[one.start : one.end] = mark(raw[one.start : one.end], one.kind)
+    return bytes(out)

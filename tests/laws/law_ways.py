@@ -110,9 +110,15 @@ def as_arguments(clipper):
 
 def by_capture(clipper, data, cuts, folder):
     capture = clipper.capture()
-    for number, chunk in enumerate(chunked(data, cuts)):
-        capture.write(chunk, "stderr" if number % 3 == 1 else "stdout")
+    for stream, chunk in dealt_out(data, cuts):
+        capture.write(chunk, stream)
     return one(capture.clip, data)
+
+
+def dealt_out(data, cuts):
+    """Yield the pieces of an output, every third of them for stderr."""
+    for number, chunk in enumerate(chunked(data, cuts)):
+        yield "stderr" if number % 3 == 1 else "stdout", chunk
 
 
 def by_streams(clipper, data, cuts, folder):

@@ -49,7 +49,7 @@ ORDER = """
     select.json.rows
     select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts    select.islands
     select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs
-    select.exact            select.tags
+    select.exact            select.tags          secrets.streams
     select.lines            select.json.gaps     select.elements
     select.scan             select.fold          select.features     select.json.room    select.trees
     select.choose           select.score         select.json.parse   select.rows
@@ -76,7 +76,7 @@ ORDER = """
     store.quota             store.packing        store.joining
     store.directory         store.object         store.object.keys   store.object.words  store.object.sums  store.object.asking
     store.named             store.object.bucket  store.object.frames
-    store.object.entry
+    store.object.entry      store.object.listing
     store.object.blob       store.object.upload
     store.object.spool      store.object.view
     store.object.sweep      store.object.writer

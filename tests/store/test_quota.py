@@ -15,7 +15,7 @@ from spillover.store import tally as tally_module
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder
 from spillover.store.retention import Retention
-from spillover.store.tally import TALLY, Amount, count, open_tally
+from spillover.store.tally import TALLY, Amount, amount_of, count, open_tally
 from spillover.testing import content, put, record_of
 
 HOUR = 3_600
@@ -295,3 +295,17 @@ def test_a_file_that_is_not_what_its_record_says_is_not_published(root):
         writer.publish(record_of(b"fives"))
     assert refs(store) == set()
     assert os.listdir(root / ".tmp") == []
+
+
+def test_a_file_that_is_said_to_be_missing_and_is_there_stays_in_the_tally(root, monkeypatch):
+    """A file server may say so. The tally was too low then, until the next count."""
+    ref = put(DirStore(root), b"x" * 100).ref
+
+    def find_nothing(*_, **__):
+        raise FileNotFoundError
+
+    with Folder(str(root)) as folder, open_tally(folder) as tally, monkeypatch.context() as lying:
+        tally.write(there := count(folder))
+        with tally.follow(folder, ref, amount_of(folder, ref)):
+            lying.setattr(os, "stat", find_nothing)
+        assert tally.read() == there != Amount()

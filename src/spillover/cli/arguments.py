@@ -207,6 +207,7 @@ def gc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lifecycle", action="store_true", help="print rules by which the bucket removes outputs by age itself (S3)"
     )
+    parser.add_argument("--scope", metavar="NAME", help="in a bucket, only this scope and what is below, e.g. acme")
     store(parser)
     json(parser)
 

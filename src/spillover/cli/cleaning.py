@@ -9,6 +9,7 @@ from spillover.cli.setup import clipper
 from spillover.config.values import AGE, read
 from spillover.errors import UsageError
 from spillover.store.directory import DirStore
+from spillover.store.scope import check_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 def gc(arguments: argparse.Namespace) -> int:
     store = clipper(arguments).store
     if isinstance(store, DirStore):
+        if arguments.scope:
+            raise UsageError("--scope is for a bucket; the limits of a folder are for all that is in it.")
         if arguments.lifecycle:
             raise UsageError(
                 "--lifecycle writes rules for a bucket; this store is a folder, which `spill gc` sweeps by itself."
@@ -80,7 +83,8 @@ def _sweep_bucket(arguments: argparse.Namespace, store: Any) -> int:
         return exits.OK
     if arguments.compress_after is not None:
         raise UsageError("--compress-after is for folders; what goes to a bucket is compressed on its way.")
-    _tell_swept(arguments, store.sweep(dry_run=arguments.dry_run), None)
+    part = store.within(check_scope(arguments.scope)) if arguments.scope else store
+    _tell_swept(arguments, part.sweep(dry_run=arguments.dry_run), None)
     return exits.OK
 
 

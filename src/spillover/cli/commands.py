@@ -107,7 +107,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
     "gc": (
         "Remove what is past retention, and leftovers.",
         arguments.gc,
-        ("spill gc --dry-run", "spill gc", "spill gc --compress-after 1d", "spill gc --lifecycle"),
+        ("spill gc --dry-run", "spill gc --compress-after 1d", "spill gc --scope acme", "spill gc --lifecycle"),
     ),
     "stats": (
         "Show what was clipped, fetched back and saved, in tokens.",

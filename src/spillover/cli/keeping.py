@@ -86,9 +86,11 @@ def _choose(arguments: argparse.Namespace, store: Scoped) -> tuple[list[Record],
     return store.newest(NEWEST)
 
 
-def _tell_nothing(arguments: argparse.Namespace, store: Store) -> str:
+def _tell_nothing(arguments: argparse.Namespace, store: Scoped) -> str:
     """Say that nothing is listed and, where a filter is to blame, what there is instead."""
-    where = "" if arguments.all_scopes else " in this project"
+    where = (
+        "" if arguments.all_scopes else " in this project" if store.own.startswith("/") else f" in scope {store.own}"
+    )
     elsewhere = "" if arguments.all_scopes else " --all-scopes looks in every project."
     tools = sorted({record.tool for record in store.list()})
     if not tools:

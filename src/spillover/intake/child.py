@@ -241,12 +241,12 @@ class _Watch:
         if self.pidfd is not None:
             self.poll.unregister(self.pidfd)
         self.deadline = None  # it has ended in time
-        owed = self.intake.bytes + sum(map(_waiting, self.streams))
+        owed = self.intake.received + sum(map(_waiting, self.streams))
         until = time.monotonic() + LINGER
         while self.streams:
             if self.kill_at is not None:  # a group that was asked to end has its time for it
                 until = self.kill_at + LINGER
-            if time.monotonic() >= until and self.intake.bytes >= owed:
+            if time.monotonic() >= until and self.intake.received >= owed:
                 break
             self._step(self._patience(until))
         if self.ending:

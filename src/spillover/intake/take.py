@@ -13,7 +13,7 @@ from spillover.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from threading import Thread
     from typing import Any, Protocol
 
@@ -46,6 +46,17 @@ class Sink(Protocol):
     def abandon(self) -> None: ...
     @property
     def most_bytes(self) -> int | None: ...
+
+
+class Cover(Protocol):
+    """What covers secrets on the way in: pieces leave in the order in which they came (`secrets.streams`)."""
+
+    def pieces(self, data: bytes | bytearray | memoryview, stream: str) -> Iterator[tuple[str, bytes]]: ...
+    def finish(self) -> Iterator[tuple[str, bytes]]: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +95,21 @@ class Intake:
         self._follower: Follower | None = None
         self._hashing: Thread | None = None
         self._opened: list[Blob] = []
-        self._cover: Callable[[], Any] | None = None
-        self._streams: dict[str, Any] = {}
+        self._cover: Cover | None = None
 
-    def cover_with(self, cover: Callable[[], Any]) -> None:
-        """Cover secrets before anything is measured, held or stored: with one of these (`redact.Stream`) for each stream."""
+    def cover_with(self, cover: Cover) -> None:
+        """Cover secrets before anything is measured, held or stored."""
         self._cover = cover
 
     @property
     def redacted(self) -> int | None:
         """How many secrets were covered; None where none is looked for."""
-        return None if self._cover is None else sum(each.count for each in self._streams.values())
+        return None if self._cover is None else self._cover.count
+
+    @property
+    def received(self) -> int:
+        """How many bytes have come, those included that wait until they are known to be no part of a secret."""
+        return self.bytes + (0 if self._cover is None else self._cover.waiting)
 
     @property
     def held(self) -> bytes:
@@ -118,10 +133,8 @@ class Intake:
     def write(self, chunk: bytes | bytearray | memoryview, stream: str = "stdout") -> None:
         """Take the next bytes."""
         if self._cover is not None and chunk:
-            if stream not in self._streams:
-                self._streams[stream] = self._cover()
-            for piece in self._streams[stream].pieces(chunk):
-                self._write(piece, stream)
+            for name, piece in self._cover.pieces(chunk, stream):
+                self._write(piece, name)
             return
         self._write(chunk, stream)
 
@@ -164,8 +177,9 @@ class Intake:
 
     def finish(self) -> None:
         """Finish: nothing more will come, and the numbers are final."""
-        for stream, covered in self._streams.items():
-            self._write(covered.finish(), stream)
+        if self._cover is not None:
+            for stream, piece in self._cover.finish():
+                self._write(piece, stream)
         self.finished = True
         if not self._follower:
             return

@@ -1,4 +1,4 @@
 """Secrets by their formats, in command lines and in what tools print.
 
-Neighbours import `redact` functions from `commands` and `outputs`; `formats` is the table both read.
+Neighbours import functions from `commands` and `outputs`, and `Streams` from `streams`; `formats` is the table they read.
 """

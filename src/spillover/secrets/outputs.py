@@ -238,9 +238,14 @@ class Stream:
     """Covers secrets in bytes that come in pieces: a line is held back until it is complete, or very long."""
 
     def __init__(self) -> None:
-        self._before = b""  # covered already; only looked at
-        self._held = bytearray()
+        self.before = b""  # covered already; only looked at
+        self.held = bytearray()
         self.count = 0
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether what comes next is looked at by itself."""
+        return not self.held and not self.before
 
     def feed(self, data: bytes | bytearray | memoryview) -> bytes:
         """Return what is certain by now."""
@@ -250,28 +255,28 @@ class Stream:
         """Yield the same, piece by piece: a large buffer is not copied as a whole."""
         view = memoryview(data).cast("B")
         for at in range(0, len(view), PIECE):
-            self._held += view[at : at + PIECE]
+            self.held += view[at : at + PIECE]
             # No secret reaches over a line end but a private key, and of that the start is looked at again.
-            if certain := max(self._held.rfind(b"\n") + 1, len(self._held) - MARGIN):
+            if certain := max(self.held.rfind(b"\n") + 1, len(self.held) - MARGIN):
                 yield self._take(certain)
 
     def finish(self) -> bytes:
         """Return the rest."""
-        return self._take(len(self._held))
+        return self._take(len(self.held))
 
     def _take(self, count: int) -> bytes:
         if not count:
             return b""
-        since = len(self._before)
-        raw = self._before + bytes(self._held)
+        since = len(self.before)
+        raw = self.before + bytes(self.held)
         out, found = cover(raw, since, since + count)
         self.count += found
-        self._before = _open_end(raw, since + count)
-        del self._held[:count]
+        self.before = open_end(raw, since + count)
+        del self.held[:count]
         return out
 
 
-def _open_end(raw: bytes, upto: int) -> bytes:
+def open_end(raw: bytes, upto: int) -> bytes:
     """Return what has to be looked at again before that which follows: nothing at a line end, unless a private key may be open there."""
     first = max(0, upto - MARGIN)
     if raw[upto - 1 : upto] == b"\n" and raw.find(KEY_WORDS, first, upto) < 0:

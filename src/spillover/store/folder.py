@@ -240,6 +240,10 @@ class Folder:
             return None
         return found if is_ours(found) else None
 
+    def has(self, name: str) -> bool:
+        """Return whether there is a file of this name, by another call than `facts`."""
+        return os.access(name, os.F_OK, dir_fd=self.fd)
+
     def touch(self, name: str) -> bool:
         """Keep a file from whoever looked at it before and wants to remove it; false when it is gone already."""
         now = time.time_ns()  # not the kernel's own "now", which stands still for milliseconds

@@ -78,7 +78,7 @@ class Tally:
         finally:
             if known is not None and not exact:
                 with suppress(OSError):  # too high, then, until it is counted again
-                    self.write(known - before + amount_of(folder, ref))
+                    self.write(known - before + amount_of(folder, ref, certain=True))
 
 
 @contextmanager
@@ -136,10 +136,15 @@ def _lock(fd: int, path: str) -> None:
             return
 
 
-def amount_of(folder: Folder, ref: str) -> Amount:
-    """Return what there is of one output."""
-    found = ((ending, folder.facts(ref + ending)) for ending in ENDINGS)
-    return amount({ending: facts.st_size for ending, facts in found if facts})
+def amount_of(folder: Folder, ref: str, *, certain: bool = False) -> Amount:
+    """Return what there is of one output; `certain`: OSError where a file is said to be missing that is there."""
+    sizes: dict[str, int] = {}
+    for ending in ENDINGS:
+        if facts := folder.facts(ref + ending):
+            sizes[ending] = facts.st_size
+        elif certain and folder.has(ref + ending):
+            raise OSError(f"{folder.path}/{ref}{ending} cannot be looked at.")
+    return amount(sizes)
 
 
 def amount(sizes: dict[str, int]) -> Amount:
@@ -154,10 +159,12 @@ def count(folder: Folder) -> Amount:
     with os.scandir(folder.fd) as entries:
         for entry in entries:
             if known := parse_name(entry.name):
-                with suppress(FileNotFoundError):
-                    facts = entry.stat(follow_symlinks=False)
-                    if is_ours(facts):
-                        found.setdefault(known[0], {})[known[1]] = facts.st_size
+                try:
+                    facts: os.stat_result | None = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    facts = folder.facts(entry.name)  # a file server may say so of one that is there; once more, then
+                if facts is not None and is_ours(facts):
+                    found.setdefault(known[0], {})[known[1]] = facts.st_size
     total = Amount()
     for sizes in found.values():
         total += amount(sizes)

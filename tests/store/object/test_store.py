@@ -12,7 +12,7 @@ import pytest
 
 from spillover import Clipper, DirStore, Limits, ObjectStore, RefError, Retention, StoreError, UsageError
 from spillover.store.object.bucket import Bucket
-from spillover.store.object.keys import record_key
+from spillover.store.object.keys import parse, record_key
 from spillover.store.scoped import Scoped
 from spillover.testing import StoreContract, content, put
 
@@ -91,7 +91,7 @@ def test_the_same_bytes_of_two_tenants_are_two_objects_and_the_hash_opens_neithe
         scope: Clipper(Limits(tokens=300), store=store, scope=scope).clip(LOG).ref for scope in ("acme", "other/web")
     }
     assert len(set(refs.values())) == 1
-    keys = [one.key for one in store.bucket.list("")]
+    keys = [key for key, *_ in store.bucket.list("")]
     assert sum(key.startswith("acme/~o/") for key in keys) == sum(key.startswith("other/web/~o/") for key in keys) == 2
     Scoped(store, "acme").delete(refs["acme"])
     assert "compiled" in Clipper(store=store, scope="other/web").read(refs["acme"], lines=1).text
@@ -125,7 +125,7 @@ def test_a_range_that_was_changed_in_the_bucket_is_refused_and_the_others_can_be
     store = ObjectStore(s3, compress=False)
     data = bytes(range(256)) * 8_192  # 2 MiB: four frames
     record = put(store, data, scope="acme")
-    (key,) = [one.key for one in store.bucket.list("acme") if one.key.endswith(".txt")]
+    (key,) = [key for key, *_ in store.bucket.list("acme") if key.endswith(".txt")]
     changed = bytearray(data)
     changed[600_000] ^= 1
     store.bucket.put(key, bytes(changed))
@@ -287,6 +287,24 @@ def test_403_instead_of_404_is_looked_into_by_a_listing(proxy, s3):
         Scoped(store, "acme").get(ref)
 
 
+def test_objects_are_removed_one_by_one_where_a_request_for_many_is_refused(proxy, s3):
+    """Some servers ask for rights to the whole bucket in it, and to each object in a request for one."""
+    store = ObjectStore(s3)
+    keys = [f"acme/~o/{number}" for number in range(3)]
+    for key in keys:
+        store.bucket.put(key, b"x")
+    proxy.reset()
+    proxy.script = ["403"]
+    store.bucket.delete(keys[:2])
+    assert [line.split()[0] for line in proxy.requests] == ["POST", "DELETE", "DELETE"]
+    store.bucket.delete(keys)
+    assert [line.split()[0] for line in proxy.requests[3:]] == ["DELETE"] * 3
+    assert not [*store.bucket.list("")]
+    proxy.faults = {"403": 1.0}
+    with pytest.raises(StoreError, match="these credentials may not do this"):
+        store.bucket.delete(keys)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"url": "s3://"}, {"url": "s3://b", "deadline_seconds": 0}, {"url": "s3://b", "deadline_seconds": -1}]
 )
@@ -299,7 +317,7 @@ def test_two_that_pin_and_sweep_at_once_keep_what_is_pinned(s3):
     store = ObjectStore(s3, Retention(age_seconds=0, grace_seconds=0))
     kept, gone = put(store, b"dear\n", scope="acme"), put(store, b"cheap\n", scope="acme")
     store.pin(kept.ref)
-    entry = store.view.entry(next(name for _, name in store.view.listed() if name.ref == gone.ref))
+    entry = store.view.entry(parse(record_key("acme", gone.ref)))
     store.pin(gone.ref)
     assert not store.view.remove(entry), "it has changed since it was looked at"
     store.pin(gone.ref, False)
@@ -425,3 +443,14 @@ def test_a_bucket_that_hangs_is_asked_for_notices_once_and_not_for_each_of_them(
     clip = Clipper(Limits(tokens=2_000), store=store, scope="acme").clip(forged)
     assert "gave no answer for 0.5 seconds" in clip.reason
     assert len(proxy.requests) <= 2, "one look, and the upload"
+
+
+def test_a_sweep_of_a_store_that_begins_too_deep_removes_no_bytes(s3):
+    """There no record stands where its scope puts it. Of an output with two objects both were taken for left over."""
+    ref = put(ObjectStore(s3), b"dear\n" * 100, scope="acme/web").ref
+    ObjectStore(s3).bucket.put(f"acme/web/~o/{ref}.{'0' * 16}.zst", b"of an upload that came for nothing")
+    swept = ObjectStore(f"{s3}/acme", Retention(grace_seconds=0)).sweep(time.time() + 7_200)
+    assert (swept.outputs, swept.leftovers) == (0, 0)
+    assert content(Scoped(ObjectStore(s3), "acme/web"), ref) == b"dear\n" * 100
+    assert ObjectStore(s3, Retention(grace_seconds=0)).sweep(time.time() + 7_200).leftovers == 1
+    assert content(Scoped(ObjectStore(s3), "acme/web"), ref) == b"dear\n" * 100

@@ -26,7 +26,7 @@ def test_a_record_that_has_outlived_its_bytes_gets_those_that_are_stored_again(p
     store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
     clipper = Clipper(Limits(tokens=300), store=store, scope="acme")
     ref = clipper.clip(LOG).ref
-    store.bucket.delete([one.key for one in store.bucket.list("acme") if one.key.endswith(".zst")])
+    store.bucket.delete([key for key, *_ in store.bucket.list("acme") if key.endswith(".zst")])
     proxy.faults = {"403": 1.0} if pushed else {}
     assert clipper.clip(LOG).ref == ref
     proxy.faults = {}
@@ -41,7 +41,7 @@ def test_a_pin_survives_an_answer_that_was_garbled_on_the_way(proxy, s3):
     proxy.script = [None, None, "corrupt"]  # the bytes; the record is taken; who has it comes garbled
     put(store, LOG.encode(), scope="acme")
     assert store.get(first.ref).pinned
-    assert len([one for one in store.bucket.list("acme") if one.key.endswith(".zst")]) == 1
+    assert len([key for key, *_ in store.bucket.list("acme") if key.endswith(".zst")]) == 1
 
 
 def test_what_is_removed_while_somebody_pins_it_is_removed_or_said_to_be_there(s3, monkeypatch):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from operator import itemgetter
 
 from spillover.base.data import dataclass
 from spillover.errors import MissingExtraError, StoreError
@@ -18,9 +19,12 @@ from spillover.store.object.words import lacks_bucket, remedy, summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import builtins  # a method has the name of a type
     from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime, timedelta
     from typing import Any, TypeVar
 
+    Listed = tuple[str, int, datetime]
     Given = TypeVar("Given")
 
 #: How long a request may take without any sign of progress.
@@ -35,6 +39,8 @@ FLAGS = ("allow_http", "allow_invalid_certificates", "http1_only", "http2_only")
 CLIENT = (*FLAGS, "proxy_url", "proxy_ca_certificate", "proxy_excludes", "user_agent")
 
 
+#: A tuple, of which a listing can afford 100,000.
+_listed = itemgetter("path", "size", "last_modified")
 _used_in: int | None = None  # the process whose threads the library has
 
 
@@ -56,15 +62,6 @@ class Found:
 
     data: bytes
     tag: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """An object in a listing."""
-
-    key: str
-    size: int
-    changed: float
 
 
 def library() -> Any:
@@ -90,13 +87,14 @@ def _refuse_fork() -> None:
 class Bucket:
     """A bucket and a prefix in it; keys here are relative to that prefix."""
 
-    __slots__ = ("_bulk", "_options", "_quick", "deadline", "patience", "url")
+    __slots__ = ("_bulk", "_one_by_one", "_options", "_quick", "deadline", "patience", "url")
 
     def __init__(self, url: str, *, deadline: float = DEADLINE_SECONDS, options: dict[str, Any] | None = None) -> None:
         self.url, self.deadline, self._options = url, deadline, options or {}
         self.patience = Patience(deadline)
         self._quick: Any = None
         self._bulk: Any = None
+        self._one_by_one: Any = None
 
     @property
     def quick(self) -> Any:
@@ -112,33 +110,33 @@ class Bucket:
 
     def _make(self) -> None:
         _refuse_fork()
-        if self._quick is not None:
-            return
+        if self._quick is None:
+            from datetime import timedelta
+
+            self._bulk = self._client(timedelta(minutes=10))
+            self._quick = self._client(timedelta(seconds=self.deadline))
+
+    def _client(self, timeout: timedelta, **more: Any) -> Any:
+        """Return a client of the library whose single tries take at most so long."""
         from datetime import timedelta
 
         library()
         from obstore import store as stores
 
         from_url: Any = stores.from_url  # its options are those of the scheme, which is known only here
-        options = dict(self._options)
+        options = {**self._options, **more}
+        wait = timedelta(seconds=self.deadline)
         client = {
-            "connect_timeout": timedelta(seconds=self.deadline),
+            "connect_timeout": wait,
             **_client_variables(os.environ),
             **options.pop("client_options", {}),
+            "timeout": timeout,
         }
-        wait = timedelta(seconds=self.deadline)
         # Tries end before the deadline does, so that what the store said is told, and not only that it took too long.
         backoff = {"init_backoff": wait / 50, "max_backoff": wait / 10, "base": 2}
+        retries = {"max_retries": 5, "retry_timeout": wait / 2, "backoff": backoff}
         with self.explain():
-            self._quick, self._bulk = (
-                from_url(
-                    self.url,
-                    client_options={**client, "timeout": timeout},
-                    retry_config={"max_retries": 5, "retry_timeout": wait / 2, "backoff": backoff},
-                    **options,
-                )
-                for timeout in (wait, timedelta(minutes=10))
-            )
+            return from_url(self.url, client_options=client, retry_config=retries, **options)
 
     def get(self, key: str) -> Found:
         """Return an object whole; Missing when there is none."""
@@ -244,13 +242,25 @@ class Bucket:
     def delete(self, keys: list[str]) -> None:
         """Remove objects; those that are not there are gone already."""
         for at in range(0, len(keys), PAGE):
+            some, quick = keys[at : at + PAGE], self.quick
             try:
-                self._ask(lambda at=at: self.quick.delete(keys[at : at + PAGE]))  # type: ignore[misc]
-            except Missing:
-                continue
+                self._delete(self._one_by_one or quick, some)
+            except Denied:
+                # For one request that names many objects, some servers ask for rights to the whole bucket.
+                if self._one_by_one is not None or not self.url.startswith("s3://"):
+                    raise
+                from datetime import timedelta
+
+                client = self._client(timedelta(seconds=self.deadline), disable_bulk_delete=True)
+                self._delete(client, some)
+                self._one_by_one = client
+
+    def _delete(self, client: Any, keys: builtins.list[str]) -> None:
+        with suppress(Missing):
+            self._ask(lambda: client.delete(keys))
 
     def list(self, prefix: str, *, after: str | None = None) -> Iterator[Listed]:
-        """Yield the objects below a prefix, in the order of their keys, page by page."""
+        """Yield the objects below a prefix, in the order of their keys, page by page: key, size, and when it was changed."""
         pages = self._ask(lambda: iter(self.quick.list(prefix or None, offset=after, chunk_size=PAGE)))
         coming = Asked(lambda: next(pages, None))
         while True:
@@ -259,8 +269,11 @@ class Bucket:
             if page is None:
                 return
             coming = Asked(lambda: next(pages, None))  # the next one is under way while this one is looked at
-            for one in page:
-                yield Listed(one["path"], one["size"], one["last_modified"].timestamp())
+            yield from map(_listed, page)
+
+    def page(self, prefix: str, after: str | None) -> builtins.list[Listed]:
+        """Return the first objects below a prefix and behind a key; up to PAGE of them, in one request."""
+        return [*map(_listed, next(iter(self.quick.list(prefix or None, offset=after, chunk_size=PAGE)), ()))]
 
     def _ask(self, work: Callable[[], Given], *, writing: bool = False) -> Given:
         """Return what a request returns that makes no condition."""

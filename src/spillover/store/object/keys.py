@@ -70,6 +70,11 @@ def record_key(scope: str | None, ref: str) -> str:
     return f"{outputs_of(scope)}/{ref}{RECORD}"
 
 
+def is_record(key: str) -> bool:
+    """Return whether a key is one of a record of ours."""
+    return key.endswith(RECORD) and _KEY.fullmatch(key) is not None
+
+
 def parse(key: str) -> Name | None:
     """Return what a key says; None where it is not one of ours."""
     found = _KEY.fullmatch(key)

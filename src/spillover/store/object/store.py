@@ -14,7 +14,7 @@ from spillover.store.directory import DirStore
 from spillover.store.object.blob import RemoteBlob
 from spillover.store.object.bucket import DEADLINE_SECONDS, Bucket, library
 from spillover.store.object.entry import Entry, Tombstone
-from spillover.store.object.keys import READ, Name, outputs_of
+from spillover.store.object.keys import READ, Name, outputs_of, parse
 from spillover.store.object.spool import RETENTION, Pushed, merge_all, push, spool_of, waiting
 from spillover.store.object.view import View
 from spillover.store.object.writer import ObjectWriter
@@ -25,6 +25,7 @@ from spillover.store.scope import EVERY
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
     from typing import Any, Self
 
     from spillover.intake.blob import Blob
@@ -131,7 +132,7 @@ class ObjectStore:
         found: dict[str, list[Record]] = {}
         for record in self._local_records():
             found.setdefault(record.ref, []).append(record)
-        for entry in self.view.entries(name for _, name in self.view.listed()):
+        for entry in self.view.entries(self._names()):
             found.setdefault(entry.record.ref, []).append(entry.record)
         return iter(sorted(map(merge_all, found.values()), key=lambda record: (-record.created, record.ref)))
 
@@ -139,11 +140,11 @@ class ObjectStore:
         """Return the newest by their last change in the bucket, and how many there are: one listing, and so many records."""
         here = [*self._local_records()]
         total = len(here)
-        heap: list[tuple[float, int, Name]] = []
-        for one, name in self.view.listed():
+        heap: list[tuple[datetime, str]] = []
+        for one in self.view.listed():
             total += 1
-            (heappush if len(heap) < count else heappushpop)(heap, (one.changed, -total, name))
-        found = [entry.record for entry in self.view.entries(name for *_, name in heap)]
+            (heappush if len(heap) < count else heappushpop)(heap, one)
+        found = [entry.record for entry in self.view.entries(filter(None, (parse(key) for _, key in heap)))]
         return sorted([*here, *found], key=lambda record: (-record.created, record.ref))[:count], total
 
     def delete(self, ref: str) -> None:
@@ -247,8 +248,8 @@ class ObjectStore:
 
     def _names(self, ref: str = "") -> Names:
         """Return the records in view, by their keys alone; with a ref, those that it may name."""
-        names = (name for _, name in self.view.listed(ref))
-        return [name for name in names if matches(ref, name.ref)]
+        names = (parse(key) for _, key in self.view.listed(ref))
+        return [name for name in names if name and matches(ref, name.ref)]
 
     def _local_records(self) -> Iterator[Record]:
         if waiting(self.local):

@@ -13,6 +13,7 @@ from spillover.base.log import info
 from spillover.errors import StoreError
 from spillover.store.object.entry import SMALLEST, Entry
 from spillover.store.object.keys import Name, parse, place_of
+from spillover.store.object.listing import list_all
 from spillover.store.object.view import View
 from spillover.store.retention import DAY, STEP_SECONDS, Swept, plan
 from spillover.store.retention import Entry as Kept
@@ -53,19 +54,19 @@ def sweep(view: View, retention: Retention, now: float, *, dry_run: bool = False
 
 def _look(view: View) -> dict[str, _Scope]:
     found: dict[str, _Scope] = {}
-    for one in view.bucket.list(place_of(view.scope)):
-        name = parse(one.key)
+    for key, size, changed in list_all(view.bucket, place_of(view.scope)):
+        name, when = parse(key), changed.timestamp()
         if name is None:
             continue
         scope = found.setdefault(name.folder, _Scope())
         if name.end == "read":
-            scope.read[name.ref] = one.changed
+            scope.read[name.ref] = when
         elif name.end != "json":
-            scope.bytes[one.key.rpartition("/")[2]] = (name.ref, one.size, one.changed)
-        elif one.size < SMALLEST:
-            scope.tombs.append((one.changed, name.ref))
+            scope.bytes[key.rpartition("/")[2]] = (name.ref, size, when)
+        elif size < SMALLEST:
+            scope.tombs.append((when, name.ref))
         else:
-            scope.records[name.ref] = Kept(name.ref, one.size, one.changed)
+            scope.records[name.ref] = Kept(name.ref, size, when)
     return found
 
 
@@ -125,6 +126,8 @@ def _sweep_leftovers(view: View, folder: str, scope: _Scope, retention: Retentio
         if ref in scope.records and len([name for name, (of, _, _) in scope.bytes.items() if of == ref]) == 1:
             continue  # one record, one object: they belong together
         entry = view.entry(Name(folder, ref, "json", f"{folder}/{ref}.json"))
+        if entry is None and ref in scope.records:
+            continue  # a record that cannot be read may name any of them
         doomed += [f"{folder}/{name}" for name in names if entry is None or entry.data != name]
     if doomed and not dry_run:
         view.bucket.delete(doomed)

@@ -6,15 +6,17 @@ from spillover.base.data import dataclass, replace
 from spillover.base.log import warn
 from spillover.errors import StoreError
 from spillover.store.base import unknown
-from spillover.store.object.bucket import Bucket, Denied, Listed, Missing, Taken
+from spillover.store.object.bucket import Bucket, Denied, Missing, Taken
 from spillover.store.object.entry import SMALLEST, Entry, Tombstone, decode, with_record
-from spillover.store.object.keys import OUTPUTS, READ, RECORD, Name, outputs_of, parse, place_of, record_key
+from spillover.store.object.keys import OUTPUTS, READ, Name, is_record, outputs_of, place_of, record_key
+from spillover.store.object.listing import list_all
 from spillover.store.object.upload import TRIES
 from spillover.store.scope import EVERY, covers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
 
 #: So many records are read at once.
 AT_ONCE = 16
@@ -36,19 +38,18 @@ class View:
         except Denied:  # perhaps it is not there: who has to know makes a listing, which says why it may not
             return None
 
-    def listed(self, ref: str = "") -> Iterator[tuple[Listed, Name]]:
-        """Yield the records in view, by their keys alone; with a ref, those that it may be the start of, and others."""
+    def listed(self, ref: str = "") -> Iterator[tuple[datetime, str]]:
+        """Yield when each record in view was changed, and its key; with a ref, of those that it may be the start of, and others."""
         place = place_of(self.scope)
         alone = self.scope.startswith("/")  # a folder has nothing below it
         prefix = f"{place}/{OUTPUTS}" if alone else place
         after = f"{prefix}/{ref}" if alone and "-" in ref else None
-        for one in self.bucket.list(prefix, after=after):
-            if after is not None and not one.key.startswith(after):
+        found = list_all(self.bucket, prefix) if after is None else self.bucket.list(prefix, after=after)
+        for key, size, changed in found:
+            if after is not None and not key.startswith(after):
                 return
-            if one.size < SMALLEST or not one.key.endswith(RECORD):
-                continue
-            if (name := parse(one.key)) is not None:
-                yield one, name
+            if size >= SMALLEST and is_record(key):
+                yield changed, key
 
     def entries(self, names: Iterable[Name]) -> Iterator[Entry]:
         """Yield the entries under these keys that can be read and belong where they stand."""
