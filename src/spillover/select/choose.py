@@ -230,7 +230,7 @@ def choose(those: Candidates, room: float, first: Array | None = None) -> Array:
     for_rare = min(RARE * left, RAREST)
     rare = those.rare[np.cumsum(cost[those.rare] + 2 * MARKER) <= for_rare]
     keep[rare] = True
-    keep = _follow(keep, rare, cost, for_rare + room - left)
+    keep = _follow(keep, rare, cost, for_rare + (room - left))
     headings = those.headings[able[those.headings]]
     keep[headings[np.cumsum(cost[headings] + 2 * MARKER) <= HEADINGS * left]] = True
     # How it began, and how it ended.
