@@ -270,7 +270,7 @@ export class OutputView {
         return put(
           this.model,
           h("p", { class: "cost" }, this.facts.row?.shown_tokens ? ["The model got ", h("b", {}, plural(this.facts.row.shown_tokens, "token")), "."] : "The model got another clip than the current settings would give."),
-          h("p", { class: "note" }, `The text cannot be shown. ${seen.reason} The lines marked on the left are those the model saw; "What if" shows what the current settings would give.`),
+          h("p", { class: "note" }, `The text cannot be shown. ${seen.reason} The lines marked under "Lines" are those the model saw; "What if" shows what the current settings would give.`),
         );
       put(
         this.model,
