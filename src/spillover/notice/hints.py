@@ -31,7 +31,6 @@ class Hint:
 
     @property
     def given(self) -> dict[str, str | bool]:
-        """What it was made with."""
         return {name: said for name in (*_STEPS, "path") if (said := getattr(self, name))}
 
     @property
