@@ -1,15 +1,18 @@
 """An output clipped again is the clip that was given, or the one that would be given with other settings; nothing is stored."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from spillover import Clipper, DirStore, Limits
+from spillover import Clipper, DirStore, Hint, Limits
+from spillover.base import data
 from spillover.errors import ConfigError, SpilloverError, UsageError
 from spillover.inspector.again import see, try_other
 from spillover.inspector.library import Library
 from spillover.inspector.outputs import Outputs
 from spillover.ledger import journal
+from spillover.select.span import Span
 
 OUTPUTS = {
     "log": "".join(f"[{i}] step {i} done\n" + "Error: it broke\n" * (i == 3_000) for i in range(4_000)),
@@ -58,12 +61,64 @@ def test_what_would_be_given_is_what_is_given_with_those_settings(clipper, tmp_p
     assert real.limits.hold(tried["text"], real.count, byte_bound=False)
 
 
-def test_another_part_of_the_same_line_is_not_told_as_what_the_model_saw(clipper):
-    less = Clipper(Limits(tokens=300), store=clipper.store, scope="acme")
-    given = less.clip(OUTPUTS["one long line"], tool="bash")
+CALLS = {
+    "limits": ({"limits": Limits(tokens=300)}, {}),
+    "lines": ({"limits": Limits(lines=30, tokens=900), "keep": "ends"}, {}),
+    "keep": ({"limits": Limits(tokens=700), "keep": "tail"}, {}),
+    "query": ({"limits": Limits(tokens=700)}, {"query": "step 1234"}),
+    "worth": ({"limits": Limits(tokens=6_000), "worth": 0.0}, {}),
+    "hints": ({"hints": [Hint(search="look for {pattern} in {ref}"), "cli"]}, {}),
+    "no hints": ({"hints": "none"}, {}),
+    "tokenizer": ({"tokenizer": "o200k_base", "limits": Limits(tokens=900)}, {}),
+}
+
+
+@pytest.mark.parametrize("name", ["log", "one long line"])
+@pytest.mark.parametrize("call", CALLS)
+def test_a_clip_with_choices_of_its_own_is_made_again_from_its_record(clipper, name, call):
+    choices, asked = CALLS[call]
+    given = Clipper(**{"store": clipper.store, "scope": "acme", **choices}).clip(OUTPUTS[name], tool="bash", **asked)
     seen = see(clipper, opened(clipper, given.ref))
-    assert seen["ranges"] == [*given.ranges]
-    assert (seen["exact"], seen["same"]) == (False, False)
+    assert (seen["text"], seen["exact"], seen["same"]) == (given.text, True, True)
+
+
+def test_a_clip_that_was_told_against_an_earlier_run_is_made_again_while_that_is_stored(clipper):
+    before = clipper.clip(OUTPUTS["log"].replace("Error: it broke", "fine"), tool="bash")
+    given = clipper.clip(OUTPUTS["log"], tool="bash", since=before.ref)
+    assert f"Since {before.ref}" in given.text
+    seen = see(clipper, opened(clipper, given.ref))
+    assert (seen["text"], seen["exact"]) == (given.text, True)
+    clipper.store.delete(before.ref)
+    seen = see(clipper, opened(clipper, given.ref))
+    assert (seen["text"], seen["exact"], seen["ranges"]) == ("", False, [*given.ranges])
+    assert before.ref in seen["reason"]
+
+
+@pytest.mark.parametrize(
+    "made", ["", "{}", "[]", "nonsense", '{"limits": {"tokens": 1}}', '{"limits": 3, "keep": "x"}']
+)
+def test_another_clip_is_not_told_as_what_the_model_saw(clipper, made):
+    less = Clipper(Limits(tokens=500), store=clipper.store, scope="acme").clip(OUTPUTS["csv"], tool="bash")
+    output = opened(clipper, less.ref)
+    old = replace(
+        output, record=data.replace(output.record, made=made)
+    )  # as an earlier version, or somebody else, wrote it
+    seen = see(clipper, old)
+    assert (seen["text"], seen["exact"], seen["same"]) == ("", False, False)
+    assert seen["ranges"] == [*less.ranges]
+    assert "does not say what made that clip" in seen["reason"]
+
+
+def test_a_selector_of_your_own_is_not_in_the_record(clipper):
+    own = Clipper(store=clipper.store, scope="acme", keep=lambda document, fill: [Span(0, 100)])
+    given = own.clip(OUTPUTS["log"], tool="bash")
+    assert see(clipper, opened(clipper, given.ref))["reason"]
+
+
+def test_the_record_has_no_secret_of_a_query(clipper):
+    asked = "why does password=hunter2hunter2 not work"
+    given = clipper.clip(OUTPUTS["log"], tool="bash", query=asked)
+    assert "hunter2" not in clipper.store.get(given.ref).made
 
 
 @pytest.mark.parametrize("profile", ["opencode", "t15", "klaude", "daycare", "vtcode"])
@@ -80,13 +135,6 @@ def test_trying_stores_and_notes_nothing(clipper):
         try_other(clipper, output, {"tokens": str(tokens)})
     assert [record.ref for record in clipper.store.list()] == [ref]
     assert journal.size(str(clipper.store.root)) == before
-
-
-def test_other_limits_than_those_of_then_are_said(clipper):
-    less = Clipper(Limits(tokens=500), store=clipper.store, scope="acme").clip(OUTPUTS["csv"], tool="bash")
-    seen = see(clipper, opened(clipper, less.ref))
-    assert seen["text"] != less.text
-    assert (seen["exact"], seen["same"]) == (False, False)
 
 
 def test_what_cannot_be_tried_is_said_with_what_can(clipper):

@@ -1,12 +1,14 @@
 """The page under hostile outputs, large ones, many tabs, and a store that goes away."""
 
+import json
 import os
 import re
 import shutil
 
 from playwright.sync_api import expect
 
-from spillover import Clipper
+from spillover import Clipper, Limits
+from spillover.base.data import replace
 from spillover.intake.meter import BLOCK, LineIndex
 from spillover.store.base import Record
 from spillover.store.record import to_json
@@ -116,7 +118,7 @@ def test_a_part_of_one_huge_line_is_not_told_as_all_of_it_nor_a_tool_s_text_as_o
         huge = page.locator(".row", has_text="huge.txt")
         expect(huge.locator(".shown")).to_contain_text("0.1 %")
         huge.click()
-        expect(page.locator("[data-pane=model] .note")).to_contain_text("that call had options of its own")
+        expect(page.locator("[data-pane=model]")).to_contain_text("the very words the model got")
         expect(page.locator("[data-pane=model] .ours.notice").first).to_contain_text("[Output clipped")
         page.click("[data-tab=whatif]")
         expect(page.locator("[data-pane=whatif] .cost")).to_contain_text("against what the model saw")
@@ -125,6 +127,26 @@ def test_a_part_of_one_huge_line_is_not_told_as_all_of_it_nor_a_tool_s_text_as_o
         page.locator(".row", has_text="echo").click()
         expect(page.locator("[data-pane=model] .clip")).to_contain_text("[Output of a tool [1]]")
         expect(page.locator("[data-pane=model] .ours")).to_have_count(0)
+
+
+def test_what_cannot_be_shown_as_the_model_saw_it_is_said_and_ndjson_is_a_list_of_trees(page, place):
+    ref = place.clipper.clip(
+        "".join(f'{{"id": {i}, "user": {{"name": "user {i}"}}}}\n' for i in range(9_000)), tool="api"
+    ).ref
+    old = replace(place.clipper, limits=Limits(tokens=500)).clip("y" * 300_000, tool="old").ref
+    record = next(place.root.rglob(f"{old}.json"))
+    facts = json.loads(record.read_bytes())
+    record.write_text(json.dumps({name: value for name, value in facts.items() if name not in ("made", "check")}))
+    with place.serve() as address:
+        page.goto(f"{address}&to=/output/{old}")
+        expect(page.locator("[data-pane=model] .note")).to_contain_text("Its record does not say what made that clip")
+        expect(page.locator("[data-pane=model] .clip")).to_have_count(0)
+        page.goto(f"{address.partition('#')[0]}#/output/{ref}")
+        page.click("[data-tab=dress]")
+        page.click(".tree .elided >> nth=0")
+        page.locator(".tree li .toggle", has_text="2 keys").first.click()
+        page.click(".tree .toggle:has-text('user: {') >> nth=0")
+        expect(page.locator(".tree .string").first).to_contain_text("user ")
 
 
 def test_two_tabs_are_both_live_and_a_page_without_its_token_says_so(page, place):

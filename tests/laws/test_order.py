@@ -87,6 +87,7 @@ ORDER = """
     config.guard
     config.place
     choices
+    show.made
     show.fit                     run.note                 show.plain               retrieve.opening    ledger.note
     since.earlier           show.cut
     since.telling

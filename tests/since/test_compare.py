@@ -27,7 +27,7 @@ def test_each_line_is_the_same_or_new_or_has_other_numbers_or_is_gone():
     found = compare(after, before)
     assert (found.new.ranges, found.numbers.ranges, found.gone.ranges) == (((4, 4), (6, 6)), ((3, 3),), ((3, 3),))
     assert (found.new.lines, found.numbers.lines, found.same, found.gone.lines) == (2, 1, 3, 1)
-    assert found.mark(after, 0, after.size).tolist() == [SAME, SAME, NUMBERS, NEW, SAME, NEW]
+    assert found.look(after, 0, after.size)[0].tolist() == [SAME, SAME, NUMBERS, NEW, SAME, NEW]
     assert found.mark_before(before, 0, before.size).tolist() == [SAME, NUMBERS, NEW, SAME, SAME]
     assert not found.unchanged
 
@@ -98,7 +98,7 @@ def test_counts_add_up_and_a_line_that_was_there_is_the_same(after, before, ende
     one, other = document(b"\n".join(after) + tail), document(b"\n".join(before) + tail)
     whole = compare(one, other)
     assert whole.new.lines + whole.numbers.lines + whole.same == one.lines
-    marks = whole.mark(one, 0, one.size).tolist()
+    marks = whole.look(one, 0, one.size)[0].tolist()
     assert len(marks) == one.lines
     assert [marks.count(kind) for kind in (NEW, NUMBERS, SAME)] == [whole.new.lines, whole.numbers.lines, whole.same]
     assert compare(one, one).unchanged

@@ -7,11 +7,14 @@ import time
 from spillover.base.data import replace
 from spillover.clipper import Clipper
 from spillover.config.settings import load
-from spillover.errors import UsageError
+from spillover.errors import SpilloverError, UsageError
 from spillover.limits import Size
 from spillover.pipeline import fits
 from spillover.result import Clip
+from spillover.retrieve.opening import opened
 from spillover.show.cut import cut_again
+from spillover.show.made import choose_again
+from spillover.since.against import Against
 from spillover.view.forged import remember
 
 TYPE_CHECKING = False
@@ -19,9 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from spillover.choices import Choices
     from spillover.inspector.outputs import Output
     from spillover.select.span import Span
     from spillover.types import HintName
+
+    Told = tuple[Choices, str, tuple[str, str]]
 
 #: What can be tried, by the names that the configuration has for it.
 TRIED = ("tokens", "lines", "bytes", "chars", "keep", "worth", "profile", "query")
@@ -29,18 +35,40 @@ TRIED = ("tokens", "lines", "bytes", "chars", "keep", "worth", "profile", "query
 WAYS: tuple[tuple[HintName, ...], ...] = (("cli", "path"), ("path",), ("tools",), ("cli",))
 #: An output up to this size is tried in all of these ways to find the very words that were given.
 SMALL = 16 << 20
+#: Why what the model saw cannot be shown.
+UNKNOWN = "Its record does not say what made that clip: an earlier version wrote it, or the clip was made by a selector, a counter or a profile of its own, or of several parts."
+CHANGED = "The same choices give another clip now: spillover, or what it was told of this output, has changed since."
 
 
 def see(clipper: Clipper, output: Output) -> dict[str, Any]:
-    """Return what the model saw. `exact`: the record proves that these were the words."""
+    """Return what the model saw. `exact`: the record proves that these were the words; `same`: these were the lines.
+
+    Where neither can be said, there is no text, and `reason` says why: another clip would be taken for that one.
+    """
     record = output.record
     if output.whole:
         return {**_facts(_whole(clipper, output), [], 0.0), "exact": True, "same": True}
     choices = clipper.for_command(record.command).for_tool(record.tool)
+    told = choose_again(choices, record.made) if record.made else None
+    since, reason = None, ""
+    if told is not None and told[2][0]:
+        since, reason = _open_earlier(clipper, *told[2])
+    try:
+        return _see(output, choices, told, since, reason)
+    finally:
+        if since is not None:
+            since.close()
+
+
+def _see(output: Output, choices: Choices, told: Told | None, since: Against | None, reason: str) -> dict[str, Any]:
+    record = output.record
+    tries, name = [replace(choices, hints=ways) for ways in WAYS], ""
+    if told is not None:
+        tries, name = [told[0]], told[1]
     best: tuple[int, Any] | None = None
     begun = time.monotonic()
-    for ways in WAYS if output.document.size <= SMALL else WAYS[:1]:
-        shown, clip = cut_again(record, output.document, replace(choices, hints=ways))
+    for choice in tries if output.document.size <= SMALL else tries[:1]:
+        shown, clip = cut_again(record, output.document, choice, name=name, since=since)
         is_exact = bool(shown.notice) and remember(shown.notice, shown.text) in record.notices
         alike = clip.ranges == record.shown
         same = alike and (is_exact or _has_whole_lines(output, shown.spans))
@@ -50,7 +78,28 @@ def see(clipper: Clipper, output: Output) -> dict[str, Any]:
             break
     assert best is not None
     shown, clip = best[1]
-    return {**_facts(clip, shown.spans, time.monotonic() - begun), "exact": best[0] >= 2, "same": bool(best[0] & 1)}
+    made = {**_facts(clip, shown.spans, time.monotonic() - begun), "exact": best[0] >= 2, "same": bool(best[0] & 1)}
+    return made if best[0] else {**made, **_known(output), "reason": reason or (CHANGED if told else UNKNOWN)}
+
+
+def _known(output: Output) -> dict[str, Any]:
+    """Return what the record says of a clip that cannot be made again: which lines were shown."""
+    record, document = output.record, output.document
+    return {
+        "text": "",
+        "ranges": [*record.shown],
+        "why": [*record.why],
+        "spans": [(document.start(first), document.start(last + 1)) for first, last in record.shown],
+    }
+
+
+def _open_earlier(clipper: Clipper, ref: str, how: str) -> tuple[Against | None, str]:
+    """Return the earlier run that a clip was told against, or why it cannot be."""
+    try:
+        record, before = opened(clipper, ref)
+    except SpilloverError as error:
+        return None, f"It was told against {ref}, which cannot be read any more: {error}"
+    return Against(record.ref, how, before=before), ""
 
 
 def try_other(clipper: Clipper, output: Output, given: Mapping[str, str]) -> dict[str, Any]:

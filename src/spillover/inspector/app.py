@@ -59,7 +59,7 @@ class Page:
         self.history = history.History(self.library, self.outputs)
         self.news = News(self.library)
         self.used: Callable[[], None] = lambda: None  # called at the first request that has the token
-        self._trees: dict[str, dress.Tree] = {}
+        self._trees: dict[str, dress.Tree | dress.Records] = {}
         self._files = _read_files()
         one = "/api/output/{id}"
         routes = [
@@ -194,8 +194,8 @@ class Page:
             output = self.outputs.get(id_)
             made = self._trees.get(id_)
             if made is None:
-                spans = [] if output.whole else again.see(self.clipper, output)["spans"]
-                made = dress.Tree(output, spans)
+                seen = {"spans": (), "ranges": ()} if output.whole else again.see(self.clipper, output)
+                made = dress.draw(output, seen["spans"], seen["ranges"])
                 self._trees = {id_: made}  # one at a time: all of its bytes are held
             if "start" not in request.query_params:
                 return made.root()

@@ -7,7 +7,7 @@ import json
 from bisect import bisect_left
 
 from spillover.errors import UsageError
-from spillover.inspector.outputs import read_lines
+from spillover.inspector.outputs import kind_of, read_lines
 from spillover.select.json.members import Members
 from spillover.select.json.scan import marks
 from spillover.view.clean import flat
@@ -27,20 +27,27 @@ PAGE, TEXT_CHARS, KEY_CHARS = 200, 300, 120
 SCANNED = 50_000
 #: Cells of a row, and characters of a cell.
 CELLS, CELL_CHARS = 100, 200
+NO_VALUE = "There is no such value."
 _BOM = b"\xef\xbb\xbf"
 _SIGNS = {"csv": ",", "tsv": "\t"}
 
 
-class Tree:
-    """A JSON output, and which of its bytes the model saw."""
+def draw(output: Output, spans: Sequence[tuple[int, int]], shown: Sequence[Sequence[int]]) -> Tree | Records:
+    """Return the tree of a JSON output; of many values, one a line, a list of trees. `spans`, `shown`: bytes and lines the model saw."""
+    if (output.record.kind or kind_of(output)) == "ndjson":
+        return Records(output, spans, shown)
+    return Tree(output, spans, 0, output.document.size)
 
-    def __init__(self, output: Output, spans: Sequence[tuple[int, int]]) -> None:
-        document = output.document
-        if document.size > CAP:
+
+class Tree:
+    """A JSON value, and which of its bytes the model saw."""
+
+    def __init__(self, output: Output, spans: Sequence[tuple[int, int]], start: int, end: int) -> None:
+        if end - start > CAP:
             raise UsageError(
-                f"A tree is drawn of JSON up to {CAP:,} bytes; this has {document.size:,}. Its lines are all here."
+                f"A tree is drawn of JSON up to {CAP:,} bytes; this has {end - start:,}. Its lines are all here."
             )
-        self.data = document.blob.read(0, document.size)
+        self.data, self.base = output.document.blob.read(start, end), start
         self.whole, self.spans = output.whole, spans
         try:
             json.loads(self.data.removeprefix(_BOM))
@@ -54,10 +61,14 @@ class Tree:
         start += len(self.data) - start - len(self.data[start:].lstrip())
         return self._node("", start, start, len(self.data.rstrip()), 1)
 
+    def named(self, key: str) -> dict[str, Any]:
+        return {**self.root(), "key": key}
+
     def children(self, start: int, end: int, depth: int, first: int, *, fold: bool = True) -> dict[str, Any]:
         """Return members of the container at these bytes, from one of them on; `fold`: those left out beside each other as one."""
+        start, end = start - self.base, end - self.base
         if not 0 <= start < end <= len(self.data) or depth < 1 or first < 0:
-            raise UsageError("There is no such value.")
+            raise UsageError(NO_VALUE)
         inside = self.members.inside(start, end, depth)
         if inside is None:
             return {"next": first, "all": 0, "rows": []}
@@ -79,7 +90,8 @@ class Tree:
 
     def _node(self, key: str, at: int, start: int, end: int, depth: int) -> dict[str, Any]:
         opening = self.data[start : start + 1]
-        node: dict[str, Any] = {"key": key, "start": start, "end": end, "depth": depth, "seen": self._seen(at, end)}
+        place = {"start": self.base + start, "end": self.base + end, "depth": depth}
+        node: dict[str, Any] = {"key": key, **place, "seen": self._seen(at, end)}
         inside = self.members.inside(start, end, depth) if opening in (b"[", b"{") else None
         if opening in (b"[", b"{"):
             return {
@@ -95,11 +107,65 @@ class Tree:
         """Return whether the model saw all of these bytes, some, or none."""
         if self.whole:
             return "all"
+        at, end = self.base + at, self.base + end
         number, held = bisect_left(self._ends, at + 1), 0
         while number < len(self.spans) and self.spans[number][0] < end:
             held += min(end, self.spans[number][1]) - max(at, self.spans[number][0])
             number += 1
         return "none" if held <= 0 else "all" if held >= end - at else "part"
+
+
+class Records:
+    """Many JSON values, one a line: a list of trees, each drawn when it is opened."""
+
+    def __init__(self, output: Output, spans: Sequence[tuple[int, int]], shown: Sequence[Sequence[int]]) -> None:
+        self.output, self.spans, self.shown = output, spans, shown
+
+    def root(self) -> dict[str, Any]:
+        document = self.output.document
+        seen = "all" if self.output.whole else "part" if self.shown else "none"
+        return {"key": "", "start": 0, "end": document.size, "depth": 0, "seen": seen, "type": "array", "count": document.lines}  # fmt: skip
+
+    def children(self, start: int, end: int, depth: int, first: int, *, fold: bool = True) -> dict[str, Any]:
+        """Return lines from one on, those left out beside each other as one; or members of the container at these bytes."""
+        document = self.output.document
+        if depth:
+            if not 0 <= start < end <= document.size:
+                raise UsageError(NO_VALUE)
+            return self._tree(document.number(start)).children(start, end, depth, first, fold=fold)
+        rows: list[dict[str, Any]] = []
+        number = first
+        while number < document.lines and len(rows) < PAGE:
+            until = self._next_shown(number) if fold else number
+            if until > number:
+                rows.append({"run": until - number, "from": number})
+            else:
+                rows.append(self._node(number + 1))
+            number = max(until, number + 1)
+        return {"next": number, "all": document.lines, "rows": rows}
+
+    def _next_shown(self, number: int) -> int:
+        """Return the first line from here on that the model saw, from 0; how many there are where it saw no other."""
+        lines = self.output.document.lines
+        if self.output.whole:
+            return number
+        return min((max(number, one[0] - 1) for one in self.shown if one[1] > number), default=lines)
+
+    def _tree(self, line: int) -> Tree:
+        document = self.output.document
+        return Tree(self.output, self.spans, document.start(line), document.start(line + 1))
+
+    def _node(self, line: int) -> dict[str, Any]:
+        try:
+            return self._tree(line).named(f"{line:,}")
+        except UsageError:  # a line that is no JSON, or too long: as text
+            document = self.output.document
+            start, end = document.start(line), document.start(line + 1)
+            data = document.blob.read(start, min(end, start + 4 * TEXT_CHARS))
+            text = flat(data).rstrip("\n")[:TEXT_CHARS]
+            place = {"key": f"{line:,}", "start": start, "end": end, "depth": 1}
+            seen = "all" if self._next_shown(line - 1) == line - 1 else "none"
+            return {**place, "seen": seen, "type": "word", "text": text, "cut": end - start > len(text.encode()) + 1}
 
 
 def read_table(output: Output, kind: str, first: int, count: int) -> dict[str, Any]:

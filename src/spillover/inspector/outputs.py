@@ -132,7 +132,7 @@ def describe(output: Output, library: Library) -> dict[str, Any]:
         "lines": record.lines,
         "produced": [record.produced_lines or record.lines, record.produced_bytes or record.bytes],
         "partial": record.partial,
-        "kind": record.kind or _kind(output),
+        "kind": record.kind or kind_of(output),
         "shown": [*record.shown[:MOST_PARTS]],
         "why": [*record.why[:MOST_PARTS]],
         "whole": output.whole,
@@ -142,7 +142,8 @@ def describe(output: Output, library: Library) -> dict[str, Any]:
     }
 
 
-def _kind(output: Output) -> str:
+def kind_of(output: Output) -> str:
+    """Return what an output is taken for."""
     from spillover.select.kind import describe as describe_kind
     from spillover.view.document import Section
 

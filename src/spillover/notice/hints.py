@@ -30,6 +30,10 @@ class Hint:
             check_template(f"Hint({name}=", getattr(self, name) or "", _PLACES)
 
     @property
+    def given(self) -> dict[str, str | bool]:
+        return {name: said for name in (*_STEPS, "path") if (said := getattr(self, name))}
+
+    @property
     def names_path(self) -> bool:
         steps = (getattr(self, name) for name in _STEPS)
         return self.path or any("{path}" in (step or "") for step in steps)

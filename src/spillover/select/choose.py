@@ -121,21 +121,28 @@ def _alone(lines: Lines, able: Array) -> Array:
 
 
 def candidates(
-    lines: Lines, own: Array, points: Array, rare: Sequence[int] = (), *, of_command: bool = False
+    lines: Lines,
+    own: Array,
+    points: Array,
+    rare: Sequence[int] = (),
+    *,
+    of_command: bool = False,
+    news: Array | None = None,
 ) -> Candidates:
-    """Return the lines to choose from; `rare`: where lines begin that begin like no others of the whole output."""
+    """Return the lines to choose from; `rare`: where lines begin that begin like no others of the whole output.
+
+    `news`: the lines that an earlier run did not have. Only these can be rare, headings or failures of a family.
+    """
     import numpy as np
 
-    able = np.zeros(len(lines), dtype=bool)
-    order, starts, _ = group(lines.exact)
-    able[order[starts]] = True
-    able &= lines.width > 0
+    able = find_first(lines.exact) & (lines.width > 0)
+    telling = able if news is None else able & news
     exits = np.flatnonzero(lines.of_class("exit"))
-    odd = np.flatnonzero(among(lines.first, rare) & able)
-    first = np.concatenate((_best(_alone(lines, able), points), _best(odd, points)))
+    odd = np.flatnonzero(among(lines.first, rare) & telling)
+    first = np.concatenate((_best(_alone(lines, telling), points), _best(odd, points)))
     failing, code = evidence(lines).any(axis=1), float(lines.of_class("code").mean())
-    families, members = _families(lines)
-    alone = OWN * own + (1 - OWN) * points
+    families, members = _families(lines.family if news is None else np.where(news, lines.family, 0), lines)
+    alone, headings = OWN * own + (1 - OWN) * points, _headings(lines)
     return Candidates(
         lines,
         points,
@@ -147,13 +154,23 @@ def candidates(
         lines.width.nonzero()[0][: int(of_command)],
         exits[-1:],
         first,
-        _headings(lines),
+        headings if news is None else headings[news[headings]],
         families,
         members,
         failing,
         int(failing.sum()),
         code,
     )
+
+
+def find_first(alike: Array) -> Array:
+    """Return which lines are the first of those that are alike: a boolean each."""
+    import numpy as np
+
+    first = np.zeros(len(alike), dtype=bool)
+    order, starts, _ = group(alike)
+    first[order[starts]] = True
+    return first
 
 
 def _again(lines: Lines) -> Array:
@@ -176,12 +193,12 @@ def _count_before(alike: Array) -> Array:
     return before
 
 
-def _families(lines: Lines) -> tuple[Array, Array]:
+def _families(family: Array, lines: Lines) -> tuple[Array, Array]:
     """Return the first line of each family of failures and how many it has: what is sure first, the largest, the earliest."""
     import numpy as np
 
-    rows = np.flatnonzero(lines.family)
-    order, starts, counts = group(lines.family[rows])
+    rows = np.flatnonzero(family)
+    order, starts, counts = group(family[rows])
     first = rows[order[starts]]
     weak = ~lines.of_classes(SURE)[first].any(axis=1)
     order = np.lexsort((first, -counts, weak))[:MOST]
@@ -205,8 +222,8 @@ def _best(those: Array, points: Array) -> Array:
     return those[np.argsort(-points[those], kind="stable")]
 
 
-def choose(those: Candidates, room: float) -> Array:
-    """Return which lines to show in `room` tokens, markers included: a boolean each."""
+def choose(those: Candidates, room: float, first: Array | None = None) -> Array:
+    """Return which lines to show in `room` tokens, markers included: a boolean each. `first` are shown before all others."""
     import numpy as np
 
     lines, points = those.lines, those.points
@@ -214,27 +231,29 @@ def choose(those: Candidates, room: float) -> Array:
     able = those.new & open_ended
     cost = np.minimum(lines.tokens, widest(room))
     upto = np.concatenate(([0.0], cost.cumsum()))
-    keep = np.zeros(len(lines), dtype=bool)
+    first = np.zeros(len(lines), dtype=bool) if first is None else first
+    left = room - price(first, cost) if first.any() else room  # which is shared out
+    keep = first.copy()
     keep[those.pinned] = True
-    for_rare = min(RARE * room, RAREST)
+    for_rare = min(RARE * left, RAREST)
     rare = those.rare[(cost[those.rare] + 2 * MARKER).cumsum() <= for_rare]
     keep[rare] = True
-    keep = _follow(keep, rare, cost, for_rare)
+    keep = _follow(keep, rare, cost, for_rare + (room - left))
     headings = those.headings[able[those.headings]]
-    keep[headings[(cost[headings] + 2 * MARKER).cumsum() <= HEADINGS * room]] = True
+    keep[headings[(cost[headings] + 2 * MARKER).cumsum() <= HEADINGS * left]] = True
     # How it began, and how it ended.
-    keep[those.opening[cost[those.opening] <= OPENING * room]] = True
-    counted = np.where(able, cost, 0)
-    keep |= able & (counted[::-1].cumsum()[::-1] - counted < _tail(those, room) * room)
+    keep[those.opening[cost[those.opening] <= OPENING * left]] = True
+    counted = np.where(able & ~first, cost, 0)
+    keep |= able & (counted[::-1].cumsum()[::-1] - counted < _tail(those, room) * left)
     if price(keep, cost) > room:
-        keep[:] = False
+        keep = first.copy()
     # The strongest lines by themselves.
     verdicts = int((lines.of_class("verdict") & able).sum())
     share = PEAKS_OF_MANY if verdicts >= MANY else PEAKS
     held = keep.copy()
     ranked = those.ranked[able[those.ranked]]
-    keep = _take(keep, ranked, len(ranked), cost, upto, min(room, price(keep, cost) + share * room))
-    named = _tell_families(keep, those, cost, room)
+    keep = _take(keep, ranked, len(ranked), cost, upto, min(room, price(keep, cost) + share * left))
+    named = _tell_families(keep, those, cost, room, left)
     held |= named & ~keep
     # What is around them.
     grown = _grow(points, cost, (USUAL / room) ** 0.5)
@@ -267,7 +286,7 @@ def _follow(keep: Array, those: Array, cost: Array, room: float) -> Array:
     return keep
 
 
-def _tell_families(keep: Array, those: Candidates, cost: Array, room: float) -> Array:
+def _tell_families(keep: Array, those: Candidates, cost: Array, room: float, left: float) -> Array:
     """Add a line of each family of failures, and of large ones what is around the first member."""
     import numpy as np
 
@@ -280,9 +299,9 @@ def _tell_families(keep: Array, those: Candidates, cost: Array, room: float) -> 
     for rows, share in ((missing[sure], FAMILIES), (missing[~sure], UNSURE)):
         if len(rows):
             more = keep.copy()
-            more[rows[np.cumsum(cost[rows] + 2 * MARKER) <= share * room]] = True
+            more[rows[np.cumsum(cost[rows] + 2 * MARKER) <= share * left]] = True
             keep = more if price(more, cost) <= room else keep
-    most = min(room, price(keep, cost) + WHOLE * room)
+    most = min(room, price(keep, cost) + WHOLE * left)
     for row in those.families[those.members >= LARGE].tolist():
         more = keep.copy()
         more[max(0, row - ABOVE) : row + 1 + BELOW] = True

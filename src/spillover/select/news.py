@@ -12,7 +12,18 @@ from spillover.base.data import dataclass, replace
 from spillover.notice.since import lines_gone
 from spillover.notice.words import one_line
 from spillover.select.arrays import group
-from spillover.select.choose import MARKER, Candidates, candidates, choose, evidence, fill_holes, price, widest
+from spillover.select.choose import (
+    LIKE,
+    MARKER,
+    Candidates,
+    candidates,
+    choose,
+    evidence,
+    fill_holes,
+    find_first,
+    price,
+    widest,
+)
 from spillover.select.classes import EVIDENCE, NAMES, classify
 from spillover.select.ends import fair, keeping
 from spillover.select.ends import most as fit_most
@@ -35,8 +46,8 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-#: The share of the room for blocks of new lines, before anything else has its turn.
-NEWS = 0.85
+#: Where more than this share of the lines is new, the earlier run says little about this one.
+MOSTLY = 0.7
 #: A new line has so many points more.
 MORE = 1.0
 #: So many lines between new ones belong to their block.
@@ -58,8 +69,11 @@ GONE_CHARS, CHARS_PER_TOKEN = 160, 3
 REMINDED, REMINDED_BYTES = 8, 160
 
 
-def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence[Span]:
-    """Return what is new against the earlier output, and what is gone; of one that is unchanged, what it says in short."""
+def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence[Span] | None:
+    """Return what is new against the earlier output, and what is gone; of one that is unchanged, what it says in short.
+
+    None where the earlier output says too little about this one: most lines are new, and more than fit.
+    """
     against = wanted.since
     assert against is not None
     assert against.compared is not None
@@ -67,6 +81,8 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
     if compared.unchanged:
         return _remind(document, fill)
     parts = [_part(document, sight, compared, wanted) for sight in see_all(document, compared.cells)]
+    if compared.new.lines > MOSTLY * compared.lines and fill([span for part in parts for span in part.show_news()]) > 1:
+        return None
     costs = [int(part.those.cost) + 1 for part in parts]
     telling, first = _name_gone(against, compared)
     news = sum(part.news for part in parts)
@@ -97,10 +113,18 @@ class _Part:
     news: float  # what all new lines cost
 
     def show(self, room: int, *, why: bool) -> list[Span]:
-        those = replace(self.those, pinned=self._pin(room))
-        return show(those, choose(those, room), room, why=why, known={})
+        return show(self.those, choose(self.those, room, self._lead(room)), room, why=why, known={})
 
-    def _pin(self, room: float) -> Array:
+    def show_news(self) -> list[Span]:
+        """Return all that is new and worth showing, and nothing else."""
+        import numpy as np
+
+        keep = np.zeros(len(self.useful), dtype=bool)
+        for first, behind, _ in self.blocks:
+            keep[first:behind] |= self.useful[first:behind]
+        return show(self.those, keep, self.those.cost, why=False, known={})
+
+    def _lead(self, room: float) -> Array:
         """Return the lines that are shown before all others: as many blocks as fit, and a window into one that does not."""
         import numpy as np
 
@@ -108,22 +132,20 @@ class _Part:
         upto = np.concatenate(([0.0], cost.cumsum()))
         useful = np.concatenate(([0.0], np.where(self.useful, cost, 0.0).cumsum()))
         keep = np.zeros(len(cost), dtype=bool)
-        keep[self.those.pinned] = True
-        most = NEWS * room
         for first, behind, best in self.blocks:
-            left = most - price(keep, cost)
+            left = room - price(keep, cost)
             if left < LEAST:
                 break
             more = self._add(keep, first, behind, upto)
-            if price(more, cost) > most:
+            if price(more, cost) > room:
                 left -= 2 * MARKER
                 begin = max(first, int(useful.searchsorted(useful[best] - ABOVE * left)))
                 end = min(behind, int(useful.searchsorted(useful[begin] + left, side="right")) - 1)
                 more = self._add(keep, begin, end, upto)
-                if end <= best or price(more, cost) > most:
+                if end <= best or price(more, cost) > room:
                     continue
             keep = more
-        return keep.nonzero()[0]
+        return keep
 
     def _add(self, keep: Array, first: int, behind: int, upto: Array) -> Array:
         more = keep.copy()
@@ -135,13 +157,15 @@ def _part(document: Document, sight: Sight, compared: Compared, wanted: Wanted) 
     import numpy as np
 
     lines = sight.lines
-    marks = _marks(document, sight, compared)
-    new = _close(marks == NEW)
+    marks, said = _marks(document, sight, compared)
+    news = marks == NEW
+    new = _close(news)
     own, points = points_of(document, lines, wanted)
-    those = candidates(lines, own + MORE * new, points + MORE * new, sight.rare)
-    order, starts, _ = group(lines.exact)
-    first = np.zeros(len(lines), dtype=bool)
-    first[order[starts]] = True
+    those = candidates(lines, own + MORE * new, points + MORE * new, sight.rare, news=news)
+    # Said for the first time, as the comparison sees it; but each failure names another thing. Of very many that are alike, a few.
+    first = find_first(said) | (find_first(lines.exact) & evidence(lines).any(axis=1))
+    first &= those.again < LIKE
+    those = replace(those, able=those.able & (first | ~news))
     strength = np.where(first, points, points - AGAIN)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], new, [False])).astype(np.int8)))
     blocks = [
@@ -149,23 +173,26 @@ def _part(document: Document, sight: Sight, compared: Compared, wanted: Wanted) 
         for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
     ]
     blocks.sort(key=lambda block: -float(strength[block[2]]))
-    news = float(lines.tokens[marks == NEW].sum())
-    return _Part(those, first | (new & (marks != NEW)), blocks[:MOST_BLOCKS], sight.weight, news)
+    cost = float(lines.tokens[news].sum())
+    return _Part(those, first | (new & ~news), blocks[:MOST_BLOCKS], sight.weight, cost)
 
 
-def _marks(document: Document, sight: Sight, compared: Compared) -> Array:
-    """Return what each line that is looked at is, against the earlier output."""
+def _marks(document: Document, sight: Sight, compared: Compared) -> tuple[Array, Array]:
+    """Return what each line that is looked at is, against the earlier output, and the key of what it says."""
     import numpy as np
 
     first, last = sight.lines.first, sight.lines.last
+    if not len(first):
+        return np.zeros(0, np.uint8), np.zeros(0, np.uint64)
     breaks = np.flatnonzero(first[1:] != last[:-1]) + 1
     edges = [0, *breaks.tolist(), len(first)]
     pieces = [
-        compared.mark(document, int(first[begin]), int(last[end - 1]))
+        compared.look(document, int(first[begin]), int(last[end - 1]))
         for begin, end in itertools.pairwise(edges)
         if begin < end
     ]
-    return np.concatenate(pieces) if pieces else np.zeros(0, np.uint8)
+    marks, said = zip(*pieces, strict=True)
+    return np.concatenate(marks), np.concatenate(said)
 
 
 def _close(new: Array) -> Array:

@@ -11,6 +11,7 @@ from spillover.limits import Size
 from spillover.result import Clip
 from spillover.select.span import Span
 from spillover.show.fit import fit, rename
+from spillover.show.made import tell_choices
 from spillover.show.render import Kept, Renderer, Shown
 from spillover.store.base import Record, mint
 from spillover.tokens import scale
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.intake.take import Intake
     from spillover.select.wanted import Wanted
+    from spillover.since.against import Against
 
 #: Of each end of an output, so much is counted to estimate the tokens of the whole.
 SAMPLE = 1 << 14
@@ -92,6 +94,7 @@ def _store(
                 kind=shown.kind,
                 why=tuple((each.first, each.last, each.why) for each in shown.why),
                 notices=(remember(shown.notice, shown.text),) if shown.notice else (),
+                made=tell_choices(choices, wanted, sections),
             )
         )
     except StoreError as error:
@@ -215,7 +218,9 @@ def _estimate_tokens(document: Document, choices: Choices) -> int:
     return scale(choices.count(choices.seen(head)) + choices.count(choices.seen(tail)), len(head) + len(tail), size)
 
 
-def cut_again(record: Record, document: Document, choices: Choices) -> tuple[Shown, Clip]:
+def cut_again(
+    record: Record, document: Document, choices: Choices, *, name: str = "", since: Against | None = None
+) -> tuple[Shown, Clip]:
     """Clip an output that is stored already as if it came now. Nothing is stored or noted: this is for people who look."""
     whole = replace(
         document,
@@ -224,7 +229,8 @@ def cut_again(record: Record, document: Document, choices: Choices) -> tuple[Sho
         raw=choices.raw,
         guard=choices.guard(),
     )
-    wanted = choices.wanted(record.command or "")
+    against = None if since is None else since.told_against(whole)
+    wanted = replace(choices.wanted(record.command or "", name), since=against)
     tokens = _estimate_tokens(whole, choices)
 
     def kept(ref: str) -> Kept:

@@ -176,10 +176,9 @@ def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) ->
         warn("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
         return "log", _both_ends(document, fill, CRAMPED)
     try:
-        if choices.keep in ("auto", "signal") and _tells_news(wanted):
-            from spillover.select import news
-
-            kind, found = describe(document, wanted.name), news.select(*_within_budget(document, fill), wanted)
+        told = _tell_news(document, choices, fill, wanted)
+        if told is not None:
+            kind, found = describe(document, wanted.name), told
         elif choices.keep == "auto":
             from spillover.select.auto import auto
 
@@ -203,9 +202,14 @@ def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) ->
     return kind, spans or _clamp(keeping(0.5)(document, fill), document)
 
 
-def _tells_news(wanted: Wanted) -> bool:
-    """Return whether what is new says more than what an output says by itself: it has something in common with the earlier one."""
-    return wanted.since is not None and wanted.since.compared is not None and wanted.since.compared.same > 0
+def _tell_news(document: Document, choices: Choices, fill: Fill, wanted: Wanted) -> Sequence[Span] | None:
+    """Return what is new against the earlier output; None where there is none, or little in common with it."""
+    compared = wanted.since.compared if wanted.since is not None else None
+    if choices.keep not in ("auto", "signal") or compared is None or not compared.same:
+        return None
+    from spillover.select import news  # few ask
+
+    return news.select(*_within_budget(document, fill), wanted)
 
 
 def _both_ends(document: Document, fill: Fill, why: str) -> list[Span]:

@@ -7,6 +7,6 @@ Neighbours may import `compare`, `Compared`, `Found`, and SAME, NUMBERS and NEW 
 
     compared = compare(document, before)           # two view.document.Documents of any size, bounded memory
     compared.new.lines, compared.gone.ranges       # counts; line ranges from 1, of `document` and of `before` in turn
-    compared.mark(document, start, end)            # of each line in these bytes: SAME, NUMBERS or NEW
-    compared.mark_before(before, start, end)       # the same for the earlier output, of which NEW lines are gone
+    compared.look(document, start, end)            # of each line in these bytes: SAME, NUMBERS or NEW; and the key of what it says
+    compared.mark_before(before, start, end)       # of lines of the earlier output, of which NEW ones are gone
 """

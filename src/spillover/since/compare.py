@@ -70,20 +70,26 @@ class Compared:
         """Whether both outputs say the same: nothing new, nothing gone, and no other numbers."""
         return not (self.new.lines or self.numbers.lines or self.gone.lines)
 
-    def mark(self, document: Document, start: int, end: int) -> Array:
-        """Return for each line in these bytes of the new output what it is: SAME, NUMBERS or NEW. They begin and end at line ends."""
-        return _mark(self._before, document, start, end)
+    def look(self, document: Document, start: int, end: int) -> tuple[Array, Array]:
+        """Return what each line in these bytes is (SAME, NUMBERS or NEW), and its key: lines that say the same share one.
+
+        The bytes begin and end at line ends.
+        """
+        return _look(self._before, document, start, end)
 
     def mark_before(self, before: Document, start: int, end: int) -> Array:
-        """Return the same for lines of the earlier output, where NEW means that a line is gone."""
-        return _mark(self._after, before, start, end)
+        """Return what each line of the earlier output is, where NEW means that it is gone."""
+        return _look(self._after, before, start, end)[0]
 
 
-def _mark(shapes: Shapes, document: Document, start: int, end: int) -> Array:
+def _look(shapes: Shapes, document: Document, start: int, end: int) -> tuple[Array, Array]:
     import numpy as np
 
-    parts = [shapes.judge(said, worded) for said, worded, _ in read_shapes(document, start, end)]
-    return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
+    marks, keys = [np.zeros(0, np.uint8)], [np.zeros(0, np.uint64)]
+    for said, worded, _ in read_shapes(document, start, end):
+        marks.append(shapes.judge(said, worded))
+        keys.append(said)
+    return np.concatenate(marks), np.concatenate(keys)
 
 
 class Shapes:

@@ -119,6 +119,7 @@ class Record:
     kind: str = ""  # what the output was taken for
     why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
     notices: tuple[str, ...] = ()  # what was said of it, as `view.forged.remember` writes it; the newest last
+    made: str = ""  # what made the clip, as `show.made` writes it: limits, keep, query, the earlier run; "" where that is not known
     pinned: bool = False
     scope: str | None = None  # whose it is; None: nobody's, and shown only to a person who asks for all
     others: tuple[Owner, ...] = ()  # the scopes that have these very bytes too

@@ -45,6 +45,7 @@ def to_json(record: Record, **more: Any) -> bytes:
         "kind": record.kind,
         "why": record.why,
         "notices": record.notices,
+        **({"made": record.made} if record.made else {}),
         "scope": record.scope,
         "others": [[owner.scope, owner.created, owner.call_id, owner.command] for owner in record.others],
         **({} if record.redacted is None else {"redacted": record.redacted}),
@@ -95,6 +96,7 @@ def to_record(facts: dict[str, Any], *, ref: str, pinned: bool) -> Record:
             kind=_text(facts.get("kind", "")),  # records of the first version have neither
             why=tuple((_count(first), _count(last), _text(why)) for first, last, why in facts.get("why", ())),
             notices=tuple(map(_text, facts.get("notices", ()))),
+            made=_text(facts.get("made", "")),
             index=LineIndex(_count(facts["index"]["block"]), tuple(map(_count, facts["index"]["before"]))),
             pinned=pinned,
             redacted=_count_or_none(facts.get("redacted")),

@@ -11,7 +11,7 @@ const SEEN = { all: ["seen", "shown"], part: ["partly", "shown in part"], none: 
 export class Dress {
   constructor(root, id, facts, app) {
     Object.assign(this, { root, id, facts, app });
-    if (facts.kind === "json") this.tree();
+    if (facts.kind.endsWith("json")) this.tree();
     else this.table();
   }
 

@@ -59,7 +59,7 @@ export class OutputView {
     this.lines = new Lines(this.id, facts, { onview: () => this.sayCommand(), onselect: () => this.sayCommand(), fail: (error) => this.app.fail(error) });
     this.summary = h("p", { class: "facts" }, this.sum());
     this.command = h("code", { class: "step", "aria-label": "The command that reads these lines" });
-    const dress = facts.kind === "json" ? "Tree" : TABLES.includes(facts.kind) ? "Table" : "";
+    const dress = facts.kind.endsWith("json") ? "Tree" : TABLES.includes(facts.kind) ? "Table" : "";
     const left = [["lines", "Lines"], ...(dress ? [["dress", dress]] : [])];
     this.left = tabs("The whole output", left, (name) => this.open("left", name));
     this.right = tabs("What the model got", [["model", "As the model saw it"], ["whatif", "What if"], ["back", "Fetched back"]], (name) => this.open("right", name));
@@ -265,11 +265,17 @@ export class OutputView {
         ? "These are the very words the model got: the record holds their hash."
         : seen.same
           ? "Made again with the current settings. The lines are those the model saw; the words around them may differ."
-          : `The model got ${this.facts.row?.shown_tokens ? plural(this.facts.row.shown_tokens, "token") : "another clip"}: that call had options of its own, or the settings have changed since. This is what they would show now; the lines marked on the left are those the model saw.`;
+          : "";
+      if (!words)
+        return put(
+          this.model,
+          h("p", { class: "cost" }, this.facts.row?.shown_tokens ? ["The model got ", h("b", {}, plural(this.facts.row.shown_tokens, "token")), "."] : "The model got another clip than the current settings would give."),
+          h("p", { class: "note" }, `The text cannot be shown. ${seen.reason} The lines marked under "Lines" are those the model saw; "What if" shows what the current settings would give.`),
+        );
       put(
         this.model,
         h("p", { class: "cost" }, h("b", {}, number(seen.tokens.received)), ` tokens of about ${number(seen.tokens.produced)} (${share(seen.tokens.received, seen.tokens.produced)}), of which ${number(Math.max(0, seen.tokens.received - seen.tokens.shown))} are the notice and the markers.`),
-        h("p", { class: seen.exact || seen.same ? "muted" : "note" }, words),
+        h("p", { class: "muted" }, words),
         clipText(seen),
       );
     } catch (error) {

@@ -6,14 +6,15 @@ import { copy, h, put, settle } from "./dom.js";
 import { number, share } from "./format.js";
 
 const MOST = 32_000;
+const NO_RULE = "Change a limit to get the rule for it.";
 
 export class WhatIf {
   constructor(id, app, facts, changed) {
     Object.assign(this, { app, facts, changed, clip: null, seen: null });
     this.ask = latest(`output/${id}/clip`);
     this.fields = {};
-    this.status = h("p", { class: "cost", role: "status", "aria-live": "polite" });
-    this.rule = h("code", { class: "step rule" });
+    this.status = h("p", { class: "cost", role: "status", "aria-live": "polite" }, "Clipping it…");
+    this.rule = h("code", { class: "step rule" }, NO_RULE);
     this.copy = h("button", { type: "button", disabled: true, onclick: () => copy(this.rule.textContent) }, "Copy");
     this.text = h("div", {});
     this.element = h("div", { class: "pane", "data-pane": "whatif", role: "tabpanel", "aria-label": "What if" });
@@ -103,7 +104,7 @@ export class WhatIf {
     put(this.text, clipText(clip));
     if (!given) return;
     const rule = this.toRule(given);
-    this.rule.textContent = rule || "Change a limit to get the rule for it.";
+    this.rule.textContent = rule || NO_RULE;
     this.copy.disabled = !rule;
   }
 
