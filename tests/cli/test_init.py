@@ -477,6 +477,40 @@ def test_a_host_that_cannot_rewrite_says_so(spill, host):
     assert "--rewrite works with claude-code, codex, gemini, copilot, cline." in said.stderr
 
 
+@pytest.fixture
+def without_parser(tmp_path):
+    """The environment of somebody who has not installed the extra `shell`."""
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without/tree_sitter_bash.py").write_text("raise ImportError\n")
+    return {"PYTHONPATH": str(tmp_path / "without")}
+
+
+@pytest.mark.parametrize("words", [("claude-code",), ("codex",), ("gemini", "--dry-run"), ("--all",)])
+def test_without_a_parser_nothing_that_would_rewrite_nothing_is_installed(spill, home, without_parser, words):
+    (home / ".claude").mkdir(parents=True)
+    said = spill("init", *words, "--rewrite", env=without_parser)
+    assert (said.returncode != 0, said.stdout) == (True, "")
+    assert "pip install 'spillover[shell]'" in said.stderr
+    assert tree(home) == {}
+
+
+def test_without_a_parser_the_rest_is_installed_and_taken_out(spill, home, without_parser):
+    assert spill("init", "claude-code", env=without_parser).returncode == 0
+    assert spill("init", "claude-code", "--rewrite", "--uninstall", env=without_parser).returncode == 0
+    assert tree(home) == {}
+
+
+def test_doctor_says_where_lines_are_not_rewritten_for_want_of_a_parser(spill, init, home, without_parser):
+    for host in ("claude-code", "copilot", "codex"):
+        init(host, "--rewrite")
+    assert {ok for _, ok, _ in checked(spill)} == {True}
+    wrong = {host: said for host, ok, said in checked(spill, **without_parser) if not ok}
+    assert {*wrong} == {"claude-code", "copilot", "codex"}
+    assert all("no line is rewritten; install" in said and "'spillover[shell]'" in said for said in wrong.values())
+    init("copilot")  # nothing is asked of it any more
+    assert "copilot" not in {host for host, ok, _ in checked(spill, **without_parser) if not ok}
+
+
 def test_every_host_ends_by_saying_what_it_cannot_do(init):
     from spillover.cli.init import CANNOT, THEN
 

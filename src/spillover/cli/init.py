@@ -9,7 +9,7 @@ from spillover.adapters.install.hosts import FILE_HOST, HOSTS, REWRITING, target
 from spillover.adapters.install.lines import LINES
 from spillover.cli import exits
 from spillover.cli.output import complain, put
-from spillover.errors import UsageError
+from spillover.errors import MissingExtraError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def init(arguments: argparse.Namespace) -> int:
         put(LINES)
         return exits.OK
     chosen = [arguments.host] if arguments.host else _find_hosts()
+    if arguments.rewrite and not arguments.uninstall and not set(REWRITING).isdisjoint(chosen):
+        _check_parser()
     if not chosen:
         put("No agent that spill knows was found in your home folder, or on your PATH.\n")
     for host in chosen:
@@ -101,6 +103,14 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
             if host == "claude-code":
                 _show_rules()
         _warn()
+
+
+def _check_parser() -> None:
+    """Refuse to install what would rewrite nothing: without a parser every line stays as it came."""
+    from spillover.shell.tree import NEEDED, load
+
+    if load() is None:
+        raise MissingExtraError(f"--rewrite needs {NEEDED}; without it, no line would be rewritten.")
 
 
 def _find_hosts() -> list[str]:
