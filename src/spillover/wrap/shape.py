@@ -24,6 +24,11 @@ STRING_CHARS = 200
 SAID = "spillover"
 
 
+#: What stands where an object is met again, in one that is too deep to be written otherwise.
+AGAIN = "…"
+_NOTHING = object()
+
+
 class TooDeepError(ValueError):
     """An object that is too deep, or that contains itself."""
 
@@ -59,6 +64,56 @@ def as_data(value: Any, leave: tuple[type, ...] = (), depth: int = 0) -> Any:
         return [as_data(inner, leave, depth + 1) for inner in value]
     fields = fields_of(value)
     return str(value) if fields is None else {name: as_data(inner, leave, depth + 1) for name, inner in fields.items()}
+
+
+def spell(value: Any, leave: tuple[type, ...] = ()) -> str:
+    """Return any object as JSON on one line, however deep it is; what was met before is written once."""
+    import json
+
+    out: list[str] = []
+    seen: dict[int, object] = {}  # held, so that no other object gets its id
+    stack: list[tuple[str, Any]] = [
+        ("", value)
+    ]  # what stands before a value, and the value; of an end, only the former
+    while stack:
+        before, value = stack.pop()
+        out.append(before)
+        if value is _NOTHING:
+            continue
+        entries = None if isinstance(value, leave) else _entries(value)
+        if not entries:
+            out.append(json.dumps(_spell_leaf(value, leave), ensure_ascii=False))
+        elif id(value) in seen:
+            out.append(f'"{AGAIN}"')
+        else:
+            seen[id(value)] = value
+            named = isinstance(entries, dict)
+            out.append("{" if named else "[")
+            stack.append(("}" if named else "]", _NOTHING))
+            names = (
+                [json.dumps(str(name), ensure_ascii=False) + ": " for name in entries] if named else [""] * len(entries)
+            )
+            inner = [*zip(names, entries.values() if isinstance(entries, dict) else entries, strict=True)]
+            stack += [(", " * (at > 0) + name, one) for at, (name, one) in reversed([*enumerate(inner)])]
+    return "".join(out)
+
+
+def _entries(value: Any) -> dict[Any, Any] | list[Any] | None:
+    """Return what is inside of an object; None where it is a value of its own."""
+    if isinstance(value, (str, *PLAIN, *BYTES)):
+        return None
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (list, tuple, AbstractSet)) and not hasattr(value, "_fields"):
+        return list(value)
+    return fields_of(value)
+
+
+def _spell_leaf(value: Any, leave: tuple[type, ...]) -> Any:
+    try:
+        return as_data(value, leave)
+    except Exception as error:  # noqa: BLE001  somebody else's code
+        return f"{type(value).__name__}: {error!r}"
 
 
 def fields_of(value: Any) -> dict[str, Any] | None:

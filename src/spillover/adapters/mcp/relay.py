@@ -25,6 +25,7 @@ from spillover.adapters.mcp.message import (
     answer,
     dumps,
     messages,
+    read_deep,
     refusal,
     written,
 )
@@ -127,9 +128,8 @@ class Relay:
     async def _read(self) -> None:
         """Pass the client's messages to where they belong."""
         async for line in self.client:
-            found = False
-            for message in messages(line):
-                found = True
+            found = [*messages(line)] or [*filter(None, [read_deep(line)])]
+            for message in found:
                 try:
                     await self._from_client(message)
                 except ConnectionError:
@@ -195,7 +195,7 @@ class Relay:
     async def _refuse(self, message: Message, error: Exception) -> None:
         """Answer a request with what is wrong with it."""
         code = CONNECTION_CLOSED if isinstance(error, ConnectionError) else INTERNAL_ERROR
-        words = str(error) if isinstance(error, ConnectionError) else repr(error)
+        words = str(error) if isinstance(error, (ConnectionError, SpilloverError)) else repr(error)
         if message.is_request:
             with suppress(ConnectionError):
                 await self.client.send(refusal(message.id, code, one_line(words, GARBAGE)))
