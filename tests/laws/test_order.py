@@ -135,6 +135,7 @@ ORDER = """
     adapters.mcp.answer     adapters.mcp.catalog adapters.mcp.noting
     adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url
     adapters.mcp.many
+    adapters.mcp.calling    adapters.mcp.finishing
     adapters.mcp.relay      adapters.mcp.http
     adapters.mcp.servers
     adapters.mcp.run

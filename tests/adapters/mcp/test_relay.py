@@ -7,9 +7,10 @@ import threading
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.mcp import answer, relay
+from spillover.adapters.mcp import answer, calling, finishing, relay
 from spillover.adapters.mcp.catalog import Catalog
-from spillover.adapters.mcp.relay import SMALL, Relay
+from spillover.adapters.mcp.finishing import SMALL
+from spillover.adapters.mcp.relay import Relay
 from spillover.testing import content as stored
 
 FLOOD = "the quick brown fox\n" * 20_000
@@ -42,7 +43,7 @@ async def test_while_a_large_message_is_clipped_others_are_answered(memory, monk
 
         return waits
 
-    for module in (answer, relay):
+    for module in (answer, calling):
         for name in ("tool_result", "prompt_result", "bound_data", "bound_strings"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, slow(getattr(module, name)))
@@ -79,7 +80,7 @@ DEFECTS = {
     "bounding": (answer, "bound_strings", "resources/list"),
     "an error": (answer, "error", "error"),
     "the choices of a tool": (Catalog, "tool", "tools/call"),
-    "the look before": (relay, "surely_fits", "tools/call"),
+    "the look before": (finishing, "surely_fits", "tools/call"),
     "the thread": (asyncio, "to_thread", "tools/call"),
 }
 
