@@ -205,10 +205,14 @@ def show_as_it_came(intake: Intake, choices: Choices) -> Choices:
     data = b"" if intake.spilled else intake.held
     if (is_plain(data) and _is_utf8(data)) or has_invisible(data) or choices.compares or choices.redact != "off":
         return choices
-    guard, seen = choices.guard(), clean(data)
-    if guard is None or guard(seen) != seen or not fits(data.decode("utf-8", "replace"), choices, len(data)):
+    guard, pieces = choices.guard(), intake.pieces
+    # Halves of words that read like ours may come apart, and meet at who reads one of the streams.
+    parts = [data, *(b"".join(piece for stream, piece in pieces if stream == name) for name in dict(pieces))]
+    if guard is None or any(guard(seen) != seen for seen in map(clean, parts)):
         return choices
-    return replace(choices, raw=True)
+    text = data.decode("utf-8", "replace")
+    lines = "\n".join(text.splitlines())  # some readers end a line at a form feed, too
+    return replace(choices, raw=True) if all(fits(each, choices, len(data)) for each in (text, lines)) else choices
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -124,6 +124,11 @@ def test_whatever_fails_a_small_result_is_not_answered(answer, monkeypatch, host
 
 
 @each_event
+def test_a_small_result_is_not_cleaned(answer, host, event):
+    assert answer(host, event("a\r\nb\x1b[31mred\x1b[0m\x07\r\n50%\r100%\n")) is None
+
+
+@each_event
 def test_a_store_that_fails_in_a_way_of_its_own_costs_no_bound(monkeypatch, host, event):
     for on in ("writer", "write", "publish"):
         made = Clipper(Limits(tokens=1_000), store=FailingStore(MemoryStore(), on=on))

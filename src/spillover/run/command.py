@@ -169,19 +169,9 @@ def tool_name(argv0: str) -> str:
     return os.path.basename(argv0) or argv0
 
 
-def split_streams(intake: Intake) -> tuple[tuple[str, bytes], ...]:
-    """Return the pieces of each stream as they came, in order of arrival."""
-    data, at = intake.held, 0
-    pieces: list[tuple[str, bytes]] = []
-    for stream, count in intake.segments:
-        pieces.append((stream, data[at : at + count]))
-        at += count
-    return tuple(pieces)
-
-
 def _streams(intake: Intake, choices: Choices) -> tuple[tuple[str, str], ...]:
     """Return the pieces of each stream in order of arrival; nothing if frames would be left out of one without a word."""
-    pieces = split_streams(intake)
+    pieces = intake.pieces
     looks = [(stream, *choices.look(piece)) for stream, piece in pieces]
     out = [(stream, text) for stream, text, _ in looks]
     left_out = sum(frames for _, _, frames in looks)

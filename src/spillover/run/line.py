@@ -9,7 +9,7 @@ from spillover.base.data import dataclass, replace
 from spillover.errors import UsageError
 from spillover.intake.child import Command
 from spillover.limits import SMALLEST, Limits
-from spillover.run.command import Run, run, split_streams
+from spillover.run.command import Run, run
 from spillover.run.filters import Keeper, Kept
 from spillover.shell.pipes import Pipe, find_pipes
 
@@ -70,7 +70,7 @@ def run_line(
             told.append(f"[{said}]")
         notes, choices = _leave_room(told, choices)
         shown = pipeline.show_as_it_came(intake, choices)
-        pieces = split_streams(intake) if shown.raw and not intake.spilled else ()
+        pieces = tuple(intake.pieces) if shown.raw and not intake.spilled else ()
         return shown
 
     try:

@@ -242,6 +242,7 @@ STATELESS = {"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "copilot-c
     [
         (HANDSHAKE, True),
         (STATELESS, True),
+        ({"clientInfo": {"name": "@cline/core", "version": "0.0.0"}}, True),
         ({}, False),
         ({"clientInfo": {"name": "other"}}, False),
         ({"_meta": 7}, False),
