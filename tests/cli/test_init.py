@@ -591,3 +591,39 @@ def test_whatever_codex_makes_of_its_file_only_ours_is_taken_out(init, home, the
     assert "nothing to do" in init("codex")
     init("codex", "--uninstall")
     assert (home / CODEX).read_text() == without
+
+
+def proxy(*more):
+    return {"command": "spill", "args": ["mcp", *more, "--", "some-server"]}
+
+
+def test_where_several_entries_offer_our_tools_it_says_what_to_do(init, spill, home, tmp_path):
+    file = tmp_path / ".mcp.json"
+    others = {
+        "big": proxy(),
+        "db": proxy("--lines", "50"),
+        "quiet": proxy("--no-tools"),
+        "other": {"command": "x", "args": ["mcp"]},
+    }
+    file.write_text(json.dumps({"mcpServers": others}))
+    said = init("mcp-json", str(file))
+    assert f"spillover and big, db in {file} each offer read_output" in said
+    assert 'Add "--no-tools" to the args of big, db, before "--"' in said
+    told = [one for one in json.loads(spill("doctor", "--json").stdout) if one["check"] == "mcp"]
+    assert [(one["ok"], "big, db" in one["said"]) for one in told] == [(True, True)]
+    file.write_text(json.dumps({"mcpServers": {"big": proxy("--no-tools"), "db": {**proxy(), "disabled": True}}}))
+    assert "--no-tools" not in init("mcp-json", str(file))
+    assert not [one for one in json.loads(spill("doctor", "--json").stdout) if one["check"] == "mcp"]
+
+
+def test_codex_and_gemini_are_told_of_other_entries_that_offer_our_tools(init, home):
+    write(
+        home,
+        {
+            CODEX: '[mcp_servers.big]\ncommand = "spill"\nargs = ["mcp", "--", "x"]\n',
+            GEMINI: json.dumps({"mcpServers": {"big": proxy()}}),
+        },
+    )
+    for host in ("codex", "gemini"):
+        assert "spillover and big" in init(host)
+        assert "each offer" not in init(host, "--uninstall")

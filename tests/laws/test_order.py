@@ -127,6 +127,7 @@ ORDER = """
     adapters.install.edits
     adapters.install.files
     adapters.install.hosts
+    adapters.install.offers
     adapters.mcp.message    adapters.mcp.errors  adapters.mcp.sdk
     adapters.mcp.schema     adapters.mcp.tools   adapters.mcp.reference
     adapters.mcp.fields

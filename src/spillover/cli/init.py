@@ -7,6 +7,7 @@ import os
 from spillover.adapters.install.files import Change, apply, plan_install, plan_removal
 from spillover.adapters.install.hosts import FILE_HOST, HOSTS, REWRITING, targets
 from spillover.adapters.install.lines import LINES
+from spillover.adapters.install.offers import tell_offering
 from spillover.cli import exits
 from spillover.cli.output import complain, put
 from spillover.errors import MissingExtraError, UsageError
@@ -89,7 +90,8 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
     plan = plan_removal if arguments.uninstall else plan_install
     # Everything is known to be possible before anything is changed.
     found = targets(host, scope, os.environ, os.getcwd(), rewrite=rewrite, file=arguments.file)
-    for change in [plan(target) for target in found]:
+    changes = [plan(target) for target in found]
+    for change in changes:
         if not arguments.dry_run:
             apply(change)
         put(_describe(change, would=arguments.dry_run))
@@ -102,6 +104,9 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
             put(REWRITTEN[host] + "\n")
             if host == "claude-code":
                 _show_rules()
+        for change in changes:
+            if said := tell_offering(change.path):
+                put(said + "\n")
         _warn()
 
 

@@ -10,6 +10,7 @@ from shutil import which
 
 from spillover.adapters.install.files import is_installed, plan_install
 from spillover.adapters.install.hosts import COMMAND, HOSTS, SCOPES, targets
+from spillover.adapters.install.offers import tell_offering
 from spillover.errors import UsageError
 from spillover.shell.tree import NEEDED, load
 
@@ -56,6 +57,12 @@ def check_installed(environ: Mapping[str, str], folder: str) -> Iterator[tuple[s
                 if real not in seen and os.path.isfile(real):
                     seen.add(real)
                     yield from _check(host, scope, target)
+    home = environ.get("HOME") or os.path.expanduser("~")
+    for path in sorted(
+        seen | {os.path.realpath(os.path.join(*each)) for each in ((home, ".claude.json"), (folder, ".mcp.json"))}
+    ):
+        if said := tell_offering(path):
+            yield "mcp", True, said
 
 
 def _check(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, str]]:
