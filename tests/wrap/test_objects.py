@@ -170,7 +170,7 @@ AROUND = {
 
 #: Any host would write what contains itself twice 2 to the power of 70 times.
 DEEP = [
-    (around, levels) for around in AROUND for levels in (70, 1_000, 10_000) if (around, levels) != ("itself twice", 70)
+    (around, levels) for around in AROUND for levels in (70, 1_000, 5_000) if (around, levels) != ("itself twice", 70)
 ]
 
 
