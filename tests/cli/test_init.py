@@ -611,6 +611,13 @@ def test_where_several_entries_offer_our_tools_it_says_what_to_do(init, spill, h
     assert 'Add "--no-tools" to the args of big, db, before "--"' in said
     told = [one for one in json.loads(spill("doctor", "--json").stdout) if one["check"] == "mcp"]
     assert [(one["ok"], "big, db" in one["said"]) for one in told] == [(True, True)]
+    mine = {
+        "a": {"command": "spill", "args": ["mcp", "--", "x", "--no-tools"]},
+        "z": {"command": "/opt/bin/spill", "args": ["mcp"]},
+    }
+    file.write_text(json.dumps({"mcpServers": mine}))
+    (told,) = [one for one in json.loads(spill("doctor", "--json").stdout) if one["check"] == "mcp"]
+    assert told["said"].startswith("z and a in ")  # a server's own words are not ours, and z would have nothing left
     file.write_text(json.dumps({"mcpServers": {"big": proxy("--no-tools"), "db": {**proxy(), "disabled": True}}}))
     assert "--no-tools" not in init("mcp-json", str(file))
     assert not [one for one in json.loads(spill("doctor", "--json").stdout) if one["check"] == "mcp"]

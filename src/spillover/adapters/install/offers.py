@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.adapters.install.hosts import NAME, is_our_server
+from spillover.adapters.install.hosts import is_our_server
 from spillover.base.jsonc import read_jsonc
 
 TYPE_CHECKING = False
@@ -17,16 +17,27 @@ MOST_BYTES = 8 << 20
 
 
 def find_offering(path: str) -> list[str]:
-    """Return the names of the entries in a file that offer our tools, ours first; nothing of a file that cannot be read."""
+    """Return the names of the entries in a file that offer our tools; first those with nothing but them."""
     data = _read(path)
     found = [
-        str(name)
+        (_stands_in_front(options), str(name))
         for key in KEYS
         if isinstance(servers := data.get(key), dict)
         for name, server in servers.items()
-        if is_our_server(server) and "--no-tools" not in server["args"] and not server.get("disabled")
+        if is_our_server(server) and not server.get("disabled")
+        if "--no-tools" not in (options := _options(server["args"]))
     ]
-    return sorted(found, key=lambda name: name != NAME)
+    return [name for _, name in sorted(found, key=lambda each: each[0])]
+
+
+def _options(args: list[Any]) -> list[str]:
+    """Return the words for `spill mcp`, up to the command of the server behind it."""
+    words = [*map(str, args)]
+    return words[: words.index("--") + 1] if "--" in words else words
+
+
+def _stands_in_front(options: list[str]) -> bool:
+    return any(word == "--" or word.startswith(("--url", "--servers")) for word in options)
 
 
 def tell_offering(path: str) -> str:
