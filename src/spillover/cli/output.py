@@ -24,7 +24,9 @@ def put(text: str | bytes, fd: int = 1, *, raw: bool = False, end: bool = False)
     `end`: the last line gets its newline, as on a terminal; an output that was not cut passes as it came.
     """
     if isinstance(text, bytes) and (not raw or os.isatty(fd)):
-        text = text.decode("utf-8", "replace")
+        from spillover.view.clean import clean  # for those who read it as it came, and have a terminal
+
+        text = clean(text)
     if isinstance(text, str):
         text = text if raw and not os.isatty(fd) else make_harmless(text)
         if text and not text.endswith("\n") and (end or os.isatty(fd)):
