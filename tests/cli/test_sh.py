@@ -64,6 +64,13 @@ def test_what_reads_like_a_notice_or_cannot_be_seen_is_marked_however_small(spil
     assert "<U+202E>" in spill("sh", r"printf 'a\u202eb\r\n'").stdout
 
 
+def test_a_secret_in_what_is_shown_as_it_came_is_covered_all_the_same(spill):
+    secret = "sk-ant-api03-" + "abcdefghijklmnop1234567890" * 3
+    for more in ((), ("--profile", "klaude"), ("--profile", "vtcode")):
+        said = spill("sh", *more, f"printf '{secret}\\r\\n'", env={"SPILLOVER_REDACT": "shown"})
+        assert (said.returncode, secret in said.stdout) == (0, False), more
+
+
 def test_json_has_what_was_kept(spill):
     facts = json.loads(spill("sh", "--json", "(seq 9; exit 0) | tail -1").stdout)
     assert (facts["exit_code"], facts["text"]) == (0, "9\n")

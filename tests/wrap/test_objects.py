@@ -190,9 +190,9 @@ def test_an_object_too_deep_to_be_written_lets_nothing_pass(clipper, around, lev
 def test_a_deep_object_that_is_short_is_told_as_the_json_that_no_host_could_write(clipper):
     clipper = dataclasses.replace(clipper, limits=Limits(tokens=5_000))
     bounded = clipper.wrap(
-        returning(nest(1_500, AROUND["a list"], {"a": 1, "b": [], "c": "\u00e9\n", "d": None})), tool="t"
+        returning(nest(1_500, AROUND["a list"], {"a": 1, "b": [], "c": "\u00e9\n", 7: None})), tool="t"
     )()
-    assert bounded == "[" * 1_500 + '{"a": 1, "b": [], "c": "\u00e9\\n", "d": null}' + "]" * 1_500
+    assert bounded == "[" * 1_500 + '{"a": 1, "b": [], "c": "\u00e9\\n", "7": null}' + "]" * 1_500
 
 
 #: Neither JSON nor str() writes more than 4,300 digits; a host with another writer does, and a reader of one field needs none.

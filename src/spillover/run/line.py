@@ -70,7 +70,7 @@ def run_line(
             told.append(f"[{said}]")
         notes, choices = _leave_room(told, choices)
         shown = pipeline.show_as_it_came(intake, choices)
-        pieces = tuple(intake.pieces) if shown.raw and not intake.spilled else ()
+        pieces = () if shown is choices else tuple(intake.pieces)
         return shown
 
     try:

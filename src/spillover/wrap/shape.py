@@ -56,10 +56,7 @@ def as_data(value: Any, leave: tuple[type, ...] = (), depth: int = 0) -> Any:
     if isinstance(value, BYTES):
         return bytes(value).decode("utf-8", "backslashreplace")
     if isinstance(value, Mapping):
-        return {
-            str(spell_int(key) if isinstance(key, int) else key): as_data(inner, leave, depth + 1)
-            for key, inner in value.items()
-        }
+        return {_spell_key(key): as_data(inner, leave, depth + 1) for key, inner in value.items()}
     if isinstance(value, (list, tuple, AbstractSet)) and not hasattr(value, "_fields"):
         return [as_data(inner, leave, depth + 1) for inner in value]
     fields = fields_of(value)
@@ -72,9 +69,8 @@ def spell(value: Any, leave: tuple[type, ...] = ()) -> str:
 
     out: list[str] = []
     seen: dict[int, object] = {}  # held, so that no other object gets its id
-    stack: list[tuple[str, Any]] = [
-        ("", value)
-    ]  # what stands before a value, and the value; of an end, only the former
+    # What stands before a value, and the value; of a closing bracket, only the former.
+    stack: list[tuple[str, Any]] = [("", value)]
     while stack:
         before, value = stack.pop()
         out.append(before)
@@ -90,9 +86,7 @@ def spell(value: Any, leave: tuple[type, ...] = ()) -> str:
             named = isinstance(entries, dict)
             out.append("{" if named else "[")
             stack.append(("}" if named else "]", _NOTHING))
-            names = (
-                [json.dumps(str(name), ensure_ascii=False) + ": " for name in entries] if named else [""] * len(entries)
-            )
+            names = [f"{json.dumps(_spell_key(name), ensure_ascii=False)}: " if named else "" for name in entries]
             inner = [*zip(names, entries.values() if isinstance(entries, dict) else entries, strict=True)]
             stack += [(", " * (at > 0) + name, one) for at, (name, one) in reversed([*enumerate(inner)])]
     return "".join(out)
@@ -107,6 +101,10 @@ def _entries(value: Any) -> dict[Any, Any] | list[Any] | None:
     if isinstance(value, (list, tuple, AbstractSet)) and not hasattr(value, "_fields"):
         return list(value)
     return fields_of(value)
+
+
+def _spell_key(key: Any) -> str:
+    return str(spell_int(key) if isinstance(key, int) else key)
 
 
 def _spell_leaf(value: Any, leave: tuple[type, ...]) -> Any:
