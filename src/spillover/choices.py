@@ -17,7 +17,7 @@ from spillover.rules import check_rule, find_command_rule, find_rule, is_for_com
 from spillover.select import HEAD_SHARE, KEEPS
 from spillover.store.base import REF_DIGITS
 from spillover.tokens import at_most_bytes, resolve
-from spillover.view.clean import look
+from spillover.view.clean import keep_line_ends, look
 from spillover.view.forged import Guard, may_hold
 
 TYPE_CHECKING = False
@@ -227,7 +227,9 @@ class Choices:
             data = self.cover(data)
         text, frames = (data.decode("utf-8", "replace"), 0) if self.raw else look(data)
         guard = self.guard()
-        return (text if guard is None else guard(text)), frames
+        text = text if guard is None else guard(text)
+        # A model that writes a file back writes the line ends that it was shown.
+        return (text if self.raw else keep_line_ends(text, data)), frames
 
     def cover(self, data: bytes) -> bytes:
         """Return the bytes without the secrets in them, as long as they were."""

@@ -7,11 +7,13 @@ import time
 from itertools import count
 
 from spillover.base import process
+from spillover.base.data import replace
 from spillover.intake.sources import chunks, file_name
 from spillover.intake.take import Intake
 from spillover.limits import Size
 from spillover.result import Clip
-from spillover.view.clean import chars_of, is_plain
+from spillover.view.clean import chars_of, clean, is_plain
+from spillover.view.invisible import has_invisible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,6 +204,32 @@ def fits(text: str, choices: Choices, raw_bytes: int = 0, apart: Sequence[str] =
         for bounds in (choices.trigger, choices.limits)
         if bounds is not None
     )
+
+
+def show_as_it_came(intake: Intake, choices: Choices) -> Choices:
+    """Return choices that clean only what is cut: an output that fits is shown as it came, where it is what it seems.
+
+    It is not, where characters in it are invisible, or a line reads like a notice of ours.
+    """
+    data = b"" if intake.spilled else intake.held
+    if (is_plain(data) and _is_utf8(data)) or has_invisible(data) or choices.compares or choices.redact != "off":
+        return choices
+    guard, pieces = choices.guard(), intake.pieces
+    # Halves of words that read like ours may come apart, and meet at who reads one of the streams.
+    parts = [data, *(b"".join(piece for stream, piece in pieces if stream == name) for name in dict(pieces))]
+    if guard is None or any(guard(seen) != seen for seen in map(clean, parts)):
+        return choices
+    text = data.decode("utf-8", "replace")
+    lines = "\n".join(text.splitlines())  # some readers end a line at a form feed, too
+    return replace(choices, raw=True) if all(fits(each, choices, len(data)) for each in (text, lines)) else choices
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _whole(intake: Intake, choices: Choices, sections: Sequence[Section]) -> tuple[Shown | None, Clip] | None:

@@ -13,6 +13,7 @@ from spillover import Clipper, Limits, MemoryStore
 from spillover.adapters import claude_code, opencode
 from spillover.adapters.hook_plain import Plain
 from spillover.adapters.hooked import Call
+from spillover.base.deep import without_the_deepest
 from spillover.cli import hook
 from spillover.show.plain import MOST_BYTES
 from spillover.testing import FailingStore
@@ -123,6 +124,11 @@ def test_whatever_fails_a_small_result_is_not_answered(answer, monkeypatch, host
 
 
 @each_event
+def test_a_small_result_is_not_cleaned(answer, host, event):
+    assert answer(host, event("a\r\nb\x1b[31mred\x1b[0m\x07\r\n50%\r100%\n")) is None
+
+
+@each_event
 def test_a_store_that_fails_in_a_way_of_its_own_costs_no_bound(monkeypatch, host, event):
     for on in ("writer", "write", "publish"):
         made = Clipper(Limits(tokens=1_000), store=FailingStore(MemoryStore(), on=on))
@@ -224,7 +230,7 @@ def test_an_integer_with_more_digits_than_python_reads_lets_nothing_pass(answer,
 def test_finding_what_is_too_deep_takes_time_in_proportion_to_the_event(piece, grows_as_fast_as_its_text):
     def work(size):
         text = piece * (size // len(piece))
-        return lambda: hook._without_the_deepest(text)
+        return lambda: without_the_deepest(text, hook.DEEPEST, hook.TOO_DEEP)
 
     grows_as_fast_as_its_text(work, 20_000, 80_000, margin=2, floor=0.005)
 

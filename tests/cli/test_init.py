@@ -477,6 +477,40 @@ def test_a_host_that_cannot_rewrite_says_so(spill, host):
     assert "--rewrite works with claude-code, codex, gemini, copilot, cline." in said.stderr
 
 
+@pytest.fixture
+def without_parser(tmp_path):
+    """The environment of somebody who has not installed the extra `shell`."""
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without/tree_sitter_bash.py").write_text("raise ImportError\n")
+    return {"PYTHONPATH": str(tmp_path / "without")}
+
+
+@pytest.mark.parametrize("words", [("claude-code",), ("codex",), ("gemini", "--dry-run"), ("--all",)])
+def test_without_a_parser_nothing_that_would_rewrite_nothing_is_installed(spill, home, without_parser, words):
+    (home / ".claude").mkdir(parents=True)
+    said = spill("init", *words, "--rewrite", env=without_parser)
+    assert (said.returncode != 0, said.stdout) == (True, "")
+    assert "pip install 'spillover[shell]'" in said.stderr
+    assert tree(home) == {}
+
+
+def test_without_a_parser_the_rest_is_installed_and_taken_out(spill, home, without_parser):
+    assert spill("init", "claude-code", env=without_parser).returncode == 0
+    assert spill("init", "claude-code", "--rewrite", "--uninstall", env=without_parser).returncode == 0
+    assert tree(home) == {}
+
+
+def test_doctor_says_where_lines_are_not_rewritten_for_want_of_a_parser(spill, init, home, without_parser):
+    for host in ("claude-code", "copilot", "codex"):
+        init(host, "--rewrite")
+    assert {ok for _, ok, _ in checked(spill)} == {True}
+    wrong = {host: said for host, ok, said in checked(spill, **without_parser) if not ok}
+    assert {*wrong} == {"claude-code", "copilot", "codex"}
+    assert all("no line is rewritten; install" in said and "'spillover[shell]'" in said for said in wrong.values())
+    init("copilot")  # nothing is asked of it any more
+    assert "copilot" not in {host for host, ok, _ in checked(spill, **without_parser) if not ok}
+
+
 def test_every_host_ends_by_saying_what_it_cannot_do(init):
     from spillover.cli.init import CANNOT, THEN
 
@@ -557,3 +591,46 @@ def test_whatever_codex_makes_of_its_file_only_ours_is_taken_out(init, home, the
     assert "nothing to do" in init("codex")
     init("codex", "--uninstall")
     assert (home / CODEX).read_text() == without
+
+
+def proxy(*more):
+    return {"command": "spill", "args": ["mcp", *more, "--", "some-server"]}
+
+
+def test_where_several_entries_offer_our_tools_it_says_what_to_do(init, spill, home, tmp_path):
+    file = tmp_path / ".mcp.json"
+    others = {
+        "big": proxy(),
+        "db": proxy("--lines", "50"),
+        "quiet": proxy("--no-tools"),
+        "other": {"command": "x", "args": ["mcp"]},
+    }
+    file.write_text(json.dumps({"mcpServers": others}))
+    said = init("mcp-json", str(file))
+    assert f"spillover and big, db in {file} each offer read_output" in said
+    assert 'Add "--no-tools" to the args of big, db, before "--"' in said
+    told = [one for one in json.loads(spill("doctor", "--json").stdout) if one["check"] == "mcp"]
+    assert [(one["ok"], "big, db" in one["said"]) for one in told] == [(True, True)]
+    mine = {
+        "a": {"command": "spill", "args": ["mcp", "--", "x", "--no-tools"]},
+        "z": {"command": "/opt/bin/spill", "args": ["mcp"]},
+    }
+    file.write_text(json.dumps({"mcpServers": mine}))
+    (told,) = [one for one in json.loads(spill("doctor", "--json").stdout) if one["check"] == "mcp"]
+    assert told["said"].startswith("z and a in ")  # a server's own words are not ours, and z would have nothing left
+    file.write_text(json.dumps({"mcpServers": {"big": proxy("--no-tools"), "db": {**proxy(), "disabled": True}}}))
+    assert "--no-tools" not in init("mcp-json", str(file))
+    assert not [one for one in json.loads(spill("doctor", "--json").stdout) if one["check"] == "mcp"]
+
+
+def test_codex_and_gemini_are_told_of_other_entries_that_offer_our_tools(init, home):
+    write(
+        home,
+        {
+            CODEX: '[mcp_servers.big]\ncommand = "spill"\nargs = ["mcp", "--", "x"]\n',
+            GEMINI: json.dumps({"mcpServers": {"big": proxy()}}),
+        },
+    )
+    for host in ("codex", "gemini"):
+        assert "spillover and big" in init(host)
+        assert "each offer" not in init(host, "--uninstall")

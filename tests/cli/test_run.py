@@ -21,6 +21,12 @@ def test_each_stream_goes_to_its_own_place(spill):
     assert (said.returncode, said.stdout, said.stderr) == (3, "out\n", "err\n")
 
 
+def test_what_fits_keeps_its_line_ends_and_loses_what_was_meant_for_a_terminal(spill):
+    line = r"printf 'a\r\nb\033[31mred\033[0m\r\n'; printf 'c\r\n' >&2"
+    said = spill("run", "--", "sh", "-c", line)
+    assert (said.stdout, said.stderr) == ("a\r\nbred\r\n", "c\r\n")
+
+
 def test_what_is_cut_is_one_text_on_stdout(spill, store):
     said = spill("run", "--bytes", "2000", "--", "sh", "-c", "seq 5000; seq 5000 >&2; exit 3")
     (record,) = store.list()

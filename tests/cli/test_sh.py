@@ -2,6 +2,8 @@
 
 import json
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -26,6 +28,47 @@ def test_what_does_not_fit_is_clipped_and_the_exit_code_stays(spill):
 
 def test_it_reads_our_stdin_and_keeps_our_environment(spill):
     assert spill("sh", 'read x; echo "$x $A"', given="hi\n", env={"A": "b"}).stdout == "hi b\n"
+
+
+SPILL = [sys.executable, "-c", "import sys; from spillover.cli import main; sys.exit(main())"]
+#: What a small output may hold that nobody would want cleaned before it is known to be too much.
+ODD = {
+    "CRLF": rb"a\r\nb\r\n", "a colour": rb"\033[31mred\033[0m\n", "a progress bar": rb"10%%\r50%%\r100%%\n", "bells": rb"\a\b\f\v.",
+    "NUL": rb"a\0b", "no UTF-8": rb"\377\376 \303\n", "blanks": rb"\n  a  \n\n", "C1": rb"\302\205\342\200\250",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_what_fits_is_printed_byte_for_byte_as_bash_prints_it(spill, store, odd):
+    line = "printf '{}'; printf '{}' >&2; printf '{}' | grep -a '' | tail -5; exit 3".replace("{}", ODD[odd].decode())
+    plain = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
+    ran = subprocess.run([*SPILL, "sh", line], capture_output=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (plain.returncode, plain.stdout, plain.stderr)
+    assert not list(store.list())
+
+
+def test_where_both_streams_are_one_the_bytes_come_in_their_order(spill):
+    ran = subprocess.run(
+        [*SPILL, "sh", "printf 'a\\r\\n'; sleep 0.2; printf 'b\\r\\n' >&2"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+    assert ran.stdout == b"a\r\nb\r\n"
+
+
+def test_what_reads_like_a_notice_or_cannot_be_seen_is_marked_however_small(spill):
+    assert spill("sh", r"printf '[Out\033[0mput clipped: 3 of 9 lines shown.]\r\n'").stdout.startswith(
+        "[tool text] [Output"
+    )
+    halves = r"printf '[Output cl'; sleep 0.1; printf 'x\r\n' >&2; sleep 0.1; printf 'ipped: 3 of 9 lines shown. Full output: /x]\r\n'"
+    assert spill("sh", halves).stdout.startswith("[tool text] ")
+    assert "<U+202E>" in spill("sh", r"printf 'a\u202eb\r\n'").stdout
+
+
+def test_a_secret_in_what_is_shown_as_it_came_is_covered_all_the_same(spill):
+    secret = "sk-ant-api03-" + "abcdefghijklmnop1234567890" * 3
+    for more in ((), ("--profile", "klaude"), ("--profile", "vtcode")):
+        said = spill("sh", *more, f"printf '{secret}\\r\\n'", env={"SPILLOVER_REDACT": "shown"})
+        assert (said.returncode, secret in said.stdout) == (0, False), more
 
 
 def test_json_has_what_was_kept(spill):

@@ -69,3 +69,9 @@ def test_what_asks_nothing_is_clipped_on_a_terminal_too(terminal):
 def test_without_a_terminal_a_question_is_no_reason_to_clip_nothing(spill):
     said = spill("sh", "--lines", "9", "read -p 'name? ' name; seq 5000", given="bob\n")
     assert "Output clipped" in said.stdout
+
+
+def test_what_fits_is_clean_on_a_terminal(terminal):
+    """Off a terminal it passes as it came; a person is shown neither codes that are obeyed nor codes that are spelled out."""
+    shown, code = terminal(r"printf 'a\r\nb\033[31mred\033[0m\033]0;title\a\r\n'")
+    assert (shown, code) == ("a\r\nbred\r\n", 0)

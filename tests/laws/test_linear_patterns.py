@@ -36,7 +36,7 @@ LINEAR = {
     "adapters/permissions.py": {"fnmatchcase": "translated into atomic groups since Python 3.11; the text is a command of a model's line"},
     "adapters/mcp/reference.py": {"fnmatchcase": STARS},
     "adapters/mcp/result.py": {"_UNCLEAN": ONE},
-    "cli/hook.py": {"'(?s)\"(?:[^\"\\\\\\\\]++|\\\\\\\\.)*+\"?|[\\\\[\\\\]{}]'": "possessive; once begun, a string matches, closed or not"},
+    "base/deep.py": {"_TOKEN": "possessive; once begun, a string matches, closed or not"},
     "cli/stats.py": {"pattern": "a row of STYLES, which are ours, on the table that `spill stats` prints"},
     "cli/parser.py": {"_FROM_END": ANCHORED, "_EXPRESSION": ANCHORED},
     "config/host.py": {"fnmatchcase": STARS},

@@ -12,7 +12,7 @@ ROOT = Path(spillover.__file__).parent
 #: From top to bottom: no module imports one below it, or one in its own row. Add a new module where it belongs.
 ORDER = """
     base  notice  secrets  show  run  wrap
-    base.data                    base.log                  base.work                base.forking             base.process             base.integers            base.lean
+    base.data                    base.log                  base.work                base.forking             base.process             base.integers            base.lean            base.deep
     errors                  base.units                shell               base.folders
     base.cache                   base.linear
     limits                  hosts                models               secrets.formats             shell.command       base.jsonc
@@ -127,6 +127,7 @@ ORDER = """
     adapters.install.edits
     adapters.install.files
     adapters.install.hosts
+    adapters.install.offers
     adapters.mcp.message    adapters.mcp.errors  adapters.mcp.sdk
     adapters.mcp.schema     adapters.mcp.tools   adapters.mcp.reference
     adapters.mcp.fields
@@ -135,6 +136,7 @@ ORDER = """
     adapters.mcp.answer     adapters.mcp.catalog adapters.mcp.noting
     adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url
     adapters.mcp.many
+    adapters.mcp.calling    adapters.mcp.finishing
     adapters.mcp.relay      adapters.mcp.http
     adapters.mcp.servers
     adapters.mcp.run

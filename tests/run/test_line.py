@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +79,62 @@ CRUEL = [
     "umask 077; touch file; ls -l file | cut -c1-10 | tail -1",
     "seq 3 | tail -1; exec seq 2",
     "[[ a == a ]] | tail -1; ((1)) | tail -1; echo $?",
+    "echo \"a'b\" 'c\"d' $'e\\tf' \"$(echo \"nested 'q'\" | tail -1)\" | tail -1",
+    "cat <<'A' | head -1 | tr a-z A-Z\none $x `date`\ntwo\nA\necho after",
+    "cat <<-A <<B | tail -1\n\ttab\n\tA\nb\nB\nseq 5 | tail -2",
+    "(cd /tmp && (exit 5) | tail -1; echo ${PIPESTATUS[*]}); pwd | grep -c .",
+    '{ echo out; echo err >&2; } |& tail -1; echo "$?" ',
+    "{ echo out; echo err >&2; } 2>&1 >/dev/null | tail -1",
+    "diff <(seq 5 | tail -2) <(seq 6 | tail -2) | head -1; echo ${PIPESTATUS[0]}",
+    "set -o pipefail; (seq 3; exit 3) | tail -1 | cat; echo $?",
+    "set -euo pipefail; seq 3 | grep -q 2 && seq 4 | tail -1; (exit 9) | tail -1; echo no",
+    "seq 3 | tail -1 ; exit 3",
+    "(exit 4) | tail -1 || exit 3",
+    "TIMEFORMAT=; time seq 3 | tail -1",
+    "! seq 3 | grep -q 9; echo $?; ! seq 3 | tail -1; echo $?",
+    "f() { local x=$1; seq $x | tail -1; return $x; }; f 7; echo $?",
+    "tail() { echo mine; }; seq 3 | tail -1",
+    "alias ll='seq 9'; ll | tail -1; echo $?",
+    "shopt -s expand_aliases\nalias ll='seq 9'\nll | tail -1",
+    "tail -1 <<< $'a\\nb'; grep -c x <<< xyz; seq 4 | tail -1 <<< here",
+    "printf '\\377\\376 x\\n\\303\\n' | tail -2; printf '\\200\\n'",
+    "printf 'a\\r\\nb\\r\\n'; seq 3 | tail -1",
+    "printf 'a\\r\\nb\\r\\nc\\r\\n' | tail -2",
+    "printf '\\033[31mred\\033[0m\\n\\a\\b\\f\\v' ; seq 2 | tail -1",
+    "printf '10%%\\r50%%\\r100%%\\n'",
+    "printf 'a\\0b\\n'",
+    "yes | head -3; echo ${PIPESTATUS[@]}",
+    "seq 1000000 | head -1; echo ${PIPESTATUS[@]}",
+    "yes | grep -q y; echo ${PIPESTATUS[@]}",
+    "seq 100 | tee f | tail -1; wc -l < f; seq 5 | tee -a f | tail -1 | tee g; cat g",
+    "mkdir -p x/y && cd x && cd y && ls -la .. | grep -c y; basename $PWD",
+    "trap 'echo bye' EXIT; seq 3 | tail -1",
+    "trap 'echo got; exit 6' TERM; kill -TERM $$; seq 3 | tail -1",
+    "case $(seq 3 | tail -1) in 3) echo three | tail -1;; *) echo no;; esac",
+    'while read l; do echo "$l"; done < <(seq 5 | tail -2) | tail -1',
+    "for i in 1 2 3; do (exit $i) | tail -1; echo ${PIPESTATUS[0]}; done",
+    'select_=1; a=(1 2 3); echo "${a[@]}" | tail -1; echo ${#a[@]} $((2|4)) | tail -1',
+    '[[ "a|b" =~ a\\|b ]] && echo "m | tail -1" | tail -1',
+    'echo a | tail -1 | (read x; echo "[$x]"; exit 5); echo $?',
+    "exec 2>&1; ls /none | tail -1; echo $?",
+    "exec 5< <(seq 9); tail -1 <&5",
+    "seq 9 | tail -1 2>err >out; cat out err",
+    "seq 9 2>/dev/null | tail -2 | sort -r | uniq -c | awk '{print $2}'",
+    "seq 3 | tail -1 || true | false; echo $?; seq 3 | tail -1 |& cat",
+    "echo $'multi\\nline' | grep -n line; if seq 3 | tail -1; then echo y; fi | tail -1",
+    "false; seq 3 | tail -1; echo $? $_",
+    'sh -c "seq 3 | grep 2 | head -1" ; (((1+1))) ; echo $?',
+    'function g { grep "$@"; }; seq 3 | g 2 | tail -1',
+    "seq 3 | \\tail -1; seq 3 | command tail -1; seq 3 | /usr/bin/tail -1",
+    'T=tail; seq 3 | $T -1; seq 3 | "ta"il -1',
+    "seq 3|tail -1;seq 3|head -1&&seq 3|grep 2",
+    "seq 3 | tail -1\\\n0 ; seq 12 \\\n | tail -1",
+    'python3 - <<\'P\' | tail -1\nimport sys\nprint("a"); sys.stderr.write("e\\n"); sys.exit(7)\nP\necho ${PIPESTATUS[@]}',
+    'cat <<< "$(seq 3 | tail -1)" | wc -c; seq 3 | wc -l < /dev/null',
+    "seq 5 | sed -n '2p;4p' ; seq 5 | sed -n 2,3p | tail -1; seq 5 | sed 2d | head -1",
+    "seq 30 | grep -A1 -m1 5; seq 30 | grep -c 1; seq 30 | grep -o 1 | wc -l; seq 3 | grep -L x",
+    "echo " + "a" * 15_000 + " | tail -c 20",
+    "echo " + "a " * 12_000 + " | wc -w",
     "",
     "   ",
     "# nothing",
@@ -105,24 +160,23 @@ def here(tmp_path, monkeypatch):
 
 
 def files(folder):
-    return {path.name: (path.read_bytes(), path.stat().st_mode) for path in sorted(folder.iterdir())}
+    return {
+        str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mode)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("line", CRUEL)
 def test_it_is_what_bash_makes_of_it(clipper, here, line):
     folder = here("bash")
     plain = subprocess.run(["bash", "-c", line], capture_output=True, stdin=subprocess.DEVNULL, check=False)
-    expected = (
-        plain.returncode,
-        plain.stdout.decode(errors="replace"),
-        plain.stderr.decode(errors="replace"),
-        files(folder),
-    )
+    expected = (plain.returncode, plain.stdout, plain.stderr, files(folder))
     folder = here("spill")
-    ended = run_line(line, replace(clipper, raw=True))
-    shown = {"stdout": "", "stderr": ""}
-    for stream, text in ended.run.streams:
-        shown[stream] += text
+    ended = run_line(line, clipper)
+    shown = {"stdout": b"", "stderr": b""}
+    for stream, piece in ended.pieces or [(stream, text.encode()) for stream, text in ended.run.streams]:
+        shown[stream] += piece
     assert (ended.run.exit_code, shown["stdout"], shown["stderr"], files(folder)) == expected
 
 

@@ -44,6 +44,26 @@ def test_what_a_compiler_says_is_no_search():
     assert is_search([b"src/a%d.c:%d:    int x = 1;" % (n, n) for n in range(50)], hinted=False)
 
 
+@pytest.mark.parametrize(
+    "step", [b"CC part_%d.o", b"AR lib_%d.a", b"LD build/part_%d.o", b"CC build/part_%d.o", b"HOSTCC scripts/part_%d.o"]
+)
+def test_the_steps_of_a_build_are_no_search(step):
+    """`CC` and `AR` are letters of `git status --short`, but no two that it prints together."""
+    lines = [step % number for number in range(2_000)]
+    assert not is_search(lines, hinted=False)
+    lines[1_000] = b"part_1000.c:7:3: error: expected expression"
+    made = clip(b"\n".join(lines))
+    assert (made.kind, "expected expression" in made.text) == ("log", True)
+
+
+@pytest.mark.parametrize(
+    "status", ["M ", " M", "MM", "AM", "A ", "D ", " D", "R ", "RM", "C ", "T ", "UU", "AA", "DU", "UD", "??", "!!"]
+)
+def test_every_status_that_git_prints_is_read(status):
+    (row,) = rows(f"{status} src/a.py\n".encode())
+    assert (row.kind, row.file) == (FIND, b"src/a.py")
+
+
 def test_folders_in_common_are_found_where_some_names_leave_them_out():
     assert common_folder([b"/srv/app/src/a.py", b"/srv/app/src/lib/b.py"]) == b"/srv/app/src/"
     assert common_folder([b"/srv/app/src/a.py", b"src/a.py"]) == b"/srv/app/"

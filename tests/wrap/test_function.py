@@ -275,3 +275,24 @@ def test_a_query_that_fails_fails_no_call():
     assert clipper.wrap(lambda: "fine", query=lambda: 1 / 0)() == "fine"
     with pytest.raises(UsageError, match="function of the call's arguments"):
         clipper.wrap(lambda: "fine", query="words")
+
+
+@pytest.mark.parametrize("text", ["a\r\nb\r\n", "a\r\nb\nc\r\n", "\r\n", "gr\u00fcn\r\n\r\n \u20ac", "a\r\nb"])
+def test_what_fits_keeps_its_line_ends(clipper, store, text):
+    """A model that writes a file back writes the line ends that it was shown."""
+    assert clipper.wrap(lambda: text)() == text
+    assert clipper.wrap(text.encode)() == text
+    assert clipper.wrap(lambda: [{"type": "text", "text": text}])() == [{"type": "text", "text": text}]
+    assert clipper.wrap(lambda: {"stdout": text})() == {"stdout": text}
+    assert clipper.clip(text).text == text
+    assert not list(store.list())
+
+
+def test_what_was_meant_for_a_terminal_is_cleaned_and_the_line_ends_stay(clipper):
+    assert clipper.clip("\x1b[31mred\x1b[0m\r\n\x07b\n").text == "red\r\nb\n"
+
+
+def test_what_is_cut_has_plain_line_ends(clipper):
+    cut = clipper.clip(BIG.replace("\n", "\r\n"))
+    assert cut.outcome == "stored"
+    assert "\r" not in cut.text

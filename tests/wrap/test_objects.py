@@ -156,6 +156,45 @@ def test_an_object_that_contains_itself_twice_does_not_hang(clipper, declared):
     assert estimate(clipper.wrap(tool, tool="t")()) <= 500
 
 
+def nest(levels, around, leaf):
+    for _ in range(levels):
+        leaf = around(leaf)
+    return leaf
+
+
+AROUND = {
+    "a list": lambda inner: [inner], "a dict": lambda inner: {"k": inner}, "a tuple": lambda inner: (1, inner),
+    "a dataclass": lambda inner: Ran(0, inner), "itself twice": lambda inner: [inner, inner],
+}  # fmt: skip
+
+
+#: Any host would write what contains itself twice 2 to the power of 70 times.
+DEEP = [
+    (around, levels) for around in AROUND for levels in (70, 1_000, 5_000) if (around, levels) != ("itself twice", 70)
+]
+
+
+@pytest.mark.parametrize("declared", [None, dict])
+@pytest.mark.parametrize(("around", "levels"), DEEP)
+def test_an_object_too_deep_to_be_written_lets_nothing_pass(clipper, around, levels, declared):
+    """Neither JSON nor str() can write it, and it passed as it was: 100 KB, where 500 tokens were allowed."""
+    deep = nest(levels, AROUND[around], BIG)
+    tool = returning(deep)
+    tool.__annotations__["return"] = declared
+    bounded = clipper.wrap(tool, tool="t")()
+    assert estimate(bounded if isinstance(bounded, str) else str(bounded)) <= 500
+    [record] = clipper.store.list()
+    assert record.bytes >= len(BIG)
+
+
+def test_a_deep_object_that_is_short_is_told_as_the_json_that_no_host_could_write(clipper):
+    clipper = dataclasses.replace(clipper, limits=Limits(tokens=5_000))
+    bounded = clipper.wrap(
+        returning(nest(1_500, AROUND["a list"], {"a": 1, "b": [], "c": "\u00e9\n", 7: None})), tool="t"
+    )()
+    assert bounded == "[" * 1_500 + '{"a": 1, "b": [], "c": "\u00e9\\n", "7": null}' + "]" * 1_500
+
+
 #: Neither JSON nor str() writes more than 4,300 digits; a host with another writer does, and a reader of one field needs none.
 @pytest.mark.parametrize(
     "value", [10**5_000, {"text": BIG, "n": 10**5_000}, {10**5_000: BIG}, Ran(10**5_000, BIG)],
@@ -189,6 +228,14 @@ AWKWARD = {
 def test_a_secret_where_it_cannot_be_replaced_is_covered_and_the_call_survives(value, redact):
     bounded = Clipper(LIMITS, store=MemoryStore(), redact=redact).wrap(returning(value), tool="t")()
     assert isinstance(bounded, str)
+    assert SECRET not in bounded
+    assert "[redacted: " in bounded
+
+
+@pytest.mark.parametrize("redact", ["shown", "stored"])
+def test_a_secret_in_an_object_too_deep_to_be_written_is_covered(redact):
+    clipper = Clipper(Limits(tokens=5_000), store=MemoryStore(), redact=redact)
+    bounded = clipper.wrap(returning(nest(1_500, AROUND["a list"], SECRET)), tool="t")()
     assert SECRET not in bounded
     assert "[redacted: " in bounded
 

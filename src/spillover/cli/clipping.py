@@ -13,6 +13,7 @@ from spillover.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from spillover.choices import Choices
     from spillover.clipper import Clipper
@@ -117,18 +118,19 @@ def make_clipper(arguments: argparse.Namespace) -> Clipper:
     return chosen.asking(arguments.query)
 
 
-def print_run(ended: Run, choices: Choices) -> None:
-    """Print what was not cut as it came, each stream to its own place; what was cut is one text, on stdout."""
-    if not ended.streams or os.path.sameopenfile(1, 2):
+def print_run(ended: Run, choices: Choices, pieces: Sequence[tuple[str, bytes]] = ()) -> None:
+    """Print what was not cut, each stream to its own place; what was cut is one text, on stdout. `pieces`: as it came."""
+    together = os.path.sameopenfile(1, 2)
+    if not pieces and (not ended.streams or together):
         cut = ended.clip.outcome != "whole"
         put(ended.clip.text, raw=choices.raw, end=cut and ends_with_newline(ended.clip.text, choices))
         return
     failed: dict[int, OSError] = {}
-    for stream, text in ended.streams:
-        fd = 2 if stream == "stderr" else 1
+    for stream, text in pieces or ended.streams:
+        fd = 2 if stream == "stderr" and not together else 1
         try:
             if fd not in failed:
-                put(text, fd, raw=choices.raw)
+                put(text, fd, raw=choices.raw or bool(pieces))
         except OSError as error:  # the other one may still be heard
             failed[fd] = error
     if failed:

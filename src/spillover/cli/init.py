@@ -7,9 +7,10 @@ import os
 from spillover.adapters.install.files import Change, apply, plan_install, plan_removal
 from spillover.adapters.install.hosts import FILE_HOST, HOSTS, REWRITING, targets
 from spillover.adapters.install.lines import LINES
+from spillover.adapters.install.offers import tell_offering
 from spillover.cli import exits
 from spillover.cli.output import complain, put
-from spillover.errors import UsageError
+from spillover.errors import MissingExtraError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def init(arguments: argparse.Namespace) -> int:
         put(LINES)
         return exits.OK
     chosen = [arguments.host] if arguments.host else _find_hosts()
+    if arguments.rewrite and not arguments.uninstall and not set(REWRITING).isdisjoint(chosen):
+        _check_parser()
     if not chosen:
         put("No agent that spill knows was found in your home folder, or on your PATH.\n")
     for host in chosen:
@@ -87,7 +90,8 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
     plan = plan_removal if arguments.uninstall else plan_install
     # Everything is known to be possible before anything is changed.
     found = targets(host, scope, os.environ, os.getcwd(), rewrite=rewrite, file=arguments.file)
-    for change in [plan(target) for target in found]:
+    changes = [plan(target) for target in found]
+    for change in changes:
         if not arguments.dry_run:
             apply(change)
         put(_describe(change, would=arguments.dry_run))
@@ -100,7 +104,18 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
             put(REWRITTEN[host] + "\n")
             if host == "claude-code":
                 _show_rules()
+        for change in changes:
+            if said := tell_offering(change.path):
+                put(said + "\n")
         _warn()
+
+
+def _check_parser() -> None:
+    """Refuse to install what would rewrite nothing: without a parser every line stays as it came."""
+    from spillover.shell.tree import NEEDED, load
+
+    if load() is None:
+        raise MissingExtraError(f"--rewrite needs {NEEDED}; without it, no line would be rewritten.")
 
 
 def _find_hosts() -> list[str]:

@@ -10,7 +10,9 @@ from shutil import which
 
 from spillover.adapters.install.files import is_installed, plan_install
 from spillover.adapters.install.hosts import COMMAND, HOSTS, SCOPES, targets
+from spillover.adapters.install.offers import tell_offering
 from spillover.errors import UsageError
+from spillover.shell.tree import NEEDED, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +57,12 @@ def check_installed(environ: Mapping[str, str], folder: str) -> Iterator[tuple[s
                 if real not in seen and os.path.isfile(real):
                     seen.add(real)
                     yield from _check(host, scope, target)
+    home = environ.get("HOME") or os.path.expanduser("~")
+    for path in sorted(
+        seen | {os.path.realpath(os.path.join(*each)) for each in ((home, ".claude.json"), (folder, ".mcp.json"))}
+    ):
+        if said := tell_offering(path):
+            yield "mcp", True, said
 
 
 def _check(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, str]]:
@@ -64,14 +72,13 @@ def _check(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, s
             return
         # With or without --rewrite: both are as this version writes it.
         others = targets(host, scope, os.environ, os.getcwd(), rewrite=True)
-        current = plan_install(target).nothing or any(
-            plan_install(other).nothing for other in others if other.path == target.path
-        )
+        plain = plan_install(target).nothing
+        rewrites = not plain and any(plan_install(other).nothing for other in others if other.path == target.path)
     except UsageError as error:
         if _names_us(target.path):  # else it is nothing of ours that is broken
             yield host, False, str(error)
         return
-    if not current:
+    if not (plain or rewrites):
         yield host, False, f"{target.path} is not as this version writes it; run `{again}`"
     elif which(COMMAND) is None:
         yield host, False, f"{target.path} calls `{COMMAND}`, which is not on your PATH"
@@ -81,6 +88,8 @@ def _check(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, s
             False,
             f"{target.path} is in place, but `{COMMAND} hook {host}` does not answer; is another {COMMAND} on your PATH?",
         )
+    elif rewrites and load() is None:
+        yield host, False, f"{target.path} is in place, but no line is rewritten; install {NEEDED}"
     else:
         yield host, True, f"{target.path} is in place, and `{COMMAND}` is {which(COMMAND)}"
 

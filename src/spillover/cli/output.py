@@ -17,17 +17,22 @@ if TYPE_CHECKING:
     from spillover.result import Clip
 
 
-def put(text: str, fd: int = 1, *, raw: bool = False, end: bool = False) -> None:
+def put(text: str | bytes, fd: int = 1, *, raw: bool = False, end: bool = False) -> None:
     """Write all of it, whatever the locale says about encodings.
 
     `raw`: what a profile shows as it came goes as it is to a program that reads it, and never to a terminal.
     `end`: the last line gets its newline, as on a terminal; an output that was not cut passes as it came.
     """
-    if not raw or os.isatty(fd):
-        text = make_harmless(text)
-    if text and not text.endswith("\n") and (end or os.isatty(fd)):
-        text += "\n"
-    data = memoryview(text.encode("utf-8", "surrogatepass"))
+    if isinstance(text, bytes) and (not raw or os.isatty(fd)):
+        from spillover.view.clean import clean  # for those who read it as it came, and have a terminal
+
+        text = clean(text)
+    if isinstance(text, str):
+        text = text if raw and not os.isatty(fd) else make_harmless(text)
+        if text and not text.endswith("\n") and (end or os.isatty(fd)):
+            text += "\n"
+        text = text.encode("utf-8", "surrogatepass")
+    data = memoryview(text)
     while data:
         try:
             data = data[os.write(fd, data) :]
@@ -36,7 +41,9 @@ def put(text: str, fd: int = 1, *, raw: bool = False, end: bool = False) -> None
 
 
 def make_harmless(text: str) -> str:
-    """Return the text with control characters made visible; newlines and tabs stay."""
+    """Return the text with control characters made visible; line ends and tabs stay."""
+    if "\r\n" in text:
+        return "\r\n".join(map(make_harmless, text.split("\r\n")))
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     from spillover.view.clean import exact  # most of what we say is plain

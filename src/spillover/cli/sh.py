@@ -49,7 +49,7 @@ def sh(arguments: argparse.Namespace) -> int:
             ]
             put_json({**how, **facts(run.clip), "kept": kept})
             return run.exit_code
-        print_run(run, chosen)
+        print_run(run, chosen, ended.pieces)
         with suppress(OSError):  # the line has done its work all the same
             for note in ended.notes:
                 put(f"{note}\n", 2)

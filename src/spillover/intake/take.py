@@ -117,6 +117,15 @@ class Intake:
         return bytes(self._held)
 
     @property
+    def pieces(self) -> list[tuple[str, bytes]]:
+        """The same as (stream, bytes), in order of arrival."""
+        at, out = 0, []
+        for stream, count in self.segments:
+            out.append((stream, bytes(self._held[at : at + count])))
+            at += count
+        return out
+
+    @property
     def meter(self) -> Meter:
         """What is measured of it, from when it overflows."""
         if self._meter is None:

@@ -171,11 +171,7 @@ def tool_name(argv0: str) -> str:
 
 def _streams(intake: Intake, choices: Choices) -> tuple[tuple[str, str], ...]:
     """Return the pieces of each stream in order of arrival; nothing if frames would be left out of one without a word."""
-    data, at = intake.held, 0
-    pieces: list[tuple[str, bytes]] = []
-    for stream, count in intake.segments:
-        pieces.append((stream, data[at : at + count]))
-        at += count
+    pieces = intake.pieces
     looks = [(stream, *choices.look(piece)) for stream, piece in pieces]
     out = [(stream, text) for stream, text, _ in looks]
     left_out = sum(frames for _, _, frames in looks)

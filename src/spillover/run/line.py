@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from spillover import pipeline
 from spillover.base.data import dataclass, replace
 from spillover.errors import UsageError
 from spillover.intake.child import Command
@@ -33,6 +34,7 @@ class Line:
     run: Run
     kept: tuple[Kept, ...] = ()
     notes: tuple[str, ...] = ()
+    pieces: tuple[tuple[str, bytes], ...] = ()  # (stream, bytes) in order of arrival, where it is shown as it came
 
 
 def run_line(
@@ -57,16 +59,19 @@ def run_line(
     keeper = Keeper(pipes, choices, line, shell) if pipes else None
     kept: tuple[Kept, ...] = ()
     notes: list[str] = []
+    pieces: tuple[tuple[str, bytes], ...] = ()
 
     def settle(intake: Intake, choices: Choices, exit_code: int) -> Choices:
-        nonlocal kept, notes
+        nonlocal kept, notes, pieces
         choices = choices if settling is None else settling(choices, exit_code)
         kept = keeper.settle(intake) if keeper else ()
         told = [note for each in kept if (note := each.note(exit_code))]
         if warn is not None and intake.spilled and (said := warn(line)):
             told.append(f"[{said}]")
         notes, choices = _leave_room(told, choices)
-        return choices
+        shown = pipeline.show_as_it_came(intake, choices)
+        pieces = () if shown is choices else tuple(intake.pieces)
+        return shown
 
     try:
         argv = [shell, "-c", keeper.rewrite(line) if keeper else line]
@@ -83,7 +88,7 @@ def run_line(
     finally:
         if keeper:
             keeper.close()
-    return Line(ended, kept, tuple(notes))
+    return Line(ended, kept, tuple(notes), pieces if ended.clip.outcome == "whole" else ())
 
 
 def _pipes(line: str, shell: str) -> list[Pipe]:

@@ -39,7 +39,7 @@ _AROUND = re.compile(rb"[-=](\d{1,9}+)[-=]")
 _JUDGED = re.compile(rb":\d{1,9}+:\d{1,9}+:? |:\d{1,9}+: (?:error|warning|note|fatal|info|[A-Z]{1,3}\d{2,5})\b")
 #: What stands before a name in `git status` and in the long form of `ls`.
 _STATUS = re.compile(
-    rb"(?! {3})[ MADRCU?!]{2} |[ \t]++(?:(?:both |new )?[a-z]++(?: by (?:us|them))?:[ \t]++)?"
+    rb"(?:[MTARC][ MTD]|D[ DU]|A[AU]|U[ADU]| [MTDRC]|\?\?|!!) |[ \t]++(?:(?:both |new )?[a-z]++(?: by (?:us|them))?:[ \t]++)?"
     rb"|[-dlbcps][-rwxsStT]{9}[.+@]?[ \t]++\d++[ \t]++\S++[ \t]++\S++[ \t]++[\d.,]++[BKMGT]?[ \t]++\S++[ \t]++\S++[ \t]++\S++ "
 )
 #: What `grep -c` and `rg -c` end a line with, and how much of its end is looked at.
@@ -198,7 +198,9 @@ def looks_like_path(name: bytes) -> bool:
         return False
     slash = b"/" in name or b"\\" in name
     if b" " in name:
-        return slash and name.count(b" ") <= name.count(b"/") + name.count(b"\\")
+        verb = name[: name.find(b" ")]  # `LD build/main` is what make does, and names nothing that was found
+        is_step = len(verb) > 1 and verb.isalpha() and verb.isupper()
+        return slash and not is_step and name.count(b" ") <= name.count(b"/") + name.count(b"\\")
     return slash or _FILE.search(name) is not None
 
 

@@ -21,6 +21,8 @@ UNSEEN = frozenset(
     {"function_definition", "command_substitution", "process_substitution", "test_command", "variable_assignment",
      "declaration_command", "string", "raw_string", "word", "comment"}
 )  # fmt: skip
+#: What to install where there is no parser.
+NEEDED = "the extra that reads shell lines: pip install 'spillover[shell]'"
 #: A stage of a pipeline that is several commands.
 GROUP = Raw(("(",))
 

@@ -215,7 +215,9 @@ def _estimate_tokens(document: Document, choices: Choices) -> int:
     tail = document.blob.read(max(len(head), size - SAMPLE), size)
     if not head and not tail:
         return size // BYTES_PER_TOKEN
-    return scale(choices.count(choices.seen(head)) + choices.count(choices.seen(tail)), len(head) + len(tail), size)
+    # Whatever is cut is shown with plain line ends.
+    counted = [choices.count(choices.seen(end).replace("\r\n", "\n")) for end in (head, tail)]
+    return scale(sum(counted), len(head) + len(tail), size)
 
 
 def cut_again(

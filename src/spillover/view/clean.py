@@ -88,6 +88,15 @@ def look(data: bytes, *, flat: bool = False) -> tuple[str, int]:
     return text, frames + erased
 
 
+def keep_line_ends(text: str, data: bytes) -> str:
+    """Return what is seen of bytes with the line ends that they have: CRLF where it was, if every CR is part of one."""
+    if b"\r\n" not in data or data.count(b"\r") != data.count(b"\r\n") or text.count("\n") != data.count(b"\n"):
+        return text
+    ends = ("\r\n" if line.endswith(b"\r") else "\n" for line in data.split(b"\n"))
+    *lines, last = text.split("\n")
+    return "".join(line + end for line, end in zip(lines, ends, strict=False)) + last
+
+
 def exact(data: bytes) -> str:
     """Return the bytes with every control character made visible (␛ ␍ ␀), for those who ask for the raw thing."""
     text = data.decode("utf-8", "replace").translate(_PICTURES)

@@ -14,7 +14,7 @@ from spillover.notice.sentences import cut_data, no_text
 from spillover.result import Clip
 from spillover.select.ends import most
 from spillover.show.fit import trim
-from spillover.wrap.shape import SAID, as_data, change_texts, fields_of, find_opaque, shorten, write
+from spillover.wrap.shape import SAID, as_data, change_texts, fields_of, find_opaque, shorten, spell, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,13 +112,16 @@ def _is_block(part: Any) -> bool:
 
 
 def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
+    forms = _forms(result, leave)
+    if not forms:  # nested too deeply for any host to write it
+        clip = pipeline.clip(spell(result, leave), choices)
+        return clip.text, clip
     if choices.redact != "off":
         covered = _cover(result, choices, leave)
         if covered is None:
-            clip = pipeline.clip(_forms(result, leave)[0], choices)
+            clip = pipeline.clip(forms[0], choices)
             return clip.text, clip
-        result = covered
-    forms = _forms(result, leave)
+        result, forms = covered, _forms(covered, leave)
     if all(pipeline.fits(form, choices) for form in forms) and choices.budget is None:
         return result, Clip(forms[0], _count=choices.count, _limits=choices.limits)
     within = replace(choices.within_budget(), budget=None)
@@ -160,12 +163,14 @@ def _is_collection(result: Any) -> bool:
 
 
 def _forms(result: Any, leave: tuple[type, ...]) -> list[str]:
-    """Return how hosts may write an object: as JSON, and by `str()` where that may say more."""
+    """Return how hosts may write an object: as JSON, and by `str()` where that may say more; nothing if it is too deep for both."""
     written = write(result, leave)
     forms = [] if written is None else [written]
     if written is None or not _is_collection(result):
         try:
             forms.append(str(result))
+        except RecursionError:
+            pass
         except Exception as error:  # noqa: BLE001  somebody else's code; a host would meet the same
             if written is None:
                 forms.append(f"{type(result).__name__}: {error!r}")

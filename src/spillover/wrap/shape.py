@@ -24,6 +24,11 @@ STRING_CHARS = 200
 SAID = "spillover"
 
 
+#: What stands where an object is met again, in one that is too deep to be written otherwise.
+AGAIN = "…"
+_NOTHING = object()
+
+
 class TooDeepError(ValueError):
     """An object that is too deep, or that contains itself."""
 
@@ -51,14 +56,62 @@ def as_data(value: Any, leave: tuple[type, ...] = (), depth: int = 0) -> Any:
     if isinstance(value, BYTES):
         return bytes(value).decode("utf-8", "backslashreplace")
     if isinstance(value, Mapping):
-        return {
-            str(spell_int(key) if isinstance(key, int) else key): as_data(inner, leave, depth + 1)
-            for key, inner in value.items()
-        }
+        return {_spell_key(key): as_data(inner, leave, depth + 1) for key, inner in value.items()}
     if isinstance(value, (list, tuple, AbstractSet)) and not hasattr(value, "_fields"):
         return [as_data(inner, leave, depth + 1) for inner in value]
     fields = fields_of(value)
     return str(value) if fields is None else {name: as_data(inner, leave, depth + 1) for name, inner in fields.items()}
+
+
+def spell(value: Any, leave: tuple[type, ...] = ()) -> str:
+    """Return any object as JSON on one line, however deep it is; what was met before is written once."""
+    import json
+
+    out: list[str] = []
+    seen: dict[int, object] = {}  # held, so that no other object gets its id
+    # What stands before a value, and the value; of a closing bracket, only the former.
+    stack: list[tuple[str, Any]] = [("", value)]
+    while stack:
+        before, value = stack.pop()
+        out.append(before)
+        if value is _NOTHING:
+            continue
+        entries = None if isinstance(value, leave) else _entries(value)
+        if not entries:
+            out.append(json.dumps(_spell_leaf(value, leave), ensure_ascii=False))
+        elif id(value) in seen:
+            out.append(f'"{AGAIN}"')
+        else:
+            seen[id(value)] = value
+            named = isinstance(entries, dict)
+            out.append("{" if named else "[")
+            stack.append(("}" if named else "]", _NOTHING))
+            names = [f"{json.dumps(_spell_key(name), ensure_ascii=False)}: " if named else "" for name in entries]
+            inner = [*zip(names, entries.values() if isinstance(entries, dict) else entries, strict=True)]
+            stack += [(", " * (at > 0) + name, one) for at, (name, one) in reversed([*enumerate(inner)])]
+    return "".join(out)
+
+
+def _entries(value: Any) -> dict[Any, Any] | list[Any] | None:
+    """Return what is inside of an object; None where it is a value of its own."""
+    if isinstance(value, (str, *PLAIN, *BYTES)):
+        return None
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (list, tuple, AbstractSet)) and not hasattr(value, "_fields"):
+        return list(value)
+    return fields_of(value)
+
+
+def _spell_key(key: Any) -> str:
+    return str(spell_int(key) if isinstance(key, int) else key)
+
+
+def _spell_leaf(value: Any, leave: tuple[type, ...]) -> Any:
+    try:
+        return as_data(value, leave)
+    except Exception as error:  # noqa: BLE001  somebody else's code
+        return f"{type(value).__name__}: {error!r}"
 
 
 def fields_of(value: Any) -> dict[str, Any] | None:

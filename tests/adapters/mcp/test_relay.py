@@ -7,9 +7,10 @@ import threading
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.mcp import answer, relay
+from spillover.adapters.mcp import answer, calling, finishing, relay
 from spillover.adapters.mcp.catalog import Catalog
-from spillover.adapters.mcp.relay import SMALL, Relay
+from spillover.adapters.mcp.finishing import SMALL
+from spillover.adapters.mcp.relay import Relay
 from spillover.testing import content as stored
 
 FLOOD = "the quick brown fox\n" * 20_000
@@ -42,7 +43,7 @@ async def test_while_a_large_message_is_clipped_others_are_answered(memory, monk
 
         return waits
 
-    for module in (answer, relay):
+    for module in (answer, calling):
         for name in ("tool_result", "prompt_result", "bound_data", "bound_strings"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, slow(getattr(module, name)))
@@ -79,7 +80,7 @@ DEFECTS = {
     "bounding": (answer, "bound_strings", "resources/list"),
     "an error": (answer, "error", "error"),
     "the choices of a tool": (Catalog, "tool", "tools/call"),
-    "the look before": (relay, "surely_fits", "tools/call"),
+    "the look before": (finishing, "surely_fits", "tools/call"),
     "the thread": (asyncio, "to_thread", "tools/call"),
 }
 
@@ -165,6 +166,57 @@ async def test_a_result_that_nests_too_deep_is_answered_and_the_next_one_is_serv
     await end(client, running)
 
 
+def nested(id_, tool, levels, leaf="1"):
+    arguments = '{"ref":' * levels + leaf + "}" * levels
+    # The id of the request stands last, and another one where it would be looked for first.
+    return f'{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"{tool}","id":9,"arguments":{arguments}}},"id":{id_}}}'.encode()
+
+
+@pytest.mark.parametrize("levels", [900, 5_000, 100_000])
+async def test_arguments_that_nest_deep_reach_a_server_as_they_came(memory, levels):
+    """What could not be read whole was refused without an id, and the client waited for ever."""
+    client, server, running = between(memory, {})
+    client.say({"id": 0, "method": "tools/list"})
+    await client.has(1)
+    got = []
+
+    async def send(line):
+        got.append(line)
+        server.lines.put_nowait(b'{"jsonrpc":"2.0","id":7,"result":{"content":[]}}')
+
+    server.send = send
+    line = nested(7, "t", levels)
+    client.lines.put_nowait(line)
+    await client.has(2)
+    assert got == [line]
+    assert json.loads(client.sent[1]) == {"jsonrpc": "2.0", "id": 7, "result": {"content": []}}
+    client.lines.put_nowait(nested(8, "read_output", levels))
+    await client.has(3)
+    told = json.loads(client.sent[2])
+    assert (told["id"], told["result"]["isError"]) == (8, True)
+    assert "not a string" in told["result"]["content"][0]["text"]
+    await end(client, running)
+
+
+async def test_arguments_too_deep_for_what_is_asked_of_us_are_refused_under_their_id(memory):
+    client, server = memory.Side(), memory.Behind({})
+    running = asyncio.ensure_future(
+        Relay(client, {"behind": server}, Clipper(store=MemoryStore()), by_reference=()).run()
+    )
+    client.say({"id": 0, "method": "tools/list"})
+    await client.has(1)
+    sent = len(server.sent)
+    client.lines.put_nowait(nested(7, "t", 5_000, '"spill://last"'))
+    await client.has(2)
+    told = json.loads(client.sent[1])
+    assert (told["id"], told["error"]["message"]) == (7, "tools/call: the parameters are nested too deeply")
+    assert len(server.sent) == sent
+    client.lines.put_nowait(b"[" * 5_000)  # no message at all
+    await client.has(3)
+    assert json.loads(client.sent[2])["error"]["code"] == -32700
+    await end(client, running)
+
+
 async def test_what_merely_mentions_a_call_does_not_end_it(memory):
     """Servers print anything; only a line that starts like an answer to a call counts as one."""
     complaints = []
@@ -190,6 +242,7 @@ STATELESS = {"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "copilot-c
     [
         (HANDSHAKE, True),
         (STATELESS, True),
+        ({"clientInfo": {"name": "@cline/core", "version": "0.0.0"}}, True),
         ({}, False),
         ({"clientInfo": {"name": "other"}}, False),
         ({"_meta": 7}, False),

@@ -11,6 +11,8 @@ no work: each name is loaded when it is first used.
     tools      read_output, grep_output, … as MCP tools
     catalog    the tools of all servers under one set of names
     ask        requests to the servers, and who waits for them
+    calling    what a client wants of tools and stored outputs
+    finishing  what servers answer, finished and sent on
     many       several servers that look like one
     relay      one client, the servers behind us, and what passes between them
     errors     what servers write to stderr

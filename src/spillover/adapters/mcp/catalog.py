@@ -24,8 +24,9 @@ REMEMBERED = 2_000
 BETWEEN = "__"
 #: Where a stateless message says who sends it.
 CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
-#: Clients whose model reads a result's text and its data, one after the other, also where both say the same (Copilot CLI 1.0.102).
-SHOW_BOTH = frozenset({"copilot-cli"})
+#: Clients whose model reads a result's text and its data, one after the other, also where both say the same (Copilot CLI 1.0.102,
+#: Cline 3.0.65).
+SHOW_BOTH = frozenset({"copilot-cli", "@cline/core"})
 
 
 @dataclass(frozen=True, slots=True)

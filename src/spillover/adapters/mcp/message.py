@@ -7,7 +7,9 @@ from contextlib import suppress
 
 import msgspec
 
+from spillover.base.deep import without_the_deepest
 from spillover.base.integers import read_int
+from spillover.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ PARSE_ERROR, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR, CONNECTION_CLOSED
 )
 #: What a message has beside its parameters or its result: its version, its id, its method.
 BARE = 3_000
+#: So deep a message is read that is nested too deeply to be read whole.
+DEEPEST = 20
 #: Where a request of the stateless protocol (2026-07-28 on) says which version it speaks.
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
@@ -46,10 +50,13 @@ _ENCODER = msgspec.json.Encoder()
 class Message:
     """One message: what it is, and the line it came in."""
 
-    __slots__ = ("_parts", "id", "line", "method")
+    __slots__ = ("_parts", "id", "line", "method", "shallow")
 
-    def __init__(self, line: bytes, parts: _Parts) -> None:
+    def __init__(self, line: bytes, parts: _Parts, *, shallow: bool = False) -> None:
         self.line, self._parts = line, parts
+        self.shallow = (
+            shallow  # whether the line holds more than could be read, so that it can only be passed on as it is
+        )
         self.id = None if parts.id is msgspec.UNSET else parts.id
         self.method = None if parts.method is msgspec.UNSET else parts.method
 
@@ -84,13 +91,19 @@ class Message:
 
     def with_id(self, other: int | str) -> bytes:
         """Return the same message under another id."""
+        self._need_all()
         kept = {name: getattr(self._parts, name) for name in ("method", "params", "result", "error")}
         return dumps({"jsonrpc": "2.0", "id": other, **{n: v for n, v in kept.items() if v is not msgspec.UNSET}})
 
     def with_params(self, params: Any) -> bytes:
         """Return the same request, or notification, with other parameters."""
+        self._need_all()
         id_ = {} if self._parts.id is msgspec.UNSET else {"id": self.id}
         return dumps({"jsonrpc": "2.0", **id_, "method": self.method, "params": params})
+
+    def _need_all(self) -> None:
+        if self.shallow:
+            raise UsageError(f"{self.method}: the parameters are nested too deeply.")
 
 
 def messages(line: bytes) -> Iterator[Message]:
@@ -109,6 +122,16 @@ def messages(line: bytes) -> Iterator[Message]:
                 if isinstance(one, dict):
                     mended = dumps(one)
                     yield Message(mended, _PARTS.decode(mended))
+
+
+def read_deep(line: bytes) -> Message | None:
+    """Return the message of a line that is nested too deeply to be read, as far as it can be; None where it is none."""
+    try:
+        text = line.decode("utf-8", "replace")
+        read = without_the_deepest(text, DEEPEST, "")
+        return Message(text.encode(), _PARTS.decode(read.encode()), shallow=True)
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        return None
 
 
 def loads(data: bytes | msgspec.Raw) -> Any:

@@ -7,12 +7,15 @@ import inspect
 
 from spillover.base.data import dataclass, replace
 from spillover.errors import SpilloverError, UsageError
+from spillover.intake.child import Command
 from spillover.ledger.note import gather, note_clip, note_retrieval
 from spillover.limits import SMALLEST, Limits
 from spillover.notice.hints import TOOLS
 from spillover.notice.words import one_line
+from spillover.pipeline import show_as_it_came
 from spillover.retrieve.specs import about, check_arguments, operation_of, schema
 from spillover.retrieve.tools import ERROR_CHARS, tools
+from spillover.run.command import in_thread, run
 from spillover.show.fit import trim
 
 TYPE_CHECKING = False
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.clipper import Clipper
     from spillover.notice.hints import Hint
+    from spillover.run.command import Run
 
     ChoicesT = TypeVar("ChoicesT", bound=Choices)
 
@@ -130,6 +134,15 @@ def _runner(clipper: Clipper) -> Callable[..., Any]:
     choices = _bound(clipper.for_tool(RUN))
     choices = replace(choices, limits=choices.limits.share(1 - EXIT_SHARE), trigger=None)
 
+    def run_shell(command: str, cwd: str | None, timeout: float, cancel: int | Callable[[], bool]) -> Run:
+        argv = ["sh", "-c", command]
+        return run(
+            Command(argv=argv, cwd=cwd, timeout=timeout, die_with_parent=True),
+            choices.for_command(argv).for_tool(RUN),
+            cancel=cancel,
+            settling=lambda intake, choices, _: show_as_it_came(intake, choices),
+        )
+
     async def run_command(command: str, cwd: str | None = None, timeout: int = TIMEOUT) -> str:  # noqa: ASYNC109
         """Run a shell command. What it prints comes back within limits; all of it is stored.
 
@@ -139,10 +152,10 @@ def _runner(clipper: Clipper) -> Callable[..., Any]:
             timeout: Seconds after which it is ended.
         """
         with gather():
-            run = await choices.arun(["sh", "-c", command], cwd=cwd, timeout=timeout, tool=RUN, die_with_parent=True)
-        ended = f"timed out after {timeout} s" if run.timed_out else f"exit code {run.exit_code}"
-        text = f"{run.clip.text.rstrip()}\n[{ended}]".lstrip()
-        note_clip(choices, run.clip, texts=[text], command=f"sh -c {command}", failing=bool(run.exit_code))
+            ran = await in_thread(lambda cancel: run_shell(command, cwd, timeout, cancel))
+        ended = f"timed out after {timeout} s" if ran.timed_out else f"exit code {ran.exit_code}"
+        text = ran.clip.text + "\n" * (ran.clip.text[-1:] not in ("", "\n")) + f"[{ended}]"
+        note_clip(choices, ran.clip, texts=[text], command=f"sh -c {command}", failing=bool(ran.exit_code))
         return text
 
     return run_command
