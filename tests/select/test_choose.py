@@ -96,6 +96,17 @@ def test_runs_of_blocks_are_runs_too():
     assert runs(lines)[57:].tolist() == [0, 0, 0]
 
 
+def test_frames_of_a_stack_that_differ_in_the_number_of_a_line_are_no_run():
+    """Of a recursion of scan (184), scan (149), visit (676), visit (677), two of the four places were folded away."""
+    count = range(60)
+    frames, _ = made([10] * 60, template=[0] * 60, frame=count, place=count)
+    assert not runs(frames).any()
+    steps, _ = made([10] * 60, template=[0] * 60, frame=count)  # `#12 copying`, which only looks like a frame
+    warnings, _ = made([10] * 60, template=[0] * 60, frame=count, place=count, warning=count)
+    assert (runs(steps)[1:59] > 0).all()
+    assert (runs(warnings)[1:59] > 0).all()
+
+
 def test_every_family_of_failures_is_named_before_a_block_gets_the_room():
     points = np.full(400, -3.0)
     points[10:60] = 4.0  # a block that would take all of it
