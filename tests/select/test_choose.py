@@ -107,6 +107,19 @@ def test_frames_of_a_stack_that_differ_in_the_number_of_a_line_are_no_run():
     assert (runs(warnings)[1:59] > 0).all()
 
 
+def test_frames_that_begin_like_a_verdict_do_not_take_the_room_of_the_block_around_one():
+    """A logger writes `ERROR pool: at f (pool.go:7)` for each frame; these were taken for as many verdicts to name."""
+    points = np.full(400, -1.0)
+    frames = range(10, 290, 14)
+    points[list(frames)] = 2.0
+    points[300], points[301:310] = 4.0, 1.5
+    said, seen = (made([10] * 400, points, verdict=frames, frame=some)[0] for some in ((), frames))
+    many, few = (choose(candidates(lines, points, points), 250) for lines in (said, seen))
+    assert many[list(frames)].sum() > 2 * few[list(frames)].sum()
+    assert few[300:310].all()
+    assert not many[300:310].all()
+
+
 def test_every_family_of_failures_is_named_before_a_block_gets_the_room():
     points = np.full(400, -3.0)
     points[10:60] = 4.0  # a block that would take all of it

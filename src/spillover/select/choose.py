@@ -220,7 +220,8 @@ def choose(those: Candidates, room: float) -> Array:
     if price(keep, cost) > room:
         keep[:] = False
     # The strongest lines by themselves.
-    verdicts = int((lines.of_class("verdict") & able).sum())
+    verdict = lines.of_class("verdict") & ~lines.of_class("frame")  # no frame is one: `ERROR pool: at f (pool.go:7)`
+    verdicts = int((verdict & able).sum())
     share = PEAKS_OF_MANY if verdicts >= MANY else PEAKS
     alone = OWN * those.own + (1 - OWN) * points
     held = keep.copy()
