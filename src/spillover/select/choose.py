@@ -6,6 +6,7 @@ from spillover.base.data import dataclass
 from spillover.select.arrays import among, group
 from spillover.select.classes import EVIDENCE
 from spillover.select.families import MOST, SURE
+from spillover.select.features import parents
 from spillover.select.fold import runs
 from spillover.select.islands import weak_islands
 
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-#: What a gap marker costs, in tokens. A hole that costs less is filled.
+#: What a gap marker costs, in tokens. A hole that costs up to twice that is filled: one frame in the middle of a stack.
 MARKER = 9
-HOLE = 12
+HOLE = 18
 #: The share of the room for the end, and for the strongest lines before anything around them is added.
 TAIL = 0.10
 PEAKS = 0.25
@@ -45,6 +46,9 @@ HEADINGS = 0.3
 FAMILIES, UNSURE = 0.2, 0.05
 #: And for what is around the first member of a large family, so many lines above it and below it.
 LARGE, WHOLE, ABOVE, BELOW = 8, 0.15, 6, 3
+#: The share of the room for headings: the lines that the strongest are indented under, such as the file of what a linter
+#: found. Each costs at most SHORT tokens.
+PARENTS, SHORT = 0.05, 40
 #: With this many verdicts, naming each is worth more than showing what is around one.
 MANY = 8
 PEAKS_OF_MANY = 0.85
@@ -83,6 +87,7 @@ class Candidates:
     headings: Array  # errors that name their place, as compilers do; the places right above; the first error that says what did not work
     families: Array  # the first line of each family of failures, in the order in which outline names them
     members: Array  # how many each family has
+    parent: Array  # the line that each is indented under; -1 where there is none
     evidence: int  # how many lines say that something failed
     code: float  # the share of lines that look like code
 
@@ -144,6 +149,7 @@ def candidates(
         _headings(lines),
         families,
         members,
+        parents(lines.indent, lines.width == 0),
         seen,
         code,
     )
@@ -226,7 +232,8 @@ def choose(those: Candidates, room: float) -> Array:
     alone = OWN * those.own + (1 - OWN) * points
     held = keep.copy()
     keep = _take(keep, *_strongest(alone, able, cost, room), cost, min(room, price(keep, cost) + share * room))
-    named = _tell_families(keep, those, cost, room)
+    headed = _add_parents(keep, _best(np.flatnonzero(keep & ~held), alone), those, cost, room)
+    named = _tell_families(headed, those, cost, room)
     held |= named & ~keep
     # What is around them.
     grown = _grow(points, cost, (USUAL / room) ** 0.5)
@@ -253,6 +260,18 @@ def _follow(keep: Array, those: Array, cost: Array, room: float) -> Array:
             break
         keep = more
     return keep
+
+
+def _add_parents(keep: Array, peaks: Array, those: Candidates, cost: Array, room: float) -> Array:
+    """Add the lines that the strongest are indented under, as far as there is room."""
+    import numpy as np
+
+    over = those.parent[peaks]
+    over = over[np.sort(np.unique(over, return_index=True)[1])]
+    over = over[(over >= 0) & ~keep[over] & (cost[over] <= SHORT)]
+    more = keep.copy()
+    more[over[np.cumsum(cost[over] + MARKER) <= PARENTS * room]] = True
+    return more if price(more, cost) <= room else keep
 
 
 def _tell_families(keep: Array, those: Candidates, cost: Array, room: float) -> Array:

@@ -121,7 +121,7 @@ def _near(lines: Lines, points: Array) -> Columns:
     same = np.concatenate(([False], lines.prefix[1:] == lines.prefix[:-1]))
     paragraph = _stretches(points, np.cumsum(blank | np.concatenate(([True], blank[:-1]))))
     section = _stretches(points, np.cumsum(lines.of_class("rule")))
-    parent = _parents(lines.indent, blank)
+    parent = parents(lines.indent, blank)
     above = np.where(parent >= 0, points[parent], low)
     return _as_floats(
         {"own": points, "below best": points - best, "rank": np.log2(1 + order)}
@@ -162,7 +162,7 @@ def _stretches(points: Array, number: Array) -> tuple[Array, Array, Array]:
     return np.repeat(best, sizes), np.repeat(sizes, sizes), np.arange(len(points)) - np.repeat(starts, sizes)
 
 
-def _parents(indent: Array, blank: Array) -> Array:
+def parents(indent: Array, blank: Array) -> Array:
     """Return the last line before each that is indented less; -1 where there is none."""
     import numpy as np
 
