@@ -3,6 +3,7 @@
     python bench/recall.py --corpus FOLDER                                        # every corpus there, exact tokens
     python bench/recall.py --corpus FOLDER --tokens estimate                      # the same without a tokenizer
     python bench/recall.py --corpus FOLDER --naive --budgets 2000 --table markdown   # the table in README.md
+    python bench/recall.py --corpus FOLDER --worth default                        # what is shown when limits are a ceiling
 
 The corpus has its own judge, `recall.py`, and the naive cuts in `naive.py`; both are run as they are. They need
 pip install rs-bpe zstandard, and exact tokens need the extra `tokens`.
@@ -20,6 +21,7 @@ import tempfile
 from pathlib import Path
 
 from spillover import Clipper, DirStore, Limits, Redact, pipeline
+from spillover.limits import DEFAULT_WORTH
 
 #: The cuts of `naive.py`, and what a reader calls them.
 NAIVE = {"head": "head", "tail": "tail", "ends": "head + tail", "grep_tail": "grep + tail"}
@@ -43,7 +45,8 @@ SAID = "* told what a host knows of the call: the tool, the command, its words; 
 OURS = "spillover"
 _clippers: dict[tuple[str, int], Clipper] = {}
 FOLDER = tempfile.mkdtemp(prefix="recall-")
-_chosen: dict[str, Redact] = {"redact": "off"}
+_redact: list[Redact] = ["off"]
+_worth: list[float] = [0]
 
 Figures = dict[str, dict[str, float]]
 
@@ -51,7 +54,7 @@ Figures = dict[str, dict[str, float]]
 def preview(log: str, tokens: int, meta: dict[str, str]) -> str:
     """Return what the default clipper lets through at so many tokens, exactly counted, told what a host knows of the call.
 
-    The limits are filled (`worth=0`): bench/thrift.py says what the default leaves out.
+    The limits are filled (`worth=0`) unless --worth says otherwise; bench/thrift.py has the curve.
     """
     return _preview(log, tokens, "o200k_base", meta)
 
@@ -71,7 +74,7 @@ def _preview(log: str, tokens: int, counter: str, meta: dict[str, str]) -> str:
     key = (counter, tokens)
     if key not in _clippers:
         _clippers[key] = Clipper(
-            Limits(tokens=tokens), tokenizer=counter, store=DirStore(FOLDER), redact=_chosen["redact"], worth=0
+            Limits(tokens=tokens), tokenizer=counter, store=DirStore(FOLDER), redact=_redact[0], worth=_worth[0]
         )
     choices = _clippers[key].for_tool(meta.get("tool")).asking(meta.get("description"))
     return pipeline.clip(log, choices, command=meta.get("command")).text
@@ -87,12 +90,15 @@ def main() -> int:
     parser.add_argument("--budgets", default="", help="comma-separated, in tokens (default: the judge's own)")
     parser.add_argument("--tokens", choices=("exact", "estimate"), default="exact")
     parser.add_argument("--redact", choices=("off", "shown", "stored"), default="off", help="with secrets covered")
+    parser.add_argument(
+        "--worth", type=_share, default=0, help="a number from 0, which fills the limits, to 1; or: default"
+    )
     parser.add_argument("--untold", action="store_true", help="give the clipper nothing but the bytes")
     parser.add_argument("--naive", action="store_true", help="measure the naive cuts too, which takes minutes more")
     parser.add_argument("--table", choices=("plain", "markdown"), default="plain")
     parser.add_argument("--json", type=Path, help="write the figures")
     arguments = parser.parse_args()
-    _chosen["redact"] = arguments.redact
+    _redact[0], _worth[0] = arguments.redact, arguments.worth
     if not (arguments.corpus / "recall.py").exists():
         print(f"{arguments.corpus} has no recall.py; --corpus names a folder that has one.", file=sys.stderr)
         return 2
@@ -106,6 +112,17 @@ def main() -> int:
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=1))
     return 0
+
+
+def _share(word: str) -> float:
+    try:
+        share = DEFAULT_WORTH if word == "default" else float(word)
+    except ValueError:
+        share = -1
+    if not 0 <= share <= 1:
+        message = f"{word!r} is no share; use a number from 0 to 1, or default"
+        raise argparse.ArgumentTypeError(message)
+    return share
 
 
 def plain(figures: dict[str, Figures]) -> str:
@@ -135,6 +152,7 @@ def markdown(figures: dict[str, Figures]) -> str:
 
 def _judge(function: str, only: list[str], budgets: str) -> Figures:
     judge = importlib.import_module("recall")
+    sys.modules["bench.recall"] = sys.modules[__name__]  # so that it calls the functions of this run, with its choices
     found = Path(FOLDER) / "figures.json"
     sys.argv = ["recall.py", function, "--json", str(found), *(word for name in only for word in ("--corpus", name))]
     sys.argv += ["--budgets", budgets] if budgets else []

@@ -7,6 +7,7 @@ Who lives here, in the order in which a fit uses them:
 - `trees`: LightGBM in, trees as plain lists out
 - `calibrate`: from points to the probability that a line is needed
 - `recipe`: all of it, from logs to weights, as one function
+- `fingerprint`: what the weights were made of, so that a change without a fit is noticed
 - `measure`: how many logs keep every needed line when their project was left out
 
 A corpus is a file NAME.jsonl.zst (or NAME.jsonl) with a log per line: {"id", "group", "tokens", "log", "needles"}. A needle

@@ -25,6 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
         action="store_true",
         help="measure the recipe with whole projects left out, and the shipped weights; write nothing",
     )
+    parser.add_argument(
+        "--check", action="store_true", help="fit, and compare with the file instead of writing it; 1 if they differ"
+    )
     options = parser.parse_args(arguments)
     try:
         found = logs.read(options.corpus, options.only or logs.CORPORA)
@@ -39,6 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     weights = recipe.weights()
     _show("seen", measure.recall(found, lambda number: recipe.points(weights, number)))
+    if options.check:
+        same = options.out.read_text(encoding="utf-8") == weights.text()
+        print(f"{options.out} is {'the same, byte for byte' if same else 'another file than this fit gives'}")
+        return 0 if same else 1
     options.out.write_text(weights.text(), encoding="utf-8")
     print(f"wrote {options.out}")
     return 0

@@ -73,18 +73,23 @@ def _records(folder: Path, corpus: str) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, io.TextIOWrapper(reader, encoding="utf-8", newline="\n"))
 
 
-def _log(corpus: str, record: dict[str, Any]) -> Log:
-    data = record["log"].encode("utf-8", "replace")
+def lines_in(data: bytes) -> tuple[Lines, Sequence[int]]:
+    """Return the lines of an output that are looked at closely, and where those begin that begin like no others."""
     meter = Meter()
     meter.feed(data, hashing=False)
     document = Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
     seen = look(document, 0, len(data))
-    lines = lines_of(document, seen.pieces)
+    return lines_of(document, seen.pieces), seen.rare
+
+
+def _log(corpus: str, record: dict[str, Any]) -> Log:
+    data = record["log"].encode("utf-8", "replace")
+    lines, rare = lines_in(data)
     needles = [Needle(rows, need == "all") for rows, need in _find(data, lines, record["needles"])]
     needed = np.zeros(len(lines), dtype=bool)
     for needle in needles:
         needed[_one_of_each(needle.rows)] = True
-    return Log(corpus, f"{corpus}/{record['group']}", record["id"], record["tokens"], lines, seen.rare, needed, needles)
+    return Log(corpus, f"{corpus}/{record['group']}", record["id"], record["tokens"], lines, rare, needed, needles)
 
 
 def _find(

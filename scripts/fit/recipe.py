@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scripts.fit import calibrate, folds, trees
+from scripts.fit import calibrate, fingerprint, folds, trees
 
 from spillover.select.features import in_context, own
 from spillover.select.score import add_up
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from scripts.fit.logs import Log
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     Array = Any  # of numpy; its own types say little about what is in one
 
 #: How many trees each table has.
-OWN_TREES, CONTEXT_TREES = 90, 150
+OWN_TREES, CONTEXT_TREES = 90, 107
 #: Of a log, so many lines at most that are not needed.
 OTHERS = 1_000
 #: How much of a log's weight its needed lines have together. With little, the trees learn to tell them from the lines that
@@ -41,12 +42,26 @@ class Weights:
     own: Sequence[Any]
     context: Sequence[Any]
     calibration: Sequence[Sequence[float]] = ()
+    made_of: Mapping[str, object] = field(default_factory=dict)
 
     def text(self) -> str:
-        """Return the file: a tree or a pair to a line."""
+        """Return the file: a tree or a pair to a line, and on the last one what they were made of."""
         tables = {"own": self.own, "context": self.context, "calibration": self.calibration}
         parts = [f'"{name}": [\n  ' + ",\n  ".join(map(json.dumps, rows)) + "\n]" for name, rows in tables.items()]
-        return "{\n" + ",\n".join(parts) + "\n}\n"
+        return "{\n" + ",\n".join([*parts, f'"made of": {json.dumps(self.made_of)}']) + "\n}\n"
+
+
+def settings() -> dict[str, object]:
+    """Return all that a fit is told, but for the logs."""
+    numbers = {"trees": (OWN_TREES, CONTEXT_TREES), "others": OTHERS, "needed": NEEDED_SHARE, "power": CORPUS_POWER}
+    return {
+        **trees.SETTINGS,
+        "in context": trees.IN_CONTEXT,
+        **numbers,
+        "rows": SEED,
+        "folds": folds.FOLDS,
+        "groups": calibrate.GROUPS,
+    }
 
 
 class Recipe:
@@ -70,7 +85,13 @@ class Recipe:
             np.concatenate([log.needed for log in self.logs]),
             np.repeat(np.array(_shares(self.logs)) / size, size),
         )
-        return Weights(everything.own, everything.context, calibration)
+        made_of = {
+            "logs": fingerprint.of_logs(self.logs),
+            "lightgbm": version("lightgbm"),
+            "settings": fingerprint.of_settings(settings()),
+            "features": fingerprint.of_features(),
+        }
+        return Weights(everything.own, everything.context, calibration, made_of)
 
     def points_left_out(self, number: int) -> tuple[Array, Array]:
         """Return the points of the lines of a log, by weights that know nothing of its project."""
@@ -93,7 +114,12 @@ class Recipe:
                 weight.append(self._weight[number])
         names = tuple(columns)
         second = trees.fit(
-            names, np.concatenate(context), np.concatenate(needed), np.concatenate(weight), CONTEXT_TREES
+            names,
+            np.concatenate(context),
+            np.concatenate(needed),
+            np.concatenate(weight),
+            CONTEXT_TREES,
+            trees.SETTINGS | trees.IN_CONTEXT,
         )
         return Weights(first, second)
 

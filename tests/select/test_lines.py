@@ -82,6 +82,7 @@ def test_few_lines_that_begin_like_no_others_are_rare_and_many_are_not():
     ("line", "inside", "outside"),
     [
         ("src/a.c:3:1: error: expected ';'", {"error says", "expected", "place"}, {"none", "passed"}),
+        ("[taskcluster:error] Aborting task...", {"error says"}, {"none"}),
         ("12 tests, 0 errors", {"none", "summary"}, {"error says", "verdict"}),
         ("tests/test_a.py::test_x PASSED", {"passed", "test name"}, {"verdict"}),
         ("gcc -Werror -c error_handler.c", {"none", "progress"}, {"error says", "in capitals"}),

@@ -117,8 +117,14 @@ def test_the_room_grows_as_long_as_what_it_adds_is_worth_it():
     assert worth_room(0.1, 10_000, look(np.where(np.arange(1_000) < 500, 0.15, 0.01))) < 7_500
 
 
-def test_limits_of_4_000_tokens_are_filled():
-    steps = "".join(f"step {number} took {number % 7} ms, nothing of note happened here\n" for number in range(4_000))
-    log = steps + "ERROR: the disk is full\n" + steps
-    clips = [Clipper(Limits(tokens=4_000), worth=worth, store=MemoryStore()).clip(log) for worth in (0, 0.09)]
-    assert clips[0].text == clips[1].text
+def test_small_limits_are_filled_and_larger_ones_end_where_the_default_ends():
+    """Limits of 4,000 tokens were filled, whatever `worth` said: one number means the same for all limits now."""
+    output = log()
+
+    def shown(limit, worth):
+        return Clipper(Limits(tokens=limit), worth=worth, store=MemoryStore()).clip(output)
+
+    assert shown(2_500, 0).text == shown(2_500, DEFAULT_WORTH).text
+    assert estimate(shown(4_000, DEFAULT_WORTH).text) < 0.95 * estimate(shown(4_000, 0).text)
+    assert shown(4_000, DEFAULT_WORTH).ranges == shown(10_000, DEFAULT_WORTH).ranges
+    assert "error: too few arguments" in shown(4_000, 1).text

@@ -6,6 +6,7 @@ from spillover.base.data import dataclass
 from spillover.select.arrays import among, group
 from spillover.select.classes import EVIDENCE
 from spillover.select.families import MOST, SURE
+from spillover.select.features import parents
 from spillover.select.fold import runs
 from spillover.select.islands import weak_islands
 
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-#: What a gap marker costs, in tokens. A hole that costs less is filled.
+#: What a gap marker costs, in tokens. A hole that costs up to twice that is filled: one frame in the middle of a stack.
 MARKER = 9
-HOLE = 12
+HOLE = 18
 #: The share of the room for the end, and for the strongest lines before anything around them is added.
 TAIL = 0.10
 PEAKS = 0.25
@@ -45,6 +46,9 @@ HEADINGS = 0.3
 FAMILIES, UNSURE = 0.2, 0.05
 #: And for what is around the first member of a large family, so many lines above it and below it.
 LARGE, WHOLE, ABOVE, BELOW = 8, 0.15, 6, 3
+#: The share of the room for headings: the lines that the strongest are indented under, such as the file of what a linter
+#: found. Each costs at most SHORT tokens.
+PARENTS, SHORT = 0.05, 40
 #: With this many verdicts, naming each is worth more than showing what is around one.
 MANY = 8
 PEAKS_OF_MANY = 0.85
@@ -86,6 +90,7 @@ class Candidates:
     headings: Array  # errors that name their place, as compilers do; the places right above; the first error that says what did not work
     families: Array  # the first line of each family of failures, in the order in which outline names them
     members: Array  # how many each family has
+    parent: Array  # the line that each is indented under; -1 where there is none
     failing: Array  # the lines that say that something failed: a boolean each
     evidence: int  # how many these are
     code: float  # the share of lines that look like code
@@ -157,6 +162,7 @@ def candidates(
         headings if news is None else headings[news[headings]],
         families,
         members,
+        parents(lines.indent, lines.width == 0),
         failing,
         int(failing.sum()),
         code,
@@ -248,12 +254,14 @@ def choose(those: Candidates, room: float, first: Array | None = None) -> Array:
     if price(keep, cost) > room:
         keep = first.copy()
     # The strongest lines by themselves.
-    verdicts = int((lines.of_class("verdict") & able).sum())
+    verdict = lines.of_class("verdict") & ~lines.of_class("frame")  # no frame is one: `ERROR pool: at f (pool.go:7)`
+    verdicts = int((verdict & able).sum())
     share = PEAKS_OF_MANY if verdicts >= MANY else PEAKS
     held = keep.copy()
     ranked = those.ranked[able[those.ranked]]
     keep = _take(keep, ranked, len(ranked), cost, upto, min(room, price(keep, cost) + share * left))
-    named = _tell_families(keep, those, cost, room, left)
+    headed = _add_parents(keep, _best(np.flatnonzero(keep & ~held), those.alone), those, cost, room)
+    named = _tell_families(headed, those, cost, room, left)
     held |= named & ~keep
     # What is around them.
     grown = _grow(points, cost, (USUAL / room) ** 0.5)
@@ -284,6 +292,17 @@ def _follow(keep: Array, those: Array, cost: Array, room: float) -> Array:
             break
         keep = more
     return keep
+
+
+def _add_parents(keep: Array, peaks: Array, those: Candidates, cost: Array, room: float) -> Array:
+    """Add the lines that the strongest are indented under, as far as there is room."""
+    import numpy as np
+
+    over = np.array([*dict.fromkeys(those.parent[peaks].tolist())], dtype=np.int64)
+    over = over[(over >= 0) & ~keep[over] & (cost[over] <= SHORT)]
+    more = keep.copy()
+    more[over[np.cumsum(cost[over] + MARKER) <= PARENTS * room]] = True
+    return more if price(more, cost) <= room else keep
 
 
 def _tell_families(keep: Array, those: Candidates, cost: Array, room: float, left: float) -> Array:

@@ -64,7 +64,7 @@ CLASSES: dict[str, Class] = {
     "error says": Class(
         (
             r"(?:^|[\s\]:)])(?:fatal |internal compiler |syntax |compile |compilation )?(?:error|fatal|failure)"
-            r"(?:\[\w+\]| \w{1,3}\d{2,5})?\s?[!:]|##\[error\]|[\[(](?:error|fatal|err)[\])]|\bERR!|^E\d+:|: [EF]\d{3,4}: |^error\b|invalid.syntax"
+            r"(?:\[\w+\]| \w{1,3}\d{2,5})?\s?[!:]|##\[error\]|[\[(](?:\w+:)?(?:error|fatal|err)[\])]|\bERR!|^E\d+:|: [EF]\d{3,4}: |^error\b|invalid.syntax"
         ),
         any_case=True,
         role="evidence",

@@ -125,18 +125,22 @@ def _near(lines: Lines, points: Array) -> Columns:
     same = np.concatenate(([False], lines.prefix[1:] == lines.prefix[:-1]))
     paragraph = _stretches(points, np.cumsum(blank | np.concatenate(([True], blank[:-1]))))
     section = _stretches(points, np.cumsum(lines.of_class("rule")))
-    parent = _parents(lines.indent, blank)
+    parent = parents(lines.indent, blank)
     above = np.where(parent >= 0, points[parent], low)
+    shares = _shares({f"{name} around": lines.of_class(name) for name in AROUND} | {"equal prefix around": same})
+    alike = shares.pop("equal prefix around")
+    # The order of features decides between equal splits when trees are fitted.
     return _as_floats(
         {"own": points, "below best": points - best, "rank": np.log2(1 + order)}
         | _windows(points, low)
         | _means(points)
-        | _shares({f"{name} around": lines.of_class(name) for name in AROUND} | {"equal prefix around": same})
+        | shares
         | {
             "command before": _since(lines.of_class("command")),
             "indent against the line before": np.clip(steps(lines.indent, lines.indent[:1]), -8, 8),
             "blank before": np.concatenate(([True], blank[:-1])),
             "blank behind": np.concatenate((blank[1:], [True])),
+            "equal prefix around": alike,
             "first strong before": _since(strong),
             "last strong behind": _since(strong[::-1])[::-1],
             "strong before": np.log2(1 + np.cumsum(strong) - strong),
@@ -164,7 +168,7 @@ def _stretches(points: Array, number: Array) -> tuple[Array, Array, Array]:
     return np.repeat(best, sizes), np.repeat(sizes, sizes), np.arange(len(points)) - np.repeat(starts, sizes)
 
 
-def _parents(indent: Array, blank: Array) -> Array:
+def parents(indent: Array, blank: Array) -> Array:
     """Return the last line before each that is indented less; -1 where there is none."""
     import numpy as np
 
@@ -196,15 +200,15 @@ def _windows(points: Array, otherwise: float) -> Columns:
     count, reach = len(points), WINDOWS[-1][1]
     best = np.full(count + 2 * reach, otherwise, dtype=np.float32)
     best[reach : reach + count] = points
-    out, have = {}, 1  # of how many places, from each on, it is the largest by now
+    before, behind, have = {}, {}, 1  # of how many places, from each on, it is the largest by now
     for near, far in WINDOWS:
         while have < far - near + 1:
             step = min(have, far - near + 1 - have)
             best = np.maximum(best[:-step], best[step:])
             have += step
-        out[f"best {near} to {far} before"] = best[reach - far : reach - far + count]
-        out[f"best {near} to {far} behind"] = best[reach + near : reach + near + count]
-    return out
+        before[f"best {near} to {far} before"] = best[reach - far : reach - far + count]
+        behind[f"best {near} to {far} behind"] = best[reach + near : reach + near + count]
+    return before | behind
 
 
 def _means(points: Array) -> Columns:

@@ -20,11 +20,14 @@ LONGEST_BLOCK = 16
 def runs(lines: Lines, alike: Array = None) -> Array:
     """Return for each line in the middle of a run what the middle costs in tokens; 0 for all others, the first and the last too.
 
-    `alike` says which lines are the same; without it, those that differ in numbers only.
+    `alike` says which lines are the same; without it, those that differ in numbers only. But two frames of a stack that differ
+    in the number of a line are two places: of a recursion, every place is worth showing once.
     """
     import numpy as np
 
-    alike = lines.template if alike is None else alike
+    if alike is None:
+        frame, place, first, warning = map(lines.of_class, ("frame", "place", "place first", "warning"))
+        alike = np.where(frame & place & ~first & ~warning, lines.exact, lines.template.astype(np.int64))
     cost = np.zeros(len(lines))
     upto = np.concatenate(([0.0], np.cumsum(lines.tokens)))
     for period in range(1, LONGEST_BLOCK + 1):

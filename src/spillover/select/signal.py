@@ -19,7 +19,7 @@ from spillover.select.scan import look
 from spillover.select.score import likely, score
 from spillover.select.span import Span
 from spillover.select.wanted import NOTHING
-from spillover.select.worth import SMALL, share_out, thrifty, worth_room
+from spillover.select.worth import FLOOR, share_out, thrifty, worth_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
 
     most = sum(costs)
     worths = share_out([likely(part.points) * part.new for part in parts], [part.lines.tokens for part in parts])
-    if wanted.worth and not nothing_ran(wanted) and most > SMALL and fill(spans(SMALL)) <= 1:
+    if wanted.worth and not nothing_ran(wanted) and most > FLOOR and fill(spans(FLOOR)) <= 1:
         most = worth_room(wanted.worth, most, look)
     room = find_room(most, lambda room: fill(spans(room)), fill([]))
     return spans(room, why=True) if room else keeping(0.5)(document, fill)

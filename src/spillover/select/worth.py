@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-#: So many tokens are always worth their room.
-FLOOR = 2_500
-#: Limits with no more room than this are filled: whoever sets 4,000 tokens has said what an output is worth. It is in
-#: tokens as they are estimated, about a tenth more than there are.
-SMALL = 4_500
+#: So many tokens are always worth their room, as they are estimated: about a tenth more than there are. With less, one log
+#: in twenty loses a needed line that the next thousand tokens would have shown, however sure the points are.
+FLOOR = 3_200
 #: The room grows by this factor as long as what it adds is worth it.
 STEP = 1.2
 #: Or as long as a line is left that is this many times as likely needed.
