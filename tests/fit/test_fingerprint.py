@@ -37,7 +37,9 @@ def test_features_are_those_of_the_fit_or_are_declared(now, made_of):
 def test_features_stand_in_the_order_of_the_fit(now, made_of):
     """Moving one changed every tree: a fit takes the first of equal splits, and draws some features by their number."""
     kept = [name for name in now if name in made_of["features"]]
-    assert kept == [name for name in made_of["features"] if name in now], "put them back, or run `make fit CORPUS=FOLDER`"
+    assert kept == [name for name in made_of["features"] if name in now], (
+        "put them back, or run `make fit CORPUS=FOLDER`"
+    )
 
 
 def test_settings_are_those_of_the_fit(made_of):
