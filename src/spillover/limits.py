@@ -13,7 +13,7 @@ DEFAULT_LINES = 2_000
 DEFAULT_BYTES = 51_200
 DEFAULT_TOKENS = 10_000
 #: How likely what is shown next must be needed, see select/worth.py: chosen on folds of whole projects.
-DEFAULT_WORTH = 0.09
+DEFAULT_WORTH = 0.085
 
 #: Below these a notice, a gap marker and some of the output no longer fit together.
 SMALLEST = {"lines": 4, "bytes": 200, "chars": 200, "tokens": 100}

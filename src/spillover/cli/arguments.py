@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from spillover.limits import DEFAULT_WORTH
+
 _REF = "name from the notice; any unique prefix works, and so does the path"
 _LAST_TOO = f"{_REF}. Or last, or last:WORDS for the newest run of that command or tool"
 HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "mcp-json", "shell")
@@ -44,7 +46,7 @@ def choosing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--worth",
         metavar="SHARE",
-        help="how useful a line must be to be shown, from 0 (fill the limits) to 1; default: 0.09",
+        help=f"how useful a line must be to be shown, from 0 (fill the limits) to 1; default: {DEFAULT_WORTH}",
     )
     parser.add_argument(
         "--hints",
