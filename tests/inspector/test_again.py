@@ -94,6 +94,16 @@ def test_a_clip_that_was_told_against_an_earlier_run_is_made_again_while_that_is
     assert before.ref in seen["reason"]
 
 
+@pytest.mark.parametrize("since", ["good", "last", "bash-0123456789abcdef"])
+@pytest.mark.parametrize("tokens", [300, 1_000])
+def test_a_clip_that_could_not_be_compared_is_made_again(clipper, since, tokens):
+    own = Clipper(Limits(tokens=tokens), store=clipper.store, scope="acme")
+    given = own.clip(OUTPUTS["log"], tool="bash", since=since)
+    assert "Not compared with" in given.text
+    seen = see(clipper, opened(clipper, given.ref))
+    assert (seen["text"], seen["exact"]) == (given.text, True)
+
+
 @pytest.mark.parametrize(
     "made", ["", "{}", "[]", "nonsense", '{"limits": {"tokens": 1}}', '{"limits": 3, "keep": "x"}']
 )

@@ -56,6 +56,18 @@ def test_what_is_inside_of_a_line_can_be_opened(clipper):
     assert [tag["text"] for tag in members(tree, tags, fold=False)["rows"]] == ['"a"', '"b"']
 
 
+def test_a_container_says_how_it_begins_on_one_line(clipper):
+    _, tree = draw(clipper, NDJSON)
+    line = tree.children(0, tree.root()["end"], 0, 1_234, fold=False)["rows"][0]
+    assert line["text"].startswith('"id": 1234, "user": {"name": "user 1234"')
+    assert not line["cut"]
+    _, tree = draw(clipper, json.dumps([{"id": 1, "of": ["x" * 90] * 9}, {}] * 400, indent=2))
+    first, empty = members(tree, tree.root(), fold=False)["rows"][:2]
+    assert first["text"].startswith('"id": 1, "of": [ "xxx')
+    assert (len(first["text"]), first["cut"]) == (dress.PREVIEW_CHARS, True)
+    assert (empty["text"], empty["cut"]) == ("", False)
+
+
 def test_a_line_that_is_no_json_is_text(clipper):
     rows = NDJSON.splitlines(keepends=True)
     _, tree = draw(clipper, "".join([*rows[:1_000], "<b>not json</b>\n", "\n", *rows[1_000:]]))

@@ -197,6 +197,18 @@ def test_json_is_a_tree_that_says_what_was_elided(page, shop):
     expect(page.locator(".tree .string", has_text="E_PARTIAL")).to_be_visible()
 
 
+def test_every_tab_is_in_sight_on_a_phone_and_a_row_of_a_tree_says_how_it_begins(page, shop):
+    page.set_viewport_size({"width": 375, "height": 800})
+    open_output(page, shop, "curl")
+    tabs = page.locator(".tabs button")
+    expect(tabs).to_have_count(5)
+    assert max(tabs.evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")) <= 375
+    expect(page.get_by_role("tab", name="As the model saw it")).to_be_visible()
+    page.click("[data-tab=dress]")
+    page.click(".tree .toggle:has-text('items: [')")
+    expect(page.locator(".tree .preview", has_text='"name": "item 0"').first).to_be_attached()
+
+
 def test_a_table_is_a_table_and_a_diff_is_coloured(page, shop):
     open_output(page, shop, "sql")
     page.click("[data-tab=dress]")

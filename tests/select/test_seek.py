@@ -27,7 +27,7 @@ def test_of_a_log_the_most_telling_name_of_an_error(told, pattern):
     ("kind", "shown", "pattern"),
     [
         ("source", "import os\nclass A:\n    def f(self):\n", "(class|def) "),
-        ("source", "   12\tpub fn run() {\n", "(fn) "),
+        ("source", "   12\tpub fn run() {\n", "fn "),
         ("source", "x = 1\n", ""),
         ("diff", "diff --git a/x b/x\n", "^diff --git"),
         ("diff", "--- a/x\n+++ b/x\n", ""),

@@ -7,7 +7,7 @@ from spillover.base.work import Work
 from spillover.select import grammar
 from spillover.select.listing import is_code, is_numbered
 from spillover.select.outlined import Block, doc_line, outline
-from spillover.select.told import kind_told, suffix_of
+from spillover.select.told import kind_told, prints_file, suffix_of
 from spillover.select.wanted import Wanted
 
 PYTHON = b'''import os
@@ -162,3 +162,22 @@ def test_where_room_is_short_the_longest_definitions_are_named_first():
     clip = Clipper(Limits(tokens=600), store=MemoryStore()).clip(text)
     assert clip.kind == "source"
     assert "class Large:" in clip.text
+
+
+@pytest.mark.parametrize(
+    ("command", "whole"),
+    [("cat src/a.py", True), ("cat -n a.py", True), ("bat a.py", True), ("cat a.py b.py", False), ("cat a.py | tail -80", False), ("sed -n 1,900p a.py", False), ("cat a.py; make", False), ("cat", False), ("", False)],
+)  # fmt: skip
+def test_what_prints_one_file_whole_is_told_from_what_prints_a_part(command, whole):
+    assert prints_file(command) is whole
+
+
+def test_a_large_file_that_cat_printed_has_its_skeleton_and_a_part_of_one_has_how_it_ends(tmp_path):
+    body = "".join(f"        total = total * {line} + self.rate\n" for line in range(40))
+    module = "".join(f"class Part{chr(65 + number)}:\n    def go(self, total):\n{body}\n\n" for number in range(20))
+    file = tmp_path / "part.py"
+    file.write_text(module)
+    clipper = Clipper(Limits(tokens=1_000), store=MemoryStore(), hints="none")
+    whole, part = clipper.run(["cat", str(file)]).clip, clipper.run(["sed", "-n", "1,9999p", str(file)]).clip
+    assert whole.text.count("class Part") == 20
+    assert len(whole.text.rpartition("…]")[2]) < len(part.text.rpartition("…]")[2])

@@ -62,3 +62,18 @@ def test_an_earlier_output_that_has_almost_nothing_in_common_changes_no_choice(c
     assert "lines new" in told
     assert told.count("org.acme") >= 0.8 * alone.text.count("org.acme")
     assert TRACE[0] in told
+
+
+def test_one_new_line_of_a_log_of_records_is_shown_whole_where_there_is_room():
+    thrifty = Clipper(Limits(tokens=1_000), store=MemoryStore(), hints="cli", tool="serve")
+    fine = [f'{{"at": "02:{n // 60:02}:{n % 60:02}", "level": "info", "message": "request done", "path": "/api/items/{n * 37 % 9_973}", "status": 200, "took_ms": {n % 89}}}\n' for n in range(1_200)]  # fmt: skip
+    wrong = '{"at": "02:13:33", "level": "error", "message": "request failed", "path": "/api/items/2275", "status": 500, "took_ms": 48, "cause": "deadlock detected", "query": "update stock set count = count - 1 where item = 2275 and place = 7", "retried": 3}\n'
+    text = tell(thrifty, fine, [*fine[:800], wrong, *fine[801:]])
+    assert wrong in text
+
+
+def test_a_new_line_that_is_longer_than_the_limits_is_shown_in_part(clipper):
+    line = "error: " + " ".join(f"field{number}" for number in range(4_000)) + " at the end of it\n"
+    text = tell(clipper, STEPS, [*STEPS[:300], line, *STEPS[300:]])
+    assert "error: field0" in text
+    assert "at the end of it" in text

@@ -167,6 +167,23 @@ def test_a_diff_of_two_stored_outputs(clipper):
         clipper.diff(new.ref, since="make-0123456789abcdef")
 
 
+def test_a_diff_shows_lines_as_they_are_indents_columns_and_full_stops(clipper):
+    code = "    if it is deep:\n\t\treturn  it.\n   88 |   node->next_ = head;\n      |         ^~~~~"
+    old, new = clipper.clip(log()), clipper.clip(log(error=code))
+    lines = [
+        line.split(": ", 1)[1] for line in clipper.diff(new.ref, since=old.ref).text.splitlines() if line[:1] == "+"
+    ]
+    assert lines == code.split("\n")
+
+
+def test_a_line_of_a_diff_is_one_line_without_what_cannot_be_seen_and_is_cut_where_it_is_long(clipper):
+    old, new = clipper.clip(log()), clipper.clip(log(error="a\x1b[31m\x07b\u202ec\u2028d " + "x" * 5_000))
+    [line] = [line for line in clipper.diff(new.ref, since=old.ref).text.splitlines() if line[:1] == "+"]
+    assert len(line) < 330
+    assert line.endswith("x…")
+    assert line.replace("\t", " ").isprintable()
+
+
 def test_a_diff_fits_and_says_how_to_go_on(clipper):
     old = clipper.clip(log())
     new = clipper.clip(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spillover.select.span import Span
     from spillover.types import HintName
 
-    Told = tuple[Choices, str, tuple[str, str]]
+    Told = tuple[Choices, str, tuple[str, str, str]]
 
 #: What can be tried, by the names that the configuration has for it.
 TRIED = ("tokens", "lines", "bytes", "chars", "keep", "worth", "profile", "query")
@@ -93,8 +93,10 @@ def _known(output: Output) -> dict[str, Any]:
     }
 
 
-def _open_earlier(clipper: Clipper, ref: str, how: str) -> tuple[Against | None, str]:
-    """Return the earlier run that a clip was told against, or why it cannot be."""
+def _open_earlier(clipper: Clipper, ref: str, how: str, reason: str) -> tuple[Against | None, str]:
+    """Return the earlier run that a clip was told against, or why it cannot be; `reason`: why it was not compared then."""
+    if reason:
+        return Against(ref, how, reason), ""
     try:
         record, before = opened(clipper, ref)
     except SpilloverError as error:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: A tree is made of no larger output: all of it is in memory then.
 CAP = 32 << 20
 #: So many members are shown at once, and so much of each.
-PAGE, TEXT_CHARS, KEY_CHARS = 200, 300, 120
+PAGE, TEXT_CHARS, KEY_CHARS, PREVIEW_CHARS = 200, 300, 120, 160
 #: So many members are looked at for one page.
 SCANNED = 50_000
 #: Cells of a row, and characters of a cell.
@@ -98,10 +98,16 @@ class Tree:
                 **node,
                 "type": "object" if opening == b"{" else "array",
                 "count": 0 if inside is None else len(inside) - 1,
+                **self._preview(start + 1, end - 1),
             }
         text = flat(self.data[start : min(end, start + 4 * TEXT_CHARS)])[:TEXT_CHARS]
         kind = "string" if opening == b'"' else "word" if opening in (b"t", b"f", b"n") else "number"
         return {**node, "type": kind, "text": text, "cut": end - start > len(text.encode())}
+
+    def _preview(self, start: int, end: int) -> dict[str, Any]:
+        """Return how a container begins, on one line: which of many it is can be told without opening each."""
+        begins = " ".join(flat(self.data[start : min(end, start + 4 * PREVIEW_CHARS)]).split())
+        return {"text": begins[:PREVIEW_CHARS], "cut": len(begins) > PREVIEW_CHARS or end - start > 4 * PREVIEW_CHARS}
 
     def _seen(self, at: int, end: int) -> str:
         """Return whether the model saw all of these bytes, some, or none."""

@@ -6,7 +6,6 @@ from spillover.base.data import dataclass
 from spillover.errors import StoreError
 from spillover.notice.calls import next_call
 from spillover.notice.since import since_line
-from spillover.notice.words import one_line
 from spillover.retrieve.answer import answer, fill
 from spillover.retrieve.last import find
 from spillover.retrieve.opening import opened
@@ -113,5 +112,8 @@ def _read(sign: str, found: Found, document: Document) -> Iterator[_Row]:
 def _clean(line: bytes, document: Document) -> str:
     from spillover.view.clean import flat
 
-    text = one_line(flat(line[: 4 * LINE_CHARS]), LINE_CHARS)
+    text = flat(line[: 4 * LINE_CHARS]).rstrip()  # its indent and its columns say something
+    text = "".join(char if char.isprintable() or char == "\t" else " " for char in text)
+    if len(text) > LINE_CHARS or len(line) > 4 * LINE_CHARS:
+        text = text[: LINE_CHARS - 1] + "…"
     return text if document.guard is None else document.guard(text)

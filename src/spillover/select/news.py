@@ -111,9 +111,12 @@ class _Part:
     blocks: Sequence[tuple[int, int, int]]  # from, to, and the strongest line
     weight: int
     news: float  # what all new lines cost
+    longest: float  # what the longest of them costs
 
     def show(self, room: int, *, why: bool) -> list[Span]:
-        return show(self.those, choose(self.those, room, self._lead(room)), room, why=why, known={})
+        # A clip that ends early has little room and is far from its limits: no new line is cut for that.
+        width = self.longest if (1 + ALSO) * self.news <= room else 0
+        return show(self.those, choose(self.those, room, self._lead(room)), room, why=why, known={}, width=width)
 
     def show_news(self) -> list[Span]:
         """Return all that is new and worth showing, and nothing else."""
@@ -173,8 +176,9 @@ def _part(document: Document, sight: Sight, compared: Compared, wanted: Wanted) 
         for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
     ]
     blocks.sort(key=lambda block: -float(strength[block[2]]))
-    cost = float(lines.tokens[news].sum())
-    return _Part(those, first | (new & ~news), blocks[:MOST_BLOCKS], sight.weight, cost)
+    cost = lines.tokens[news]
+    longest = float(cost.max(initial=0))
+    return _Part(those, first | (new & ~news), blocks[:MOST_BLOCKS], sight.weight, float(cost.sum()), longest)
 
 
 def _marks(document: Document, sight: Sight, compared: Compared) -> tuple[Array, Array]:

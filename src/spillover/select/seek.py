@@ -39,7 +39,7 @@ def likely_search(kind: str, shown: str, told: Iterable[tuple[str, str]], query:
         return _name_error(list(told))
     if kind == "source":
         words = sorted(set(_DEFINES.findall(shown)))
-        return f"({'|'.join(words)}) " if words else ""
+        return f"({'|'.join(words)}) " if len(words) > 1 else f"{words[0]} " if words else ""
     parts = _PARTS.get(kind, "")
     return parts if parts and re.search(f"(?m){parts}", shown) else ""
 

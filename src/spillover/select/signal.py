@@ -137,14 +137,20 @@ def _sights(document: Document, section: Section, news: Sequence[int]) -> list[S
 
 
 def show(
-    those: Candidates, keep: Array, room: float, *, why: bool, known: dict[tuple[int, int], Hidden | None]
+    those: Candidates,
+    keep: Array,
+    room: float,
+    *,
+    why: bool,
+    known: dict[tuple[int, int], Hidden | None],
+    width: float = 0,
 ) -> list[Span]:
-    """Return the spans of the lines that were chosen, with reasons where those are wanted."""
+    """Return the spans of the lines that were chosen, with reasons where those are wanted; `width`: so much of a line in any case."""
     import numpy as np
 
     kept = np.flatnonzero(keep)
     leads = _leads(those, keep, int(min(MOST_LEADS, room // ROOM_OF_LEAD)))
-    return spans_of(those.lines, kept, widest(room), _reasons(those, kept) if why else None, known, leads)
+    return spans_of(those.lines, kept, max(width, widest(room)), _reasons(those, kept) if why else None, known, leads)
 
 
 def _leads(those: Candidates, keep: Array, most: int) -> dict[int, str]:

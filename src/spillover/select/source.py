@@ -15,7 +15,7 @@ from spillover.select.listing import Listing, listing
 from spillover.select.outlined import Block, doc_line, outline
 from spillover.select.query import ANSWERS, CHARS, Query
 from spillover.select.span import Span
-from spillover.select.told import suffix_of
+from spillover.select.told import prints_file, suffix_of
 from spillover.select.wanted import NOTHING
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ SKELETON, LESS, ANSWERING = 0.45, 0.2, 0.35
 LARGE = 3
 #: So many constants come before the definitions, with their first uses; in so much of a line, names are looked for.
 CONSTANTS, LOOKED = 6, 400
-#: Of the rest, the share for the beginning: of a file, and of what a command printed of one.
+#: Of the rest, the share for the beginning: of a file, and of what a command printed of one; `cat FILE` prints a file.
 #: Measured: agents need of the first what lies early, of the second what they asked to see last.
 FROM_FILE, FROM_COMMAND = 0.7, 0.2
 #: A comment at the beginning that speaks of these says nothing of the file; it has at most so many lines.
@@ -67,7 +67,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
         return []
     document.work.spend(OBJECT * 10 * len(lines))
     blocks = outline(lines.text, suffix_of(wanted), document.work)
-    plan = _Plan(lines, blocks, _asked(wanted), printed=bool(wanted.command))
+    plan = _Plan(lines, blocks, _asked(wanted), printed=bool(wanted.command) and not prints_file(wanted.command))
 
     def spans(room: int) -> list[Span]:
         return plan.spans(plan.take(room))

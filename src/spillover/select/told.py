@@ -19,6 +19,7 @@ _SEARCHES = frozenset(
     ("grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "ls", "tree", "locate", "zgrep", "ripgrep")
 )
 _SHOWS = frozenset(("cat", "bat", "batcat", "nl", "sed", "head", "tail", "less", "more", "awk", "type", "get-content"))
+_WHOLE = frozenset(("cat", "bat", "batcat", "nl"))
 _OF_GIT = {"grep": "search", "status": "search", "ls-files": "search", "ls-tree": "search"}
 #: What a pipeline may end with and still say the same, only less of it.
 _FILTERS = frozenset(("head", "tail", "sort", "uniq", "cat", "less", "more", "sed", "grep", "tee", "cut", "nl"))
@@ -57,6 +58,14 @@ def _of_command(command: str) -> str:
             return ""
         said = kind
     return said
+
+
+def prints_file(command: str) -> bool:
+    """Tell whether a command prints one file from beginning to end, and nothing else: which part is wanted, it does not say."""
+    from spillover.shell.line import parse  # only where there is a command
+
+    stages = [stage for pipeline in parse(command[:CHARS]) for stage in pipeline]
+    return len(stages) == 1 and stages[0].program in _WHOLE and len(stages[0].verbs) == 1
 
 
 def suffix_of(wanted: Wanted) -> str:

@@ -35,15 +35,16 @@ def tell_choices(choices: Choices, wanted: Wanted, sections: Sequence[Section]) 
         "raw": choices.raw,
         "query": _without_secrets(wanted.query),
         "name": _without_secrets("" if wanted.name in (wanted.command, wanted.tool) else wanted.name),
-        "since": wanted.since.ref if wanted.since is not None else "",
+        "since": _without_secrets(wanted.since.ref) if wanted.since is not None else "",
         "how": wanted.since.how if wanted.since is not None else "",
+        "not": _without_secrets(wanted.since.reason) if wanted.since is not None else "",
     }
     text = json.dumps({name: value for name, value in facts.items() if value or name == "worth"})
     return text if len(text) <= LONGEST else ""
 
 
-def choose_again(choices: Choices, made: str) -> tuple[Choices, str, tuple[str, str]] | None:
-    """Return the choices that made a clip, the name of its output, and the earlier run; None where a record does not say."""
+def choose_again(choices: Choices, made: str) -> tuple[Choices, str, tuple[str, str, str]] | None:
+    """Return the choices that made a clip, the name of its output, and the earlier run or why there was none; None where a record does not say."""
     import json
 
     try:
@@ -61,7 +62,8 @@ def choose_again(choices: Choices, made: str) -> tuple[Choices, str, tuple[str, 
             raw=facts.get("raw", False),
             query=facts.get("query", ""),
         )
-        return again, str(facts.get("name", "")), (str(facts.get("since", "")), str(facts.get("how", "")))
+        since, how, reason = (str(facts.get(name, "")) for name in ("since", "how", "not"))
+        return again, str(facts.get("name", "")), (since, how, reason)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, SpilloverError):
         return None
 

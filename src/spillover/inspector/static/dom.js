@@ -39,8 +39,9 @@ export function settle(call, wait) {
 // Tabs of one group: arrow keys move, as everywhere.
 export function tabs(label, items, choose) {
   const list = h("div", { role: "tablist", "aria-label": label, class: "tabs" });
-  const buttons = items.map(([name, title]) =>
-    h("button", { type: "button", role: "tab", "data-tab": name, "aria-selected": "false", tabindex: "-1", onclick: () => choose(name) }, title),
+  // On a narrow page a long title has a short form, so that all of them are in sight.
+  const buttons = items.map(([name, title, short]) =>
+    h("button", { type: "button", role: "tab", "data-tab": name, "aria-label": short ? title : null, "aria-selected": "false", tabindex: "-1", onclick: () => choose(name) }, h("span", { class: short ? "wide-name" : "" }, title), short ? h("span", { class: "short-name" }, short) : null),
   );
   list.append(...buttons);
   list.addEventListener("keydown", (event) => {

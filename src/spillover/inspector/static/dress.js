@@ -38,7 +38,7 @@ export class Dress {
       return h("li", { role: "treeitem", class: name, title: words, tabindex: "-1" }, key, h("span", { class: `value ${node.type}` }, node.text, node.cut ? "…" : ""));
     const sign = node.type === "object" ? ["{", "}", "key"] : ["[", "]", "item"];
     const inner = h("ul", { role: "group", hidden: true });
-    const toggle = h("button", { type: "button", class: "plain toggle", "aria-expanded": "false" }, key, `${sign[0]} `, h("span", { class: "muted" }, `${number(node.count)} ${sign[2]}${node.count === 1 ? "" : "s"}`), ` ${sign[1]}`, node.seen === "all" ? null : h("b", { class: "tag" }, words));
+    const toggle = h("button", { type: "button", class: "plain toggle", "aria-expanded": "false" }, key, `${sign[0]} `, h("span", { class: "muted" }, `${number(node.count)} ${sign[2]}${node.count === 1 ? "" : "s"}`), ` ${sign[1]}`, node.seen === "all" ? null : h("b", { class: "tag" }, words), key && node.text ? h("span", { class: "preview" }, node.text, node.cut ? "…" : "") : null);
     const item = h("li", { role: "treeitem", class: name, "aria-expanded": "false", tabindex: "-1" }, toggle, inner);
     toggle.addEventListener("click", async () => {
       const opening = inner.hidden;

@@ -62,7 +62,7 @@ export class OutputView {
     const dress = facts.kind.endsWith("json") ? "Tree" : TABLES.includes(facts.kind) ? "Table" : "";
     const left = [["lines", "Lines"], ...(dress ? [["dress", dress]] : [])];
     this.left = tabs("The whole output", left, (name) => this.open("left", name));
-    this.right = tabs("What the model got", [["model", "As the model saw it"], ["whatif", "What if"], ["back", "Fetched back"]], (name) => this.open("right", name));
+    this.right = tabs("What the model got", [["model", "As the model saw it", "Model saw"], ["whatif", "What if"], ["back", "Fetched back"]], (name) => this.open("right", name));
     this.dressPane = h("div", { class: "pane", "data-pane": "dress", role: "tabpanel" });
     this.model = h("div", { class: "pane", "data-pane": "model", role: "tabpanel", "aria-label": "As the model saw it" }, h("p", { class: "muted", role: "status" }, "Clipping it again…"));
     this.whatif = new WhatIf(this.id, this.app, facts, (clip) => this.tried(clip));
@@ -264,13 +264,13 @@ export class OutputView {
       const words = seen.exact
         ? "These are the very words the model got: the record holds their hash."
         : seen.same
-          ? "Made again with the current settings. The lines are those the model saw; the words around them may differ."
+          ? "Made again. The lines are those the model saw; the words around them may differ."
           : "";
       if (!words)
         return put(
           this.model,
           h("p", { class: "cost" }, this.facts.row?.shown_tokens ? ["The model got ", h("b", {}, plural(this.facts.row.shown_tokens, "token")), "."] : "The model got another clip than the current settings would give."),
-          h("p", { class: "note" }, `The text cannot be shown. ${seen.reason} The lines marked under "Lines" are those the model saw; "What if" shows what the current settings would give.`),
+          h("p", { class: "note calm" }, `The text cannot be shown. ${seen.reason} The lines marked under "Lines" are those the model saw; "What if" shows what the current settings would give.`),
         );
       put(
         this.model,
