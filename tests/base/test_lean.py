@@ -95,3 +95,12 @@ threads = [Thread(target=ask, args=(number,)) for number in range(len(names))]
 print(len(got) == len(names), all(got[n] is getattr(np, names[n]) for n in got if names[n] != "matrix"))
 """
     ) == ["True", "True"]
+
+
+def test_importlib_is_left_to_whoever_imports_it():
+    """Two threads that import it first, one of them a part of it, leave Python with one that cannot import anything."""
+    program = "import sys\nsys.modules['importlib'] = None\n" + LEAN
+    program += "late = lean._Later('colorsys')\nsys.modules['colorsys'] = late\n"
+    program += "assert late.rgb_to_hsv(0, 0, 0) == (0, 0, 0) and np.diff([1, 3]).tolist() == [2]\n"
+    program += "import colorsys; assert colorsys is not late and type(np).__name__ == '_Unfinished'"
+    subprocess.run([sys.executable, "-c", program], check=True)

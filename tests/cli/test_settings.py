@@ -144,6 +144,22 @@ def test_doctor_json_has_every_check(spill):
     assert all(check["ok"] for check in checks)
 
 
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("raise ImportError('no such\\nlibrary')", "(it is installed and cannot be loaded: no such library)"),
+        ("", "(what is found under this name is something else: "),
+    ],
+)
+def test_doctor_finds_a_library_that_is_there_and_of_no_use(spill, tmp_path, program, why):
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "numpy.py").write_text(program)
+    said = spill("doctor", env={"PYTHONPATH": str(tmp_path / "beside")})
+    (wrong,) = [line for line in said.stdout.splitlines() if line.startswith("!!")]
+    assert f"libraries      without numpy {why}" in wrong
+    assert wrong.endswith(": pip install --force-reinstall numpy")
+
+
 def test_doctor_finds_a_store_that_cannot_be_one(spill, tmp_path):
     (tmp_path / "a store").write_text("in the way")
     said = spill("doctor")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from spillover import Clipper, DirStore, Limits, MemoryStore, UsageError
 from spillover.adapters.hooked import Call
 from spillover.intake.blob import Ends, Held
+from spillover.secrets import outputs
 from spillover.secrets.outputs import Covered, Stream, cover, find, mark
 from spillover.testing import byte_by_byte, chunked, content
 
@@ -101,6 +102,15 @@ def test_a_secret_is_covered_byte_by_byte_and_across_every_border():
     for border in range(56_000 - 40, 56_000 + 80, 7):
         stream = Stream()
         assert stream.feed(far[:border]) + stream.feed(far[border:]) + stream.finish() == cover(far)[0]
+
+
+def test_a_line_that_does_not_end_is_looked_at_a_few_times_whatever_pieces_it_comes_in(monkeypatch):
+    looked = []
+    monkeypatch.setattr(outputs, "find", lambda data: looked.append(len(data)) or find(data))
+    data, stream = f"token: {TOKEN} ".encode() * 2_000, Stream()
+    out = b"".join([*(stream.feed(data[at : at + 48]) for at in range(0, len(data), 48)), stream.finish()])
+    assert (len(out), TOKEN.encode() in out, stream.count) == (len(data), False, 2_000)
+    assert sum(looked) < 5 * len(data)
 
 
 @settings(max_examples=60)

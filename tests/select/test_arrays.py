@@ -35,6 +35,36 @@ def test_a_process_of_ours_starts_no_threads_for_it_and_its_environment_is_as_it
     assert works == "[[1.0, 0.0], [0.0, 1.0]]"
 
 
+AT_ONCE = """
+import gc, os
+from threading import Event, Thread
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+from spillover.base import lean, process
+from spillover.select.arrays import load
+process.ours = True
+really, entered, ended = lean.load, Event(), Event()
+other = Thread(target=load)
+def first():
+    lean.load = second
+    other.start()
+    entered.wait(0.2)
+def second():
+    entered.set()
+    ended.wait()
+    really()
+lean.load = first
+load()
+ended.set()
+other.join()
+print(os.environ.get("OPENBLAS_NUM_THREADS"), gc.isenabled())
+"""
+
+
+def test_two_threads_that_load_it_at_once_leave_the_environment_as_it_was():
+    ran = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["None", "True"]
+
+
 def test_in_a_process_of_somebody_else_it_is_loaded_as_usual():
     facts, works, _ = loaded("theirs")
     assert facts.startswith("True None True ")

@@ -8,7 +8,7 @@ does anything that goes wrong: then numpy is what it always is, some millisecond
 from __future__ import annotations
 
 import sys
-from threading import RLock
+from threading import Lock, RLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ FOR_READERS = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
 LATER = ("ast", "ctypes", "pickle")
 
 _lock = RLock()  # one thread at a time looks names up; a thread that runs an `__init__` looks up more of them
+_taking = Lock()  # nothing is imported while it is held
 _running: set[str] = set()
 _UNKNOWN = object()
 
@@ -42,14 +43,14 @@ def load() -> None:
     """Import numpy with its core alone."""
     stand_ins: dict[str, ModuleType] = {name: ModuleType(name) for name in FOR_READERS}
     stand_ins |= {name: _Later(name) for name in LATER} | {"inspect": _Inspect("inspect")}
-    stand_ins = {name: module for name, module in stand_ins.items() if name not in sys.modules}
-    sys.modules.update(stand_ins)
+    for name, module in stand_ins.items():
+        sys.modules.setdefault(name, module)  # in one step: another thread may be importing it
     try:
         _import_unfinished(NUMPY)
     finally:
-        for name, module in stand_ins.items():
-            if isinstance(module, _Later) and sys.modules.get(name) is module:
-                del sys.modules[name]
+        for module in stand_ins.values():
+            if isinstance(module, _Later):
+                module.give_way()
 
 
 def _import_unfinished(name: str) -> None:
@@ -71,7 +72,8 @@ class _Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name != self._name:
             return None
-        from importlib.machinery import PathFinder
+        # Loaded by Python itself. Two threads that import `importlib` first, one of them a part of it, break it for all.
+        from _frozen_importlib_external import PathFinder
 
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
@@ -171,11 +173,14 @@ class _Later(ModuleType):
     """A module that is imported when something is asked of it."""
 
     def __getattr__(self, name: str) -> Any:
-        from importlib import import_module
+        self.give_way()
+        return getattr(__import__(self.__name__), name)
 
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        return getattr(import_module(self.__name__), name)
+    def give_way(self) -> None:
+        """Take it away, so that the next import finds the module itself."""
+        with _taking:
+            if sys.modules.get(self.__name__) is self:
+                del sys.modules[self.__name__]
 
 
 class _Inspect(_Later):

@@ -15,6 +15,7 @@ from spillover.cli.setup import clipper
 from spillover.config.settings import load
 from spillover.config.trust import entries
 from spillover.errors import MissingExtraError, SpilloverError, StoreError
+from spillover.notice.words import one_line
 from spillover.store.base import Record
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder
@@ -169,18 +170,35 @@ _LIBRARIES = {
         "a search takes up to three times as long where most lines match, and a match reaches as far as it can",
     ),
 }
+#: A name of each that we use: a file of the same name in somebody's folder has none.
+_USED = {"numpy": "ndarray", "hyperscan": "Database", "msgspec": "Raw", "re2": "compile"}
 
 
 def _libraries() -> Check:
     """See whether what choosing and searching take is there; not every platform has wheels of all of it."""
+    wrong = {name: why for name in _LIBRARIES if (why := _what_is_wrong_with(name)) is not None}
+    if not wrong:
+        return Check("libraries", ok=True, said="all are installed")
+    said = "; ".join(f"without {name}{why}, {_LIBRARIES[name][1]}" for name, why in wrong.items())
+    install = " ".join(_LIBRARIES[name][0] for name in wrong)
+    again = "--force-reinstall " if any(wrong.values()) else ""
+    return Check("libraries", [*wrong] == ["re2"], f"{said}: pip install {again}{install}")
+
+
+def _what_is_wrong_with(name: str) -> str | None:
+    """Return why a library is of no use: "" where there is none; None where nothing is wrong with it."""
     from importlib.util import find_spec
 
-    missing = [name for name in _LIBRARIES if sys.modules.get(name, ...) is None or find_spec(name) is None]
-    if not missing:
-        return Check("libraries", ok=True, said="all are installed")
-    said = "; ".join(f"without {name}, {_LIBRARIES[name][1]}" for name in missing)
-    install = " ".join(_LIBRARIES[name][0] for name in missing)
-    return Check("libraries", missing == ["re2"], f"{said}: pip install {install}")
+    if sys.modules.get(name, ...) is None or find_spec(name) is None:
+        return ""
+    try:
+        module = __import__(name)
+    except Exception as error:  # noqa: BLE001  a wheel for another machine, half an upgrade: anything
+        return f" (it is installed and cannot be loaded: {one_line(str(error), 120)})"
+    if hasattr(module, _USED[name]):
+        return None
+    found = one_line(str(getattr(module, "__file__", None) or module), 120)
+    return f" (what is found under this name is something else: {found})"
 
 
 def _tokens() -> Check:

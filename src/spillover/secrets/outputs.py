@@ -255,9 +255,11 @@ class Stream:
         """Yield the same, piece by piece: a large buffer is not copied as a whole."""
         view = memoryview(data).cast("B")
         for at in range(0, len(view), PIECE):
+            seen = len(self.held)
             self.held += view[at : at + PIECE]
             # No secret reaches over a line end but a private key, and of that the start is looked at again.
-            if certain := max(self.held.rfind(b"\n") + 1, len(self.held) - MARGIN):
+            certain = max(self.held.rfind(b"\n", seen) + 1, len(self.held) - MARGIN)
+            if certain >= MARGIN or self.held[certain - 1 : certain] == b"\n":  # each look costs all of what is held
                 yield self._take(certain)
 
     def finish(self) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import allocate_lock
 
 from spillover.base import process
 
@@ -19,11 +20,23 @@ if TYPE_CHECKING:
 
 #: Threads that numpy's linear algebra starts when it is loaded, spinning for a while each. We have no use for any.
 _THREADS = "OPENBLAS_NUM_THREADS"
+#: Of two threads that load it at once, one would take what the other has set for what was given.
+_loading = allocate_lock()
 
 
 def load() -> None:
     """Import numpy. In a process of ours that is done without its threads, and with its core alone (`base.lean`)."""
     if "numpy" in sys.modules:
+        return
+    if not process.ours:  # where nothing is set; a lock of ours could be held while somebody forks
+        _load()
+        return
+    with _loading:
+        _load()
+
+
+def _load() -> None:
+    if "numpy" in sys.modules:  # another thread was quicker
         return
     import gc
 
