@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping
+from enum import Enum
 
 from spillover import pipeline
 from spillover.base.data import replace
@@ -14,7 +15,7 @@ from spillover.notice.sentences import cut_data, no_text
 from spillover.result import Clip
 from spillover.select.ends import most
 from spillover.show.fit import trim
-from spillover.wrap.shape import SAID, as_data, change_texts, fields_of, find_opaque, shorten, spell, write
+from spillover.wrap.shape import SAID, as_data, change_texts, fields_of, find_opaque, is_tangled, shorten, spell, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,8 +100,7 @@ def as_piece(piece: Any) -> str | bytes:
         return piece
     if isinstance(piece, (bytearray, memoryview)):
         return bytes(piece)
-    text = write(piece)
-    return f"{piece if text is None else text}\n"
+    return f"{next(iter(_forms(piece, ())), None) or spell(piece)}\n"
 
 
 def _is_block(part: Any) -> bool:
@@ -113,7 +113,7 @@ def _is_block(part: Any) -> bool:
 
 def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
     forms = _forms(result, leave)
-    if not forms:  # nested too deeply for any host to write it
+    if not forms:  # no host can write it: it is nested too deeply, or has too many ways down
         clip = pipeline.clip(spell(result, leave), choices)
         return clip.text, clip
     if choices.redact != "off":
@@ -137,7 +137,7 @@ def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declar
     else:
         kept = None
     if kept is None:
-        if _is_collection(result) or fields_of(result) is not None:
+        if _is_collection(result) or isinstance(result, Enum) or fields_of(result) is not None:
             text = next(
                 (form for form in forms if _fill(form, within) > 1), forms[0]
             )  # the JSON, where that is too large
@@ -163,8 +163,10 @@ def _is_collection(result: Any) -> bool:
 
 
 def _forms(result: Any, leave: tuple[type, ...]) -> list[str]:
-    """Return how hosts may write an object: as JSON, and by `str()` where that may say more; nothing if it is too deep for both."""
+    """Return how hosts may write an object: as JSON, and by `str()` where that may say more; nothing if both would fail, or never end."""
     written = write(result, leave)
+    if written is None and is_tangled(result, leave):
+        return []
     forms = [] if written is None else [written]
     if written is None or not _is_collection(result):
         try:
