@@ -100,8 +100,15 @@ def texts_of(blocks: Sequence[Any]) -> list[str]:
     return [text for block in blocks for text in _texts(block)]
 
 
+def find_inner(block: Any) -> tuple[tuple[str, ...], str | list[Any] | None]:
+    """Return the keys under which a block has its text, or more blocks, and what is there; None where there is nothing like that."""
+    path = _path_of(block)
+    inner = _get(block, path)
+    return path, inner if isinstance(inner, (str, list)) else None
+
+
 def _texts(block: Any) -> list[str]:
-    inner = block if isinstance(block, str) else _get(block, _path_of(block))
+    inner = block if isinstance(block, str) else find_inner(block)[1]
     return [inner] if isinstance(inner, str) else texts_of(inner) if isinstance(inner, list) else []
 
 
@@ -157,9 +164,8 @@ def _put(block: Any, texts: Iterator[str], *, keep_empty: bool) -> Any:
     """Return the same block with other texts; the very same object when they are the same."""
     if isinstance(block, str):
         return next(texts)
-    path = _path_of(block)
-    inner = _get(block, path)
-    if not isinstance(inner, (str, list)):
+    path, inner = find_inner(block)
+    if inner is None:
         return block
     new = next(texts) if isinstance(inner, str) else _put_all(inner, texts, keep_empty=keep_empty)
     return block if new == inner else _with(block, path, new)

@@ -563,3 +563,42 @@ def test_the_value_of_an_enum_member_is_bounded(make):
     assert isinstance(text, str)
     assert text.startswith("[Output clipped: ")
     assert clipper.count(text) <= LIMITS.tokens
+
+
+FILE = {"type": "file", "name": "a.py", "path": "src/a.py", "url": "https://example.org/src/a.py"}
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        [FILE] * 900,  # a folder, as GitHub lists it
+        [{**FILE, "content": BIG}],
+        [{"type": "video", "title": "one", "description": "d" * 900}] * 90,
+        [{"type": "resource_link", "uri": "a://b", "name": "b"}] * 900,
+        [{"type": "text", "text": "short", "annotations": {"more": BIG}}],
+        [{"role": "tool", "content": "short", "more": BIG}],
+        [{"role": "tool", "content": [FILE] * 900}],
+        {"content": [FILE] * 900},
+    ],
+)
+def test_data_with_the_type_of_a_block_is_bounded(result):
+    clipper = Clipper(LIMITS, store=MemoryStore())
+    text = clipper.wrap(lambda: result)()
+    assert text.startswith("[Output clipped: ")
+    assert clipper.count(text) <= LIMITS.tokens
+
+
+@pytest.mark.parametrize(
+    "media",
+    [
+        {"type": "image", "data": "A" * 90_000, "mimeType": "image/png"},
+        {"type": "image", "source": {"type": "base64", "data": "A" * 90_000}},
+        {"type": "image_url", "image_url": {"url": "data:" + "A" * 90_000}},
+        {"type": "file", "file": {"file_data": "A" * 90_000}},
+        {"type": "resource", "resource": {"uri": "a://b", "blob": "A" * 90_000}},
+    ],
+)
+def test_media_stay_beside_text_that_is_cut(media):
+    blocks = Clipper(LIMITS, store=MemoryStore()).wrap(lambda: [media, {"type": "text", "text": BIG}])()
+    assert blocks[0] is media
+    assert blocks[1]["text"].startswith("[Output clipped: ")
