@@ -102,6 +102,13 @@ def look(data: bytes, *, flat: bool = False) -> tuple[str, int]:
     return text, frames + erased
 
 
+def every_line(text: str) -> str:
+    """Return all that any reader may take for a line of a text: ended where only some end lines, and with what is written over."""
+    lines = "\n".join(text.splitlines()) + ("\n" if text[-1:] in ("\n", "\r") else "")
+    raw = lines.encode("utf-8", "surrogatepass")
+    return leave_out_unseen(raw).replace(b"\b", b"").decode("utf-8", "replace")
+
+
 def keep_line_ends(text: str, data: bytes) -> str:
     """Return what is seen of bytes with the line ends that they have: CRLF where it was, if every CR is part of one."""
     if b"\r\n" not in data or data.count(b"\r") != data.count(b"\r\n") or text.count("\n") != data.count(b"\n"):
