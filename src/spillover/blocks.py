@@ -36,12 +36,20 @@ TEXT_PATHS: dict[str, tuple[str, ...]] = {
     "search_result": ("content",),
     "function_call_output": ("output",),
     "custom_tool_call_output": ("output",),
+    "local_shell_call_output": ("output",),
+    "apply_patch_call_output": ("output",),
+    "mcp_call": ("output",),
+    "mcp_tool_result": ("content",),
 }
 #: The same for blocks without a "type": Gemini and Bedrock, as both write them.
 UNTYPED_PATHS: tuple[tuple[str, ...], ...] = (
     ("text",),
     ("toolResult", "content"),
-    *((name, "response", key) for name in ("functionResponse", "function_response") for key in ("output", "result")),
+    *(
+        (name, "response", key)
+        for name in ("functionResponse", "function_response")
+        for key in ("output", "result", "error")
+    ),
     ("content",),  # a whole result of MCP
 )
 #: When both streams overflow, stderr gets two parts of three.
