@@ -264,6 +264,17 @@ MESSAGES = {
         "role": "user",
         "parts": [{"functionResponse": {"name": "run", "response": {"output": LOUD, "exit_code": "1"}}}],
     },
+    "Gemini, an error": {
+        "role": "user",
+        "parts": [{"function_response": {"name": "run", "response": {"error": LOUD}}}],
+    },
+    "Anthropic, a result of MCP": {
+        "role": "assistant",
+        "content": [{"type": "mcp_tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": LOUD}]}],
+    },
+    "OpenAI responses, a call of MCP": {"type": "mcp_call", "id": "1", "name": "run", "output": LOUD},
+    "OpenAI responses, a local shell": {"type": "local_shell_call_output", "id": "1", "output": LOUD},
+    "OpenAI responses, a patch": {"type": "apply_patch_call_output", "call_id": "1", "output": LOUD},
     "Bedrock": {
         "role": "user",
         "content": [{"toolResult": {"toolUseId": "tooluse_1", "status": "success", "content": [{"text": LOUD}]}}],

@@ -36,12 +36,20 @@ TEXT_PATHS: dict[str, tuple[str, ...]] = {
     "search_result": ("content",),
     "function_call_output": ("output",),
     "custom_tool_call_output": ("output",),
+    "local_shell_call_output": ("output",),
+    "apply_patch_call_output": ("output",),
+    "mcp_call": ("output",),
+    "mcp_tool_result": ("content",),
 }
 #: The same for blocks without a "type": Gemini and Bedrock, as both write them.
 UNTYPED_PATHS: tuple[tuple[str, ...], ...] = (
     ("text",),
     ("toolResult", "content"),
-    *((name, "response", key) for name in ("functionResponse", "function_response") for key in ("output", "result")),
+    *(
+        (name, "response", key)
+        for name in ("functionResponse", "function_response")
+        for key in ("output", "result", "error")
+    ),
     ("content",),  # a whole result of MCP
 )
 #: When both streams overflow, stderr gets two parts of three.
@@ -100,8 +108,15 @@ def texts_of(blocks: Sequence[Any]) -> list[str]:
     return [text for block in blocks for text in _texts(block)]
 
 
+def find_inner(block: Any) -> tuple[tuple[str, ...], str | list[Any] | None]:
+    """Return the keys under which a block has its text, or more blocks, and what is there; None where there is nothing like that."""
+    path = _path_of(block)
+    inner = _get(block, path)
+    return path, inner if isinstance(inner, (str, list)) else None
+
+
 def _texts(block: Any) -> list[str]:
-    inner = block if isinstance(block, str) else _get(block, _path_of(block))
+    inner = block if isinstance(block, str) else find_inner(block)[1]
     return [inner] if isinstance(inner, str) else texts_of(inner) if isinstance(inner, list) else []
 
 
@@ -157,9 +172,8 @@ def _put(block: Any, texts: Iterator[str], *, keep_empty: bool) -> Any:
     """Return the same block with other texts; the very same object when they are the same."""
     if isinstance(block, str):
         return next(texts)
-    path = _path_of(block)
-    inner = _get(block, path)
-    if not isinstance(inner, (str, list)):
+    path, inner = find_inner(block)
+    if inner is None:
         return block
     new = next(texts) if isinstance(inner, str) else _put_all(inner, texts, keep_empty=keep_empty)
     return block if new == inner else _with(block, path, new)

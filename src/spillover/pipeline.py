@@ -12,7 +12,7 @@ from spillover.intake.sources import chunks, file_name
 from spillover.intake.take import Intake
 from spillover.limits import Size
 from spillover.result import Clip
-from spillover.view.clean import chars_of, clean, is_plain
+from spillover.view.clean import chars_of, clean, every_line, is_plain
 from spillover.view.invisible import has_invisible
 
 TYPE_CHECKING = False
@@ -217,7 +217,8 @@ def show_as_it_came(intake: Intake, choices: Choices) -> Choices:
     guard, pieces = choices.guard(), intake.pieces
     # Halves of words that read like ours may come apart, and meet at who reads one of the streams.
     parts = [data, *(b"".join(piece for stream, piece in pieces if stream == name) for name in dict(pieces))]
-    if guard is None or any(guard(seen) != seen for seen in map(clean, parts)):
+    readings = [seen for part in parts for seen in (clean(part), every_line(part.decode("utf-8", "replace")))]
+    if guard is None or any(guard(seen) != seen for seen in readings):
         return choices
     text = data.decode("utf-8", "replace")
     lines = "\n".join(text.splitlines())  # some readers end a line at a form feed, too

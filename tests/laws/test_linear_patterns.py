@@ -152,6 +152,7 @@ LINEAR = {
     "view/invisible.py": {"pattern": "no quantifier; looks around over a few characters"},
     "view/clean.py": {
         "_ESCAPE": "each run is of one class, has no escape and is followed by none of it: it belongs to the one escape before it",
+        "_UNSEEN": "the same, or a run that nothing follows",
         "_C1_BYTES": ONE, "_C1": ONE,
         "_ERASE": "possessive: the colours behind a return belong to that one",
     },

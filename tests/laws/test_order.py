@@ -94,6 +94,7 @@ ORDER = """
     show.warm
     pipeline
     capture                 blocks               run.command
+    wrap.known
     wrap.bound                   run.filters
     run.line
     wrap.function

@@ -14,6 +14,7 @@ from spillover.intake.blob import Ends, Held
 from spillover.secrets import outputs
 from spillover.secrets.outputs import Covered, Stream, cover, find, mark
 from spillover.testing import byte_by_byte, chunked, content
+from spillover.view.clean import clean
 
 _spec = importlib.util.spec_from_file_location("bench_redact", Path(__file__).parents[2] / "bench" / "redact.py")
 bench = importlib.util.module_from_spec(_spec)
@@ -225,3 +226,33 @@ def test_lines_of_two_streams_stay_in_order_where_they_are_covered():
 def test_a_call_beside_a_name_is_code_and_no_secret():
     assert find(b"  const privateKey = secp256k1.utils.randomPrivateKey();\n") == []
     assert find(b"  const privateKey = secp256k1.utils.randomPrivateKey7;\n") != []
+
+
+IN_COLOR = "ghp_a8Zq3LmN5xTq1RwEo7Yu2PsDf9GhJk4LzXcV"
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        f"x=\x1b[01;31m\x1b[K{IN_COLOR}\x1b[m\x1b[K",  # as grep colors what it found
+        f"\x1b[01;31m\x1b[Kx=\x1b[m\x1b[K{IN_COLOR}",
+        f"x=\x1b[01;31m\x1b[K{IN_COLOR[:9]}\x1b[m\x1b[K{IN_COLOR[9:]}",
+        f"\x1b]8;;https://example.org\x07{IN_COLOR[:20]}\x1b]8;;\x07{IN_COLOR[20:]}",
+        "\0".join(IN_COLOR),  # UTF-16
+        f"\x1b[1mpassword=\x1b[0m{IN_COLOR[4:8]}\x1b[31m{IN_COLOR[8:]}",
+    ],
+)
+@pytest.mark.parametrize("redact", ["shown", "stored"])
+def test_a_secret_with_colors_in_it_is_covered_as_it_is_seen(printed, redact):
+    data = f"one\n{printed}\ntwo\n".encode()
+    for covered in (cover(data)[0], b"".join(Covered(Held(data)).read(at, at + 1) for at in range(len(data)))):
+        assert len(covered) == len(data)
+        assert IN_COLOR[4:12] not in clean(covered)
+        assert IN_COLOR[-8:] not in clean(covered)
+    clipper = Clipper(Limits(tokens=300), store=MemoryStore(), redact=redact)
+    for text in (clipper.clip(data).text, clipper.clip(data + b"filler\n" * 9_000).text):
+        assert IN_COLOR[-8:] not in text
+        assert "one\n" in text
+    ref = clipper.clip(data + b"filler\n" * 9_000).ref
+    assert IN_COLOR[-8:] not in clipper.read(ref, lines="1:3").text
+    assert "No match" in clipper.grep(ref, IN_COLOR[-8:]).text

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import datetime as dt
+import enum
 import json
 from collections import OrderedDict
 from types import MappingProxyType
@@ -502,3 +503,102 @@ def test_a_call_that_raises_is_the_last_run():
     with pytest.raises(ValueError, match="no such table"):
         suite(fails=True)
     assert "1: ValueError: no such table\n" in clipper.read("last:suite").text
+
+
+@dataclasses.dataclass(slots=True)
+class Node:
+    inner: Any
+
+
+def doubled(value, make=lambda inner: [inner, inner], times=50):
+    for _ in range(times):
+        value = make(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        doubled(["leaf"]),
+        doubled({"name": "leaf"}, lambda inner: {"left": inner, "right": inner}),
+        doubled(Node("leaf"), lambda inner: Node([inner, inner])),
+        [doubled(["leaf"]), BIG],
+        {"content": [{"type": "text", "text": "ok"}], "more": doubled(["leaf"])},
+    ],
+)
+def test_an_object_with_too_many_ways_down_is_written_once(result):
+    clipper = Clipper(LIMITS, store=MemoryStore())
+    text = clipper.wrap(lambda: result)()
+    assert '"…"' in text
+    assert clipper.count(text) <= LIMITS.tokens
+    pieces = clipper.wrap(lambda: iter([result]))()
+    assert clipper.count(pieces) <= LIMITS.tokens
+
+
+def test_one_object_in_a_long_list_is_no_tangle():
+    written = write([{"name": "same"}] * 300_000)
+    assert written is not None
+    assert written.count("same") == 300_000
+
+
+@pytest.mark.parametrize("depth", [100, 20_000])
+def test_what_an_iterator_gives_may_be_nested_deeply(depth):
+    clipper = Clipper(LIMITS, store=MemoryStore())
+    text = clipper.wrap(lambda: iter([doubled("leaf", lambda inner: [inner], depth)]))()
+    assert clipper.count(text) <= LIMITS.tokens
+
+
+class Level(enum.Enum):
+    SHORT = "short"
+    LONG = BIG
+
+
+@pytest.mark.parametrize("make", [lambda one: one, lambda one: {"level": one}, lambda one: [one], Node])
+def test_the_value_of_an_enum_member_is_bounded(make):
+    clipper = Clipper(LIMITS, store=MemoryStore())
+    tool = clipper.wrap(make)
+    small = make(Level.SHORT)
+    assert tool(Level.SHORT) == small
+    text = tool(Level.LONG)
+    assert isinstance(text, str)
+    assert text.startswith("[Output clipped: ")
+    assert clipper.count(text) <= LIMITS.tokens
+
+
+FILE = {"type": "file", "name": "a.py", "path": "src/a.py", "url": "https://example.org/src/a.py"}
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        [FILE] * 900,  # a folder, as GitHub lists it
+        [{**FILE, "content": BIG}],
+        [{"type": "video", "title": "one", "description": "d" * 900}] * 90,
+        [{"type": "resource_link", "uri": "a://b", "name": "b"}] * 900,
+        [{"type": "text", "text": "short", "annotations": {"more": BIG}}],
+        [{"role": "tool", "content": "short", "more": BIG}],
+        [{"role": "tool", "content": [FILE] * 900}],
+        {"content": [FILE] * 900},
+    ],
+)
+def test_data_with_the_type_of_a_block_is_bounded(result):
+    clipper = Clipper(LIMITS, store=MemoryStore())
+    text = clipper.wrap(lambda: result)()
+    assert text.startswith("[Output clipped: ")
+    assert clipper.count(text) <= LIMITS.tokens
+
+
+@pytest.mark.parametrize(
+    "media",
+    [
+        {"type": "image", "data": "A" * 90_000, "mimeType": "image/png"},
+        {"type": "image", "source": {"type": "base64", "data": "A" * 90_000}},
+        {"type": "image_url", "image_url": {"url": "data:" + "A" * 90_000}},
+        {"type": "file", "file": {"file_data": "A" * 90_000}},
+        {"type": "resource", "resource": {"uri": "a://b", "blob": "A" * 90_000}},
+    ],
+)
+def test_media_stay_beside_text_that_is_cut(media):
+    blocks = Clipper(LIMITS, store=MemoryStore()).wrap(lambda: [media, {"type": "text", "text": BIG}])()
+    assert blocks[0] is media
+    assert blocks[1]["text"].startswith("[Output clipped: ")

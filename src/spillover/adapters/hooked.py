@@ -14,7 +14,7 @@ from spillover.ledger.note import gather, note_clip
 from spillover.limits import Limits, Size, count_lines
 from spillover.result import Clip
 from spillover.run.note import note_run
-from spillover.view.clean import clean, is_plain
+from spillover.view.clean import clean, every_line, is_plain
 from spillover.view.invisible import has_invisible, make_visible
 
 TYPE_CHECKING = False
@@ -60,6 +60,10 @@ class Call:
         seen = clean(raw)
         marked = guard(seen)
         if marked != seen:
+            return marked
+        lines = every_line(text)
+        marked = guard(lines)
+        if marked != lines:
             return marked
         return make_visible(text, raw) if has_invisible(raw) else text
 

@@ -14,6 +14,7 @@ import re
 from spillover.base.data import dataclass
 from spillover.secrets.formats import BESIDE_NAMES, FORMATS, KEY_BEGINS, KEY_ENDS, KEY_WORDS
 from spillover.select.engine import Engine
+from spillover.view.clean import find_unseen, leave_out_unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,17 +33,8 @@ _FILL = b"*"
 #: What is looked at in one go fits the processor's cache.
 PIECE = 1 << 18
 
-#: Where a word begins: also behind the code of a color, whose last letter is none of the word's.
-_BEGINS = r"(\b|\x1b\[[0-9;]{0,12}m)("
-
-
-def _after_color(pattern: str) -> str:
-    """Return a pattern of the table so that a secret in color is one too."""
-    return pattern.replace(r"()(\b", _BEGINS, 1).replace(r"|\b", "|") if pattern.startswith(r"()(\b") else pattern
-
-
 _ROWS = (
-    *((kind, _after_color(pattern)) for _, kind, pattern, _ in FORMATS),
+    *((kind, pattern) for _, kind, pattern, _ in FORMATS),
     *((kind, pattern.replace(r"\b", "", 1)) for kind, pattern, _ in BESIDE_NAMES),
 )
 _KEY = len(_ROWS)
@@ -62,13 +54,35 @@ class Secret:
 
 def find(data: bytes | bytearray) -> list[Secret]:
     """Return the secrets in these bytes, in order; none overlaps another."""
+    text = bytes(data)
+    seen = leave_out_unseen(text)
+    return _apart(_find(text) + (_put_back(_find(seen), text) if seen is not text else []))
+
+
+def _put_back(found: list[Secret], text: bytes) -> list[Secret]:
+    """Return where secrets stand in a text, by where they stand in what is seen of it: the codes of colors may be inside of one."""
+    if not found:
+        return []
+    from bisect import bisect_right  # few outputs have one in color
+
+    places, left_out = [], [0]  # where something is left out of what is seen, and how much up to there
+    for start, end in find_unseen(text):
+        places.append(start - left_out[-1])
+        left_out.append(left_out[-1] + end - start)
+
+    def back(at: int) -> int:
+        return at + left_out[bisect_right(places, at)]
+
+    return [Secret(back(one.start), back(one.end - 1) + 1, one.kind) for one in found if one.end > one.start]
+
+
+def _find(text: bytes) -> list[Secret]:
     hits: list[tuple[int, int]] = []
-    _engine.scan(bytes(data), lambda number, _start, end, _flags, _context: hits.append((number, end)))
+    _engine.scan(text, lambda number, _start, end, _flags, _context: hits.append((number, end)))
     if not hits:
         return []
     found: list[Secret] = []
     searched: dict[int, int] = {}  # by row: so far it has been looked at
-    text = bytes(data)
     for number, end in hits:
         if number == _KEY:
             found.append(_find_key(text, end))
@@ -81,7 +95,7 @@ def find(data: bytes | bytearray) -> list[Secret]:
         upto = newline if newline >= 0 else upto
         searched[number] = upto
         found += _in_window(number, text, since, upto)
-    return _apart(found)
+    return found
 
 
 def _in_window(number: int, text: bytes, since: int, upto: int) -> list[Secret]:

@@ -24,6 +24,8 @@ _DROPPED_BUT_THAT = bytes(c for c in _DROPPED if c not in _ERASED)
 # CSI … final byte | OSC, DCS, SOS, PM, APC … BEL or ST | two-character codes. None reaches over a line end, and a
 # string that is never closed gives up only its opening, so that it cannot swallow the rest of the line.
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-~])?")
+# All that leaves no trace in a text: those, and control bytes.
+_UNSEEN = re.compile(_ESCAPE.pattern + rb"|[%s]+" % re.escape(_DROPPED))
 # Back to the first column and erase what stands there, or erase the whole line wherever the cursor is.
 _ERASE = re.compile(rb"(?:\r|\x1b\[[01]?G)(?:\x1b\[[0-9;]*+m)*+\x1b\[0?K|\x1b\[2K")
 _C1_BYTES = re.compile(rb"\xc2[\x80-\x9f]")
@@ -43,6 +45,18 @@ def is_plain(data: bytes | str) -> bool:
     if any(stringzilla.find(raw, separator) >= 0 for separator in (b"\xe2\x80\xa8", b"\xe2\x80\xa9")):
         return False
     return not has_invisible(raw) and (stringzilla.find(raw, b"\xc2") < 0 or not _C1_BYTES.search(raw))
+
+
+def leave_out_unseen(data: bytes) -> bytes:
+    """Return the bytes without escape codes and control bytes; the very same where they have none."""
+    if stringzilla.find_first_of(data, _DROPPED) < 0:
+        return data
+    return (_ESCAPE.sub(b"", data) if b"\x1b" in data else data).translate(None, _DROPPED)
+
+
+def find_unseen(data: bytes) -> list[tuple[int, int]]:
+    """Return where those are that are left out, from where to where."""
+    return [match.span() for match in _UNSEEN.finditer(data)]
 
 
 def chars_of(data: bytes) -> int:
@@ -86,6 +100,13 @@ def look(data: bytes, *, flat: bool = False) -> tuple[str, int]:
     if has_invisible(data):
         text = make_visible(text, data)
     return text, frames + erased
+
+
+def every_line(text: str) -> str:
+    """Return all that any reader may take for a line of a text: ended where only some end lines, and with what is written over."""
+    lines = "\n".join(text.splitlines()) + ("\n" if text[-1:] in ("\n", "\r") else "")
+    raw = lines.encode("utf-8", "surrogatepass")
+    return leave_out_unseen(raw).replace(b"\b", b"").decode("utf-8", "replace")
 
 
 def keep_line_ends(text: str, data: bytes) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping
+from enum import Enum
 
 from spillover import pipeline
 from spillover.base.data import replace
-from spillover.blocks import TEXT_PATHS, TEXT_TYPES, clip_blocks, clip_texts, texts_of
+from spillover.blocks import clip_blocks, clip_texts, texts_of
 from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.notice.sentences import cut_data, no_text
 from spillover.result import Clip
 from spillover.select.ends import most
 from spillover.show.fit import trim
-from spillover.wrap.shape import SAID, as_data, change_texts, fields_of, find_opaque, shorten, spell, write
+from spillover.wrap.known import SHORT_CHARS, are_blocks, is_block
+from spillover.wrap.shape import SAID, as_data, change_texts, fields_of, find_opaque, is_tangled, shorten, spell, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,15 +25,6 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
 
-#: Blocks as MCP, Anthropic and OpenAI have them. Data may have a "type", too, and is no block for it.
-BLOCK_TYPES = {
-    *TEXT_TYPES,
-    *TEXT_PATHS,
-    *("image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document"),
-    *("resource", "resource_link"),
-}
-#: In an object that keeps its shape, a string up to so many characters is not cut.
-SHORT_CHARS = 200
 #: How much of the room that an object's own shape leaves is tried for its texts: JSON writes some characters as several.
 SHARES = (1.0, 0.7, 0.4, 0.2)
 
@@ -53,7 +46,7 @@ def _texts(value: Any, leave: tuple[type, ...]) -> list[str]:
     if isinstance(value, str):
         return [value]
     blocks = value.get("content") if isinstance(value, Mapping) else value
-    if isinstance(blocks, list) and blocks and all(map(_is_block, blocks)):
+    if isinstance(blocks, list) and blocks and all(map(is_block, blocks)):
         return texts_of(blocks)
     return _forms(value, leave)[:1]
 
@@ -75,12 +68,12 @@ def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str
         return clip.text, clip
     if result is None or isinstance(result, (bool, float, *leave)) or bounds_itself(result):
         return result, Clip("", _limits=choices.limits)
-    if isinstance(result, (list, tuple)) and result and all(map(_is_block, result)):
+    if are_blocks(result, lambda text: _fill(text, choices)):
         blocks = clip_blocks(result, choices)
         return list(blocks), blocks.clip
     if isinstance(result, Mapping):
         content = result.get("content")
-        if isinstance(content, list) and content and all(map(_is_block, content)):
+        if isinstance(content, list) and are_blocks(content, lambda text: _fill(text, choices)):
             beside = write({key: value for key, value in result.items() if key != "content"})
             if beside is not None and _fill(beside, choices) <= 1:
                 blocks = clip_blocks(content, choices)
@@ -99,21 +92,12 @@ def as_piece(piece: Any) -> str | bytes:
         return piece
     if isinstance(piece, (bytearray, memoryview)):
         return bytes(piece)
-    text = write(piece)
-    return f"{piece if text is None else text}\n"
-
-
-def _is_block(part: Any) -> bool:
-    if not isinstance(part, Mapping):
-        return False
-    kind = part.get("type")
-    is_message = isinstance(part.get("role"), str) and isinstance(part.get("content"), (str, list))
-    return is_message if kind is None else isinstance(kind, str) and kind in BLOCK_TYPES
+    return f"{next(iter(_forms(piece, ())), None) or spell(piece)}\n"
 
 
 def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
     forms = _forms(result, leave)
-    if not forms:  # nested too deeply for any host to write it
+    if not forms:  # no host can write it: it is nested too deeply, or has too many ways down
         clip = pipeline.clip(spell(result, leave), choices)
         return clip.text, clip
     if choices.redact != "off":
@@ -137,7 +121,7 @@ def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declar
     else:
         kept = None
     if kept is None:
-        if _is_collection(result) or fields_of(result) is not None:
+        if _is_collection(result) or isinstance(result, Enum) or fields_of(result) is not None:
             text = next(
                 (form for form in forms if _fill(form, within) > 1), forms[0]
             )  # the JSON, where that is too large
@@ -163,8 +147,10 @@ def _is_collection(result: Any) -> bool:
 
 
 def _forms(result: Any, leave: tuple[type, ...]) -> list[str]:
-    """Return how hosts may write an object: as JSON, and by `str()` where that may say more; nothing if it is too deep for both."""
+    """Return how hosts may write an object: as JSON, and by `str()` where that may say more; nothing if both would fail, or never end."""
     written = write(result, leave)
+    if written is None and is_tangled(result, leave):
+        return []
     forms = [] if written is None else [written]
     if written is None or not _is_collection(result):
         try:

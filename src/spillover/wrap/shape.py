@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from enum import Enum
 
 from spillover.base.integers import spell_int
 
@@ -22,6 +23,10 @@ BYTES = (bytes, bytearray, memoryview)
 STRING_CHARS = 200
 #: The key under which an object that was made smaller says so.
 SAID = "spillover"
+#: Of an object with more entries than this, it is looked at whether they are few that are met again and again.
+MANY = 1 << 16
+#: How many times as large as it is in memory an object may become when it is written.
+UNFOLDED = 8
 
 
 #: What stands where an object is met again, in one that is too deep to be written otherwise.
@@ -43,24 +48,68 @@ def write(value: Any, leave: tuple[type, ...] = ()) -> str | None:
         return None
 
 
-def as_data(value: Any, leave: tuple[type, ...] = (), depth: int = 0) -> Any:
+class _Tally:
+    """How many objects were looked into, of all that are inside of one."""
+
+    def __init__(self, whole: Any, leave: tuple[type, ...]) -> None:
+        self.whole, self.leave, self.count = whole, leave, 0
+
+    def add(self) -> None:
+        self.count += 1
+        if self.count == MANY and is_tangled(self.whole, self.leave):
+            raise TooDeepError
+
+
+def as_data(value: Any, leave: tuple[type, ...] = (), depth: int = 0, tally: _Tally | None = None) -> Any:
     """Return what JSON can hold of an object: fields by name, and what has neither fields nor entries as its own text."""
     if depth > DEEP:
         raise TooDeepError
     if isinstance(value, leave):
         return None
+    if isinstance(value, Enum):  # hosts write the name or the value, and the value may be long
+        value = value.value
     if isinstance(value, int):
         return spell_int(value)
     if isinstance(value, (str, *PLAIN)):
         return value
     if isinstance(value, BYTES):
         return bytes(value).decode("utf-8", "backslashreplace")
+    tally = tally or _Tally(value, leave)
+    tally.add()
     if isinstance(value, Mapping):
-        return {_spell_key(key): as_data(inner, leave, depth + 1) for key, inner in value.items()}
+        return {_spell_key(key): as_data(inner, leave, depth + 1, tally) for key, inner in value.items()}
     if isinstance(value, (list, tuple, AbstractSet)) and not hasattr(value, "_fields"):
-        return [as_data(inner, leave, depth + 1) for inner in value]
+        return [as_data(inner, leave, depth + 1, tally) for inner in value]
     fields = fields_of(value)
-    return str(value) if fields is None else {name: as_data(inner, leave, depth + 1) for name, inner in fields.items()}
+    if fields is None:
+        return str(value)
+    return {name: as_data(inner, leave, depth + 1, tally) for name, inner in fields.items()}
+
+
+def is_tangled(value: Any, leave: tuple[type, ...] = ()) -> bool:
+    """Return whether few objects are met so often in one that writing it would not end: `x = [x, x]`, fifty times.
+
+    One that contains itself is none: whoever writes it notices.
+    """
+    sizes: dict[int, int] = {}  # of what is written of each, by its id
+    inner: dict[int, tuple[Any, list[Any]]] = {}  # held, so that no other object gets its id
+    stack = [value]
+    while stack:
+        one = stack[-1]
+        if id(one) in sizes:
+            stack.pop()
+        elif id(one) in inner:  # all in it has been looked at, or contains it
+            stack.pop()
+            sizes[id(one)] = 1 + sum(sizes.get(id(each), 1) for each in inner[id(one)][1])
+        else:
+            try:
+                entries = None if isinstance(one, leave) else _entries(one)
+            except Exception:  # noqa: BLE001  somebody else's code
+                entries = None
+            inner[id(one)] = one, [*entries.values()] if isinstance(entries, dict) else entries or []
+            stack += [each for each in inner[id(one)][1] if id(each) not in inner]
+    held = sum(1 + len(entries) for _, entries in inner.values())
+    return sizes[id(value)] > MANY and sizes[id(value)] > UNFOLDED * held
 
 
 def spell(value: Any, leave: tuple[type, ...] = ()) -> str:
