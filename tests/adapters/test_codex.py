@@ -92,7 +92,9 @@ def test_a_login_shell_is_given_our_path_where_it_might_not_find_us(tmp_path):
     # With `spill` alone, every command failed with 127 where the profile sets another PATH.
     spill = tmp_path / "my bin" / "spill"
     spill.parent.mkdir()
-    spill.write_text(f"#!{sys.executable}\nimport sys\nfrom spillover.cli import main\nsys.exit(main())\n")
+    # As pip writes a script whose Python is in a folder with a space.
+    begin = f"#!/bin/sh\n'''exec' \"{sys.executable}\" \"$0\" \"$@\"\n' '''\n"
+    spill.write_text(f"{begin}import sys\nfrom spillover.cli import main\nsys.exit(main())\n")
     spill.chmod(0o755)
     event = {
         "hook_event_name": "PreToolUse",

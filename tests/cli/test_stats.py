@@ -110,7 +110,7 @@ def test_money_is_told_once_and_for_each_later_turn(spill, store, here):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--by", "weather"], "'weather' is not a --by; use tool, command, host, day, project."),
+        (["--by", "weather"], "--by: 'weather' is not valid; use tool, command, host, day, project."),
         (["--price", "much"], "'much' is not a price; use e.g. 3.00"),
         (["--cached-price", "1"], "--cached-price needs --price"),
         (["--since", "yesterday"], "'yesterday' is not a time"),

@@ -107,7 +107,8 @@ def test_without_a_home_it_runs(ran):
 def test_in_a_folder_that_is_gone_it_runs(ran, tmp_path, spill):
     gone = tmp_path / "gone"
     gone.mkdir()
-    script = f'cd "{gone}" && rmdir "{gone}" && exec "{spill}" run --lines 20 -- sh -c "{SCRIPT}"'
+    # By its Python: where that is in a folder with a space, pip writes a script for `sh`, which complains itself.
+    script = f'cd "{gone}" && rmdir "{gone}" && exec "{sys.executable}" "{spill}" run --lines 20 -- sh -c "{SCRIPT}"'
     done = subprocess.run(["sh", "-c", script], capture_output=True, check=False)
     assert (done.returncode, TAIL in done.stdout, done.stderr) == (7, True, b"")
 

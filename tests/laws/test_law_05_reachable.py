@@ -24,7 +24,7 @@ back = st.sampled_from(WAYS_BACK)
 ROW = re.compile(r"(\d+): (.*)", re.DOTALL)
 COLUMNS = re.compile(r"\[Line ([\d,]+), columns ([\d,]+)-([\d,]+) of ([\d,]+)\.")
 FRAMES = re.compile(r"([\d,]+) overwritten frames? left out: ")
-BYTES = re.compile(r"\[Bytes ([\d,]+)-([\d,]+) of ([\d,]+), lines? ([\d,]+)(?:-([\d,]+))?\.")
+BYTES = re.compile(r"\[Bytes? ([\d,]+)(?:-([\d,]+))? of ([\d,]+), lines? ([\d,]+)(?:-([\d,]+))?\.")
 
 
 def stored(chosen, data, way):
@@ -106,6 +106,7 @@ def test_reading_on_from_byte_1_gives_every_byte_once(chosen, data, way):
             assert footer.startswith("[No byte 1")
             break
         first, last, total, first_line, last_line = (text and number(text) for text in BYTES.match(footer).groups())
+        last = last or first
         assert (first, total) == (at + 1, len(data))
         assert body.replace(MARK, "") == exact(data[first - 1 : last])
         assert (first_line, last_line or first_line) == (lines.number(first - 1), lines.number(last - 1))

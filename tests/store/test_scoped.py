@@ -174,7 +174,7 @@ def test_a_store_that_forgets_whose_it_is_does_not_claim_to_have_kept_it():
 
     clip = Clipper(Limits(lines=10), store=Forgetful(MemoryStore())).clip("line\n" * 1_000)
     assert clip.outcome == "lost"
-    assert "whose output it is" in clip.reason
+    assert "whose output this is" in clip.reason
 
 
 def test_a_command_is_stored_without_its_secrets(inner):

@@ -55,8 +55,6 @@ def open_store(where: object, retention: Retention | None = None, **options: Any
     kept = Retention() if retention is None else retention
     if isinstance(where, (str, os.PathLike)):
         path = os.fspath(where)
-        if isinstance(path, str) and not is_url(path) and path.startswith(tuple(f"{name}:/" for name in OBJECT_STORES)):
-            raise UsageError(f"store={path!r} has one slash behind its scheme; use {path.replace(':/', '://', 1)}.")
         if not isinstance(path, str) or not is_url(path):
             return DirStore(expand(path, os.environ) if isinstance(path, str) else path, kept)
         scheme, separator, rest = path.partition("://")

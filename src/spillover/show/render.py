@@ -274,7 +274,7 @@ class _Memo:
         self.offsets: list[int] = []  # the same offsets in order
         self._data: bytes | None = None
         self._newlines: list[int] | None = None
-        self.many = MANY // 16 if "numpy" in sys.modules else MANY
+        self.many = MANY // 16 if sys.modules.get("numpy") else MANY
         self.plain: bytes | None = None  # all of it, where any part is shown as it is; b"" where that is not so
         self.looks: dict[tuple[int, int], tuple[str, int]] = {}
         self.gaps: dict[tuple[int, int], Gap] = {}
@@ -292,7 +292,7 @@ class _Memo:
         """Return where the lines of an output end that is in memory."""
         if self._newlines is None:  # one line has none, which is an answer, too
             data = self._data or b""
-            if "numpy" in sys.modules:
+            if sys.modules.get("numpy"):  # None where it must not be imported
                 import numpy as np
 
                 self._newlines = (np.frombuffer(data, dtype=np.uint8) == 0x0A).nonzero()[0].tolist()
