@@ -130,9 +130,8 @@ def test_a_part_of_one_huge_line_is_not_told_as_all_of_it_nor_a_tool_s_text_as_o
 
 
 def test_what_cannot_be_shown_as_the_model_saw_it_is_said_and_ndjson_is_a_list_of_trees(page, place):
-    ref = place.clipper.clip(
-        "".join(f'{{"id": {i}, "user": {{"name": "user {i}"}}}}\n' for i in range(9_000)), tool="api"
-    ).ref
+    records = "".join(f'{{"id": {i}, "user": {{"name": "user {i}"}}}}\n' for i in range(9_000))
+    ref = replace(place.clipper, limits=Limits(tokens=2_000)).clip(records, tool="api").ref
     old = replace(place.clipper, limits=Limits(tokens=500)).clip("y" * 300_000, tool="old").ref
     record = next(place.root.rglob(f"{old}.json"))
     facts = json.loads(record.read_bytes())
