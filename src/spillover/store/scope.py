@@ -76,7 +76,7 @@ def default_scope(environ: Mapping[str, str] | None = None) -> str:
 def from_outside(text: str) -> str:
     """Return a scope from a variable, a file or a record: any but the one that sees everything."""
     if text == EVERY:
-        raise UsageError("it would show the outputs of every project; a person asks for them with --all-scopes.")
+        raise UsageError("it means every project. Leave it out, or use --all-scopes where the command has that option.")
     return check_scope(text)
 
 
