@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.blocks import Blocks as Blocks
+    from spillover.blocks.together import Blocks as Blocks
     from spillover.budget import Budget as Budget
     from spillover.capture import Capture as Capture
     from spillover.clipper import Clipper as Clipper
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from spillover.view.document import Document as Document
 
 _WHERE = {
-    "blocks": ("Blocks",),
+    "blocks.together": ("Blocks",),
     "budget": ("Budget",),
     "capture": ("Capture",),
     "clipper": ("Clipper", "aclip", "clip"),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Self, TypeVar, Unpack, overload
 
-    from spillover.blocks import Blocks
+    from spillover.blocks.together import Blocks
     from spillover.capture import Capture
     from spillover.choices import _DEFAULT_STORE, Given, StoreLike
     from spillover.result import Clip
@@ -96,7 +96,7 @@ class Clipper(Choices):
         self, *, tool: str | None = None, call_id: str | None = None, query: str | None = None, **streams: Source
     ) -> Clip:
         """Clip both streams of a command, `stdout=` and `stderr=`: labelled, one budget, stderr first when room is short."""
-        from spillover.blocks import clip_streams
+        from spillover.blocks.streams import clip_streams
 
         return clip_streams(streams, self.for_tool(tool).asking(query), call_id=call_id)
 
@@ -104,7 +104,7 @@ class Clipper(Choices):
         self, blocks: Sequence[Any], *, tool: str | None = None, call_id: str | None = None, query: str | None = None
     ) -> Blocks:
         """Clip the blocks of a result, or whole messages: their texts share one budget, media and order stay."""
-        from spillover.blocks import clip_blocks
+        from spillover.blocks.together import clip_blocks
 
         return clip_blocks(blocks, self.for_tool(tool).asking(query), call_id=call_id)
 
@@ -115,7 +115,7 @@ class Clipper(Choices):
 
         `tools` names the tool of each output, by its key, or one for all: for the ref, and for its rule.
         """
-        from spillover.blocks import clip_many
+        from spillover.blocks.many import clip_many
 
         return clip_many(outputs, self, tools)
 

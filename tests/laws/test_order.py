@@ -93,9 +93,12 @@ ORDER = """
     since.telling
     show.warm
     pipeline
-    capture                 blocks               run.command
+    capture                 blocks               run.command         blocks.shapes
+    blocks.texts
+    blocks.together
+    blocks.streams          blocks.many
     wrap.known
-    wrap.bound                   run.filters
+    wrap.bound                   run.filters              wrap.errors
     run.line
     wrap.function
     retrieve.uri            retrieve.ranges      retrieve.pattern     retrieve.answer     retrieve.outline_json retrieve.outline_tables

@@ -4,8 +4,10 @@ import asyncio
 import functools
 import inspect
 import os
+import traceback
 
 import pytest
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
@@ -235,6 +237,65 @@ def test_words_that_an_exception_has_in_a_second_place_are_bounded_too(clipper):
         with pytest.raises(type(error)) as caught:
             clipper.wrap(raising(error), tool="t")()
         assert fits(caught.value.message)
+
+
+class SpokenError(Exception):
+    """Says what its class makes of it."""
+
+    def __init__(self, rows):
+        super().__init__(len(rows))
+        self.rows = rows
+
+    def __str__(self):
+        return "".join(self.rows)
+
+
+class SpokenGroup(ExceptionGroup):
+    def __str__(self):
+        return BIG
+
+
+class Row(BaseModel):
+    number: int
+
+
+def invalid():
+    """Return what Pydantic raises for 500 wrong rows: its class takes none below it."""
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(list[Row]).validate_python([{"number": "x"}] * 500)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("make", "caught_as", "same"),
+    [
+        (lambda: SpokenError([BIG, BIG]), SpokenError, True),
+        (lambda: SpokenGroup("many", [ValueError("a")]), SpokenGroup, True),
+        (lambda: SyntaxError(BIG), SyntaxError, True),
+        (lambda: ImportError(BIG, name="x"), ImportError, True),
+        (lambda: ExceptionGroup("many", [ValueError(n) for n in range(3)]), ExceptionGroup, True),
+        (lambda: ExceptionGroup(BIG, [ValueError("a"), KeyError("b")]), ExceptionGroup, True),
+        (invalid, ValueError, False),
+    ],
+)
+def test_an_exception_whose_class_decides_what_it_says_has_a_message_that_fits(clipper, make, caught_as, same):
+    """The message of an ExceptionGroup, and of any class with a `__str__` of its own, kept its length."""
+    error = make()
+    name, cause = type(error).__name__, OSError("the cause")
+    error.__cause__ = cause
+    error.add_note("a note")
+    with pytest.raises(caught_as) as caught:
+        clipper.wrap(raising(error), tool="t")()
+    assert fits(str(caught.value))
+    assert (caught.value is error) is same
+    assert type(caught.value).__name__ == name
+    assert caught.value.__cause__ is cause
+    assert caught.value.__notes__ == ["a note"]
+    assert any(frame.name == "tool" for frame in traceback.extract_tb(caught.value.__traceback__))
+    if isinstance(error, ExceptionGroup):
+        assert caught.value.exceptions == error.exceptions
+    if isinstance(error, SpokenError):
+        assert caught.value.rows == [BIG, BIG]
 
 
 async def test_an_async_tool_that_raises_is_bounded_too(clipper):

@@ -83,7 +83,8 @@ class Call:
 
     def blocks(self, blocks: list[Any]) -> list[Any] | None:
         """Return the blocks with texts within the limits; None where all stay as they are."""
-        from spillover.blocks import clip_blocks, texts_of
+        from spillover.blocks.texts import texts_of
+        from spillover.blocks.together import clip_blocks
 
         texts = texts_of(blocks)
         together = "\n".join(texts)
@@ -126,7 +127,7 @@ class Call:
 
     def _clip(self, **streams: Any) -> tuple[dict[str, str], Clip, bytes]:
         """Return what is shown of each stream, the clip of all, and the bytes of a run that fitted."""
-        from spillover.blocks import clip_streams_apart
+        from spillover.blocks.streams import clip_streams_apart
 
         with gather():
             texts, clip = clip_streams_apart(

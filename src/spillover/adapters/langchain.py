@@ -10,9 +10,10 @@ from typing import Any
 from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value
 from spillover.adapters.versions import missing
-from spillover.blocks import TEXT_TYPES
+from spillover.blocks.shapes import TEXT_TYPES
 from spillover.notice.hints import TOOLS
-from spillover.wrap.bound import as_json, bound_error
+from spillover.wrap.bound import as_json
+from spillover.wrap.errors import bound_error
 
 try:
     from langchain.agents.middleware import AgentMiddleware

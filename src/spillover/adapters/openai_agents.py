@@ -13,7 +13,8 @@ from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value
 from spillover.adapters.versions import missing
 from spillover.errors import UsageError
-from spillover.wrap.bound import as_json, bound_error
+from spillover.wrap.bound import as_json
+from spillover.wrap.errors import bound_error
 
 try:
     from agents import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spillover import pipeline
-from spillover.blocks import clip_blocks
+from spillover.blocks.together import clip_blocks
 from spillover.result import Clip
 from spillover.wrap.bound import as_json
 

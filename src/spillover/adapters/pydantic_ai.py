@@ -12,7 +12,8 @@ from spillover.adapters.parts import clip_parts, clip_value
 from spillover.adapters.versions import missing
 from spillover.clipper import Clipper
 from spillover.result import Clip
-from spillover.wrap.bound import as_json, bound_error
+from spillover.wrap.bound import as_json
+from spillover.wrap.errors import bound_error
 
 try:
     from pydantic import ValidationError

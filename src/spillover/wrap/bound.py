@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Mapping
 from enum import Enum
 
 from spillover import pipeline
 from spillover.base.data import replace
-from spillover.blocks import clip_blocks, clip_texts, texts_of
+from spillover.blocks.texts import SHORT_CHARS, texts_of
+from spillover.blocks.together import clip_blocks, clip_texts
 from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.notice.sentences import cut_data, no_text
 from spillover.result import Clip
 from spillover.select.ends import most
 from spillover.show.fit import trim
-from spillover.wrap.known import SHORT_CHARS, are_blocks, is_block
+from spillover.wrap.known import are_blocks, is_block
 from spillover.wrap.shape import SAID, as_data, change_texts, fields_of, find_opaque, is_tangled, shorten, spell, write
 
 TYPE_CHECKING = False
@@ -241,50 +241,6 @@ def as_json(data: Any) -> str | None:
         return json.dumps(data, ensure_ascii=False, indent=1)
     except (TypeError, ValueError, RecursionError):
         return None
-
-
-def bound_error(error: Exception, choices: Choices, *, call_id: str | None = None) -> Exception:
-    """Return the same exception; a message that is too long is clipped, since hosts show it to the model."""
-    begun = time.monotonic()
-    with gather() as clips:
-        _bound_error(error, choices, call_id)
-    cut = next((clip for clip in clips if clip.outcome != "whole"), None)
-    if is_wanted(choices, whole=cut is None):
-        with contextlib.suppress(Exception):  # some exceptions cannot say what they are
-            said = str(error)
-            clip = cut or Clip(said, _count=choices.count)
-            note_clip(choices, clip, texts=[said], seconds=time.monotonic() - begun)
-    return error
-
-
-def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> None:
-    plain = replace(choices.for_answers(), trigger=None)  # a profile's words may say that the call succeeded
-    if any(isinstance(arg, (str, bytes)) for arg in error.args):
-        error.args = tuple(
-            pipeline.clip(arg, plain, call_id=call_id).text if isinstance(arg, (str, bytes)) else arg
-            for arg in error.args
-        )
-    if type(error).__str__ in PLAIN_STR and _fill(str(error), plain) > 1:
-        said = pipeline.clip(str(error), plain, call_id=call_id).text
-        upto = most(len(said), lambda chars: _fill(_reword(error, said[:chars]), plain))
-        _reword(error, said[:upto])
-    if isinstance(getattr(error, "message", None), str):  # some keep their words there, too
-        with contextlib.suppress(AttributeError):
-            error.message = pipeline.clip(error.message, plain, call_id=call_id).text  # type: ignore[attr-defined]
-
-
-#: How exceptions are written whose words can be set: by their arguments, by `strerror`, as repr.
-PLAIN_STR = (BaseException.__str__, OSError.__str__, KeyError.__str__)
-
-
-def _reword(error: Exception, words: str) -> str:
-    """Give an exception other words. Several arguments can be too long together, and some exceptions put more around them."""
-    if isinstance(error, OSError):
-        error.strerror = words
-        del error.filename, error.filename2  # they are in the words, as far as they fit
-    else:
-        error.args = (words,)
-    return str(error)
 
 
 def _exact_fill(text: str, choices: Choices) -> float:

@@ -10,7 +10,8 @@ from spillover.base.log import info, warn
 from spillover.errors import UsageError
 from spillover.result import Clip
 from spillover.run.note import note_run
-from spillover.wrap.bound import as_piece, bound, bound_error, bounds_itself
+from spillover.wrap.bound import as_piece, bound, bounds_itself
+from spillover.wrap.errors import bound_error
 from spillover.wrap.shape import declared_kind
 
 TYPE_CHECKING = False

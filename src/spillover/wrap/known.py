@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spillover.blocks import TEXT_PATHS, TEXT_TYPES, find_inner
+from spillover.blocks.shapes import TEXT_PATHS, TEXT_TYPES, places_of
+from spillover.blocks.texts import SHORT_CHARS
 from spillover.wrap.shape import write
 
 TYPE_CHECKING = False
@@ -23,8 +24,6 @@ BLOCK_TYPES = {
 MEDIA_KEYS = frozenset(
     {"data", "base64", "blob", "source", "image_url", "input_audio", "file", "file_data", "file_id", "url", "resource"}
 )
-#: What is not longer than this is no media; beside text or media it is not looked at, and in an object it is not cut.
-SHORT_CHARS = 200
 
 
 def are_blocks(parts: Any, fill: Callable[[str], float]) -> bool:
@@ -48,14 +47,15 @@ def _beside(block: Any) -> list[Any]:
     """Return what a block has beside its text and its media: all that is long, and all of a block that has neither."""
     if not isinstance(block, Mapping):
         return []
-    path, inner = find_inner(block)
-    text = path[:1] if inner is not None else ()
+    places = places_of(block)
+    text = {place.path[0] for place in places}
     long = {key: value for key, value in block.items() if key not in text and _is_long(value)}
     media = MEDIA_KEYS & long.keys() if block.get("type") not in TEXT_TYPES else frozenset()
-    if inner is None and not media:
+    if not places and not media:
         return [block]
     long = {key: value for key, value in long.items() if key not in media}
-    below = [one for each in inner for one in _beside(each)] if isinstance(inner, list) else []
+    inner = [each for place in places for each in (place.inner if isinstance(place.inner, list) else [place.inner])]
+    below = [one for each in inner for one in _beside(each)]
     return [*([long] if long else []), *below]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from spillover.adapters.mcp.message import messages, written
-from spillover.blocks import texts_of
+from spillover.blocks.texts import texts_of
 from spillover.hosts import CLAUDE_CODE
 from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.result import Clip

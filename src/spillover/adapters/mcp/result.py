@@ -18,7 +18,8 @@ from spillover.adapters.mcp.fields import (
 from spillover.adapters.mcp.message import dumps, written
 from spillover.adapters.mcp.structured import cut_data_to_fit, is_said, wraps
 from spillover.base.data import dataclass, replace
-from spillover.blocks import clip_blocks, texts_of
+from spillover.blocks.texts import texts_of
+from spillover.blocks.together import clip_blocks
 from spillover.notice.sentences import cut_data
 from spillover.pipeline import clip
 from spillover.retrieve.asked import SCHEME

@@ -1,17 +1,15 @@
-"""Several texts, one budget: the blocks of a result, the two streams of a command, the results of a turn."""
+"""Blocks and messages: their texts share one budget, and all else stays as it is."""
 
 import json
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from spillover.blocks import texts_of
+from spillover.blocks.texts import texts_of
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
-from spillover.limits import Limits, count_lines
+from spillover.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import content
 from spillover.tokens import estimate
@@ -33,8 +31,6 @@ def store():
 def clipper(store):
     return Clipper(Limits(bytes=1_000), store=store)
 
-
-# blocks
 
 SHAPES = [
     ("MCP text", text, lambda block: block["text"]),
@@ -112,88 +108,6 @@ def test_what_is_no_list_of_blocks_is_refused(clipper, wrong):
         clipper.clip_blocks(wrong)
 
 
-# streams
-
-
-@pytest.mark.parametrize(
-    ("streams", "expected"),
-    [
-        ({"stdout": "out\n", "stderr": "err\n"}, "[stdout]\nout\n[stderr]\nerr"),
-        ({"stdout": "out\n", "stderr": ""}, "out\n"),  # one stream needs no label
-        ({"stdout": "", "stderr": "err\n"}, "err\n"),
-        ({"stdout": "", "stderr": ""}, ""),
-        ({"stdout": "no end", "stderr": "err\n"}, "[stdout]\nno end\n[stderr]\nerr"),
-    ],
-)
-def test_streams_that_fit_are_whole_and_labelled(clipper, streams, expected):
-    assert clipper.clip_streams(**streams).text == expected
-
-
-def shown_of(clip, letter):
-    return sum(line.count(letter) for line in clip.text.split("\n") if set(line) == {letter})
-
-
-def test_when_both_overflow_stderr_gets_two_parts_of_three(clipper):
-    clip = clipper.clip_streams(stdout="o" * 9_000, stderr="e" * 9_000)
-    assert shown_of(clip, "e") == pytest.approx(2 * shown_of(clip, "o"), rel=0.1)
-    assert len(clip.text) <= 1_000
-
-
-def test_the_room_one_stream_leaves_goes_to_the_other(clipper):
-    clip = clipper.clip_streams(stdout="o" * 9_000, stderr="e")
-    assert shown_of(clip, "e") == 1
-    assert shown_of(clip, "o") > 700
-    clip = clipper.clip_streams(stdout="o" * 100, stderr="e" * 9_000)
-    assert shown_of(clip, "o") == 100
-    assert shown_of(clip, "e") > 600
-
-
-@pytest.mark.parametrize("stdout", ["out\n" * 500, "o" * 5_000 + "\n"])
-def test_one_long_line_of_stderr_is_not_crowded_out(clipper, stdout):
-    clip = clipper.clip_streams(stdout=stdout, stderr="ERR " * 150 + "\n")
-    assert clip.text.count("ERR") > 75
-
-
-def test_the_record_knows_the_streams_apart(clipper, store):
-    clip = clipper.clip_streams(stdout="o" * 3_000, stderr="e" * 2_000)
-    assert store.get(clip.ref).segments == (("stdout", 3_000), ("separator", 1), ("stderr", 2_000))
-
-
-# many
-
-
-def test_small_results_stay_whole_and_large_ones_share_the_rest(clipper):
-    clips = clipper.clip_many({"a": "tiny", "b": LINES, "c": LINES + "more", "d": "small\n"})
-    assert list(clips) == ["a", "b", "c", "d"]
-    assert (clips["a"].text, clips["d"].text) == ("tiny", "small\n")
-    assert clips["b"].outcome == clips["c"].outcome == "stored"
-    assert len(clips["b"].text) == pytest.approx(len(clips["c"].text), abs=20)
-    assert sum(len(clip.text) for clip in clips.values()) <= 1_000
-
-
-def test_one_result_has_the_whole_budget(clipper):
-    assert clipper.clip_many({"only": LINES})["only"].text == clipper.clip(LINES).text
-    assert clipper.clip_many({}) == {}
-
-
-def test_too_many_for_too_little_are_kept_and_named_even_where_no_word_fits(clipper, store):
-    clips = clipper.clip_many({number: LINES + str(number) for number in range(50)})
-    assert sum(len(clip.text) for clip in clips.values()) <= 1_000
-    assert all(content(store, clip.ref).decode() == LINES + str(key) for key, clip in clips.items())
-
-
-@settings(max_examples=100)
-@given(st.lists(st.integers(0, 3_000), max_size=8))
-def test_together_they_fit_whatever_their_sizes_are(sizes):
-    clipper = Clipper(Limits(bytes=1_500, lines=60), store=MemoryStore())
-    outputs = {number: ("x" * 9 + "\n") * (size // 10) for number, size in enumerate(sizes)}
-    clips = clipper.clip_many(outputs)
-    assert sum(len(clip.text.encode()) for clip in clips.values()) <= 1_500
-    assert sum(count_lines(clip.text) for clip in clips.values()) <= 60
-    if sum(map(len, outputs.values())) <= 600:
-        assert all(clip.outcome == "whole" for clip in clips.values())
-
-
 def test_thousands_of_blocks_are_measured_no_more_often_than_a_few():
     counted = []
 
@@ -209,15 +123,6 @@ def test_thousands_of_blocks_are_measured_no_more_often_than_a_few():
     assert sum(counted) < 40 * sum(len(block["text"]) for block in blocks)
     whole = {block["text"].removesuffix("\n") for block in blocks}
     assert [block for block in clipped[1:] if block["text"] not in whole and "[…" not in block["text"]] == []
-
-
-def test_a_result_with_folded_frames_takes_its_notice_from_its_own_share():
-    """It counted as whole, and its notice came on top of the limits that all of them share."""
-    clipper = Clipper(Limits(chars=900), store=MemoryStore())
-    bar = "".join(f"\rfetching {n}%" for n in range(0, 101, 5)) + "\n"
-    clips = clipper.clip_many({"a": bar, "b": "x" * 500 + "\n", "c": bar})
-    assert sum(len(clip.text) for clip in clips.values()) <= 900
-    assert "left out" in clips["a"].text
 
 
 # ── whole messages ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -279,6 +184,33 @@ MESSAGES = {
         "role": "user",
         "content": [{"toolResult": {"toolUseId": "tooluse_1", "status": "success", "content": [{"text": LOUD}]}}],
     },
+    "OpenAI responses, a shell": {
+        "type": "shell_call_output",
+        "call_id": "1",
+        "output": [{"stdout": LOUD, "stderr": "short", "outcome": {"type": "exit", "exit_code": 1}}],
+    },
+    "OpenAI responses, an error of MCP": {"type": "mcp_call", "id": "1", "output": None, "error": LOUD},
+    "OpenAI responses, an interpreter": {"type": "code_interpreter_call", "outputs": [{"type": "logs", "logs": LOUD}]},
+    "OpenAI responses, a search of files": {"type": "file_search_call", "results": [{"text": LOUD, "score": 0.5}]},
+    "Anthropic, a shell": {
+        "type": "bash_code_execution_tool_result",
+        "tool_use_id": "1",
+        "content": {"type": "bash_code_execution_result", "stdout": LOUD, "stderr": "", "return_code": 1},
+    },
+    "Anthropic, an editor": {
+        "type": "text_editor_code_execution_tool_result",
+        "content": {"type": "text_editor_code_execution_view_result", "file_type": "text", "content": LOUD},
+    },
+    "Anthropic, a page": {
+        "type": "web_fetch_tool_result",
+        "content": {
+            "type": "web_fetch_result",
+            "url": "u",
+            "content": {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": LOUD}},
+        },
+    },
+    "Gemini, a result of any form": {"functionResponse": {"name": "run", "response": {"log": {"lines": [LOUD, "b"]}}}},
+    "LangChain, as a dict": {"type": "tool", "tool_call_id": "call_1", "content": LOUD},
     "plain": {"role": "user", "content": LOUD},
     "MCP, a whole result": {"content": [{"type": "text", "text": LOUD}, IMAGE], "isError": False},
 }
@@ -372,23 +304,54 @@ def test_a_conversation_shares_one_budget():
     assert len(clipped) >= 8
 
 
-# ── the tools of a turn ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── data in messages ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+ROWS = [{"id": number, "name": f"job {number}", "status": "ok"} for number in range(2_000)]
+#: Data as hosts send it, and where the text is that takes its place.
+DATA = {
+    "MCP": ({"content": [text("short")], "structuredContent": {"rows": ROWS}, "isError": False},
+            lambda out: out["content"][1]["text"]),
+    "MCP, without text": ({"content": [], "structuredContent": {"rows": ROWS}}, lambda out: out["content"][0]["text"]),
+    "Bedrock": ({"toolResult": {"toolUseId": "1", "content": [{"json": {"rows": ROWS}}]}},
+                lambda out: out["toolResult"]["content"][0]["text"]),
+    "Gemini": ({"functionResponse": {"name": "run", "response": {"rows": ROWS}}},
+               lambda out: out["functionResponse"]["response"]["output"]),
+}  # fmt: skip
 
 
-def test_the_outputs_of_a_turn_have_the_names_of_their_tools():
-    clipper = Clipper(Limits(tokens=900), store=MemoryStore(), rules={"web": {"keep": "head", "tokens": 200}})
-    clips = clipper.clip_many({1: LOUD, 2: LOUD + "x", 3: "ok"}, tools={1: "bash", 2: "web"})
-    assert [clip.ref and clip.ref.partition("-")[0] for clip in clips.values()] == ["bash", "web", None]
-    assert sum(estimate(clip.text) for clip in clips.values()) <= 900
-    assert estimate(clips[2].text) <= 200
-    assert clips[2].ranges[-1][1] < 100, "the rule for its tool holds"
+@pytest.mark.parametrize("shape", DATA)
+def test_data_that_does_not_fit_becomes_text_where_the_host_has_a_place_for_it(shape):
+    """133,961 characters of records came back with the outcome "whole"."""
+    store = MemoryStore()
+    message, words = DATA[shape]
+    clipped = Clipper(Limits(tokens=500), store=store).clip_blocks([message])
+    assert clipped.clip.outcome == "stored"
+    assert estimate("\n".join(texts_of(clipped))) <= 500
+    assert len(json.dumps(list(clipped))) < 4_000
+    assert words(clipped[0])
+    stored = content(store, clipped.clip.ref).decode()
+    assert json.loads(stored[stored.index("{") :]) == {"rows": ROWS}
 
 
-def test_one_name_may_stand_for_all():
-    clips = Clipper(Limits(tokens=900), store=MemoryStore()).clip_many({"a": LOUD, "b": LOUD + "x"}, tools="bash")
-    assert {clip.ref.partition("-")[0] for clip in clips.values()} == {"bash"}
+@pytest.mark.parametrize("shape", DATA)
+def test_data_that_fits_is_the_very_same(shape):
+    message, _ = DATA[shape]
+    clipped = Clipper(Limits(tokens=200_000), store=MemoryStore()).clip_blocks([message])
+    assert clipped.clip.outcome == "whole"
+    assert clipped[0] is message
 
 
-def test_a_name_without_an_output_is_a_mistake():
-    with pytest.raises(UsageError, match="tools names 'c', and there is no such output"):
-        Clipper(store=MemoryStore()).clip_many({"a": LOUD}, tools={"c": "bash"})
+def test_a_result_of_the_sdk_of_mcp_keeps_its_class_and_loses_the_data_that_became_text():
+    types = pytest.importorskip("mcp.types", reason="the extra `mcp` is not installed")
+    result = types.CallToolResult(
+        **{"content": [types.TextContent(type="text", text="short")], structured_name(types): {"rows": ROWS}}
+    )
+    [out] = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([result])
+    assert isinstance(out, types.CallToolResult)
+    assert [type(block) for block in out.content] == [types.TextContent] * 2
+    assert getattr(out, structured_name(types)) is None
+    assert len(out.model_dump_json()) < 4_000
+
+
+def structured_name(types):
+    return "structuredContent" if "structuredContent" in types.CallToolResult.model_fields else "structured_content"

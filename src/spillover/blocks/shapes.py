@@ -1,0 +1,140 @@
+"""Where blocks and messages hold their text: tables, by provider. Media, ids and what we do not know are left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spillover.base.data import dataclass
+from spillover.wrap.shape import fields_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeAlias
+
+    Path: TypeAlias = tuple[str, ...]
+
+#: Block types whose "text" is text: MCP and Anthropic and OpenAI chat; OpenAI responses.
+TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
+#: Where other blocks have their text, or blocks with text.
+TEXT_PATHS: dict[str, tuple[Path, ...]] = {
+    # MCP
+    "resource": (("resource", "text"),),
+    # Anthropic
+    "tool_result": (("content",),),
+    "search_result": (("content",),),
+    "mcp_tool_result": (("content",),),
+    "bash_code_execution_tool_result": (("content",),),
+    "bash_code_execution_result": (("stdout",), ("stderr",)),
+    "code_execution_tool_result": (("content",),),
+    "code_execution_result": (("stdout",), ("stderr",)),
+    "text_editor_code_execution_tool_result": (("content",),),
+    "text_editor_code_execution_view_result": (("content",),),
+    "web_fetch_tool_result": (("content",),),
+    "web_fetch_result": (("content",),),
+    # OpenAI responses
+    "function_call_output": (("output",),),
+    "custom_tool_call_output": (("output",),),
+    "local_shell_call_output": (("output",),),
+    "shell_call_output": (("output",),),
+    "apply_patch_call_output": (("output",),),
+    "mcp_call": (("output",), ("error",)),
+    "code_interpreter_call": (("outputs",),),
+    "logs": (("logs",),),
+    "file_search_call": (("results",),),
+}
+#: The same for blocks without a "type", the first that is there: Gemini and Bedrock, as both write them; OpenAI's shell.
+UNTYPED_PATHS: tuple[tuple[Path, ...], ...] = (
+    (("text",),),
+    (("toolResult", "content"),),
+    (("stdout",), ("stderr",)),
+    (("content",),),  # a whole result of MCP
+)
+#: Where data of any form may stand, and what a text that stands for it is called there.
+DATA_PATHS: tuple[tuple[Path, Path], ...] = (
+    (("functionResponse", "response"), ("functionResponse", "response", "output")),
+    (("function_response", "response"), ("function_response", "response", "output")),
+    (("json",), ("text",)),  # Bedrock
+    (("structuredContent",), ("content",)),  # MCP
+    (("structured_content",), ("content",)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a block something stands that a model reads: a text, blocks, or data."""
+
+    path: tuple[str, ...]
+    inner: Any
+    #: Of data: where a text stands that takes its place.
+    instead: tuple[str, ...] = ()
+
+    @property
+    def adds(self) -> bool:
+        """Whether that is one more block."""
+        return self.instead[-1:] == ("content",)
+
+
+def places_of(block: Any) -> list[Place]:
+    """Return the places of a block or a message that hold its text, in order; nothing for media.
+
+    An object of an SDK has the same as fields.
+    """
+    found = [Place(path, get(block, path)) for path in _paths_of(block)]
+    held = [place for place in found if isinstance(place.inner, (str, list)) or _is_inner_block(place.inner)]
+    return [*held, *_data_of(block)]
+
+
+def fields_in(block: Any) -> Mapping[str, Any]:
+    return block if isinstance(block, Mapping) else fields_of(block) or {}
+
+
+def get(block: Any, path: Sequence[str]) -> Any:
+    """Return what stands at the end of a path into a block; None where it leads nowhere."""
+    for key in path:
+        block = fields_in(block).get(key)
+    return block if path else None
+
+
+def is_text(block: Any) -> bool:
+    """Return whether a block is nothing but text. A result or a message answers a call, and has to stay."""
+    kinds = (*TEXT_TYPES, "resource", "document", "search_result")
+    return isinstance(block, str) or fields_in(block).get("type") in kinds or _paths_of(block) == (("text",),)
+
+
+def _paths_of(block: Any) -> tuple[Path, ...]:
+    fields = fields_in(block)
+    kind = fields.get("type")
+    if kind is None or kind == "message":
+        if isinstance(fields.get("role"), str):
+            return (("content",),) if "content" in fields else (("parts",),)
+        return next((paths for paths in UNTYPED_PATHS if any(map(_holds(block), paths))), ())
+    if not isinstance(kind, str):
+        return ()
+    if kind == "document":  # of Anthropic: plain text, or blocks; a PDF is media
+        form = get(block, ("source", "type"))
+        return (("source", "data"),) if form == "text" else (("source", "content"),) if form == "content" else ()
+    if kind in TEXT_TYPES:
+        return (("text",),)
+    if kind in TEXT_PATHS:
+        return TEXT_PATHS[kind]
+    # The type of a message may say whose it is: LangChain's are "human", "ai" and "tool".
+    is_message = not isinstance(block, Mapping) or "role" in fields or "tool_call_id" in fields
+    return (("content",),) if is_message else ()
+
+
+def _holds(block: Any) -> Any:
+    return lambda path: isinstance(get(block, path), (str, list))
+
+
+def _is_inner_block(inner: Any) -> bool:
+    """Return whether a block stands where others have a list of them, as in the results of Anthropic's own tools."""
+    return isinstance(fields_in(inner).get("type"), str)
+
+
+def _data_of(block: Any) -> list[Place]:
+    """Return the data in a block without a type."""
+    if fields_in(block).get("type") is not None:
+        return []
+    found = [Place(path, get(block, path), instead) for path, instead in DATA_PATHS]
+    return [place for place in found if isinstance(place.inner, (Mapping, list))]

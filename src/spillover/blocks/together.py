@@ -1,0 +1,94 @@
+"""Texts clipped within one budget: those of blocks and messages, and those that stand side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from spillover import pipeline
+from spillover.base.data import replace
+from spillover.blocks.texts import swap_texts, texts_of
+from spillover.errors import UsageError
+from spillover.intake.sources import as_bytes, chunks
+from spillover.ledger.note import note_clip
+from spillover.view.document import Section
+from spillover.wrap.shape import fields_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from spillover.choices import Choices
+    from spillover.intake.sources import Source
+    from spillover.intake.take import Intake
+    from spillover.result import Clip
+
+
+class Blocks(list):  # type: ignore[type-arg]  # blocks are of any shape
+    """Clipped blocks: a list like the one that came in, with the facts in `clip`."""
+
+    def __init__(self, blocks: Sequence[Any], clip: Clip) -> None:
+        super().__init__(blocks)
+        self.clip = clip
+
+
+def clip_blocks(
+    blocks: Sequence[Any],
+    choices: Choices,
+    *,
+    call_id: str | None = None,
+    command: str | None = None,
+    cwd: str | None = None,
+) -> Blocks:
+    """Clip the texts of blocks, or of whole messages, within one budget; leave order, media and the rest as they are."""
+    if blocks is None or isinstance(blocks, (str, bytes, Mapping)) or fields_of(blocks) is not None:
+        raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
+    texts, clip = clip_texts(texts_of(blocks), choices, call_id=call_id, command=command, cwd=cwd)
+    shown = iter(texts)
+    return Blocks(swap_texts(blocks, lambda _: next(shown), keep_empty=clip.outcome == "whole"), clip)
+
+
+def clip_texts(
+    texts: Sequence[str],
+    choices: Choices,
+    *,
+    call_id: str | None = None,
+    command: str | None = None,
+    cwd: str | None = None,
+) -> tuple[list[str], Clip]:
+    """Clip texts within one budget. Each keeps its place; one of which nothing is shown becomes empty."""
+    named = [(f"block {number}", text, 1) for number, text in enumerate(texts, 1)]
+    intake, sections = join(named, choices)
+    unlabelled = [replace(section, label=None) for section in sections]
+    begun = time.monotonic()
+    shown, clip = pipeline.settle_parts(
+        intake, choices, sections=unlabelled, call_id=call_id, command=command, cwd=cwd, note=False
+    )
+    if shown is None or clip.outcome == "whole":
+        seen = [choices.seen(bytes(as_bytes(text))) for text in texts]
+    else:
+        seen = list(shown.texts)
+    note_clip(choices, clip, texts=seen, seconds=time.monotonic() - begun)
+    return seen, clip
+
+
+def join(named: Sequence[tuple[str, Source, int]], choices: Choices) -> tuple[Intake, list[Section]]:
+    """Take in all of them as one output, one after the other; a newline goes between where one does not end its line."""
+    intake = pipeline.begin(choices)
+    sections = []
+    last = b"\n"
+    try:
+        for name, source, weight in named:
+            start = None
+            for chunk in filter(len, chunks(source)):
+                if start is None and last != b"\n":
+                    intake.write(b"\n", "separator")
+                start = intake.bytes if start is None else start
+                intake.write(chunk, name)
+                last = bytes(chunk[-1:])
+            sections.append(Section(intake.bytes if start is None else start, intake.bytes, name, weight))
+    except BaseException:
+        intake.abandon()
+        raise
+    return intake, sections
