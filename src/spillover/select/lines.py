@@ -42,6 +42,8 @@ _FLAGS = bytes(
 )
 #: Any odd numbers would do, as long as they are always the same: hashes are made with them.
 _SALT, _MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
+_POWER = 0x100000001B3
+_DIGITS = b"0123456789"
 PREFIX = 12
 #: Few means one line in FEW.
 FEW = 100
@@ -266,15 +268,18 @@ def _upto(values: Array, kind: Any = None) -> Array:
 
 
 def _prefixes(data: Array, starts: Array, ends: Array) -> Array:
-    """Return how each message begins: some bytes of it, digits aside."""
+    """Return how each message begins: some bytes of it, digits aside, as a hash."""
     import numpy as np
 
-    padded = np.concatenate((data, np.full(PREFIX, 10, dtype=np.uint8)))
-    total = np.zeros(len(starts), dtype=np.uint64)
-    alive = np.ones(len(starts), dtype=bool)
-    for column in range(PREFIX):
-        byte = padded[starts + column]
-        alive &= starts + column < ends
-        byte = np.where((byte >= 48) & (byte < 58), 48, byte)
-        total = total * np.uint64(0x100000001B3) + np.where(alive, byte, 0).astype(np.uint64) + np.uint64(1)
-    return total
+    places = starts[:, None] + np.arange(PREFIX)
+    begins = data.take(places, mode="clip")
+    begins[(begins >= _DIGITS[0]) & (begins <= _DIGITS[-1])] = _DIGITS[0]
+    begins[places >= ends[:, None]] = 0
+    return (begins + np.uint64(1)) @ _powers()
+
+
+@cache
+def _powers() -> Array:
+    import numpy as np
+
+    return np.uint64(_POWER) ** np.arange(PREFIX - 1, -1, -1, dtype=np.uint64)
