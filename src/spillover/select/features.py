@@ -37,8 +37,8 @@ def own(lines: Lines) -> Columns:
     equal, equal_index = _counts(lines.exact)
     prefix, _ = _counts(lines.prefix)
     subject, subject_index = _counts(lines.subject)
-    classes = np.ascontiguousarray(lines.classes.T, dtype=np.float32)  # in one step: they are most of the columns
-    return dict(zip(NAMES, classes, strict=True)) | _as_floats(
+    # Classes stay as they are: they are most of the columns, and need no comparison.
+    return dict(zip(NAMES, lines.classes.T, strict=True)) | _as_floats(
         {
             "width": np.log2(1 + lines.width),
             "indent": np.minimum(lines.indent, 16),
