@@ -31,7 +31,7 @@ ORDER = """
     view.invisible          view.frames          view.erased         view.lookalike
     view.clean              view.forged
     view.document
-    select.arrays
+    select.arrays           select.scratch
     since.shape             since.known
     since.compare
     since.against

@@ -10,6 +10,7 @@ from spillover.select import distinct
 from spillover.select.arrays import group, load, steps
 from spillover.select.classes import DISMISSED, EVIDENCE, PLACES
 from spillover.select.families import KEY, templates
+from spillover.select.scratch import borrow
 from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
 from spillover.view.clean import flat
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from spillover.select.scratch import Scratch
     from spillover.view.document import Document
 
     Array = Any  # of numpy; its own types say little about what is in one
@@ -211,7 +213,8 @@ def _shapes_of_all(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]
         if upto > before:
             at = int(starts[before])
             part = view[at : int(ends[upto - 1]) + 1]
-            parts.append(_shapes(part, starts[before:upto] - at, ends[before:upto] - at, salt))
+            with borrow() as scratch:
+                parts.append(_shapes(part, starts[before:upto] - at, ends[before:upto] - at, salt, scratch))
             before = upto
     return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
@@ -228,11 +231,13 @@ def _salt() -> Array:
     return salt
 
 
-def _shapes(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array, Array, Array]:
+def _shapes(view: bytes, starts: Array, ends: Array, salt: Array, scratch: Scratch) -> tuple[Array, Array, Array]:
     """Return sums over the bytes of each line: without the words that hold digits, and of long words only; and its indentation."""
     import numpy as np
 
-    upto = _upto(salt[np.frombuffer(view, dtype=np.uint8)])
+    salted = scratch.array(len(view), np.uint64)
+    salt.take(np.frombuffer(view, dtype=np.uint8), out=salted, mode="clip")  # no byte is outside
+    upto = _upto(salted, np.uint64, scratch)
     flags = np.frombuffer(view.translate(_FLAGS), dtype=np.uint8)
     word = (flags & _WORD).view(bool)
     changes = np.empty(len(word), dtype=bool)
@@ -241,14 +246,15 @@ def _shapes(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array
     edges = changes.nonzero()[0]  # a view ends with a newline, so words come in pairs of edges
     begin, end = edges[::2], edges[1::2]
     sums = upto[end] - upto[begin]
-    digits = _upto(flags & _DIGIT, np.int32)
+    digits = _upto(flags & _DIGIT, np.int32, scratch)
     wild = digits[end] > digits[begin]
     # A word with a digit in it counts as one, whatever it says, so that a line of three numbers is not a line of one.
-    instead = _upto(np.where(wild, np.uint64(_SALT) - sums, np.uint64(0)))
+    instead = _upto(np.where(wild, np.uint64(_SALT) - sums, np.uint64(0)), np.uint64, scratch)
     first, behind = np.searchsorted(begin, starts), np.searchsorted(begin, ends)
     template = upto[ends] - upto[starts] + instead[behind] - instead[first]
     mixed = sums * np.uint64(_MIX)
-    named = _upto(np.where((end - begin >= LONG_WORD) & ~wild, mixed ^ (mixed >> np.uint64(31)), np.uint64(0)))
+    names = np.where((end - begin >= LONG_WORD) & ~wild, mixed ^ (mixed >> np.uint64(31)), np.uint64(0))
+    named = _upto(names, np.uint64, scratch)
     indent = np.zeros(len(starts), dtype=np.int64)
     rows = (flags[starts] == _SPACE).nonzero()[0]
     if len(rows):  # only few lines begin with a blank
@@ -257,11 +263,11 @@ def _shapes(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array
     return template, named[behind] - named[first], indent
 
 
-def _upto(values: Array, kind: Any = None) -> Array:
+def _upto(values: Array, kind: Any, scratch: Scratch) -> Array:
     """Return sums of all before each place, and of all."""
     import numpy as np
 
-    out = np.empty(len(values) + 1, dtype=kind or values.dtype)
+    out = scratch.array(len(values) + 1, kind)
     out[0] = 0
     np.cumsum(values, dtype=out.dtype, out=out[1:])
     return out

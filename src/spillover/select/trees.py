@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from itertools import count
 
+from spillover.select.scratch import borrow
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from spillover.select.scratch import Scratch
 
     Array = Any  # of numpy; its own types say little about what is in one
 
@@ -42,38 +46,45 @@ class Forest:
                 total += _walk(tree, columns)
             return total
         self._laid_out = self._laid_out or self._lay_out()
-        features, conditions, otherwise, values = self._laid_out
         for at in range(0, lines, STRETCH):
-            some = slice(at, at + STRETCH)
-            part = total[some]
-            holds = np.empty((sum(len(bounds) for _, bounds in features), len(part)), dtype=np.uint8)
-            row = 0
-            for name, bounds in features:
-                column, answers = columns[name][some], holds[row : row + len(bounds)].view(bool)
-                if column.dtype == bool and len(bounds) == 1 and 0 <= bounds[0] < 1:
-                    np.logical_not(column, out=answers[0])
-                else:
-                    np.less_equal(column, bounds, out=answers)
-                row += len(bounds)
-            np.negative(holds, out=holds)  # all bits or none
-            bits = np.empty((min(BATCH, len(values)), len(part)), dtype=np.uint8)
-            left, worth = np.empty_like(bits), np.empty(len(part))
-            places = np.empty(bits.shape, dtype=np.intp)
-            for first in range(0, len(values), BATCH):
-                trees = slice(first, first + BATCH)
-                here, leaves = bits[: len(values) - first], left[: len(values) - first]
-                leaves[:] = 0xFF
-                for asked, right in zip(conditions, otherwise, strict=True):
-                    # No place is outside, here and below: nothing needs to be checked.
-                    holds.take(asked[trees], axis=0, out=here, mode="clip")
-                    here |= right[trees]
-                    leaves &= here
-                where = places[: len(leaves)]
-                where[:] = leaves  # all at once, or each look-up would do it for itself
-                for tree, leaf in zip(values[trees], where, strict=True):
-                    tree.take(leaf, out=worth, mode="clip")
-                    part += worth
+            with borrow() as scratch:
+                self._add(
+                    total[at : at + STRETCH], {name: columns[name][at : at + STRETCH] for name in columns}, scratch
+                )
         return total
+
+    def _add(self, total: Array, columns: Mapping[str, Array], scratch: Scratch) -> None:
+        """Add what the trees say of some lines."""
+        import numpy as np
+
+        features, conditions, otherwise, values = self._laid_out
+        lines, batch = len(total), min(BATCH, len(values))
+        holds = scratch.array((sum(len(bounds) for _, bounds in features), lines), np.uint8)
+        row = 0
+        for name, bounds in features:
+            column, answers = columns[name], holds[row : row + len(bounds)].view(bool)
+            if column.dtype == bool and len(bounds) == 1 and 0 <= bounds[0] < 1:
+                np.logical_not(column, out=answers[0])
+            else:
+                np.less_equal(column, bounds, out=answers)
+            row += len(bounds)
+        np.negative(holds, out=holds)  # all bits or none
+        bits, left = (scratch.array((batch, lines), np.uint8) for _ in range(2))
+        places, worth = scratch.array((batch, lines), np.intp), scratch.array(lines, np.float64)
+        for first in range(0, len(values), BATCH):
+            trees = slice(first, first + BATCH)
+            size = min(BATCH, len(values) - first)
+            here, leaves, where = bits[:size], left[:size], places[:size]
+            leaves[:] = 0xFF
+            for asked, right in zip(conditions, otherwise, strict=True):
+                # No place is outside, here and below: nothing needs to be checked.
+                holds.take(asked[trees], axis=0, out=here, mode="clip")
+                here |= right[trees]
+                leaves &= here
+            where[:] = leaves  # all at once, or each look-up would do it for itself
+            for tree, leaf in zip(values[trees], where, strict=True):
+                tree.take(leaf, out=worth, mode="clip")
+                total += worth
 
     def _lay_out(self) -> tuple[Any, ...]:
         """Return the trees as arrays: thresholds by feature, for each place in a tree its conditions and the leaves on the right."""
