@@ -7,7 +7,7 @@ from functools import cache
 
 from spillover.base.data import dataclass
 from spillover.select import distinct
-from spillover.select.arrays import group, load, steps
+from spillover.select.arrays import group, load, number_alike, steps
 from spillover.select.classes import DISMISSED, EVIDENCE, PLACES
 from spillover.select.families import KEY, templates
 from spillover.select.scratch import borrow
@@ -147,10 +147,10 @@ def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
         last=last,
         tokens=_costs(rows, row_of),
         classes=classes,
-        template=template[which],
-        prefix=_prefixes(data, starts, ends)[which],
+        template=number_alike(template)[which],
+        prefix=number_alike(_prefixes(data, starts, ends))[which],
         exact=np.fromiter(map(hash, said), np.int64, len(said)),  # only ever compared
-        subject=subject[which],
+        subject=number_alike(subject)[which],
         indent=indent[which],
         width=(ends - starts)[which],
         number=number,
