@@ -31,7 +31,7 @@ ORDER = """
     view.invisible          view.frames          view.erased         view.lookalike
     view.clean              view.forged
     view.document
-    select.arrays
+    select.arrays           select.scratch
     since.shape             since.known
     since.compare
     since.against
@@ -49,7 +49,7 @@ ORDER = """
     select.json.rows
     select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts    select.islands
     select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs
-    select.exact            select.tags          secrets.streams
+    select.exact            select.tags          secrets.streams     select.distinct
     select.lines            select.json.gaps     select.elements
     select.scan             select.fold          select.features     select.json.room    select.trees
     select.choose           select.score         select.json.parse   select.rows

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+import stringzilla
+
 from spillover.base.work import OBJECT
 from spillover.select.ends import most
 from spillover.select.span import Hidden, Span, join
@@ -161,14 +163,17 @@ def nature(samples: Sequence[bytes], size: int) -> str:
 def _is_binary(sample: bytes) -> bool:
     if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
         return False  # UTF-16
+    if stringzilla.find_first_of(sample, _CONTROLS) < 0:
+        return False
     return len(sample.translate(None, _CONTROLS)) < 0.97 * len(sample)
 
 
 def _is_minified(sample: bytes) -> bool:
     size = len(sample) or 1
-    long = sample.count(b"\n") * 1_000 < size
+    if sample.count(b"\n") * 1_000 >= size or sample.count(b" ") * 12 >= size:
+        return False
     marks = size - len(sample.translate(None, b"(){}[];=,.:!&|?"))
-    return long and sample.count(b" ") * 12 < size and marks * 8 > size
+    return marks * 8 > size
 
 
 def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:

@@ -94,15 +94,15 @@ class Candidates:
     failing: Array  # the lines that say that something failed: a boolean each
     evidence: int  # how many these are
     code: float  # the share of lines that look like code
+    verdicts: Array  # the lines that pass judgement: a boolean each
+    cost: float  # of all lines
+    longest: float  # what the longest line costs
+    upto: Array  # what all lines before each cost, and all of them
 
     @property
     def new(self) -> Array:
         """Which lines say what was not said before, but for numbers."""
         return self.able & (self.again < LIKE)
-
-    @property
-    def cost(self) -> float:
-        return float(self.lines.tokens.sum())
 
 
 def evidence(lines: Lines) -> Array:
@@ -116,13 +116,11 @@ def _tail(those: Candidates, room: float) -> float:
     return TAIL_OF_LITTLE if much and those.evidence < LITTLE else TAIL
 
 
-def _alone(lines: Lines, able: Array) -> Array:
+def _alone(seen: Array) -> Array:
     """Return evidence of a kind that few lines have: one error among a thousand warnings."""
-    import numpy as np
-
-    seen = evidence(lines) & able[:, None]
-    few = (seen.sum(axis=0) <= FEW) & (seen.sum(axis=0) * MANY_LINES <= len(lines))
-    return np.flatnonzero(seen[:, few].any(axis=1))
+    counts = seen.sum(axis=0)
+    few = (counts <= FEW) & (counts * MANY_LINES <= len(seen))
+    return seen[:, few].any(axis=1).nonzero()[0]
 
 
 def candidates(
@@ -144,8 +142,9 @@ def candidates(
     telling = able if news is None else able & news
     exits = np.flatnonzero(lines.of_class("exit"))
     odd = np.flatnonzero(among(lines.first, rare) & telling)
-    first = np.concatenate((_best(_alone(lines, telling), points), _best(odd, points)))
-    failing, code = evidence(lines).any(axis=1), float(lines.of_class("code").mean())
+    said, code = evidence(lines), float(lines.of_class("code").mean())
+    failing = said.any(axis=1)
+    first = np.concatenate((_best(_alone(said & telling[:, None]), points), _best(odd, points)))
     families, members = _families(lines.family if news is None else np.where(news, lines.family, 0), lines)
     alone, headings = OWN * own + (1 - OWN) * points, _headings(lines)
     return Candidates(
@@ -164,8 +163,12 @@ def candidates(
         members,
         parents(lines.indent, lines.width == 0),
         failing,
-        int(failing.sum()),
+        int(np.count_nonzero(failing)),
         code,
+        lines.of_class("verdict") & ~lines.of_class("frame"),  # no frame is one: `ERROR pool: at f (pool.go:7)`
+        float(lines.tokens.sum()),
+        float(lines.tokens.max(initial=0.0)),
+        sum_upto(lines.tokens),
     )
 
 
@@ -212,20 +215,20 @@ def _families(family: Array, lines: Lines) -> tuple[Array, Array]:
 
 
 def _headings(lines: Lines) -> Array:
-    import numpy as np
 
     place, says, cannot = (lines.of_class(name) for name in ("place first", "error says", "cannot"))
-    heads = place & says & ~lines.dismissed
-    above = np.concatenate((heads[1:], [False])) & place  # the last line has none below it
-    every = heads | above
-    every[np.flatnonzero(says & cannot & ~lines.dismissed)[:1]] = True
-    return np.flatnonzero(every)
+    says = says & ~lines.dismissed
+    heads = place & says
+    every = heads.copy()
+    every[:-1] |= heads[1:] & place[:-1]  # the places right above
+    every[(says & cannot).nonzero()[0][:1]] = True
+    return every.nonzero()[0]
 
 
 def _best(those: Array, points: Array) -> Array:
     import numpy as np
 
-    return those[np.argsort(-points[those], kind="stable")]
+    return those[np.negative(points[those]).argsort(kind="stable")] if len(those) > 1 else those
 
 
 def choose(those: Candidates, room: float, first: Array | None = None) -> Array:
@@ -235,10 +238,15 @@ def choose(those: Candidates, room: float, first: Array | None = None) -> Array:
     lines, points = those.lines, those.points
     open_ended = those.run <= FOLDED * room
     able = those.new & open_ended
-    cost = np.minimum(lines.tokens, widest(room))
-    upto = np.concatenate(([0.0], cost.cumsum()))
-    first = np.zeros(len(lines), dtype=bool) if first is None else first
-    left = room - price(first, cost) if first.any() else room  # which is shared out
+    cost, upto = lines.tokens, those.upto
+    if those.longest > widest(room):
+        cost = np.minimum(cost, widest(room))
+        upto = sum_upto(cost)
+    left = room  # which is shared out
+    if first is None:
+        first = np.zeros(len(lines), dtype=bool)
+    elif first.any():
+        left = room - price(first, cost)
     keep = first.copy()
     keep[those.pinned] = True
     for_rare = min(RARE * left, RAREST)
@@ -254,13 +262,11 @@ def choose(those: Candidates, room: float, first: Array | None = None) -> Array:
     if price(keep, cost) > room:
         keep = first.copy()
     # The strongest lines by themselves.
-    verdict = lines.of_class("verdict") & ~lines.of_class("frame")  # no frame is one: `ERROR pool: at f (pool.go:7)`
-    verdicts = int((verdict & able).sum())
-    share = PEAKS_OF_MANY if verdicts >= MANY else PEAKS
+    share = PEAKS_OF_MANY if np.count_nonzero(those.verdicts & able) >= MANY else PEAKS
     held = keep.copy()
     ranked = those.ranked[able[those.ranked]]
     keep = _take(keep, ranked, len(ranked), cost, upto, min(room, price(keep, cost) + share * left))
-    headed = _add_parents(keep, _best(np.flatnonzero(keep & ~held), those.alone), those, cost, room)
+    headed = _add_parents(keep, _best((keep > held).nonzero()[0], those.alone), those, cost, room)
     named = _tell_families(headed, those, cost, room, left)
     held |= named & ~keep
     # What is around them.
@@ -327,6 +333,15 @@ def _tell_families(keep: Array, those: Candidates, cost: Array, room: float, lef
         if price(more, cost) <= most:
             keep = more
     return keep
+
+
+def sum_upto(cost: Array) -> Array:
+    """Return what all lines before each cost, and all of them."""
+    import numpy as np
+
+    upto = np.zeros(len(cost) + 1)
+    cost.cumsum(out=upto[1:])
+    return upto
 
 
 def widest(room: float) -> float:
@@ -399,7 +414,7 @@ def _strongest(strength: Array, able: Array, cost: Array, room: float) -> tuple[
     """Return the able lines, the strongest first, as far as there can be room for them; and how many are able."""
     import numpy as np
 
-    count = int(able.sum())
+    count = int(np.count_nonzero(able))
     worth = np.where(able, -strength, np.inf)
     if count > 2 * SORTED:  # only a few hundred are ever shown, so not all of them need to be sorted
         some = np.flatnonzero(worth <= np.partition(worth, SORTED)[SORTED])

@@ -9,6 +9,8 @@ A pattern says what it needs and stops: Hyperscan reports every place where one 
 
 from __future__ import annotations
 
+from itertools import chain
+
 from spillover.base.data import dataclass
 from spillover.select.engine import Engine
 
@@ -241,9 +243,9 @@ def classify(view: bytes, starts: Array) -> Array:
 
     ENGINE.scan(view, found)
     table = np.zeros((len(CLASSES), len(starts)), dtype=bool)
-    for row, ends in zip(table, hits, strict=True):
-        if ends:
-            # An end is behind the last byte; an empty match at a line's end belongs to that line.
-            at = np.fromiter(ends, np.int64, len(ends))
-            row[starts.searchsorted(np.maximum(at, 1) - 1, side="right") - 1] = True
+    counts = [len(ends) for ends in hits]
+    # An end is behind the last byte; an empty match at a line's end belongs to that line.
+    at = np.fromiter(chain.from_iterable(hits), np.int64, sum(counts))
+    line = starts.searchsorted(np.maximum(at, 1) - 1, side="right") - 1
+    table[np.arange(len(CLASSES)).repeat(counts), line] = True
     return table.T

@@ -32,13 +32,13 @@ def own(lines: Lines) -> Columns:
     """Return what each line says by itself, and how often it is said."""
     import numpy as np
 
-    count = len(lines)
+    count, counted = len(lines), ~lines.dismissed
     template, template_index = _counts(lines.template)
     equal, equal_index = _counts(lines.exact)
     prefix, _ = _counts(lines.prefix)
     subject, subject_index = _counts(lines.subject)
-    classes = np.ascontiguousarray(lines.classes.T, dtype=np.float32)  # in one step: they are most of the columns
-    return dict(zip(NAMES, classes, strict=True)) | _as_floats(
+    # Classes stay as they are: they are most of the columns, and need no comparison.
+    return dict(zip(NAMES, lines.classes.T, strict=True)) | _as_floats(
         {
             "width": np.log2(1 + lines.width),
             "indent": np.minimum(lines.indent, 16),
@@ -53,8 +53,8 @@ def own(lines: Lines) -> Columns:
             "blank": lines.width == 0,
             "subject before": np.where(lines.subject != 0, np.log2(1 + subject_index), -1),
             "subject behind": np.where(lines.subject != 0, np.log2(subject - subject_index), -1),
-            "rarest class": _rarest(lines, BAD),
-            "rarest evidence": _rarest(lines, EVIDENCE),
+            "rarest class": _rarest(lines, BAD, counted),
+            "rarest evidence": _rarest(lines, EVIDENCE, counted),
         }
     )
 
@@ -70,15 +70,14 @@ def _as_floats(columns: Columns) -> Columns:
     return {name: np.ascontiguousarray(column, dtype=np.float32) for name, column in columns.items()}
 
 
-def _rarest(lines: Lines, names: Sequence[str]) -> Array:
-    """Return how many lines are in the rarest of the classes that a line is in, as a power of two."""
+def _rarest(lines: Lines, names: Sequence[str], counted: Array) -> Array:
+    """Return how many lines are in the rarest of the classes that a line is in, as a power of two; of those that are counted."""
     import numpy as np
 
-    counted = ~lines.dismissed
     rows = [(lines.of_class(name) & counted).nonzero()[0] for name in names]
     out = np.full(len(lines), FAR)
-    for some in sorted(rows, key=len, reverse=True):  # the rarest come last, and stay
-        out[some] = np.minimum(np.log2(np.maximum(1, len(some))), FAR)
+    for some in sorted(filter(len, rows), key=len, reverse=True):  # the rarest come last, and stay
+        out[some] = min(np.log2(len(some)), FAR)
     return out
 
 

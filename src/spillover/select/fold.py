@@ -33,8 +33,10 @@ def runs(lines: Lines, alike: Array = None) -> Array:
     for period in range(1, LONGEST_BLOCK + 1):
         if len(lines) <= LEAST * period:
             break
-        again = np.zeros(len(lines), dtype=bool)
-        again[period:] = alike[period:] == alike[:-period]
+        same = alike[period:] == alike[:-period]
+        if b"\1" * ((LEAST - 1) * period) not in same.tobytes():
+            continue  # no run is long enough
+        again = np.concatenate((np.zeros(period, dtype=bool), same))
         edges = np.flatnonzero(steps(again.astype(np.int8), [0], [0]))
         starts, ends = edges[::2], edges[1::2]  # the first block stands before, the last one stays too
         long = ends - starts >= (LEAST - 1) * period

@@ -11,7 +11,7 @@ from itertools import accumulate, islice, pairwise
 from math import ceil, inf
 
 from spillover.base.data import dataclass
-from spillover.select.listing import are_few, is_file
+from spillover.select.listing import are_few, are_most, is_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Row:
 
 
 def rows(data: bytes, most_others: float = inf) -> list[Row]:
-    """Return the rows of a search; where it found nothing but names, those are the finds. Stop after too many that are no row."""
+    """Return the rows of a search; where it found nothing but names, those are the finds. Stop after too many about no file."""
     lines = _lines(data)
     known = _Known(lines)
     out: list[Row] = []
@@ -86,7 +86,7 @@ def rows(data: bytes, most_others: float = inf) -> list[Row]:
         elif row.kind == OTHER and not line.strip():
             above = b"" if not above.endswith(b"/") else above
         out.append(row)
-        others += row.kind == OTHER
+        others += not row.file
         if others > most_others:
             break
     return out
@@ -118,7 +118,9 @@ def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:
     filled = list(islice((line for line in lines if line.strip() not in (b"", b"--")), SAMPLED))
     if len(filled) < FEWEST:
         return False
-    some = rows(b"\n".join(filled), inf if hinted else len(filled) - ceil(SURE * len(filled)))
+    counted = are_most(SURE, filled, lambda line: _COUNTED.search(line[-COUNT:]))
+    # Otherwise nearly all rows have to be about a file.
+    some = rows(b"\n".join(filled), inf if hinted or counted else len(filled) - ceil(SURE * len(filled)))
     bare = [row.number for row in some if row.number and not row.file]
     counts = sum(1 for one, two in pairwise(bare) if one < two) >= RISING * (len(bare) - 1)
     about = [row for row in some if row.kind != OTHER and (row.file or (row.number and counts))]
@@ -128,10 +130,9 @@ def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:
         return False
     places = sum(1 for row in about if row.number and row.file)
     names = sum(1 for row in about if row.kind == FIND and not row.number and row.body == row.start)
-    counted = sum(1 for line in filled if _COUNTED.search(line[-COUNT:]))
     if not are_few(FEW, filled, lambda line: _JUDGED.search(line, 0, LONGEST)):
         return False
-    return max(places, names, counted, places + _heads(some)) >= SURE * len(filled)
+    return counted or max(places, names, places + _heads(some)) >= SURE * len(filled)
 
 
 def _heads(some: Sequence[Row]) -> int:

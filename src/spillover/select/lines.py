@@ -6,9 +6,11 @@ import re
 from functools import cache
 
 from spillover.base.data import dataclass
-from spillover.select.arrays import group, load
-from spillover.select.classes import DISMISSED, EVIDENCE, PLACES, classify
+from spillover.select import distinct
+from spillover.select.arrays import group, load, number_alike, steps
+from spillover.select.classes import DISMISSED, EVIDENCE, PLACES
 from spillover.select.families import KEY, templates
+from spillover.select.scratch import borrow
 from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
 from spillover.view.clean import flat
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from spillover.select.scratch import Scratch
     from spillover.view.document import Document
 
     Array = Any  # of numpy; its own types say little about what is in one
@@ -30,6 +33,7 @@ STAMP = re.compile(_STAMP)
 #: The message of each line, one behind the other; what is left of a line always matches, so nothing is tried twice.
 _MESSAGES = re.compile(_STAMP + rb"([^\n]*+)\n")
 _STAMPED = re.compile(rb"\d\d:\d\d:\d\d|INFO|DEBUG|TRACE|info|debug")
+_NEWLINE = 0x0A
 #: So many bytes at a time are summed up.
 STRETCH = 1 << 16
 #: What a byte is, one bit each: a part of a word, a digit, a blank.
@@ -40,6 +44,8 @@ _FLAGS = bytes(
 )
 #: Any odd numbers would do, as long as they are always the same: hashes are made with them.
 _SALT, _MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
+_POWER = 0x100000001B3
+_DIGITS = b"0123456789"
 PREFIX = 12
 #: Few means one line in FEW.
 FEW = 100
@@ -117,62 +123,83 @@ def _view(data: bytes) -> bytes:
 
 
 def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
+    """Return all that is known of the lines of a view. What is alike but for digits is looked at once (`distinct`)."""
     import numpy as np
 
-    tokens = _costs(view)
+    rows, row_of = distinct.number(distinct.same_digits(view)[:-1].split(b"\n"))
     if _STAMPED.search(view[: 1 << 14]):
-        messages = _MESSAGES.findall(view)
-        view = b"\n".join(messages) + b"\n"
+        messages = _MESSAGES.findall(b"\n".join(rows) + b"\n")
+        stamps = np.fromiter(map(len, rows), np.intp, len(rows)) - np.fromiter(map(len, messages), np.intp, len(rows))
+        messages, message_of = distinct.number(messages)
+        which = message_of[row_of]
+        said = _without_stamps(view, stamps[row_of])
     else:
-        messages = view.split(b"\n")
-    data = np.frombuffer(view, dtype=np.uint8)
-    ends = np.flatnonzero(data == 10)
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    template, subject, indent = _shapes_of_all(view, starts, ends)
-    classes = classify(view, starts)
+        messages, which = rows, row_of
+        said = view[:-1].split(b"\n")
+    text = distinct.BARRIER.join(messages) + b"\n"
+    data = np.frombuffer(text, dtype=np.uint8)
+    ends = (data == _NEWLINE).nonzero()[0][::2]
+    starts = np.concatenate(([0], ends[:-1] + len(distinct.BARRIER)))
+    template, subject, indent = _shapes_of_all(text, starts, ends)
+    classes = distinct.classify_each(messages, text, starts, ends, which)
     return Lines(
         first=first,
         last=last,
-        tokens=tokens,
+        tokens=_costs(rows, row_of),
         classes=classes,
-        template=template,
-        prefix=_prefixes(data, starts, ends),
-        exact=np.fromiter(map(hash, messages), np.int64, len(ends)),  # only ever compared
-        subject=subject,
-        indent=indent,
-        width=ends - starts,
+        template=number_alike(template)[which],
+        prefix=number_alike(_prefixes(data, starts, ends))[which],
+        exact=np.fromiter(map(hash, said), np.int64, len(said)),  # only ever compared
+        subject=number_alike(subject)[which],
+        indent=indent[which],
+        width=(ends - starts)[which],
         number=number,
-        family=_families(view, starts, ends, classes),
+        family=_families(messages, which, classes),
     )
 
 
-def _families(view: bytes, starts: Array, ends: Array, classes: Array) -> Array:
+def _without_stamps(view: bytes, stamps: Array) -> list[bytes]:
+    """Return each line behind its stamp, which is so many bytes long."""
+    import numpy as np
+
+    ends = (np.frombuffer(view, dtype=np.uint8) == _NEWLINE).nonzero()[0]
+    starts = np.concatenate(([0], ends[:-1] + 1)) + stamps
+    return [view[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
+def _families(messages: Sequence[bytes], which: Array, classes: Array) -> Array:
     """Return for each line that says that something failed what it has in common with others that say the same."""
     import numpy as np
 
-    family = np.zeros(len(starts), dtype=np.int64)
     said = classes.T[[PLACES[name] for name in EVIDENCE]].any(axis=0)
     said &= ~classes.T[[PLACES[name] for name in DISMISSED]].any(axis=0)
-    rows = np.flatnonzero(said & (ends > starts))
-    text = b"".join(
-        [view[start:end] + b"\n" for start, end in zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)]
-    )
-    family[rows] = [hash(key[:KEY].strip()) or 1 for key in templates(text)]  # only ever compared
+    rows = said.nonzero()[0]
+    wanted = [place for place in dict.fromkeys(which[rows].tolist()) if messages[place]]
+    keys = np.zeros(len(messages), dtype=np.int64)
+    # Only ever compared.
+    keys[wanted] = [
+        hash(key[:KEY].strip()) or 1 for key in templates(b"".join([messages[place] + b"\n" for place in wanted]))
+    ]
+    family = np.zeros(len(which), dtype=np.int64)
+    family[rows] = keys[which[rows]]
     return family
 
 
-def _costs(view: bytes) -> Array:
-    """Return tokens of each line, as the estimate has it."""
+def _costs(rows: Sequence[bytes], row_of: Array) -> Array:
+    """Return tokens of each line, as the estimate has it; what a digit costs does not depend on which it is."""
     import numpy as np
 
-    opens = np.frombuffer(view.translate(LEFT_OPEN), dtype=np.uint8)
-    asks = np.frombuffer(view.translate(ASKED), dtype=np.uint8)
-    bits = np.empty(len(view), dtype=np.uint8)
-    bits[0] = 0
-    np.bitwise_count(opens[:-1] & asks[1:], out=bits[1:])
-    ends = np.flatnonzero(np.frombuffer(view, dtype=np.uint8) == 10) + 1
-    starts = np.concatenate(([0], ends[:-1]))
-    return np.maximum(1.0, PER_BIT * np.add.reduceat(bits, starts, dtype=np.int32) + PER_BYTE * (ends - starts))
+    text = b"\n".join((b"", *rows, b""))  # a line is counted behind the end of another
+    opens = np.frombuffer(text.translate(LEFT_OPEN), dtype=np.uint8)
+    asks = np.frombuffer(text.translate(ASKED), dtype=np.uint8)
+    bits = np.bitwise_count(opens[:-1] & asks[1:])
+    ends = (np.frombuffer(text, dtype=np.uint8) == _NEWLINE).nonzero()[0]
+    sums = np.add.reduceat(bits, ends[:-1], dtype=np.int32)
+    widths = steps(ends)
+    tokens = np.maximum(1.0, PER_BIT * sums + PER_BYTE * widths)[row_of]
+    # But for the first, which is behind none.
+    tokens[0] = max(1.0, PER_BIT * int(sums[row_of[0]] - bits[ends[row_of[0]]]) + PER_BYTE * int(widths[row_of[0]]))
+    return tokens
 
 
 def _shapes_of_all(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]:
@@ -186,7 +213,8 @@ def _shapes_of_all(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]
         if upto > before:
             at = int(starts[before])
             part = view[at : int(ends[upto - 1]) + 1]
-            parts.append(_shapes(part, starts[before:upto] - at, ends[before:upto] - at, salt))
+            with borrow() as scratch:
+                parts.append(_shapes(part, starts[before:upto] - at, ends[before:upto] - at, salt, scratch))
             before = upto
     return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
@@ -203,11 +231,13 @@ def _salt() -> Array:
     return salt
 
 
-def _shapes(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array, Array, Array]:
+def _shapes(view: bytes, starts: Array, ends: Array, salt: Array, scratch: Scratch) -> tuple[Array, Array, Array]:
     """Return sums over the bytes of each line: without the words that hold digits, and of long words only; and its indentation."""
     import numpy as np
 
-    upto = _upto(salt[np.frombuffer(view, dtype=np.uint8)])
+    salted = scratch.array(len(view), np.uint64)
+    salt.take(np.frombuffer(view, dtype=np.uint8), out=salted, mode="clip")  # no byte is outside
+    upto = _upto(salted, np.uint64, scratch)
     flags = np.frombuffer(view.translate(_FLAGS), dtype=np.uint8)
     word = (flags & _WORD).view(bool)
     changes = np.empty(len(word), dtype=bool)
@@ -216,14 +246,15 @@ def _shapes(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array
     edges = changes.nonzero()[0]  # a view ends with a newline, so words come in pairs of edges
     begin, end = edges[::2], edges[1::2]
     sums = upto[end] - upto[begin]
-    digits = _upto(flags & _DIGIT, np.int32)
+    digits = _upto(flags & _DIGIT, np.int32, scratch)
     wild = digits[end] > digits[begin]
     # A word with a digit in it counts as one, whatever it says, so that a line of three numbers is not a line of one.
-    instead = _upto(np.where(wild, np.uint64(_SALT) - sums, np.uint64(0)))
+    instead = _upto(np.where(wild, np.uint64(_SALT) - sums, np.uint64(0)), np.uint64, scratch)
     first, behind = np.searchsorted(begin, starts), np.searchsorted(begin, ends)
     template = upto[ends] - upto[starts] + instead[behind] - instead[first]
     mixed = sums * np.uint64(_MIX)
-    named = _upto(np.where((end - begin >= LONG_WORD) & ~wild, mixed ^ (mixed >> np.uint64(31)), np.uint64(0)))
+    names = np.where((end - begin >= LONG_WORD) & ~wild, mixed ^ (mixed >> np.uint64(31)), np.uint64(0))
+    named = _upto(names, np.uint64, scratch)
     indent = np.zeros(len(starts), dtype=np.int64)
     rows = (flags[starts] == _SPACE).nonzero()[0]
     if len(rows):  # only few lines begin with a blank
@@ -232,26 +263,29 @@ def _shapes(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array
     return template, named[behind] - named[first], indent
 
 
-def _upto(values: Array, kind: Any = None) -> Array:
+def _upto(values: Array, kind: Any, scratch: Scratch) -> Array:
     """Return sums of all before each place, and of all."""
     import numpy as np
 
-    out = np.empty(len(values) + 1, dtype=kind or values.dtype)
+    out = scratch.array(len(values) + 1, kind)
     out[0] = 0
     np.cumsum(values, dtype=out.dtype, out=out[1:])
     return out
 
 
 def _prefixes(data: Array, starts: Array, ends: Array) -> Array:
-    """Return how each message begins: some bytes of it, digits aside."""
+    """Return how each message begins: some bytes of it, digits aside, as a hash."""
     import numpy as np
 
-    padded = np.concatenate((data, np.full(PREFIX, 10, dtype=np.uint8)))
-    total = np.zeros(len(starts), dtype=np.uint64)
-    alive = np.ones(len(starts), dtype=bool)
-    for column in range(PREFIX):
-        byte = padded[starts + column]
-        alive &= starts + column < ends
-        byte = np.where((byte >= 48) & (byte < 58), 48, byte)
-        total = total * np.uint64(0x100000001B3) + np.where(alive, byte, 0).astype(np.uint64) + np.uint64(1)
-    return total
+    places = starts[:, None] + np.arange(PREFIX)
+    begins = data.take(places, mode="clip")
+    begins[(begins >= _DIGITS[0]) & (begins <= _DIGITS[-1])] = _DIGITS[0]
+    begins[places >= ends[:, None]] = 0
+    return (begins + np.uint64(1)) @ _powers()
+
+
+@cache
+def _powers() -> Array:
+    import numpy as np
+
+    return np.uint64(_POWER) ** np.arange(PREFIX - 1, -1, -1, dtype=np.uint64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from spillover.select.fold import LONGEST_BLOCK
 from spillover.select.span import Hidden, Span
 
@@ -56,30 +58,31 @@ def spans_of(
 
     `leads`: what stands above a line, by where it begins.
     """
-    reasons, known = reasons or [""] * len(kept), {} if known is None else known
-    numbers = kept.tolist()
-    places = zip(lines.first[kept].tolist(), lines.last[kept].tolist(), lines.tokens[kept].tolist(), strict=True)
+    known = {} if known is None else known
+    nexts = kept.copy()
+    nexts[:-1], nexts[-1:] = kept[1:], len(lines)
+    # Where each begins, where it ends, what it costs, which comes next, and where what is hidden before that ends.
+    columns = (kept, lines.first[kept], lines.last[kept], lines.tokens[kept], nexts, lines.last[nexts - 1])
     out = []
-    for here, (number, (start, end, cost)) in enumerate(zip(numbers, places, strict=True)):
+    for number, start, end, cost, following, upto, why in zip(
+        *(column.tolist() for column in columns), reasons or repeat(""), strict=False
+    ):
         lead = leads.get(start, "")
         if cost > width:  # both ends of it; the middle is a gap like any other
             half = max(1, int((end - start) * width / cost / 2))
-            out += [Span(start, start + half, reasons[here], None, lead), Span(end - half, end, reasons[here])]
+            out += [Span(start, start + half, why, None, lead), Span(end - half, end, why)]
             continue
-        following = numbers[here + 1] if here + 1 < len(numbers) else len(lines)
         then = None
-        if following > number + 1 and int(lines.last[following - 1]) >= end:
+        if following > number + 1 and upto >= end:
             if (number, following) not in known:
                 known[number, following] = what_is_hidden(lines, number, following)
             then = known[number, following]
-        out.append(Span(start, end, reasons[here], then, lead))
+        out.append(Span(start, end, why, then, lead))
     return out
 
 
 def what_is_hidden(lines: Lines, shown: int, following: int) -> Hidden | None:
     """Return what is hidden between two shown lines, where all of it repeats what is shown before."""
-    import numpy as np
-
     near = lines.template[max(0, shown + 1 - LONGEST_BLOCK) : shown + 2].tolist()
     if near[-1] not in near[:-1]:  # what comes first is like nothing above it
         return None
@@ -94,7 +97,9 @@ def what_is_hidden(lines: Lines, shown: int, following: int) -> Hidden | None:
     if (lines.template[hidden] == lines.template[shown]).all():
         return Hidden("like", count)
     for period in range(2, min(LONGEST_BLOCK + 1, shown + 2, count + 1)):
+        if count % period:
+            continue
         block = lines.template[shown + 1 - period : following]
-        if count % period == 0 and np.array_equal(block[period:], block[:-period]):
+        if (block[period:] == block[:-period]).all():
             return Hidden("block", count // period, str(period))
     return None

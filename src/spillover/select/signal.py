@@ -178,33 +178,38 @@ def _reasons(those: Candidates, kept: Array) -> list[str]:
     table = lines.of_classes(tuple(REASONS))[kept]
     table[lines.dismissed[kept], :bad] = False
     strongest = np.where(table.any(axis=1), table.argmax(axis=1), -1)
-    strong = kept[(strongest >= 0) & (strongest < bad)]
     numbers = lines.number[kept]
+    strong = ((strongest >= 0) & (strongest < bad)).nonzero()[0]
+    near = _nearest(kept, strong)
+    away = abs(numbers[near] - numbers) if len(strong) else np.full(len(kept), AWAY + 1)
     block = np.cumsum(steps(numbers, numbers[:1]) > 1)  # the same for lines between which nothing is hidden
-    block_of = dict(zip(kept.tolist(), block.tolist(), strict=True))
+    together = block[near] == block
     beginning = kept == np.arange(len(kept))
     ending = kept == np.arange(len(lines) - len(kept), len(lines))
+    points = those.points[kept] > 0
+    columns = (strongest, numbers[near], away, together, beginning, ending, points)
     words, out = list(REASONS.values()), []
-    for here, (line, reason) in enumerate(zip(kept.tolist(), strongest.tolist(), strict=True)):
+    for reason, number, distance, within, first, last, high in zip(*map(np.ndarray.tolist, columns), strict=True):
         own = [words[reason]] if reason >= 0 else []
         if not 0 <= reason < bad:
-            near = _nearest(strong, line)
-            away = abs(int(lines.number[near] - lines.number[line])) if near is not None else AWAY + 1
-            if near is not None and away <= NEAR:
-                own.append(f"near line {int(lines.number[near]):,}")
-            elif ending[here]:
+            if distance <= NEAR:
+                own.append(f"near line {number:,}")
+            elif last:
                 own.append("at the end")
-            elif near is not None and away <= AWAY and block_of[near] == block_of[line]:
-                own.append(f"in the block around line {int(lines.number[near]):,}")
-            elif beginning[here]:
+            elif distance <= AWAY and within:
+                own.append(f"in the block around line {number:,}")
+            elif first:
                 own.append("at the beginning")
-        out.append("; ".join(own) or ("stands out" if those.points[line] > 0 else "there was room for it"))
+        out.append("; ".join(own) or ("stands out" if high else "there was room for it"))
     return out
 
 
-def _nearest(strong: Array, line: int) -> int | None:
-    """Return the strong line nearest to another."""
+def _nearest(kept: Array, strong: Array) -> Array:
+    """Return for each kept line which of the strong ones is nearest, the one above it where two are; both as places in `kept`."""
     import numpy as np
 
-    at = int(np.searchsorted(strong, line))
-    return min(strong[max(0, at - 1) : at + 1].tolist(), key=lambda other: abs(other - line), default=None)
+    if not len(strong):
+        return np.zeros(len(kept), dtype=np.intp)
+    behind = strong.searchsorted(np.arange(len(kept)))
+    below, above = strong[np.minimum(behind, len(strong) - 1)], strong[np.maximum(behind, 1) - 1]
+    return np.where(abs(kept[below] - kept) < abs(kept[above] - kept), below, above)

@@ -1,17 +1,21 @@
 """Small decision trees, evaluated for all lines at once: each condition is asked once, and every tree is a few operations on bytes.
 
-A tree is a number, or [feature, threshold, tree up to it, tree above it]. A line is in exactly one leaf of a tree, so each
-condition rules leaves out, one bit each, and the bit that is left says what the tree is worth.
+A tree is a number, or [feature, threshold, tree up to it, tree above it]. Its leaves are bits, the first on the left. Each
+condition that does not hold rules out the leaves on its left; the lowest bit that is left says what the tree is worth.
 """
 
 from __future__ import annotations
 
 from itertools import count
 
+from spillover.select.scratch import borrow
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from spillover.select.scratch import Scratch
 
     Array = Any  # of numpy; its own types say little about what is in one
 
@@ -21,7 +25,6 @@ MOST_LEAVES = 8
 STRETCH = 4_096
 #: And so many trees.
 BATCH = 32
-_BITS = [1 << leaf for leaf in range(MOST_LEAVES)]
 
 
 class Forest:
@@ -43,92 +46,99 @@ class Forest:
                 total += _walk(tree, columns)
             return total
         self._laid_out = self._laid_out or self._lay_out()
-        features, conditions, true, false, values = self._laid_out
         for at in range(0, lines, STRETCH):
-            some = slice(at, at + STRETCH)
-            part = total[some]
-            holds = np.empty((sum(len(bounds) for _, bounds in features), len(part)), dtype=np.uint8)
-            row = 0
-            for name, bounds in features:
-                np.less_equal(columns[name][some], bounds, out=holds[row : row + len(bounds)].view(bool))
-                row += len(bounds)
-            np.negative(holds, out=holds)  # all bits or none
-            bits = np.empty((min(BATCH, len(values)), len(part)), dtype=np.uint8)
-            left, worth = np.empty_like(bits), np.empty(len(part))
-            for first in range(0, len(values), BATCH):
-                trees = slice(first, first + BATCH)
-                here, leaves = bits[: len(values) - first], left[: len(values) - first]
-                leaves[:] = 0xFF
-                for asked, differ, otherwise in zip(conditions, true, false, strict=True):
-                    # No place is outside, here and below: nothing needs to be checked.
-                    holds.take(asked[trees], axis=0, out=here, mode="clip")
-                    here &= differ[trees]
-                    here ^= otherwise[trees]
-                    leaves &= here
-                for tree, leaf in zip(values[trees], leaves, strict=True):
-                    tree.take(leaf, out=worth, mode="clip")
-                    part += worth
+            with borrow() as scratch:
+                self._add(
+                    total[at : at + STRETCH], {name: columns[name][at : at + STRETCH] for name in columns}, scratch
+                )
         return total
 
+    def _add(self, total: Array, columns: Mapping[str, Array], scratch: Scratch) -> None:
+        """Add what the trees say of some lines."""
+        import numpy as np
+
+        features, conditions, otherwise, values = self._laid_out
+        lines, batch = len(total), min(BATCH, len(values))
+        holds = scratch.array((sum(len(bounds) for _, bounds in features), lines), np.uint8)
+        row = 0
+        for name, bounds in features:
+            column, answers = columns[name], holds[row : row + len(bounds)].view(bool)
+            if column.dtype == bool and len(bounds) == 1 and 0 <= bounds[0] < 1:
+                np.logical_not(column, out=answers[0])
+            else:
+                np.less_equal(column, bounds, out=answers)
+            row += len(bounds)
+        np.negative(holds, out=holds)  # all bits or none
+        bits, left = (scratch.array((batch, lines), np.uint8) for _ in range(2))
+        places, worth = scratch.array((batch, lines), np.intp), scratch.array(lines, np.float64)
+        for first in range(0, len(values), BATCH):
+            trees = slice(first, first + BATCH)
+            size = min(BATCH, len(values) - first)
+            here, leaves, where = bits[:size], left[:size], places[:size]
+            leaves[:] = 0xFF
+            for asked, right in zip(conditions, otherwise, strict=True):
+                # No place is outside, here and below: nothing needs to be checked.
+                holds.take(asked[trees], axis=0, out=here, mode="clip")
+                here |= right[trees]
+                leaves &= here
+            where[:] = leaves  # all at once, or each look-up would do it for itself
+            for tree, leaf in zip(values[trees], where, strict=True):
+                tree.take(leaf, out=worth, mode="clip")
+                total += worth
+
     def _lay_out(self) -> tuple[Any, ...]:
-        """Return the trees as arrays: thresholds by feature, and for each place in a tree its conditions and their bits."""
+        """Return the trees as arrays: thresholds by feature, for each place in a tree its conditions and the leaves on the right."""
         import numpy as np
 
         asked: dict[str, dict[float, int]] = {}  # by feature and threshold, which condition it is
         nodes, worths = [], []
         for tree in self._trees:
-            inner: list[tuple[str, float, int, int]] = []
+            inner: list[tuple[str, float, int]] = []
             worth: list[float] = []
             _number_leaves(tree, inner, worth)
             nodes.append(inner)
             worths.append(worth)
-            for feature, bound, _, _ in inner:
+            for feature, bound, _ in inner:
                 asked.setdefault(feature, {})[bound] = 0
         number = count()
         for bounds in asked.values():
             for bound in bounds:
                 bounds[bound] = next(number)
         places = range(max((1, *map(len, nodes))))
-        laid = np.array([[self._place(inner, place, asked) for inner in nodes] for place in places]).reshape(
-            -1, len(nodes), 3
-        )
-        values = np.zeros((len(nodes), 1 << MOST_LEAVES))
-        for row, worth in zip(values, worths, strict=True):
-            row[_BITS[: len(worth)]] = worth
+        # Where a tree has fewer conditions than others, one that rules out nothing.
+        laid = [
+            [
+                (asked[inner[place][0]][inner[place][1]], 0xFF & ~inner[place][2]) if place < len(inner) else (0, 0xFF)
+                for inner in nodes
+            ]
+            for place in places
+        ]
+        table = np.array(laid).reshape(-1, len(nodes), 2)
+        lowest = [(leaves & -leaves).bit_length() - 1 for leaves in range(1 << MOST_LEAVES)]
+        values = np.array([worth + worth[-1:] * (MOST_LEAVES - len(worth)) for worth in worths])[:, lowest]
         return (
             [(name, np.array(list(bounds), dtype=np.float32)[:, None]) for name, bounds in asked.items()],
-            laid[:, :, 0].astype(np.intp),
-            laid[:, :, 1:2].astype(np.uint8),
-            laid[:, :, 2:3].astype(np.uint8),
+            table[:, :, 0].astype(np.intp),
+            table[:, :, 1:].astype(np.uint8),
             values,
         )
-
-    @staticmethod
-    def _place(inner: list[tuple[str, float, int, int]], place: int, asked: Any) -> tuple[int, int, int]:
-        """Return the condition at one place of a tree, the bits in which both answers differ, and the bits that "no" leaves."""
-        unused = 0xFF << len(inner) + 1  # no leaf of this tree has them
-        if place >= len(inner):
-            return 0, 0, 0xFF & ~unused
-        feature, bound, below, above = inner[place]
-        return asked[feature][bound], below | above, 0xFF & ~below & ~unused
 
 
 def _leaves(tree: Any) -> int:
     return 1 if isinstance(tree, float) else _leaves(tree[2]) + _leaves(tree[3])
 
 
-def _number_leaves(tree: Any, inner: list[tuple[str, float, int, int]], worth: list[float]) -> int:
-    """Note the conditions of a tree, each with the leaves on either side of it as bits, and what each leaf is worth."""
+def _number_leaves(tree: Any, inner: list[tuple[str, float, int]], worth: list[float]) -> int:
+    """Note the conditions of a tree, each with the leaves on its left as bits, and what each leaf is worth; return its leaves."""
     if isinstance(tree, float):
         worth.append(tree)
         return 1 << len(worth) - 1
     feature, bound, *sides = tree
     place = len(inner)
-    inner.append((feature, bound, 0, 0))
+    inner.append((feature, bound, 0))
     below = _number_leaves(sides[0], inner, worth)
-    above = _number_leaves(sides[1], inner, worth)
-    inner[place] = (feature, bound, below, above)
-    return below | above
+    inner[place] = (feature, bound, below)
+    return below | _number_leaves(sides[1], inner, worth)
 
 
 def _walk(node: Any, columns: Mapping[str, Array]) -> Any:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FEW = 3
 #: Of each line of a lead, so much is shown.
 LEAD_CHARS = 400
-#: Once so many places were numbered one by one, it pays to know where all lines of a small output end.
+#: Once so many places were numbered one by one, it pays to know where all lines of a small output end; with numpy, at once.
 MANY = 256
 #: A piece up to this size is remembered as it is shown.
 SHORT = 1 << 12
@@ -274,7 +274,7 @@ class _Memo:
         self.offsets: list[int] = []  # the same offsets in order
         self._data: bytes | None = None
         self._newlines: list[int] | None = None
-        self.many = MANY // 16 if sys.modules.get("numpy") else MANY
+        self.many = 1 if sys.modules.get("numpy") else MANY
         self.plain: bytes | None = None  # all of it, where any part is shown as it is; b"" where that is not so
         self.looks: dict[tuple[int, int], tuple[str, int]] = {}
         self.gaps: dict[tuple[int, int], Gap] = {}
