@@ -7,7 +7,37 @@ from spillover.notice.wording import WORDING, Wording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from spillover.select.span import Hidden, Inside
+
+#: Templates that name the first and the last line and nothing else, ready for both numbers; None for any other.
+_of_lines: dict[str, Callable[[int, int], str] | None] = {}
+
+
+def mark_lines(first: int, last: int, wording: Wording = WORDING, tier: int = 0) -> str | None:
+    """Return the words that stand where whole lines are hidden; None where the wording says more of them than which they are."""
+    words = _choose_words(wording, tier, one=first == last)
+    if words not in _of_lines:
+        _of_lines[words] = _prepare(words)
+    say = _of_lines[words]
+    return None if say is None else say(first, last)
+
+
+def _choose_words(wording: Wording, tier: int, *, one: bool) -> str:
+    if tier == 2:
+        return wording.gap_tiny_line if one else wording.gap_tiny
+    return wording.gap_line if one else wording.gap_lines
+
+
+def _prepare(words: str) -> Callable[[int, int], str] | None:
+    """Return what puts both numbers into a template; None where it asks for more, or quotes a brace."""
+    numbered = words.replace("{first}", "{0:,}").replace("{last}", "{1:,}").format
+    try:
+        numbered(1, 2)
+    except (LookupError, ValueError):
+        return None
+    return None if "{{" in words or "}}" in words else numbered
 
 
 def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden | None = None) -> str:
@@ -16,12 +46,10 @@ def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden |
     if hidden is not None:
         tiny = "tiny_" if tier == 2 and hidden.inline and hidden.inside is None else ""
         words: str = getattr(wording, f"gap_{tiny}{hidden.kind}")
-    elif tier == 2:
-        words = (wording.gap_tiny_line if one else wording.gap_tiny) if gap.whole_lines else wording.gap_tiny_bytes
     elif gap.whole_lines:
-        words = wording.gap_line if one else wording.gap_lines
+        words = _choose_words(wording, tier, one=one)
     else:
-        words = wording.gap_bytes
+        words = wording.gap_tiny_bytes if tier == 2 else wording.gap_bytes
     first, last, start, end = f"{gap.first:,}", f"{gap.last:,}", f"{gap.start:,}", f"{gap.end:,}"
     where = f"line {first}" if one else f"lines {first}-{last}"
     if hidden is None:

@@ -71,6 +71,13 @@ class Span:
 
 def join(spans: Sequence[Span]) -> list[Span]:
     """Sort spans, drop empty ones, and merge those that touch."""
+    before = -1
+    for span in spans:
+        if not before < span.start < span.end:
+            break
+        before = span.end
+    else:  # as they are, mostly: what a selector has joined is joined again when it is measured
+        return list(spans)
     out: list[Span] = []
     end, then, lead, merged = (
         -1,

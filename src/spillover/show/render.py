@@ -10,7 +10,7 @@ from spillover.base.data import dataclass, field, replace
 from spillover.intake.blob import Held
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import Hint
-from spillover.notice.marker import marker
+from spillover.notice.marker import mark_lines, marker
 from spillover.notice.since import Since
 from spillover.notice.wording import WORDING, Wording
 from spillover.notice.words import one_line
@@ -95,24 +95,23 @@ class Renderer:
 
     def show(self, spans: Sequence[Span]) -> Shown:
         """Return the text for these spans, which are in order and do not touch."""
-        gaps: list[Gap] = []
+        first: Gap | None = None
         parts, ranges, bodies, shown_bytes, frames = [], [], [], 0, 0
         several = len(self.document.sections) > 1
         for section, inside in deal(self.document.sections, spans):
-            if several and not inside and section.label is None and (gaps or not section.size):
+            if several and not inside and section.label is None and (first or not section.size):
                 parts.append("")  # there may be thousands of these, and only the first gap of all is spoken of
                 continue
-            shown_bytes += sum(span.end - span.start - span.skip for span in inside)
-            looks = [self._look(span.start + span.skip, span.end) for span in inside]
-            bodies += [text for text, _ in looks]
-            frames += sum(left_out for _, left_out in looks)
-            text, hidden, seen = self._section(section, inside, bodies[len(bodies) - len(inside) :])
+            shown_bytes += sum([span.end - span.start - span.skip for span in inside])
+            texts, left_out = self._texts(inside)
+            bodies += texts
+            frames += left_out
+            text, hidden, seen = self._section(section, inside, texts)
             parts.append(text)
-            gaps += hidden
+            first = first or hidden
             ranges += seen
         seen_lines = merge(ranges)
-        first = gaps[0] if gaps else None
-        before = next((span.then for span in spans if first and span.end == first.start - 1), None)
+        before = next((span.then for span in spans if span.end == first.start - 1), None) if first else None
         place = before.inside if before else None
         words = self._notice(seen_lines, shown_bytes, frames, first, place)
         body = "".join(bodies)
@@ -140,7 +139,7 @@ class Renderer:
         memo = self._memo
         number = memo.numbers.get(offset)
         if number is None and len(memo.numbers) >= memo.many and memo.held(self.document):
-            number = memo.numbers[offset] = bisect_left(memo.newlines(), offset) + 1
+            number = bisect_left(memo.newlines(), offset) + 1
         elif number is None:
             at = bisect(memo.offsets, offset)
             before = memo.offsets[at - 1] if at else -1
@@ -155,13 +154,18 @@ class Renderer:
             memo.offsets.insert(at, offset)
         return number
 
+    def _texts(self, spans: Sequence[Span]) -> tuple[list[str], int]:
+        """Return what a person would see of each span, and how many overwritten frames are left out of them."""
+        if plain := self._memo.plain(self.document):
+            return [plain[span.start + span.skip : span.end] for span in spans], 0
+        looks = [self._look(span.start + span.skip, span.end) for span in spans]
+        return [text for text, _ in looks], sum([left_out for _, left_out in looks])
+
     def _look(self, start: int, end: int) -> tuple[str, int]:
-        """Return what a person would see of these bytes; short pieces come up again and again while it is fitted."""
+        """Return the same for some bytes; short pieces come up again and again while it is fitted."""
         memo = self._memo
-        if memo.plain is None:
-            memo.plain = self.document.plain() or b""
-        if memo.plain:
-            return memo.plain[start:end].decode("ascii"), 0
+        if plain := memo.plain(self.document):
+            return plain[start:end], 0
         if end - start > SHORT:
             return self.document.look(start, end)
         if (start, end) not in memo.looks:
@@ -198,42 +202,58 @@ class Renderer:
 
     def _section(
         self, section: Section, spans: Sequence[Span], bodies: Sequence[str]
-    ) -> tuple[str, list[Gap], list[tuple[int, int]]]:
+    ) -> tuple[str, Gap | None, list[tuple[int, int]]]:
         """Return the text of one section: its label, its pieces, and the markers before, between and after them."""
-        if section.size == 0 or (section.label is None and not spans and len(self.document.sections) > 1):
-            return "", self._gaps(section, spans), []
-        pieces = [(self.wording.section.format(label=section.label), False)] if section.label else []
-        gaps, seen = self._gaps(section, spans), []
-        hidden = {gap.start - 1: gap for gap in gaps}
-        brief = gaps[0].start if len(gaps) > FEW else section.end  # said once in full, a marker is known
+        gaps = _gaps(section, spans)
+        first = self.gap(*gaps[0]) if gaps else None
+        several = len(self.document.sections) > 1
+        if section.size == 0 or (section.label is None and not spans and several):
+            return "", first, []
+        pieces = [self.wording.section.format(label=section.label)] if section.label else []
+        inline: set[int] = set()  # which of them stand inside a line
+        tier = self.tier
         at, then = section.start, None
-        for span, body in zip((*spans, Span(section.end, section.end)), (*bodies, ""), strict=True):
-            if at in hidden:
-                tier = 2 if hidden[at].start > brief else self.tier
-                pieces.append(self._mark(hidden[at], tier, then))
+        for span, body in zip(spans, bodies, strict=True):
+            if at < span.start:
+                if then is not None and then.inline:
+                    inline.add(len(pieces))
+                pieces.append(self._mark(at, span.start, tier, then))
+                tier = 2 if len(gaps) > FEW else tier  # said once in full, a marker is known
             if span.lead:
-                pieces.append((self._lead(span.lead), False))
-            if span.end > span.start:
-                pieces.append((body, False))
-                seen.append(self._lines(span.start, span.end))
+                pieces.append(self._lead(span.lead))
+            pieces.append(body)
             at, then = span.end, span.then
-        text = _lay_out(pieces)
-        return text.removesuffix("\n") if len(self.document.sections) > 1 else text, gaps, seen
+        if at < section.end:
+            if then is not None and then.inline:
+                inline.add(len(pieces))
+            pieces.append(self._mark(at, section.end, tier, then))
+        text = _lay_out(pieces, inline)
+        return text.removesuffix("\n") if several else text, first, self._lines(spans)
 
-    def _mark(self, gap: Gap, tier: int, hidden: Hidden | None) -> tuple[str, bool]:
-        """Return the marker of a gap, and whether it stands inside a line; the same ones come up again while it is fitted."""
-        marks, key = self._memo.marks, (gap.start, gap.end, tier, id(hidden))
-        if key not in marks:
-            words = marker(gap, self.wording, tier, self._quote(hidden))
-            marks[key] = (words, hidden is not None and hidden.inline), hidden  # held, so that no other has its id
-        return marks[key][0]
+    def _mark(self, start: int, end: int, tier: int, hidden: Hidden | None) -> str:
+        """Return the marker of a gap; the same ones come up again while it is fitted."""
+        marks, key = self._memo.marks, (start, end, tier, id(hidden))
+        known = marks.get(key)
+        if known is None:
+            words = self._mark_lines(start, end, tier) if hidden is None else None
+            if words is None:
+                words = marker(self.gap(start, end), self.wording, tier, self._quote(hidden))
+            known = marks[key] = words, hidden  # held, so that no other has its id
+        return known[0]
 
-    def _lines(self, start: int, end: int) -> tuple[int, int]:
-        """Return the first and the last line of a span."""
-        ranges = self._memo.ranges
-        if (start, end) not in ranges:
-            ranges[start, end] = self.number(start), self.number(end - 1)
-        return ranges[start, end]
+    def _mark_lines(self, start: int, end: int, tier: int) -> str | None:
+        """Return the marker of a gap that is whole lines; None where it is not, or there is more to say."""
+        if not (self._ends_line(start) and (end == self.document.size or self._ends_line(end))):
+            return None
+        return mark_lines(self.number(start), self.number(end - 1), self.wording, tier)
+
+    def _lines(self, spans: Sequence[Span]) -> list[tuple[int, int]]:
+        """Return the first and the last line of each span."""
+        memo, number = self._memo, self.number
+        if 2 * len(spans) + len(memo.numbers) >= memo.many and memo.held(self.document):
+            newlines = memo.newlines()
+            return [(bisect_left(newlines, span.start) + 1, bisect_left(newlines, span.end - 1) + 1) for span in spans]
+        return [(number(span.start), number(span.end - 1)) for span in spans]
 
     def _quote(self, hidden: Hidden | None) -> Hidden | None:
         """Return what a gap holds; what is quoted from the output in it is cleaned, and guarded."""
@@ -247,10 +267,6 @@ class Renderer:
         guard = self.document.guard or (lambda text: text)
         first, *more = [one_line(line, LEAD_CHARS) for line in words.split("\n") if line.strip()] or [""]
         return self.wording.lead.format(note="\n".join((first, *(guard(f" {line}") for line in more))))
-
-    def _gaps(self, section: Section, spans: Sequence[Span]) -> list[Gap]:
-        edges = [section.start, *(edge for span in spans for edge in (span.start, span.end)), section.end]
-        return [self.gap(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
 
     def gap(self, start: int, end: int) -> Gap:
         gaps = self._memo.gaps
@@ -267,7 +283,7 @@ class Renderer:
 class _Memo:
     """What is known of the document by now: the same places come up again while it is fitted."""
 
-    __slots__ = ("_data", "_newlines", "gaps", "looks", "many", "marks", "numbers", "offsets", "plain", "ranges")
+    __slots__ = ("_data", "_newlines", "_plain", "gaps", "looks", "many", "marks", "numbers", "offsets")
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}  # of lines, by offset
@@ -275,11 +291,16 @@ class _Memo:
         self._data: bytes | None = None
         self._newlines: list[int] | None = None
         self.many = MANY // 16 if sys.modules.get("numpy") else MANY
-        self.plain: bytes | None = None  # all of it, where any part is shown as it is; b"" where that is not so
+        self._plain: str | None = None
         self.looks: dict[tuple[int, int], tuple[str, int]] = {}
         self.gaps: dict[tuple[int, int], Gap] = {}
-        self.ranges: dict[tuple[int, int], tuple[int, int]] = {}  # of lines, by the offsets of a span
-        self.marks: dict[tuple[int, int, int, int], tuple[tuple[str, bool], Hidden | None]] = {}
+        self.marks: dict[tuple[int, int, int, int], tuple[str, Hidden | None]] = {}
+
+    def plain(self, document: Document) -> str:
+        """Return all of a small output of which every part is shown as it is; "" where that is not so."""
+        if self._plain is None:
+            self._plain = (document.plain() or b"").decode("ascii")
+        return self._plain
 
     def held(self, document: Document) -> bytes:
         """Return all of an output that is in memory; b"" where it is not."""
@@ -304,6 +325,9 @@ class _Memo:
 
 def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[Section, list[Span]]]:
     """Yield each section with the parts of spans inside it; both are in order."""
+    if len(sections) == 1 and spans and sections[0].start <= spans[0].start and spans[-1].end <= sections[0].end:
+        yield sections[0], [span for span in spans if span.start < span.end]
+        return
     at = 0
     for section in sections:
         while at < len(spans) and spans[at].end <= section.start:
@@ -321,17 +345,20 @@ def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[S
         yield section, [span for span in inside if span.start < span.end]
 
 
-def _lay_out(pieces: Sequence[tuple[str, bool]]) -> str:
+def _gaps(section: Section, spans: Sequence[Span]) -> list[tuple[int, int]]:
+    """Return what of a section is hidden: from, to."""
+    ends = [section.start, *[span.end for span in spans]]
+    starts = [*[span.start for span in spans], section.end]
+    return [(start, end) for start, end in zip(ends, starts, strict=True) if start < end]
+
+
+def _lay_out(pieces: Sequence[str], inline: set[int]) -> str:
     """Join the pieces, each on lines of its own, except those that stand inside a line."""
-    out: list[str] = []
-    inside = True
-    for piece, inline in pieces:
-        # A piece that ends its line needs no further newline before what follows.
-        if not inside and not inline and not out[-1].endswith("\n"):
-            out.append("\n")
-        out.append(piece)
-        inside = inline
-    return "".join(out)
+    # A piece that ends its line needs no further newline before what follows.
+    ended = [piece if piece[-1:] == "\n" else f"{piece}\n" for piece in pieces[:-1]]
+    for number in inline:
+        ended[max(0, number - 1) : number + 1] = pieces[max(0, number - 1) : min(number + 1, len(ended))]
+    return "".join([*ended, *pieces[-1:]])
 
 
 def merge(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
