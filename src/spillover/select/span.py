@@ -8,7 +8,7 @@ from spillover.base.data import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from spillover.view.document import Document
 
@@ -67,6 +67,22 @@ class Span:
         ""  # words of ours above it, e.g. a summary; what they quote of the output is made harmless in rendering
     )
     skip: int = 0
+
+
+def join_places(places: Iterable[tuple[int, int, str]]) -> list[Span]:
+    """Return what `join` does of spans at these places, from, to and why: one for those that touch, not one for each."""
+    out: list[Span] = []
+    since, end, reason = -1, -1, ""
+    for start, upto, why in sorted(places):
+        if start <= end:
+            end = max(end, upto)
+            continue
+        if since >= 0:
+            out.append(Span(since, end, reason))
+        since, end, reason = start, upto, why
+    if since >= 0:
+        out.append(Span(since, end, reason))
+    return out
 
 
 def join(spans: Sequence[Span]) -> list[Span]:
