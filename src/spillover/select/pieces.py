@@ -114,7 +114,7 @@ def _pieces(data: bytes, tags: Tags, elements: Elements) -> _Pieces:
     upto = np.concatenate((start, [size]))
     inside = np.concatenate((np.where(owner >= 0, rank[owner], PLAIN), [PLAIN]))
     count = 2 * len(start) + 1
-    columns = [np.empty(count, dtype=np.int64) for _ in range(6)]
+    columns: list[Array] = [np.empty(count, dtype=np.int64) for _ in range(6)]
     for column, texts, others in zip(
         columns,
         (inside, edge, upto, NO_REASON, edge, upto),

@@ -133,15 +133,14 @@ def _names(data: bytes, start: Array) -> tuple[Array, tuple[bytes, ...]] | None:
 
     lower, ends = data.translate(_LOWER), data.translate(_NAME_ENDS)
     words: list[Array] = []
-    going = None  # which names are longer than the words so far; None: all may be
+    going: Array = np.ones(len(start), dtype=bool)  # which names are not ended in the words so far
     for at in range(0, LONGEST + 8, 8):
         # Below the lowest bit of what ends a name there is the name, and below no bit everything.
         closing = _words(ends, at, b"\x01")[start]
         below = (closing & (~closing + np.uint64(1))) - np.uint64(1)
         word = _words(lower, at, b"\0")[start] & below
-        words.append(word if going is None else np.where(going, word, 0))
-        longer = closing == 0
-        going = longer if going is None else going & longer
+        words.append(np.where(going, word, 0) if at else word)
+        going &= closing == 0
         if not going.any():
             break
     if len(words) * 8 > LONGEST and (going.any() or words[-1].any()):
