@@ -11,17 +11,19 @@ if TYPE_CHECKING:
 
     from spillover.select.span import Hidden, Inside
 
-#: Templates that name the first and the last line and nothing else, ready for both numbers; None for any other.
-_of_lines: dict[str, Callable[[int, int], str] | None] = {}
+    Say = Callable[[int, int], str]
+
+#: Templates that name the first and the last line and nothing else, ready for both numbers.
+_of_lines: dict[str, Say] = {}
 
 
-def mark_lines(first: int, last: int, wording: Wording = WORDING, tier: int = 0) -> str | None:
-    """Return the words that stand where whole lines are hidden; None where the wording says more of them than which they are."""
-    words = _choose_words(wording, tier, one=first == last)
-    if words not in _of_lines:
-        _of_lines[words] = _prepare(words)
-    say = _of_lines[words]
-    return None if say is None else say(first, last)
+def mark_lines(wording: Wording = WORDING, tier: int = 0) -> tuple[Say, Say] | None:
+    """Return what says from two numbers that one line, or that these lines, are hidden; None where the wording says more of them."""
+    one, several = (
+        _of_lines.get(words) or _prepare(words)
+        for words in (_choose_words(wording, tier, one=True), _choose_words(wording, tier, one=False))
+    )
+    return None if one is None or several is None else (one, several)
 
 
 def _choose_words(wording: Wording, tier: int, *, one: bool) -> str:
@@ -30,14 +32,17 @@ def _choose_words(wording: Wording, tier: int, *, one: bool) -> str:
     return wording.gap_line if one else wording.gap_lines
 
 
-def _prepare(words: str) -> Callable[[int, int], str] | None:
+def _prepare(words: str) -> Say | None:
     """Return what puts both numbers into a template; None where it asks for more, or quotes a brace."""
-    numbered = words.replace("{first}", "{0:,}").replace("{last}", "{1:,}").format
+    say = words.replace("{first}", "{0:,}").replace("{last}", "{1:,}").format
     try:
-        numbered(1, 2)
+        say(1, 2)
     except (LookupError, ValueError):
         return None
-    return None if "{{" in words or "}}" in words else numbered
+    if "{{" in words or "}}" in words:
+        return None
+    _of_lines[words] = say
+    return say
 
 
 def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _operator import attrgetter  # `operator` would load more, and not know more
+from _operator import attrgetter, itemgetter  # `operator` would load more, and not know more
 
 from spillover.base.data import dataclass
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Selector = Callable[[Document, Fill], Sequence["Span"]]
 
 _place = attrgetter("start", "end")
+_edges = itemgetter(0, 1)
 
 #: Markers that stand inside a line, as part of it, so that JSON stays JSON.
 INLINE = ("items", "keys", "chars")
@@ -69,12 +70,15 @@ class Span:
     skip: int = 0
 
 
-def join_places(places: Iterable[tuple[int, int, str]]) -> list[Span]:
-    """Return what `join` does of spans at these places, from, to and why: one for those that touch, not one for each."""
+def join_places(places: Iterable[tuple[int, int, str]], hole: int = 0) -> list[Span]:
+    """Return what `join` does of spans at these places, from, to and why: one for those that touch, not one for each.
+
+    Those with a hole of so few bytes between them are taken to touch.
+    """
     out: list[Span] = []
     since, end, reason = -1, -1, ""
-    for start, upto, why in sorted(places):
-        if start <= end:
+    for start, upto, why in sorted(places, key=_edges):
+        if start <= end + hole and since >= 0:
             end = max(end, upto)
             continue
         if since >= 0:

@@ -21,9 +21,11 @@ from spillover.view.document import ONE_THREAD
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from spillover.view.document import Document, Section
 
+    Array = Any  # of numpy; its own types say little about what is in one
 
 #: With more gaps than these, only the first is marked in full; the others are numbers.
 FEW = 3
@@ -33,6 +35,7 @@ LEAD_CHARS = 400
 MANY = 256
 #: A piece up to this size is remembered as it is shown.
 SHORT = 1 << 12
+NEWLINE = 0x0A
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +135,15 @@ class Renderer:
             return self.document.start(number)
         if number > self.document.lines:
             return self.document.size
-        return self._memo.newlines()[number - 2] + 1 if number > 1 else 0
+        return int(self._memo.newlines()[number - 2]) + 1 if number > 1 else 0
 
     def number(self, offset: int) -> int:
         """Return the number of the line, from 1, that holds the byte at `offset`."""
         memo = self._memo
         number = memo.numbers.get(offset)
-        if number is None and len(memo.numbers) >= memo.many and memo.held(self.document):
-            number = bisect_left(memo.newlines(), offset) + 1
+        if number is None and memo.counts(self.document):
+            (number,) = memo.count([offset])
+            memo.numbers[offset] = number
         elif number is None:
             at = bisect(memo.offsets, offset)
             before = memo.offsets[at - 1] if at else -1
@@ -204,56 +208,76 @@ class Renderer:
         self, section: Section, spans: Sequence[Span], bodies: Sequence[str]
     ) -> tuple[str, Gap | None, list[tuple[int, int]]]:
         """Return the text of one section: its label, its pieces, and the markers before, between and after them."""
-        gaps = _gaps(section, spans)
-        first = self.gap(*gaps[0]) if gaps else None
+        ends = [section.start, *[span.end for span in spans]]
+        starts = [*[span.start for span in spans], section.end]
+        gaps = [start < end for start, end in zip(ends, starts, strict=True)]
+        hidden = gaps.index(True) if True in gaps else None
+        first = None if hidden is None else self.gap(ends[hidden], starts[hidden])
         several = len(self.document.sections) > 1
         if section.size == 0 or (section.label is None and not spans and several):
             return "", first, []
+        seen = self._lines(spans)
         pieces = [self.wording.section.format(label=section.label)] if section.label else []
         inline: set[int] = set()  # which of them stand inside a line
-        tier = self.tier
-        at, then = section.start, None
-        for span, body in zip(spans, bodies, strict=True):
-            if at < span.start:
-                if then is not None and then.inline:
-                    inline.add(len(pieces))
-                pieces.append(self._mark(at, span.start, tier, then))
-                tier = 2 if len(gaps) > FEW else tier  # said once in full, a marker is known
-            if span.lead:
-                pieces.append(self._lead(span.lead))
-            pieces.append(body)
-            at, then = span.end, span.then
-        if at < section.end:
-            if then is not None and then.inline:
-                inline.add(len(pieces))
-            pieces.append(self._mark(at, section.end, tier, then))
+        tier, brief = self.tier, 2 if sum(gaps) > FEW else self.tier  # said once in full, a marker is known
+        say = mark_lines(self.wording, tier)
+        lines = self._hidden_lines(ends, starts, seen)
+        for number, body in enumerate((*bodies, None)):
+            if gaps[number]:
+                told = spans[number - 1].then if number else None
+                place = lines[number]
+                if told is None and say and place:
+                    pieces.append(say[place[0] != place[1]](*place))
+                else:
+                    if told is not None and told.inline:
+                        inline.add(len(pieces))
+                    pieces.append(self._mark(ends[number], starts[number], tier, told))
+                if tier != brief:
+                    tier, say = brief, mark_lines(self.wording, brief)
+            if body is not None:
+                if spans[number].lead:
+                    pieces.append(self._lead(spans[number].lead))
+                pieces.append(body)
         text = _lay_out(pieces, inline)
-        return text.removesuffix("\n") if several else text, first, self._lines(spans)
+        return text.removesuffix("\n") if several else text, first, seen
+
+    def _hidden_lines(
+        self, ends: Sequence[int], starts: Sequence[int], seen: Sequence[tuple[int, int]]
+    ) -> list[tuple[int, int] | None]:
+        """Return the first and the last line of what is hidden between spans; None where one of them is shown in part."""
+        size, data = self.document.size, self._memo.held(self.document)
+        if not data:
+            number, ends_line = self.number, self._ends_line
+            return [
+                (number(start), number(end - 1))
+                if start < end and ends_line(start) and (end == size or ends_line(end))
+                else None
+                for start, end in zip(ends, starts, strict=True)
+            ]
+        # Whole lines are those behind the last that is shown, and before the next.
+        befores = [self.number(ends[0]) - 1, *[last for _, last in seen]]
+        behinds = [*[first for first, _ in seen], self.number(starts[-1] - 1) + 1]
+        return [
+            (before + 1, behind - 1)
+            if (not start or data[start - 1] == NEWLINE) and (end == size or data[end - 1] == NEWLINE)
+            else None
+            for start, end, before, behind in zip(ends, starts, befores, behinds, strict=True)
+        ]
 
     def _mark(self, start: int, end: int, tier: int, hidden: Hidden | None) -> str:
-        """Return the marker of a gap; the same ones come up again while it is fitted."""
+        """Return the marker of a gap that is not whole lines, or of which there is more to say; the same ones come up again."""
         marks, key = self._memo.marks, (start, end, tier, id(hidden))
-        known = marks.get(key)
-        if known is None:
-            words = self._mark_lines(start, end, tier) if hidden is None else None
-            if words is None:
-                words = marker(self.gap(start, end), self.wording, tier, self._quote(hidden))
-            known = marks[key] = words, hidden  # held, so that no other has its id
-        return known[0]
-
-    def _mark_lines(self, start: int, end: int, tier: int) -> str | None:
-        """Return the marker of a gap that is whole lines; None where it is not, or there is more to say."""
-        if not (self._ends_line(start) and (end == self.document.size or self._ends_line(end))):
-            return None
-        return mark_lines(self.number(start), self.number(end - 1), self.wording, tier)
+        if key not in marks:
+            words = marker(self.gap(start, end), self.wording, tier, self._quote(hidden))
+            marks[key] = words, hidden  # held, so that no other has its id
+        return marks[key][0]
 
     def _lines(self, spans: Sequence[Span]) -> list[tuple[int, int]]:
         """Return the first and the last line of each span."""
-        memo, number = self._memo, self.number
-        if 2 * len(spans) + len(memo.numbers) >= memo.many and memo.held(self.document):
-            newlines = memo.newlines()
-            return [(bisect_left(newlines, span.start) + 1, bisect_left(newlines, span.end - 1) + 1) for span in spans]
-        return [(number(span.start), number(span.end - 1)) for span in spans]
+        starts, ends = [span.start for span in spans], [span.end - 1 for span in spans]
+        if self._memo.counts(self.document, 2 * len(spans)):
+            return list(zip(self._memo.count(starts), self._memo.count(ends), strict=True))
+        return list(zip(map(self.number, starts), map(self.number, ends), strict=True))
 
     def _quote(self, hidden: Hidden | None) -> Hidden | None:
         """Return what a gap holds; what is quoted from the output in it is cleaned, and guarded."""
@@ -277,7 +301,7 @@ class Renderer:
 
     def _ends_line(self, at: int) -> bool:
         held = self._memo.held(self.document)
-        return at == 0 or (held[at - 1] == 0x0A if held else self.document.blob.read(at - 1, at) == b"\n")
+        return at == 0 or (held[at - 1] == NEWLINE if held else self.document.blob.read(at - 1, at) == b"\n")
 
 
 class _Memo:
@@ -289,7 +313,7 @@ class _Memo:
         self.numbers: dict[int, int] = {}  # of lines, by offset
         self.offsets: list[int] = []  # the same offsets in order
         self._data: bytes | None = None
-        self._newlines: list[int] | None = None
+        self._newlines: list[int] | Array | None = None
         self.many = MANY // 16 if sys.modules.get("numpy") else MANY
         self._plain: str | None = None
         self.looks: dict[tuple[int, int], tuple[str, int]] = {}
@@ -309,14 +333,26 @@ class _Memo:
             self._data = document.blob.data if small else b""  # type: ignore[attr-defined]
         return self._data
 
-    def newlines(self) -> list[int]:
+    def counts(self, document: Document, more: int = 0) -> bool:
+        """Return whether `count` can be asked, and for so many places more is quicker than looking at one after the other."""
+        known = self._newlines is not None or len(self.numbers) + more >= self.many
+        return known and self.held(document) != b""
+
+    def count(self, offsets: Sequence[int]) -> list[int]:
+        """Return the numbers of the lines that hold these bytes of an output in memory."""
+        newlines = self.newlines()
+        if not isinstance(newlines, list):
+            return (newlines.searchsorted(offsets) + 1).tolist()  # type: ignore[no-any-return]
+        return [bisect_left(newlines, offset) + 1 for offset in offsets]
+
+    def newlines(self) -> list[int] | Array:
         """Return where the lines of an output end that is in memory."""
         if self._newlines is None:  # one line has none, which is an answer, too
             data = self._data or b""
             if sys.modules.get("numpy"):  # None where it must not be imported
                 import numpy as np
 
-                self._newlines = (np.frombuffer(data, dtype=np.uint8) == 0x0A).nonzero()[0].tolist()
+                self._newlines = (np.frombuffer(data, dtype=np.uint8) == NEWLINE).nonzero()[0]
             else:
                 lengths = accumulate(map(len, data.split(b"\n")))
                 self._newlines = [length + number for number, length in enumerate(lengths)][:-1]
@@ -343,13 +379,6 @@ def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[S
                 inside.append(Span(start, end, span.why, span.then, lead, min(skip, max(0, end - start))))
             here += 1
         yield section, [span for span in inside if span.start < span.end]
-
-
-def _gaps(section: Section, spans: Sequence[Span]) -> list[tuple[int, int]]:
-    """Return what of a section is hidden: from, to."""
-    ends = [section.start, *[span.end for span in spans]]
-    starts = [*[span.start for span in spans], section.end]
-    return [(start, end) for start, end in zip(ends, starts, strict=True) if start < end]
 
 
 def _lay_out(pieces: Sequence[str], inline: set[int]) -> str:
