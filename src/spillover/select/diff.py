@@ -207,24 +207,28 @@ def _summary(found: Parts, fill: Fill, headed: bool, turns: Sequence[int]) -> st
 
 def _order(document: Document, found: Parts, in_arrays: Lines | None) -> list[int]:
     """Return the numbers of hunks in the order in which they get room."""
-    by_file: dict[str, list[tuple[int, int]]] = {}
     said: dict[bytes, int] = {}
-    names = [file.name for file in found.files]
+    dull: list[int] = []
     bare = [] if in_arrays is None else in_arrays.bare_hunks()
-    for number, (_, body, end, file, added, removed) in enumerate(found.hunks[: 8 * MOST]):
+    for number, (_, body, end, _, added, removed) in enumerate(found.hunks[: 8 * MOST]):
         what = bare[number] if bare and end - body <= SIGHT else _what(document, body, end)
         again = said[what] = said.get(what, -1) + 1
         # Less for what says more: lines that are replaced, then new ones, then those only removed. The same change in many
         # places is one change.
-        dull = (0 if added and removed else 1 if added else 2) + (min(AGAIN, again))
-        by_file.setdefault(names[file], []).append((dull, number))
-    order = []
-    for name, hunks in by_file.items():
-        hunks.sort()
-        turns = range(_weight(name), len(found.hunks) + 6)
-        order += [
-            (turn + (dull - 1 if dull else 0), number) for turn, (dull, number) in zip(turns, hunks, strict=False)
-        ]
+        dull.append((0 if added and removed else 1 if added else 2) + min(again, AGAIN))
+    names: dict[str, int] = {}
+    files = [names.setdefault(file.name, len(names)) for file in found.files]
+    weights = [_weight(name) for name in names]
+    if in_arrays is not None:
+        return in_arrays.order(dull, files, weights)
+    by_name: list[list[tuple[int, int]]] = [[] for _ in names]
+    for number, (rank, hunk) in enumerate(zip(dull, found.hunks, strict=False)):
+        by_name[files[hunk[3]]].append((rank, number))
+    order = [
+        (turn + max(0, rank - 1), number)
+        for weight, ranked in zip(weights, by_name, strict=True)
+        for turn, (rank, number) in enumerate(sorted(ranked), weight)
+    ]
     return [number for _, number in sorted(order)]
 
 

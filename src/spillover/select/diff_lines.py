@@ -8,7 +8,7 @@ from itertools import pairwise, repeat
 from spillover.base import process
 from spillover.base.data import dataclass
 from spillover.base.work import OBJECT
-from spillover.select.arrays import load, steps
+from spillover.select.arrays import group, load, steps
 from spillover.select.diff_parts import (
     COMMIT_HEADER,
     FILE_HEADER,
@@ -46,6 +46,7 @@ class Lines:
     """A diff and the changed lines of its hunks, one by one and in runs with nothing between them."""
 
     parts: Parts
+    file: Array  # of each hunk
     start: Array  # of each changed line in a hunk
     end: Array
     added: Array  # whether it is new
@@ -78,6 +79,18 @@ class Lines:
             else b"\n".join([bare[start:end] for start, end in runs[low:high]])
             for low, high in pairwise(self.runs_of_hunk)
         ]
+
+    def order(self, dull: Sequence[int], files: Sequence[int], weights: Sequence[int]) -> list[int]:
+        """Return the order in which hunks get room: by how dull each is, the name of each file, and how long that waits."""
+        import numpy as np
+
+        rank = np.array(dull)
+        name = np.array(files)[self.file[: len(rank)]]
+        order = (name * (int(rank.max()) + 1) + rank).argsort(kind="stable")  # by name, the least dull of each first
+        _, starts, sizes = group(name)
+        turn = np.empty(len(rank), dtype=np.int64)
+        turn[order] = np.arange(len(rank)) - starts.repeat(sizes)
+        return (turn + np.array(weights)[name] + np.maximum(rank - 1, 0)).argsort(kind="stable").tolist()  # type: ignore[no-any-return]
 
     def join(
         self, numbers: Sequence[int], upto: int, more: Sequence[tuple[int, int]], hole: int, work: Work
@@ -163,6 +176,7 @@ def _find_changed(
     edge = np.concatenate((first, [len(start)]))
     return Lines(
         parts,
+        np.array([hunk[3] for hunk in parts.hunks], dtype=np.int64),
         start[changed],
         end[changed],
         begins[changed] == PLUS,

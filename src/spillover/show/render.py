@@ -288,9 +288,15 @@ class Renderer:
 
     def _lead(self, words: str) -> str:
         """Return words of ours on lines of their own. They may quote the output, so each line is cleaned and guarded."""
-        guard = self.document.guard or (lambda text: text)
         first, *more = [one_line(line, LEAD_CHARS) for line in words.split("\n") if line.strip()] or [""]
-        return self.wording.lead.format(note="\n".join((first, *(guard(f" {line}") for line in more))))
+        return self.wording.lead.format(note="\n".join((first, *map(self._guard_line, more))))
+
+    def _guard_line(self, line: str) -> str:
+        """Return a line of a lead, marked if it reads like ours; the same ones come up again while it is fitted."""
+        guard, lines = self.document.guard, self._memo.lines
+        if line not in lines:
+            lines[line] = f" {line}" if guard is None else guard(f" {line}")
+        return lines[line]
 
     def gap(self, start: int, end: int) -> Gap:
         gaps = self._memo.gaps
@@ -307,7 +313,7 @@ class Renderer:
 class _Memo:
     """What is known of the document by now: the same places come up again while it is fitted."""
 
-    __slots__ = ("_data", "_newlines", "_plain", "gaps", "looks", "many", "marks", "numbers", "offsets")
+    __slots__ = ("_data", "_newlines", "_plain", "gaps", "lines", "looks", "many", "marks", "numbers", "offsets")
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}  # of lines, by offset
@@ -318,6 +324,7 @@ class _Memo:
         self._plain: str | None = None
         self.looks: dict[tuple[int, int], tuple[str, int]] = {}
         self.gaps: dict[tuple[int, int], Gap] = {}
+        self.lines: dict[str, str] = {}  # of leads
         self.marks: dict[tuple[int, int, int, int], tuple[str, Hidden | None]] = {}
 
     def plain(self, document: Document) -> str:
