@@ -8,7 +8,7 @@ from itertools import pairwise, repeat
 from spillover.base import process
 from spillover.base.data import dataclass
 from spillover.base.work import OBJECT
-from spillover.select.arrays import group, load, steps
+from spillover.select.arrays import find_byte, group, load, steps
 from spillover.select.diff_parts import (
     COMMIT_HEADER,
     FILE_HEADER,
@@ -192,7 +192,7 @@ def _edges(text: Array) -> tuple[Array, Array]:
     """Return where each line begins and ends, with what ends it."""
     import numpy as np
 
-    end = (text == 0x0A).nonzero()[0] + 1
+    end = find_byte(text, 0x0A) + 1
     if not len(end) or end[-1] < len(text):
         end = np.concatenate((end, [len(text)]))
     return np.concatenate(([0], end[:-1])), end

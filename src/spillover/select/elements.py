@@ -26,6 +26,8 @@ SMALL = 600
 MANY = 6
 #: The work for tags is counted for this many at a time.
 BATCH = 256
+#: So many bytes at a time stay in the cache of a processor.
+BLOCK = 1 << 16
 #: A closing tag closes one of this many open elements at most.
 DEEP = 64
 
@@ -192,8 +194,7 @@ def find_failures(data: bytes, elements: Elements) -> tuple[Array, Array]:
         worded &= leaves
         if worded.sum() <= max(5, int(leaves.sum()) // 20):
             failed |= worded
-    lower = data.lower()
-    if _has_any(lower, _FAILED_VALUES):
+    if _may_be_tagged(data):
         failed[_holding(_FAILED_TAG, data, elements.start, elements.opened)] = True
     encloses = np.zeros(len(failed), dtype=bool)
     for number in failed.nonzero()[0].tolist():
@@ -207,6 +208,13 @@ def find_failures(data: bytes, elements: Elements) -> tuple[Array, Array]:
 
 def _has_any(data: bytes, words: Sequence[bytes]) -> bool:
     return any(stringzilla.find(data, word) >= 0 for word in words)
+
+
+def _may_be_tagged(data: bytes) -> bool:
+    """Return whether a tag may say that something failed; looked at in blocks, which need no fresh memory each time."""
+    longest = max(map(len, _FAILED_VALUES))
+    blocks = (data[at : at + BLOCK + longest].lower() for at in range(0, len(data), BLOCK))
+    return any(_has_any(block, _FAILED_VALUES) for block in blocks)
 
 
 def _holding(pattern: re.Pattern[bytes], data: bytes, low: Array, high: Array) -> Array:
@@ -302,8 +310,7 @@ def _mark(data: bytes, elements: Sequence[Element]) -> None:
     if _has_any(data, _FAILED_WORDS):  # most pages have none of them, and are told at memory speed
         worded = [leaf for leaf in leaves if _FAILED_TEXT.search(data, leaf.opened, leaf.inner)]
     failed = worded if len(worded) <= max(5, len(leaves) // 20) else []
-    lower = data.lower()
-    tagged = _has_any(lower, _FAILED_VALUES)
+    tagged = _may_be_tagged(data)
     failed += [
         one for one in elements if one.name in _FAILED or (tagged and _FAILED_TAG.search(data, one.start, one.opened))
     ]

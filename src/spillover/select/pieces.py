@@ -7,6 +7,7 @@ import sys
 from spillover.base import process
 from spillover.base.data import dataclass
 from spillover.base.work import TAG
+from spillover.select.arrays import find_byte
 from spillover.select.elements import (
     FAILED,
     FRAME,
@@ -211,7 +212,7 @@ def _add_space(data: bytes, start: Array, end: Array) -> tuple[Array, Array]:
     import numpy as np
 
     size = len(data)
-    newline = np.concatenate(([-1], (np.frombuffer(data, dtype=np.uint8) == 0x0A).nonzero()[0]))
+    newline = np.concatenate(([-1], find_byte(np.frombuffer(data, dtype=np.uint8), 0x0A)))
     after = np.concatenate((start[1:], [size]))
     last = newline[newline.searchsorted(after) - 1]
     upto = np.where(last >= end, last + 1, np.where(after == size, size, end))

@@ -7,7 +7,7 @@ programs print is like this; what is not is read tag by tag (markup.py), with th
 from __future__ import annotations
 
 from spillover.base.data import dataclass
-from spillover.select.arrays import group, load
+from spillover.select.arrays import find_byte, group, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def read_tags(
     import numpy as np
 
     text = np.frombuffer(data, dtype=np.uint8)
-    start, last = (text == 0x3C).nonzero()[0], (text == 0x3E).nonzero()[0]
+    start, last = find_byte(text, 0x3C), find_byte(text, 0x3E)
     if not len(start) or len(start) != len(last) or (start >= last).any() or (last[:-1] >= start[1:]).any():
         return None
     second, third = text[start + 1], text[np.minimum(start + 2, len(text) - 1)]
@@ -118,7 +118,7 @@ def _are_quotes_closed(data: bytes, text: Array, start: Array, last: Array, name
     for quote in (0x22, 0x27):
         if quote not in data:
             continue
-        where = (text == quote).nonzero()[0]
+        where = find_byte(text, quote)
         tag = start.searchsorted(where) - 1
         inside = (tag >= 0) & (where < last[tag])
         count = np.bincount(tag[inside], minlength=len(start))
@@ -131,14 +131,15 @@ def _names(data: bytes, start: Array) -> tuple[Array, tuple[bytes, ...]] | None:
     """Return which name stands at each place, in small letters, and the names; None where one is long, or they are many."""
     import numpy as np
 
-    lower, ends = data.translate(_LOWER), data.translate(_NAME_ENDS)
+    padded = data + b">" * (LONGEST + 16)  # so that eight bytes can be read behind any
+    lower, ends = padded.translate(_LOWER), padded.translate(_NAME_ENDS)
     words: list[Array] = []
     going: Array = np.ones(len(start), dtype=bool)  # which names are not ended in the words so far
     for at in range(0, LONGEST + 8, 8):
         # Below the lowest bit of what ends a name there is the name, and below no bit everything.
-        closing = _words(ends, at, b"\x01")[start]
+        closing = _words(ends, at)[start]
         below = (closing & (~closing + np.uint64(1))) - np.uint64(1)
-        word = _words(lower, at, b"\0")[start] & below
+        word = _words(lower, at)[start] & below
         words.append(np.where(going, word, 0) if at else word)
         going &= closing == 0
         if not going.any():
@@ -158,12 +159,11 @@ def _names(data: bytes, start: Array) -> tuple[Array, tuple[bytes, ...]] | None:
     return code, tuple(names)
 
 
-def _words(data: bytes, at: int, padding: bytes) -> Array:
+def _words(padded: bytes, at: int) -> Array:
     """Return the eight bytes that begin so far behind each byte, as one number each."""
     import numpy as np
 
-    padded = data + padding * (at + 8)
-    return np.ndarray((len(data),), dtype="<u8", buffer=padded, offset=at, strides=(1,))
+    return np.ndarray((len(padded) - at - 8,), dtype="<u8", buffer=padded, offset=at, strides=(1,))
 
 
 def _nest(

@@ -15,6 +15,7 @@ from spillover.notice.since import Since
 from spillover.notice.wording import WORDING, Wording
 from spillover.notice.words import one_line
 from spillover.result import Reason
+from spillover.select.arrays import find_byte
 from spillover.select.span import QUOTING, Hidden, Inside, Span
 from spillover.view.document import ONE_THREAD
 
@@ -330,7 +331,7 @@ class _Memo:
     def plain(self, document: Document) -> str:
         """Return all of a small output of which every part is shown as it is; "" where that is not so."""
         if self._plain is None:
-            self._plain = (document.plain() or b"").decode("ascii")
+            self._plain = document.plain() or ""
         return self._plain
 
     def held(self, document: Document) -> bytes:
@@ -359,7 +360,7 @@ class _Memo:
             if sys.modules.get("numpy"):  # None where it must not be imported
                 import numpy as np
 
-                self._newlines = (np.frombuffer(data, dtype=np.uint8) == NEWLINE).nonzero()[0]
+                self._newlines = find_byte(np.frombuffer(data, dtype=np.uint8), NEWLINE)
             else:
                 lengths = accumulate(map(len, data.split(b"\n")))
                 self._newlines = [length + number for number, length in enumerate(lengths)][:-1]
