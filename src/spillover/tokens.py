@@ -66,6 +66,8 @@ PAIRS = (  # what a byte leaves open, what it asks for, which bytes
 )
 # What pairs cannot see: eight of one letter are a token, and only these bytes come in longer ones.
 LONGEST = 8
+#: So many bytes at a time stay in the cache of a processor while they are counted.
+CACHED = 1 << 14
 RUNS = b" -=*#._~+"
 
 
@@ -85,11 +87,13 @@ _times: dict[tuple[Counter, float], Counter] = {}
 def estimate(text: str) -> int:
     """Estimate how many o200k tokens a text has. Never more than its bytes; a longer text never has fewer."""
     data = text.encode("utf-8", "replace")
-    size = len(data)
-    # All bytes as one number: a shift by a byte lays what each leaves open over what its follower asks for.
-    left_open = int.from_bytes(data.translate(LEFT_OPEN), "little") << 8
-    asked = int.from_bytes(data.translate(ASKED), "little")
-    tokens = 1 + int(PER_BIT * (left_open & asked).bit_count() + PER_BYTE * size)
+    size, bits = len(data), 0
+    # Many bytes as one number each: what they leave open over what their followers ask for.
+    for at in range(0, size, CACHED):
+        left_open = int.from_bytes(data[at : at + CACHED].translate(LEFT_OPEN), "little")
+        asked = int.from_bytes(data[at + 1 : at + CACHED + 1].translate(ASKED), "little")
+        bits += (left_open & asked).bit_count()
+    tokens = 1 + int(PER_BIT * bits + PER_BYTE * size)
     if tokens * LONGEST < size:
         tokens = max(tokens, len(data.translate(None, RUNS)) // LONGEST)
     return min(tokens, size)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.base.work import UNBOUNDED
-from spillover.select import elements, markup
+from spillover.select import elements, markup, pieces
 from spillover.select.tags import read_tags
 
 NAMES = (
@@ -55,7 +55,7 @@ def made_elements():
 
 def units(data, monkeypatch, reader):
     with monkeypatch.context() as patch:
-        patch.setattr(elements, "_read_by_rules", reader)
+        patch.setattr(markup, "read_pieces", reader)
         return markup._units(data, UNBOUNDED, inside=False)
 
 
@@ -73,7 +73,7 @@ def test_what_repeats_and_what_failed_is_told_in_arrays_too(count, monkeypatch):
     cases = "".join(f"<testcase name='t{n}'><p>ok</p></testcase>\n" for n in range(count))
     failed = "<testcase><failure>expected 1, got 2</failure></testcase>\n"
     data = f"<testsuite>\n{cases}{failed}{cases}</testsuite>".encode()
-    found = elements._read_by_rules(data, UNBOUNDED)
+    found = pieces.read_pieces(data, UNBOUNDED)
     assert found is not None
     assert markup._units(data, UNBOUNDED, inside=False) == units(data, monkeypatch, lambda *_: None)
 
@@ -83,4 +83,4 @@ def test_what_repeats_and_what_failed_is_told_in_arrays_too(count, monkeypatch):
     ["<a><b></a></b>", "<a>1 > 0</a>", "<a t='>'>x</a>", "<a t=it's>x</a>", "<p>one<p>two</p></p>", "<a>", "</a>", "<a><!-- x", "text", "<3", "<script>x</script>"],
 )  # fmt: skip
 def test_what_is_not_written_by_the_rules_is_left_to_others(text):
-    assert read_tags(text.encode(), elements._VOID, elements._RAW, elements._UNCLOSED) is None
+    assert read_tags(text.encode(), elements.VOID, elements.RAW, elements.UNCLOSED) is None

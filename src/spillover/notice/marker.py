@@ -7,7 +7,42 @@ from spillover.notice.wording import WORDING, Wording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from spillover.select.span import Hidden, Inside
+
+    Say = Callable[[int, int], str]
+
+#: Templates that name the first and the last line and nothing else, ready for both numbers.
+_of_lines: dict[str, Say] = {}
+
+
+def mark_lines(wording: Wording = WORDING, tier: int = 0) -> tuple[Say, Say] | None:
+    """Return what says from two numbers that one line, or that these lines, are hidden; None where the wording says more of them."""
+    one, several = (
+        _of_lines.get(words) or _prepare(words)
+        for words in (_choose_words(wording, tier, one=True), _choose_words(wording, tier, one=False))
+    )
+    return None if one is None or several is None else (one, several)
+
+
+def _choose_words(wording: Wording, tier: int, *, one: bool) -> str:
+    if tier == 2:
+        return wording.gap_tiny_line if one else wording.gap_tiny
+    return wording.gap_line if one else wording.gap_lines
+
+
+def _prepare(words: str) -> Say | None:
+    """Return what puts both numbers into a template; None where it asks for more, or quotes a brace."""
+    say = words.replace("{first}", "{0:,}").replace("{last}", "{1:,}").format
+    try:
+        say(1, 2)
+    except (LookupError, ValueError):
+        return None
+    if "{{" in words or "}}" in words:
+        return None
+    _of_lines[words] = say
+    return say
 
 
 def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden | None = None) -> str:
@@ -16,12 +51,10 @@ def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden |
     if hidden is not None:
         tiny = "tiny_" if tier == 2 and hidden.inline and hidden.inside is None else ""
         words: str = getattr(wording, f"gap_{tiny}{hidden.kind}")
-    elif tier == 2:
-        words = (wording.gap_tiny_line if one else wording.gap_tiny) if gap.whole_lines else wording.gap_tiny_bytes
     elif gap.whole_lines:
-        words = wording.gap_line if one else wording.gap_lines
+        words = _choose_words(wording, tier, one=one)
     else:
-        words = wording.gap_bytes
+        words = wording.gap_tiny_bytes if tier == 2 else wording.gap_bytes
     first, last, start, end = f"{gap.first:,}", f"{gap.last:,}", f"{gap.start:,}", f"{gap.end:,}"
     where = f"line {first}" if one else f"lines {first}-{last}"
     if hidden is None:

@@ -6,27 +6,35 @@ of a hunk are shown with changed lines of it, never without.
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from functools import cache
+from itertools import islice
+
 from spillover.base.work import OBJECT
 from spillover.notice.sentences import changes
+from spillover.select.diff_lines import read_lines
 from spillover.select.diff_parts import CHANGED, CHANGED_LINES, DEFINES, LINE, WINDOW, lines, name_line, parts
 from spillover.select.ends import most
-from spillover.select.span import Span, join
+from spillover.select.span import Span, join_places
 from spillover.select.wanted import NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spillover.select.diff_lines import Lines
     from spillover.select.diff_parts import Hunk, Parts
     from spillover.select.span import Fill
     from spillover.select.wanted import Wanted
     from spillover.view.document import Document
 
+    Place = tuple[int, int, str]  # from, to, why
+
 __all__ = ["LINE", "select"]
 
 #: More hunks than these never fit, and are not tried.
 MOST = 600
+#: Up to so many hunks are put together one by one.
+FEW = 64
 #: So many lines of a hunk are shown before the next hunk has its turn.
 FIRST = (12, 4, 1)
 #: The summary takes at most this share of the room; commits that are named by themselves, too.
@@ -38,6 +46,7 @@ DEFINED = 0.3
 HOLE = 36
 #: Of a hunk, so many bytes tell whether it says what others say; one that does waits so many turns at most.
 SIGHT, AGAIN = 1_000, 4
+DIGITS_AND_BLANKS = b"0123456789 \t"
 #: How little a change says by the file it is in: what a tool wrote, what is somebody else's, what only speaks of the code.
 WRITTEN = (".lock", "lock.json", "lock.yaml", "go.sum", ".min.js", ".min.css", ".map", ".snap", ".svg", ".po", ".pot")
 FOREIGN = frozenset(
@@ -47,103 +56,140 @@ ABOUT = (".md", ".rst", ".txt", "changelog")
 TESTS = ("test", "spec")
 #: What lines that change something begin with, and what a colour before it does.
 SIGNS = b"-+"
-MINUS, ESCAPE = b"-\x1b"
+ESCAPE = 0x1B
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A hunk, when it gets room, and its lines: changed ones first."""
+class _Bodies:
+    """The lines of hunks, each hunk read when it is asked for."""
 
-    hunk: Hunk
-    number: int
-    changed: Sequence[Span]
-    context: Sequence[tuple[int, int]]
-    defining: Sequence[Span]  # the lines that define something new
+    def __init__(self, document: Document, hunks: Sequence[Hunk], in_arrays: Lines | None) -> None:
+        self._document, self._hunks, self._in_arrays = document, hunks, in_arrays
+        self._read: dict[int, tuple[list[Place], list[Place]]] = {}
+        self._changed: dict[int, list[Place]] = {}
 
-    def lines(self, upto: int, *, whole: bool) -> Sequence[Span]:
-        """Return the first of its lines, up to so many: of those that change, and then, if all are wanted, of the others."""
-        left = upto - len(self.changed)
-        if not whole or left <= 0:
-            return self.changed[:upto]
-        return [*self.changed, *(Span(start, end) for start, end in self.context[:left])]
+    def changed(self, number: int) -> list[Place]:
+        """Return the lines of a hunk that change something."""
+        if number not in self._changed:
+            short = self._in_arrays is not None and _is_short(self._hunks[number])
+            self._changed[number] = self._in_arrays.changed_in(number) if short else self._lines(number)[0]  # type: ignore[union-attr]
+        return self._changed[number]
+
+    def context(self, number: int) -> list[Place]:
+        """Return the other lines of a hunk."""
+        return self._lines(number)[1]
+
+    def change(self, number: int) -> bool:
+        """Return whether a hunk changes anything where it is looked at."""
+        if self._in_arrays is not None and _is_short(self._hunks[number]):
+            return self._hunks[number][4] + self._hunks[number][5] > 0
+        return bool(self.changed(number))
+
+    def defining(self, turns: Sequence[int]) -> list[tuple[int, Place]]:
+        """Return the lines that define something new, each with the number of its hunk; MOST of them."""
+        if self._in_arrays is not None and all(_is_short(self._hunks[number]) for number in turns):
+            lines = self._in_arrays.added_in(turns)
+        else:
+            lines = [(number, start, end) for number in turns for start, end, _ in self.changed(number)]
+        read = self._document.blob.read
+        defining = ((number, start, end) for number, start, end in lines if DEFINES.match(read(start, end)))
+        return [(number, (start, end, "definition")) for number, start, end in islice(defining, MOST)]
+
+    def _lines(self, number: int) -> tuple[list[Place], list[Place]]:
+        if number not in self._read:
+            self._read[number] = _read_body(self._document, self._hunks[number])
+        return self._read[number]
 
 
 def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
     """Return a summary of all changes, and the most telling of them; None if this is not a diff."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
-    found = parts(document)
+    in_arrays = read_lines(document, DIGITS_AND_BLANKS)
+    found = parts(document) if in_arrays is None else in_arrays.parts
     if not found.files or not found.hunks:
         return None
-    turns = _turns(document, found)
+    hunks, bodies = found.hunks, _Bodies(document, found.hunks, in_arrays)
+    turns = [number for number in _order(document, found, in_arrays)[:MOST] if bodies.change(number)]
     if not turns:
         return None
-    heads = [Span(commit.start, commit.end, f"commit {commit.sha}") for commit in found.commits]
-    heads = heads if len(heads) <= MOST and fill(join(heads)) <= SUMMARY else []
-    lead = _summary(found, fill, heads, turns)
-    names: dict[int, Span] = {}  # the line that names a file
-    cached: dict[int, list[Span]] = {}
+    heads: list[Place] = [(commit.start, commit.end, f"commit {commit.sha}") for commit in found.commits]
+    heads = heads if len(heads) <= MOST and fill(join_places(heads)) <= SUMMARY else []
+    lead = _summary(found, fill, bool(heads), turns)
 
-    def above(turn: _Turn) -> list[Span]:
+    @cache
+    def name_of(file: int) -> tuple[int, int]:
+        return name_line(document, found.files[file])
+
+    @cache
+    def above(number: int) -> list[Place]:
         """Return what stands above the lines of a hunk: the commit, the name of the file, the header."""
-        if turn.number not in cached:
-            file, out = found.files[turn.hunk.file], list[Span]()
-            if file.commit >= 0 and not heads:
-                commit = found.commits[file.commit]
-                out.append(Span(commit.start, commit.end, f"commit {commit.sha}"))
-            if turn.hunk.file not in names:
-                names[turn.hunk.file] = Span(*name_line(document, file), f"names {file.name}")
-            why = f"hunk {turn.number + 1:,} of {len(found.hunks):,}, in {file.name}"
-            cached[turn.number] = [*out, names[turn.hunk.file], Span(turn.hunk.start, turn.hunk.body, why)]
-        return cached[turn.number]
+        start, body, _, file, *_ = hunks[number]
+        name, commit = found.files[file].name, found.files[file].commit
+        out: list[Place] = [
+            (*name_of(file), f"names {name}"),
+            (start, body, f"hunk {number + 1:,} of {len(hunks):,}, in {name}"),
+        ]
+        if commit >= 0 and not heads:
+            head = found.commits[commit]
+            out.insert(0, (head.start, head.end, f"commit {head.sha}"))
+        return out
 
-    def defined(count: int) -> list[Span]:
-        return [span for turn, line in defining[:count] for span in (*above(turn), line)]
+    def defined(count: int) -> list[Place]:
+        return [place for number, line in defining[:count] for place in (*above(number), line)]
 
-    defining = [(turn, line) for turn in turns for line in turn.defining][:MOST]
-    first = defined(most(len(defining), lambda count: fill(join([*heads, *defined(count)])) / DEFINED))
+    defining = bodies.defining(turns)
+    first = defined(most(len(defining), lambda count: fill(join_places([*heads, *defined(count)])) / DEFINED))
+
+    def led(spans: list[Span], lead: str) -> list[Span]:
+        return [Span(spans[0].start, spans[0].end, spans[0].why, None, lead), *spans[1:]] if spans and lead else spans
 
     def spans(count: int, upto: int, *, lead: str = lead, whole: bool = False) -> list[Span]:
-        out = [*heads, *first]
-        for turn in turns[:count]:
-            out += above(turn)
-            out += turn.lines(upto, whole=whole)
-        document.work.spend(OBJECT * len(out))
-        out = _bridge(join(out))
-        return [Span(out[0].start, out[0].end, out[0].why, None, lead), *out[1:]] if out and lead else out
+        places = [*heads, *first]
+        for number in turns[:count]:
+            places += above(number)
+            changed = bodies.changed(number)
+            places += changed[:upto]
+            if whole and upto > len(changed):
+                places += bodies.context(number)[: upto - len(changed)]
+        document.work.spend(OBJECT * len(places))
+        return led(join_places(places, HOLE), lead)  # a hole costs less than a marker for it
+
+    def tried(count: int, upto: int) -> list[Span]:
+        """Return the same, as it is measured: without reasons, and so without an object for each line where there are many."""
+        if in_arrays is None or count <= FEW or not all(_is_short(hunks[number]) for number in turns[:count]):
+            return spans(count, upto)
+        some = [hunks[number] for number in turns[:count]]
+        edges = [edge[:2] for edge in (*heads, *first)]
+        edges += [name_of(file) for _, _, _, file, *_ in some]
+        edges += [hunk[:2] for hunk in some]
+        if not heads:
+            commits = {found.files[file].commit: None for _, _, _, file, *_ in some}
+            edges += [(found.commits[commit].start, found.commits[commit].end) for commit in commits if commit >= 0]
+        return led(in_arrays.join(turns[:count], upto, edges, HOLE, document.work), lead)
 
     for upto in FIRST:
-        count = most(len(turns), lambda count, upto=upto: fill(spans(count, upto)))  # type: ignore[misc]
+        count = most(len(turns), lambda count, upto=upto: fill(tried(count, upto)))  # type: ignore[misc]
         if count:
             break
     else:
         return spans(1, 1, lead="") if fill(spans(1, 1, lead="")) <= 1 else None
     if count < len(turns):
         return spans(count, upto)
-    longest = max(len(turn.changed) + len(turn.context) for turn in turns)
+    longest = max(len(bodies.changed(number)) + len(bodies.context(number)) for number in turns)
     wide = most(longest, lambda upto: fill(spans(count, upto, whole=True)))
     return spans(count, max(wide, upto), whole=wide > upto)
 
 
-def _bridge(spans: Sequence[Span]) -> list[Span]:
-    """Return the spans without holes that cost less than their markers."""
-    return join(
-        [
-            Span(span.start, after.start, span.why, span.then, span.lead) if after.start - span.end <= HOLE else span
-            for span, after in zip(spans, [*spans[1:], Span(1 << 62, 1 << 62)], strict=True)
-        ]
-    )
-
-
-def _summary(found: Parts, fill: Fill, heads: Sequence[Span], turns: Sequence[_Turn]) -> str:
+def _summary(found: Parts, fill: Fill, headed: bool, turns: Sequence[int]) -> str:
     """Return what changed in each file, as far as it fits: the files with the most telling changes, in order."""
     sums: dict[str, list[int]] = {file.name: [0, 0] for file in found.files}
-    for hunk in found.hunks:
-        each = sums[found.files[hunk.file].name]
-        each[0], each[1] = each[0] + hunk.added, each[1] + hunk.removed
-    telling = list(dict.fromkeys([*(found.files[turn.hunk.file].name for turn in turns), *sums]))
-    named = [f"{commit.sha} {commit.subject}" for commit in found.commits] if not heads else []
-    at = Span(found.hunks[0].start, found.hunks[0].body)
+    for _, _, _, file, added, removed in found.hunks:
+        each = sums[found.files[file].name]
+        each[0] += added
+        each[1] += removed
+    telling = list(dict.fromkeys([*(found.files[found.hunks[number][3]].name for number in turns), *sums]))
+    named = [f"{commit.sha} {commit.subject}" for commit in found.commits] if not headed else []
+    at = Span(*found.hunks[0][:2])
 
     def words(count: int) -> str:
         # Commits and files share the room: of both, the first half of the turns each.
@@ -159,53 +205,60 @@ def _summary(found: Parts, fill: Fill, heads: Sequence[Span], turns: Sequence[_T
     return words(most(total, full))
 
 
-def _turns(document: Document, found: Parts) -> list[_Turn]:
-    """Return the hunks in the order in which they get room."""
-    by_file: dict[str, list[tuple[float, int]]] = {}
+def _order(document: Document, found: Parts, in_arrays: Lines | None) -> list[int]:
+    """Return the numbers of hunks in the order in which they get room."""
     said: dict[bytes, int] = {}
-    for number, hunk in enumerate(found.hunks[: 8 * MOST]):
-        what = _what(document, hunk)
-        said[what] = said.get(what, 0) + 1
-        dull = _dullness(hunk) + min(said[what] - 1, AGAIN)  # the same change in many places is one change
-        by_file.setdefault(found.files[hunk.file].name, []).append((dull, number))
+    dull: list[int] = []
+    bare = [] if in_arrays is None else in_arrays.bare_hunks()
+    for number, (_, body, end, _, added, removed) in enumerate(found.hunks[: 8 * MOST]):
+        what = bare[number] if bare and end - body <= SIGHT else _what(document, body, end)
+        again = said[what] = said.get(what, -1) + 1
+        # Less for what says more: lines that are replaced, then new ones, then those only removed. The same change in many
+        # places is one change.
+        dull.append((0 if added and removed else 1 if added else 2) + min(again, AGAIN))
+    names: dict[str, int] = {}
+    files = [names.setdefault(file.name, len(names)) for file in found.files]
+    weights = [_weight(name) for name in names]
+    if in_arrays is not None:
+        return in_arrays.order(dull, files, weights)
+    by_name: list[list[tuple[int, int]]] = [[] for _ in names]
+    for number, (rank, hunk) in enumerate(zip(dull, found.hunks, strict=False)):
+        by_name[files[hunk[3]]].append((rank, number))
     order = [
-        (turn + weight + max(0.0, dull - 1), number)
-        for weight, hunks in ((_weight(name), hunks) for name, hunks in by_file.items())
-        for turn, (dull, number) in enumerate(sorted(hunks))
+        (turn + max(0, rank - 1), number)
+        for weight, ranked in zip(weights, by_name, strict=True)
+        for turn, (rank, number) in enumerate(sorted(ranked), weight)
     ]
-    out = []
-    for _, number in sorted(order)[:MOST]:
-        hunk = found.hunks[number]
-        body = lines(document, hunk.body, min(hunk.end, hunk.body + WINDOW))
-        body = body[:-1] if hunk.end - hunk.body > WINDOW and len(body) > 1 else body  # it may be cut off
-        changed, context, defining, at = list[Span](), list[tuple[int, int]](), list[Span](), hunk.body
-        for line in body:
-            end, first = at + len(line), line[0]
-            if first in SIGNS or (first == ESCAPE and CHANGED.match(line)):
-                changed.append(Span(at, end))
-                if first != MINUS and DEFINES.match(line):
-                    defining.append(Span(at, end, "definition"))
-            else:
-                context.append((at, end))
-            at = end
-        if changed:
-            out.append(_Turn(hunk, number, changed, context, defining))
-    return out
+    return [number for _, number in sorted(order)]
 
 
-def _what(document: Document, hunk: Hunk) -> bytes:
-    """Return what a hunk changes, but for its numbers: some of its first lines."""
-    body = document.blob.read(hunk.body, min(hunk.end, hunk.body + SIGHT))
+def _is_short(hunk: Hunk) -> bool:
+    """Return whether all of a hunk is looked at."""
+    return hunk[2] - hunk[1] <= WINDOW
+
+
+def _read_body(document: Document, hunk: Hunk) -> tuple[list[Place], list[Place]]:
+    """Return the lines of a hunk: those that change something, and the others."""
+    _, at, upto, *_ = hunk
+    body = lines(document, at, min(upto, at + WINDOW))
+    body = body[:-1] if upto - at > WINDOW and len(body) > 1 else body  # it may be cut off
+    changed: list[Place] = []
+    context: list[Place] = []
+    for line in body:
+        end, first = at + len(line), line[0]
+        (changed if first in SIGNS or (first == ESCAPE and CHANGED.match(line)) else context).append((at, end, ""))
+        at = end
+    return changed, context
+
+
+def _what(document: Document, start: int, end: int) -> bytes:
+    """Return what a hunk changes, but for its numbers: some of the first lines of its body."""
+    body = document.blob.read(start, min(end, start + SIGHT))
     if b"\x1b" in body:
         changed = [line for line in body.split(b"\n") if CHANGED.match(line)]
     else:
         changed = CHANGED_LINES.findall(body)
-    return b"\n".join(changed).translate(None, b"0123456789 \t")
-
-
-def _dullness(hunk: Hunk) -> float:
-    """Return less for what says more: lines that are replaced, then new ones, then those only removed."""
-    return 0.0 if hunk.added and hunk.removed else 1.0 if hunk.added else 2.0
+    return b"\n".join(changed).translate(None, DIGITS_AND_BLANKS)
 
 
 def _weight(name: str) -> int:
@@ -215,4 +268,4 @@ def _weight(name: str) -> int:
         return 6
     if path.endswith(ABOUT) or "changelog" in path:
         return 2
-    return 1 if any(word in path for word in TESTS) else 0
+    return 1 if TESTS[0] in path or TESTS[1] in path else 0

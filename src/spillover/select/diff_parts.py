@@ -6,6 +6,7 @@ Bounded: MARKS headers of hunks are known, the first of them; of what stands abo
 from __future__ import annotations
 
 import re
+from collections import namedtuple
 
 from spillover.base.data import dataclass
 from spillover.base.work import OBJECT
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.view.document import Document
+
+    #: Where a hunk begins, where its body does, where it ends; which file it is of; how many lines it adds and removes.
+    Hunk = tuple[int, int, int, int, int, int]
 
 BLOCK = 1 << 20
 MARKS = 20_000
@@ -30,7 +34,10 @@ _MARK = re.compile(
     rb"\n%b(?:@@ -|diff -|(?:commit|From) [0-9a-f]{7,}+|Index: |--- [^\n]*+\n%b\+\+\+ (?=[^\n]*+\n%b@@ -))"
     % (_COLOUR, _COLOUR, _COLOUR)
 )
-_HUNK = re.compile(rb"%b@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@" % _COLOUR)
+HUNK = re.compile(rb"%b@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@" % _COLOUR)
+#: The same headers in a text without colours.
+FILE_HEADER = re.compile(rb"diff -|Index: ")
+COMMIT_HEADER = re.compile(rb"(?:commit|From) [0-9a-f]{7}")
 _BEGINS = re.compile(rb"%b(?:diff -|(commit |From )|Index: )" % _COLOUR)
 CHANGED = re.compile(rb"%b[-+]" % _COLOUR)
 #: The same in a text without colours, with the line.
@@ -47,6 +54,7 @@ _COLOURED = re.compile(rb"\n(?:\x1b\[[0-9;]*+m)++([-+])")
 _SUBJECT = re.compile(rb"\n(?:Subject: |    )([^\n]*+)")
 _SHA = re.compile(rb"%b(?:commit |From )([0-9a-f]{7})" % _COLOUR)
 _NAMES = re.compile(rb"(diff --git a/)|\+\+\+ (?:b/)?+|Index: ")
+GIT = b"diff --git a/"
 _NAME = re.compile(rb"[^\t\n\x1b\r]++")
 #: What the lines of a diff begin with.
 LINE = re.compile(rb"%b(?:[-+ \\]|@@ |diff |index |\w++ mode |(?:new|deleted|rename|copy|similarity|dissimilarity) |"
@@ -54,26 +62,9 @@ LINE = re.compile(rb"%b(?:[-+ \\]|@@ |diff |index |\w++ mode |(?:new|deleted|ren
                   % _COLOUR)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """One hunk: where it begins, where its body does, where it ends; which file it is of; how many lines it changes."""
-
-    start: int
-    body: int
-    end: int
-    file: int
-    added: int
-    removed: int
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """What stands above the hunks of one file: where its own header begins, its name, and which commit it is in."""
-
-    start: int
-    end: int
-    name: str
-    commit: int  # -1: none
+#: What stands above the hunks of one file: where its own header begins and ends, its name, and which commit it is in, or -1.
+#: There are thousands, and a dataclass takes three times as long to make; `typing` takes milliseconds to load.
+File = namedtuple("File", ("start", "end", "name", "commit"))  # noqa: PYI024
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +97,23 @@ def parts(document: Document) -> Parts:
     for (at, is_hunk), end in zip(starts, edges[1:], strict=True):
         if is_hunk:
             if opened is not None:
-                files.append(_file(document, opened, at, len(commits) - 1))
+                files.append(read_file(document, opened, at, len(commits) - 1))
                 opened = None
             line = document.blob.read(at, min(end, at + WINDOW)).find(b"\n") + 1
             if files:
                 body = at + line if line else end
-                hunks.append(Hunk(at, body, end, len(files) - 1, *_changes(document, body, end)))
+                hunks.append((at, body, end, len(files) - 1, *_changes(document, body, end)))
             continue
         begins = _BEGINS.match(document.blob.read(at, at + AHEAD))
         if opened is not None and begins:  # one without a hunk: a binary file, a new name
-            files.append(_file(document, opened, at, len(commits) - 1))
+            files.append(read_file(document, opened, at, len(commits) - 1))
             opened = None
         if begins and begins[1]:
-            commits.append(_commit(document, at, end))
+            commits.append(read_commit(document, at, end))
         elif opened is None:
             opened = at
     if opened is not None:
-        files.append(_file(document, opened, document.size, len(commits) - 1))
+        files.append(read_file(document, opened, document.size, len(commits) - 1))
     return Parts(commits, files, hunks)
 
 
@@ -131,7 +122,9 @@ def name_line(document: Document, file: File) -> tuple[int, int]:
     at = file.start
     data = document.blob.read(at, min(file.end, at + WINDOW))
     first = data.find(b"\n") + 1
-    if first and any(_names(data[:first])):  # as in all that git writes
+    second = data.rfind(b" b/", len(GIT), first) if data.startswith(GIT) else -1
+    named = 0 <= second < first - 4 and data[second + 3] not in b"\t\r\x1b"
+    if first and (named or any(_names(data[:first]))):  # as in all that git writes
         return at, at + first
     found = lines(document, at, min(file.end, at + WINDOW))
     for line in found:
@@ -148,7 +141,7 @@ def lines(document: Document, start: int, end: int) -> list[bytes]:
     return _LINES.findall(data)
 
 
-def _commit(document: Document, start: int, end: int) -> Commit:
+def read_commit(document: Document, start: int, end: int) -> Commit:
     data = document.blob.read(start, min(end, start + WINDOW))
     subject, sha = _SUBJECT.search(data), _SHA.match(data)
     upto = subject.end() + 1 if subject else data.find(b"\n") + 1
@@ -173,7 +166,7 @@ def _changes(document: Document, start: int, end: int) -> tuple[int, int]:
     return added, removed
 
 
-def _file(document: Document, start: int, end: int, commit: int) -> File:
+def read_file(document: Document, start: int, end: int, commit: int) -> File:
     data = document.blob.read(start, min(end, start + WINDOW))
     for line in reversed(data.split(b"\n")):  # the last line that names one is mostly the last of all
         names = [name for name in _names(line) if name != b"/dev/null"]
@@ -208,7 +201,7 @@ def _marks(document: Document) -> Iterator[tuple[int, bool]]:
         for match in _MARK.finditer(piece):
             if match.start() >= upto or count >= MARKS:
                 break
-            is_hunk = _HUNK.match(piece, match.start() + 1) is not None
+            is_hunk = HUNK.match(piece, match.start() + 1) is not None
             if is_hunk or b"@@ -" not in match[0]:
                 count += 1
                 yield base + match.start() + 1, is_hunk

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import stringzilla
 
-from spillover.base import process
 from spillover.base.work import TAG
-from spillover.select.tags import CLOSES, OPENS, read_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +18,7 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
     Token = tuple[int, int, "Element | None", "Element | None"]  # from, to, what it opens, what it stands in or closes
+    Unit = tuple[int, int, int, str]  # a piece: rank, from, to, why
 
 #: An element up to this size is shown whole or not at all; longer text is cut into pieces of it.
 SMALL = 600
@@ -28,10 +26,10 @@ SMALL = 600
 MANY = 6
 #: The work for tags is counted for this many at a time.
 BATCH = 256
+#: So many bytes at a time stay in the cache of a processor.
+BLOCK = 1 << 16
 #: A closing tag closes one of this many open elements at most.
 DEEP = 64
-#: In a process that clips once, numpy is loaded for markup of this size; for less, reading tag by tag is quicker.
-LARGE = 1 << 19
 
 # One tag, comment, CDATA section or declaration, which is never cut. Linear: what is not closed reaches to the end, and so
 # is looked at once; all else is possessive. A tag that fails has been followed to the next < outside of quotes; of two tags
@@ -45,9 +43,9 @@ _TOKEN = re.compile(
 )
 #: How a declaration ends that holds others.
 _DECLARED = re.compile(rb"\]\s*+>")
-_VOID = frozenset(b"area base br col embed hr img input link meta source track wbr".split())
-_UNCLOSED = frozenset(b"li p tr td th dt dd option thead tbody".split())
-_RAW = frozenset((b"script", b"style"))
+VOID = frozenset(b"area base br col embed hr img input link meta source track wbr".split())
+UNCLOSED = frozenset(b"li p tr td th dt dd option thead tbody".split())
+RAW = frozenset((b"script", b"style"))
 _DROPPED = frozenset((b"script", b"style", b"svg", b"noscript", b"template"))
 _HEADINGS = frozenset((b"title", b"h1", b"h2", b"h3", b"h4", b"h5", b"h6", b"caption"))
 #: What can be filled or pressed; links are too many to be each worth a heading.
@@ -70,12 +68,10 @@ FRAME, NAMED, FAILED, HEADING, PLAIN, REPEATED, LAST = range(7)
 def read_elements(data: bytes, work: Work, *, inside: bool) -> list[Token]:
     """Return the tags of a piece of markup, in order, with the elements that they open and close, each with its rank.
 
-    Tags inside of an element that is shown whole may be missing. `inside`: the piece is from the middle of an output.
+    `inside`: the piece is from the middle of an output.
     """
-    tokens = None if inside else _read_by_rules(data, work)
-    if tokens is None:
-        tokens, elements = _tree(data, work, Element(b"", 0, 0, None) if inside else None)
-        _mark(data, elements)
+    tokens, elements = _tree(data, work, Element(b"", 0, 0, None) if inside else None)
+    _mark(data, elements)
     return tokens
 
 
@@ -151,56 +147,42 @@ class Element:
 def is_one(data: bytes, element: Element) -> bool:
     """Return whether an element is a piece of its own: it is short, or there is nothing but text in it."""
     if element.end == element.opened and not data.endswith(b"/>", element.start, element.end):
-        return element.name in _VOID
+        return element.name in VOID
     long = element.end - element.start > SMALL
     return (
-        not long or element.name in _RAW or (not element.children and b"<" not in data[element.opened : element.inner])
+        not long or element.name in RAW or (not element.children and b"<" not in data[element.opened : element.inner])
     )
 
 
-def _read_by_rules(data: bytes, work: Work) -> list[Token] | None:
-    """Return the tags that are not inside of what is shown whole or not at all; None where markup is not written by the rules."""
-    if process.ours and "numpy" not in sys.modules and len(data) < LARGE:
-        return None  # loading it would take longer
-    needed = TAG * data.count(b"<")
-    if work.left is not None and work.left < needed:
-        return None  # too much work is found to be so one by one, before there are arrays of it
-    found = read_tags(data, _VOID, _RAW, _UNCLOSED)
-    if found is None:
-        return None
-    import numpy as np
-
-    work.spend(needed)
-    tags, elements = found
-    failed, encloses = _find_failures(data, elements)
-    rank = _ranks(elements, failed)
-    size, paired = elements.end - elements.start, elements.end > elements.opened
-    slashed = np.frombuffer(data, dtype=np.uint8)[elements.opened - 2] == 0x2F
-    whole = np.where(paired | slashed, (size <= SMALL) | elements.empty, elements.named(_VOID)) & (elements.parent >= 0)
-    # Of what is shown whole, only the first tag is looked at.
-    within = np.zeros(len(tags.start) + 1, dtype=np.int32)
-    first, last = (tags.kind == OPENS).nonzero()[0], (tags.kind == CLOSES).nonzero()[0]
-    within[first[whole] + 1] += 1
-    within[last[whole[tags.element[last]]] + 1] -= 1
-    within[first[whole & ~paired] + 1] -= 1
-    seen = (within[:-1].cumsum() == 0).nonzero()[0]
-    made: dict[int, Element | None] = {-1: None}
-    tokens: list[Token] = []
-    number = tags.element[seen]
-    of_tags = (tags.start[seen], tags.end[seen], tags.kind[seen], number, tags.owner[seen])
-    of_elements = (elements.name, elements.inner, elements.end, elements.holds, failed, encloses, rank)
-    columns = [column.tolist() for column in (*of_tags, *(column[number] for column in of_elements))]
-    for start, end, kind, which, owner, name, inner, upto, holds, fails, around, rated in zip(*columns, strict=True):
-        opens = None
-        if kind == OPENS:
-            opens = made[which] = Element(elements.names[name], start, end, None)
-            opens.parent, opens.inner, opens.end, opens.rank = made[owner], inner, upto, rated
-            opens.children, opens.failed, opens.encloses = {b"": 1} if holds else None, fails, around
-        tokens.append((start, end, opens, made[owner]))
-    return tokens
+def cut_pieces(data: bytes, edges: tuple[int, int, int, int], rank: int, why: str) -> Iterator[Unit]:
+    """Yield text with the tags around it, in pieces if it is long: the first and the last are worth more than the others."""
+    start, opened, inner, end = edges
+    if end - start <= SMALL + SMALL // 2:
+        yield rank, start, end, why
+        return
+    at, cuts = start, []
+    while end - at > SMALL + SMALL // 2:
+        cut = max(_cut(data, max(at, opened), at + SMALL), opened)
+        if cut >= inner or cut <= at:
+            break
+        cuts.append(cut)
+        at = cut
+    for one, two in zip([start, *cuts], [*cuts, end], strict=True):
+        yield rank if one == start or two == end else max(rank, REPEATED), one, two, why if one == start else ""
 
 
-def _find_failures(data: bytes, elements: Elements) -> tuple[Array, Array]:
+def _cut(data: bytes, low: int, high: int) -> int:
+    """Return the best place to cut text: behind a line, a word, or at least a character."""
+    for mark in (b"\n", b" "):
+        cut = data.rfind(mark, low + (high - low) // 2, high) + 1
+        if cut:
+            return cut
+    while high > low and high < len(data) and 0x80 <= data[high] < 0xC0:
+        high -= 1
+    return high
+
+
+def find_failures(data: bytes, elements: Elements) -> tuple[Array, Array]:
     """Return which elements failed, and which hold one that did; as `_mark` has it."""
     import numpy as np
 
@@ -212,8 +194,7 @@ def _find_failures(data: bytes, elements: Elements) -> tuple[Array, Array]:
         worded &= leaves
         if worded.sum() <= max(5, int(leaves.sum()) // 20):
             failed |= worded
-    lower = data.lower()
-    if _has_any(lower, _FAILED_VALUES):
+    if _may_be_tagged(data):
         failed[_holding(_FAILED_TAG, data, elements.start, elements.opened)] = True
     encloses = np.zeros(len(failed), dtype=bool)
     for number in failed.nonzero()[0].tolist():
@@ -229,6 +210,13 @@ def _has_any(data: bytes, words: Sequence[bytes]) -> bool:
     return any(stringzilla.find(data, word) >= 0 for word in words)
 
 
+def _may_be_tagged(data: bytes) -> bool:
+    """Return whether a tag may say that something failed; looked at in blocks, which need no fresh memory each time."""
+    longest = max(map(len, _FAILED_VALUES))
+    blocks = (data[at : at + BLOCK + longest].lower() for at in range(0, len(data), BLOCK))
+    return any(_has_any(block, _FAILED_VALUES) for block in blocks)
+
+
 def _holding(pattern: re.Pattern[bytes], data: bytes, low: Array, high: Array) -> Array:
     """Return in which of these stretches, which begin in order, there is a match; it is that which began last before it."""
     import numpy as np
@@ -238,7 +226,7 @@ def _holding(pattern: re.Pattern[bytes], data: bytes, low: Array, high: Array) -
     return at[(at >= 0) & (spans[:, 1] <= high[at])]
 
 
-def _ranks(elements: Elements, failed: Array) -> Array:
+def rank_elements(elements: Elements, failed: Array) -> Array:
     """Return the rank of each element, as `weigh` has it: those that stand in none first, then those in them, and so on."""
     import numpy as np
 
@@ -296,21 +284,21 @@ def _tree(data: bytes, work: Work, root: Element | None) -> tuple[list[Token], l
                 del stack[place:]
             tokens.append((start, at, None, owner))
             continue
-        if owner is not None and owner.name == name and name in _UNCLOSED:
+        if owner is not None and owner.name == name and name in UNCLOSED:
             owner.inner = owner.end = start
             stack.pop()
             owner = stack[-1] if stack else root
         element = Element(name, start, at, owner)
         elements.append(element)
         tokens.append((start, at, element, owner))
-        if name in _RAW:
+        if name in RAW:
             closing = None if name in open_ended else re.compile(rb"(?i)</%b\s*+>" % name).search(data, at)
             if closing is None:
                 open_ended.add(name)  # nor is there one behind any later
             else:
                 element.inner, element.end = closing.span()
                 matches = _TOKEN.finditer(data, element.end)
-        elif data[at - 2] != 0x2F and name not in _VOID:
+        elif data[at - 2] != 0x2F and name not in VOID:
             stack.append(element)
     return tokens, elements
 
@@ -322,8 +310,7 @@ def _mark(data: bytes, elements: Sequence[Element]) -> None:
     if _has_any(data, _FAILED_WORDS):  # most pages have none of them, and are told at memory speed
         worded = [leaf for leaf in leaves if _FAILED_TEXT.search(data, leaf.opened, leaf.inner)]
     failed = worded if len(worded) <= max(5, len(leaves) // 20) else []
-    lower = data.lower()
-    tagged = _has_any(lower, _FAILED_VALUES)
+    tagged = _may_be_tagged(data)
     failed += [
         one for one in elements if one.name in _FAILED or (tagged and _FAILED_TAG.search(data, one.start, one.opened))
     ]

@@ -5,6 +5,9 @@ Bounded: an output above WHOLE is looked into at both ends and around at most HI
 
 from __future__ import annotations
 
+from bisect import bisect
+from itertools import pairwise
+
 import stringzilla
 
 from spillover.base.work import OBJECT
@@ -16,14 +19,15 @@ from spillover.select.elements import (
     LAST,
     NAMED,
     PLAIN,
-    REPEATED,
     SMALL,
+    cut_pieces,
     is_one,
     read_elements,
     tokens_of,
 )
 from spillover.select.ends import most
-from spillover.select.span import Span, join
+from spillover.select.pieces import read_pieces
+from spillover.select.span import Span, join_places
 from spillover.select.wanted import NOTHING
 
 TYPE_CHECKING = False
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.base.work import Work
+    from spillover.select.elements import Unit
     from spillover.select.span import Fill
     from spillover.select.wanted import Wanted
     from spillover.view.document import Document
@@ -51,9 +56,6 @@ _SUITE = b"<testsuite "
 _OPAQUE = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
 _MARKS = (*_NEEDLES, *_OPAQUE, *_OPAQUE.values(), _SUITE)
 
-if TYPE_CHECKING:
-    Unit = tuple[int, int, int, str]  # rank, from, to, why
-
 
 def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
     """Return text and structure; None if this is not markup, or there is no room for it."""
@@ -66,15 +68,17 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     for start, end in windows:
         data = document.blob.read(start, end)
         found = _units(data, document.work, inside=start > 0)
-        units += [(rank, start + one, start + two, why) for rank, one, two, why in found]
+        units += [(rank, start + one, start + two, why) for rank, one, two, why in found] if start else found
     for start in suites:
         if match := CLOSED_TAG.match(document.blob.read(start, start + SMALL)):
             units.append((NAMED, start, start + match.end(), "encloses what failed"))
     if len(units) < 3:
         return None
     units.sort()
-    spread = [[unit for unit in units if unit[0] == rank][:SPREAD] for rank in (FRAME, NAMED, FAILED, HEADING)]
-    chosen = [*(unit for group in spread for unit in group), *(unit for unit in units if unit[0] > HEADING)]
+    # Of the first ranks, each spread all over the output, some; of the others, which begin here, all.
+    edges = [bisect(units, (rank,)) for rank in (FRAME, NAMED, FAILED, HEADING, HEADING + 1)]
+    spread = [unit for low, high in pairwise(edges) for unit in units[low : min(high, low + SPREAD)]]
+    chosen = [*spread, *units[edges[-1] :]]
     # What could not be shown even if it were nearly alone must not keep out all that comes after it.
     order = [
         unit
@@ -84,7 +88,7 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
 
     def spans(count: int) -> list[Span]:
         document.work.spend(OBJECT * count)
-        return join([Span(start, end, why) for _, start, end, why in order[:count]])
+        return join_places([(start, end, why) for _, start, end, why in order[:count]])
 
     count = most(len(order), lambda count: fill(spans(count)))
     return spans(count) if count >= min(3, len(order)) else None
@@ -92,6 +96,9 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
 
 def _units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
     """Return the pieces of a window, each of them shown whole or not at all; it begins and ends outside of any tag."""
+    found = None if inside else read_pieces(data, work)
+    if found is not None:
+        return found
     tokens = read_elements(data, work, inside=inside)
     units: list[Unit] = []
     at = 0
@@ -100,9 +107,9 @@ def _units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
             continue
         rank = owner.rank if owner is not None else FRAME
         if at < start and data[at:start].strip():
-            units += _pieces(data, (at, at, start, start), rank or PLAIN, "")
+            units += cut_pieces(data, (at, at, start, start), rank or PLAIN, "")
         if element is not None and element.parent is not None and is_one(data, element):
-            units += _pieces(data, (start, end, element.inner, element.end), element.rank, element.why)
+            units += cut_pieces(data, (start, end, element.inner, element.end), element.rank, element.why)
             at = element.end
             continue
         about = element or owner
@@ -114,36 +121,8 @@ def _units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
         units.append((rank, start, end, "encloses what failed" if rank == NAMED else ""))
         at = end
     if data[at:].strip():
-        units += _pieces(data, (at, at, len(data), len(data)), PLAIN, "")
+        units += cut_pieces(data, (at, at, len(data), len(data)), PLAIN, "")
     return _add_space(data, units) if tokens else []
-
-
-def _pieces(data: bytes, edges: tuple[int, int, int, int], rank: int, why: str) -> Iterator[Unit]:
-    """Yield text with the tags around it, in pieces if it is long: the first and the last are worth more than the others."""
-    start, opened, inner, end = edges
-    if end - start <= SMALL + SMALL // 2:
-        yield rank, start, end, why
-        return
-    at, cuts = start, []
-    while end - at > SMALL + SMALL // 2:
-        cut = max(_cut(data, max(at, opened), at + SMALL), opened)
-        if cut >= inner or cut <= at:
-            break
-        cuts.append(cut)
-        at = cut
-    for one, two in zip([start, *cuts], [*cuts, end], strict=True):
-        yield rank if one == start or two == end else max(rank, REPEATED), one, two, why if one == start else ""
-
-
-def _cut(data: bytes, low: int, high: int) -> int:
-    """Return the best place to cut text: behind a line, a word, or at least a character."""
-    for mark in (b"\n", b" "):
-        cut = data.rfind(mark, low + (high - low) // 2, high) + 1
-        if cut:
-            return cut
-    while high > low and high < len(data) and 0x80 <= data[high] < 0xC0:
-        high -= 1
-    return high
 
 
 def _add_space(data: bytes, units: Sequence[Unit]) -> list[Unit]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from _operator import attrgetter  # `operator` would load more, and not know more
+from _operator import attrgetter, itemgetter  # `operator` would load more, and not know more
 
 from spillover.base.data import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from spillover.view.document import Document
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Selector = Callable[[Document, Fill], Sequence["Span"]]
 
 _place = attrgetter("start", "end")
+_edges = itemgetter(0, 1)
 
 #: Markers that stand inside a line, as part of it, so that JSON stays JSON.
 INLINE = ("items", "keys", "chars")
@@ -69,8 +70,34 @@ class Span:
     skip: int = 0
 
 
+def join_places(places: Iterable[tuple[int, int, str]], hole: int = 0) -> list[Span]:
+    """Return what `join` does of spans at these places, from, to and why: one for those that touch, not one for each.
+
+    Those with a hole of so few bytes between them are taken to touch.
+    """
+    out: list[Span] = []
+    since, end, reason = -1, -1, ""
+    for start, upto, why in sorted(places, key=_edges):
+        if start <= end + hole and since >= 0:
+            end = max(end, upto)
+            continue
+        if since >= 0:
+            out.append(Span(since, end, reason))
+        since, end, reason = start, upto, why
+    if since >= 0:
+        out.append(Span(since, end, reason))
+    return out
+
+
 def join(spans: Sequence[Span]) -> list[Span]:
     """Sort spans, drop empty ones, and merge those that touch."""
+    before = -1
+    for span in spans:
+        if not before < span.start < span.end:
+            break
+        before = span.end
+    else:  # as they are, mostly: what a selector has joined is joined again when it is measured
+        return list(spans)
     out: list[Span] = []
     end, then, lead, merged = (
         -1,

@@ -6,10 +6,8 @@ programs print is like this; what is not is read tag by tag (markup.py), with th
 
 from __future__ import annotations
 
-from functools import cache
-
 from spillover.base.data import dataclass
-from spillover.select.arrays import group, load
+from spillover.select.arrays import find_byte, group, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +71,7 @@ def read_tags(
     import numpy as np
 
     text = np.frombuffer(data, dtype=np.uint8)
-    start, last = (text == 0x3C).nonzero()[0], (text == 0x3E).nonzero()[0]
+    start, last = find_byte(text, 0x3C), find_byte(text, 0x3E)
     if not len(start) or len(start) != len(last) or (start >= last).any() or (last[:-1] >= start[1:]).any():
         return None
     second, third = text[start + 1], text[np.minimum(start + 2, len(text) - 1)]
@@ -120,7 +118,7 @@ def _are_quotes_closed(data: bytes, text: Array, start: Array, last: Array, name
     for quote in (0x22, 0x27):
         if quote not in data:
             continue
-        where = (text == quote).nonzero()[0]
+        where = find_byte(text, quote)
         tag = start.searchsorted(where) - 1
         inside = (tag >= 0) & (where < last[tag])
         count = np.bincount(tag[inside], minlength=len(start))
@@ -133,18 +131,21 @@ def _names(data: bytes, start: Array) -> tuple[Array, tuple[bytes, ...]] | None:
     """Return which name stands at each place, in small letters, and the names; None where one is long, or they are many."""
     import numpy as np
 
-    ends = np.frombuffer(data.translate(_NAME_ENDS), dtype=bool)
-    # The first of these places behind each start: every name is ended by the end of its tag.
-    end = ends.nonzero()[0][ends.cumsum(dtype=np.int32)[start]]
-    length = end - start
-    if length.max() > LONGEST:
+    padded = data + b">" * (LONGEST + 16)  # so that eight bytes can be read behind any
+    lower, ends = padded.translate(_LOWER), padded.translate(_NAME_ENDS)
+    words: list[Array] = []
+    going: Array = np.ones(len(start), dtype=bool)  # which names are not ended in the words so far
+    for at in range(0, LONGEST + 8, 8):
+        # Below the lowest bit of what ends a name there is the name, and below no bit everything.
+        closing = _words(ends, at)[start]
+        below = (closing & (~closing + np.uint64(1))) - np.uint64(1)
+        word = _words(lower, at)[start] & below
+        words.append(np.where(going, word, 0) if at else word)
+        going &= closing == 0
+        if not going.any():
+            break
+    if len(words) * 8 > LONGEST and (going.any() or words[-1].any()):
         return None
-    lower = data.translate(_LOWER)
-    padded = lower + bytes(LONGEST)
-    words = []
-    for word in range(0, int(length.max()), 8):
-        every = np.ndarray((len(data),), dtype="<u8", buffer=padded, offset=word, strides=(1,))
-        words.append(every[start] & _masks()[np.clip(length - word, 0, 8)])
     code = np.full(len(start), -1, dtype=np.int16)
     names: list[bytes] = []
     while code[first := int(code.argmin())] < 0:
@@ -154,16 +155,15 @@ def _names(data: bytes, start: Array) -> tuple[Array, tuple[bytes, ...]] | None:
         for more in words[1:]:
             same &= more == more[first]
         code[same] = len(names)
-        names.append(lower[start[first] : end[first]])
+        names.append(lower[start[first] : ends.index(1, start[first])])
     return code, tuple(names)
 
 
-@cache
-def _masks() -> Array:
-    """Return which bits of a word of eight bytes are the first so many bytes of it."""
+def _words(padded: bytes, at: int) -> Array:
+    """Return the eight bytes that begin so far behind each byte, as one number each."""
     import numpy as np
 
-    return np.array([(1 << 8 * count) - 1 for count in range(9)], dtype=np.uint64)
+    return np.ndarray((len(padded) - at - 8,), dtype="<u8", buffer=padded, offset=at, strides=(1,))
 
 
 def _nest(
@@ -179,13 +179,13 @@ def _nest(
     """Return which tag closes which, and what stands in what; None where an element is not closed in its turn."""
     import numpy as np
 
-    pairs = (opens & ~alone) | closes
-    depth = (opens & ~alone).astype(np.int64).cumsum() - closes.cumsum()  # behind each tag
+    both = opens & ~alone  # opens what another closes
+    depth = both.cumsum(dtype=np.int32) - closes.cumsum(dtype=np.int32)  # behind each tag
     if depth.min() < 0 or depth[-1] != 0 or depth.max() > DEEPEST:
         return None
-    level = depth - (opens & ~alone)  # of the element that a tag opens or closes: how many it stands in
-    tags = pairs.nonzero()[0]
-    tags = tags[level[tags].astype(np.uint8).argsort(kind="stable")]
+    level = (depth - both).astype(np.uint8)  # of the element that a tag opens or closes: how many it stands in
+    tags = (both | closes).nonzero()[0]
+    tags = tags[level[tags].argsort(kind="stable")]
     first, second = tags[::2], tags[1::2]
     if not (opens[first].all() and closes[second].all() and (level[first] == level[second]).all()):
         return None
@@ -194,8 +194,7 @@ def _nest(
     element = np.full(len(start), -1)
     element[opens] = np.arange(int(opens.sum()))
     element[second] = element[first]
-    owner = _owners(level, opens & ~alone, element)
-    owner[closes] = element[closes]
+    owner = _owners(level, both, closes, element)
     at = opens.nonzero()[0]
     close = at.copy()
     close[element[first]] = second
@@ -206,7 +205,13 @@ def _nest(
     opened, paired = last[at] + 1, close > at
     nth, alike = _place(parent, code, len(names))
     return (
-        Tags(start, last + 1, np.where(opens, OPENS, np.where(closes, CLOSES, OTHER)), element, owner),
+        Tags(
+            start,
+            last + 1,
+            np.where(opens, np.uint8(OPENS), np.where(closes, np.uint8(CLOSES), np.uint8(OTHER))),
+            element,
+            owner,
+        ),
         Elements(
             start[at],
             opened,
@@ -224,16 +229,19 @@ def _nest(
     )
 
 
-def _owners(level: Array, pairs: Array, element: Array) -> Array:
-    """Return the element in which each tag stands; -1 where it stands in none. That of a closing tag means nothing."""
+def _owners(level: Array, both: Array, closes: Array, element: Array) -> Array:
+    """Return the element in which each tag stands, or that it closes; -1 where it stands in none."""
     import numpy as np
 
-    numbers = np.arange(len(level))
-    owner = np.full(len(level), -1)
-    for one in range(1, int(level.max(initial=0)) + 1):
-        opened = np.where(pairs & (level == one - 1), numbers, -1)
-        here = (level == one).nonzero()[0]
-        owner[here] = element[np.maximum.accumulate(opened)[here]]
+    # The first tag in an element stands right behind the one that opens it; the others in it come next at their level.
+    others = (~closes).nonzero()[0]
+    others = others[level[others].argsort(kind="stable")]
+    known = both[others - 1]
+    known[0] = True  # nothing stands before it
+    around = np.where(known, element[others - 1], -1)
+    around[0] = -1
+    owner = element.copy()
+    owner[others] = around[np.maximum.accumulate(np.where(known, np.arange(len(others)), 0))]
     return owner
 
 

@@ -73,7 +73,9 @@ def fit(
 
     def look(spans: Sequence[Span]) -> tuple[float, Shown]:
         joined = join(spans)
-        key = tuple([(span.start, span.end, span.then, span.lead) for span in joined])  # why it is shown is not shown
+        # Why it is shown is not shown; and most say no more than where they are.
+        said = tuple([(span.start, span.then, span.lead) for span in joined if span.then or span.lead])
+        key = said, tuple([span.start for span in joined]), tuple([span.end for span in joined])
         if key not in seen:
             shown = renderer.show(joined)
             seen[key] = _measure(renderer, shown, choices, choices.limits), shown

@@ -10,20 +10,23 @@ from spillover.base.data import dataclass, field, replace
 from spillover.intake.blob import Held
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import Hint
-from spillover.notice.marker import marker
+from spillover.notice.marker import mark_lines, marker
 from spillover.notice.since import Since
 from spillover.notice.wording import WORDING, Wording
 from spillover.notice.words import one_line
 from spillover.result import Reason
+from spillover.select.arrays import find_byte
 from spillover.select.span import QUOTING, Hidden, Inside, Span
 from spillover.view.document import ONE_THREAD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from spillover.view.document import Document, Section
 
+    Array = Any  # of numpy; its own types say little about what is in one
 
 #: With more gaps than these, only the first is marked in full; the others are numbers.
 FEW = 3
@@ -33,6 +36,7 @@ LEAD_CHARS = 400
 MANY = 256
 #: A piece up to this size is remembered as it is shown.
 SHORT = 1 << 12
+NEWLINE = 0x0A
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,24 +99,23 @@ class Renderer:
 
     def show(self, spans: Sequence[Span]) -> Shown:
         """Return the text for these spans, which are in order and do not touch."""
-        gaps: list[Gap] = []
+        first: Gap | None = None
         parts, ranges, bodies, shown_bytes, frames = [], [], [], 0, 0
         several = len(self.document.sections) > 1
         for section, inside in deal(self.document.sections, spans):
-            if several and not inside and section.label is None and (gaps or not section.size):
+            if several and not inside and section.label is None and (first or not section.size):
                 parts.append("")  # there may be thousands of these, and only the first gap of all is spoken of
                 continue
-            shown_bytes += sum(span.end - span.start - span.skip for span in inside)
-            looks = [self._look(span.start + span.skip, span.end) for span in inside]
-            bodies += [text for text, _ in looks]
-            frames += sum(left_out for _, left_out in looks)
-            text, hidden, seen = self._section(section, inside, bodies[len(bodies) - len(inside) :])
+            shown_bytes += sum([span.end - span.start - span.skip for span in inside])
+            texts, left_out = self._texts(inside)
+            bodies += texts
+            frames += left_out
+            text, hidden, seen = self._section(section, inside, texts)
             parts.append(text)
-            gaps += hidden
+            first = first or hidden
             ranges += seen
         seen_lines = merge(ranges)
-        first = gaps[0] if gaps else None
-        before = next((span.then for span in spans if first and span.end == first.start - 1), None)
+        before = next((span.then for span in spans if span.end == first.start - 1), None) if first else None
         place = before.inside if before else None
         words = self._notice(seen_lines, shown_bytes, frames, first, place)
         body = "".join(bodies)
@@ -133,14 +136,15 @@ class Renderer:
             return self.document.start(number)
         if number > self.document.lines:
             return self.document.size
-        return self._memo.newlines()[number - 2] + 1 if number > 1 else 0
+        return int(self._memo.newlines()[number - 2]) + 1 if number > 1 else 0
 
     def number(self, offset: int) -> int:
         """Return the number of the line, from 1, that holds the byte at `offset`."""
         memo = self._memo
         number = memo.numbers.get(offset)
-        if number is None and len(memo.numbers) >= memo.many and memo.held(self.document):
-            number = memo.numbers[offset] = bisect_left(memo.newlines(), offset) + 1
+        if number is None and memo.counts(self.document):
+            (number,) = memo.count([offset])
+            memo.numbers[offset] = number
         elif number is None:
             at = bisect(memo.offsets, offset)
             before = memo.offsets[at - 1] if at else -1
@@ -155,13 +159,18 @@ class Renderer:
             memo.offsets.insert(at, offset)
         return number
 
+    def _texts(self, spans: Sequence[Span]) -> tuple[list[str], int]:
+        """Return what a person would see of each span, and how many overwritten frames are left out of them."""
+        if plain := self._memo.plain(self.document):
+            return [plain[span.start + span.skip : span.end] for span in spans], 0
+        looks = [self._look(span.start + span.skip, span.end) for span in spans]
+        return [text for text, _ in looks], sum([left_out for _, left_out in looks])
+
     def _look(self, start: int, end: int) -> tuple[str, int]:
-        """Return what a person would see of these bytes; short pieces come up again and again while it is fitted."""
+        """Return the same for some bytes; short pieces come up again and again while it is fitted."""
         memo = self._memo
-        if memo.plain is None:
-            memo.plain = self.document.plain() or b""
-        if memo.plain:
-            return memo.plain[start:end].decode("ascii"), 0
+        if plain := memo.plain(self.document):
+            return plain[start:end], 0
         if end - start > SHORT:
             return self.document.look(start, end)
         if (start, end) not in memo.looks:
@@ -198,42 +207,78 @@ class Renderer:
 
     def _section(
         self, section: Section, spans: Sequence[Span], bodies: Sequence[str]
-    ) -> tuple[str, list[Gap], list[tuple[int, int]]]:
+    ) -> tuple[str, Gap | None, list[tuple[int, int]]]:
         """Return the text of one section: its label, its pieces, and the markers before, between and after them."""
-        if section.size == 0 or (section.label is None and not spans and len(self.document.sections) > 1):
-            return "", self._gaps(section, spans), []
-        pieces = [(self.wording.section.format(label=section.label), False)] if section.label else []
-        gaps, seen = self._gaps(section, spans), []
-        hidden = {gap.start - 1: gap for gap in gaps}
-        brief = gaps[0].start if len(gaps) > FEW else section.end  # said once in full, a marker is known
-        at, then = section.start, None
-        for span, body in zip((*spans, Span(section.end, section.end)), (*bodies, ""), strict=True):
-            if at in hidden:
-                tier = 2 if hidden[at].start > brief else self.tier
-                pieces.append(self._mark(hidden[at], tier, then))
-            if span.lead:
-                pieces.append((self._lead(span.lead), False))
-            if span.end > span.start:
-                pieces.append((body, False))
-                seen.append(self._lines(span.start, span.end))
-            at, then = span.end, span.then
-        text = _lay_out(pieces)
-        return text.removesuffix("\n") if len(self.document.sections) > 1 else text, gaps, seen
+        ends = [section.start, *[span.end for span in spans]]
+        starts = [*[span.start for span in spans], section.end]
+        gaps = [start < end for start, end in zip(ends, starts, strict=True)]
+        hidden = gaps.index(True) if True in gaps else None
+        first = None if hidden is None else self.gap(ends[hidden], starts[hidden])
+        several = len(self.document.sections) > 1
+        if section.size == 0 or (section.label is None and not spans and several):
+            return "", first, []
+        seen = self._lines(spans)
+        pieces = [self.wording.section.format(label=section.label)] if section.label else []
+        inline: set[int] = set()  # which of them stand inside a line
+        tier, brief = self.tier, 2 if sum(gaps) > FEW else self.tier  # said once in full, a marker is known
+        say = mark_lines(self.wording, tier)
+        lines = self._hidden_lines(ends, starts, seen)
+        for number, body in enumerate((*bodies, None)):
+            if gaps[number]:
+                told = spans[number - 1].then if number else None
+                place = lines[number]
+                if told is None and say and place:
+                    pieces.append(say[place[0] != place[1]](*place))
+                else:
+                    if told is not None and told.inline:
+                        inline.add(len(pieces))
+                    pieces.append(self._mark(ends[number], starts[number], tier, told))
+                if tier != brief:
+                    tier, say = brief, mark_lines(self.wording, brief)
+            if body is not None:
+                if spans[number].lead:
+                    pieces.append(self._lead(spans[number].lead))
+                pieces.append(body)
+        text = _lay_out(pieces, inline)
+        return text.removesuffix("\n") if several else text, first, seen
 
-    def _mark(self, gap: Gap, tier: int, hidden: Hidden | None) -> tuple[str, bool]:
-        """Return the marker of a gap, and whether it stands inside a line; the same ones come up again while it is fitted."""
-        marks, key = self._memo.marks, (gap.start, gap.end, tier, id(hidden))
+    def _hidden_lines(
+        self, ends: Sequence[int], starts: Sequence[int], seen: Sequence[tuple[int, int]]
+    ) -> list[tuple[int, int] | None]:
+        """Return the first and the last line of what is hidden between spans; None where one of them is shown in part."""
+        size, data = self.document.size, self._memo.held(self.document)
+        if not data:
+            number, ends_line = self.number, self._ends_line
+            return [
+                (number(start), number(end - 1))
+                if start < end and ends_line(start) and (end == size or ends_line(end))
+                else None
+                for start, end in zip(ends, starts, strict=True)
+            ]
+        # Whole lines are those behind the last that is shown, and before the next.
+        befores = [self.number(ends[0]) - 1, *[last for _, last in seen]]
+        behinds = [*[first for first, _ in seen], self.number(starts[-1] - 1) + 1]
+        return [
+            (before + 1, behind - 1)
+            if (not start or data[start - 1] == NEWLINE) and (end == size or data[end - 1] == NEWLINE)
+            else None
+            for start, end, before, behind in zip(ends, starts, befores, behinds, strict=True)
+        ]
+
+    def _mark(self, start: int, end: int, tier: int, hidden: Hidden | None) -> str:
+        """Return the marker of a gap that is not whole lines, or of which there is more to say; the same ones come up again."""
+        marks, key = self._memo.marks, (start, end, tier, id(hidden))
         if key not in marks:
-            words = marker(gap, self.wording, tier, self._quote(hidden))
-            marks[key] = (words, hidden is not None and hidden.inline), hidden  # held, so that no other has its id
+            words = marker(self.gap(start, end), self.wording, tier, self._quote(hidden))
+            marks[key] = words, hidden  # held, so that no other has its id
         return marks[key][0]
 
-    def _lines(self, start: int, end: int) -> tuple[int, int]:
-        """Return the first and the last line of a span."""
-        ranges = self._memo.ranges
-        if (start, end) not in ranges:
-            ranges[start, end] = self.number(start), self.number(end - 1)
-        return ranges[start, end]
+    def _lines(self, spans: Sequence[Span]) -> list[tuple[int, int]]:
+        """Return the first and the last line of each span."""
+        starts, ends = [span.start for span in spans], [span.end - 1 for span in spans]
+        if self._memo.counts(self.document, 2 * len(spans)):
+            return list(zip(self._memo.count(starts), self._memo.count(ends), strict=True))
+        return list(zip(map(self.number, starts), map(self.number, ends), strict=True))
 
     def _quote(self, hidden: Hidden | None) -> Hidden | None:
         """Return what a gap holds; what is quoted from the output in it is cleaned, and guarded."""
@@ -244,13 +289,15 @@ class Renderer:
 
     def _lead(self, words: str) -> str:
         """Return words of ours on lines of their own. They may quote the output, so each line is cleaned and guarded."""
-        guard = self.document.guard or (lambda text: text)
         first, *more = [one_line(line, LEAD_CHARS) for line in words.split("\n") if line.strip()] or [""]
-        return self.wording.lead.format(note="\n".join((first, *(guard(f" {line}") for line in more))))
+        return self.wording.lead.format(note="\n".join((first, *map(self._guard_line, more))))
 
-    def _gaps(self, section: Section, spans: Sequence[Span]) -> list[Gap]:
-        edges = [section.start, *(edge for span in spans for edge in (span.start, span.end)), section.end]
-        return [self.gap(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
+    def _guard_line(self, line: str) -> str:
+        """Return a line of a lead, marked if it reads like ours; the same ones come up again while it is fitted."""
+        guard, lines = self.document.guard, self._memo.lines
+        if line not in lines:
+            lines[line] = f" {line}" if guard is None else guard(f" {line}")
+        return lines[line]
 
     def gap(self, start: int, end: int) -> Gap:
         gaps = self._memo.gaps
@@ -261,25 +308,31 @@ class Renderer:
 
     def _ends_line(self, at: int) -> bool:
         held = self._memo.held(self.document)
-        return at == 0 or (held[at - 1] == 0x0A if held else self.document.blob.read(at - 1, at) == b"\n")
+        return at == 0 or (held[at - 1] == NEWLINE if held else self.document.blob.read(at - 1, at) == b"\n")
 
 
 class _Memo:
     """What is known of the document by now: the same places come up again while it is fitted."""
 
-    __slots__ = ("_data", "_newlines", "gaps", "looks", "many", "marks", "numbers", "offsets", "plain", "ranges")
+    __slots__ = ("_data", "_newlines", "_plain", "gaps", "lines", "looks", "many", "marks", "numbers", "offsets")
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}  # of lines, by offset
         self.offsets: list[int] = []  # the same offsets in order
         self._data: bytes | None = None
-        self._newlines: list[int] | None = None
+        self._newlines: list[int] | Array | None = None
         self.many = 1 if sys.modules.get("numpy") else MANY
-        self.plain: bytes | None = None  # all of it, where any part is shown as it is; b"" where that is not so
+        self._plain: str | None = None
         self.looks: dict[tuple[int, int], tuple[str, int]] = {}
         self.gaps: dict[tuple[int, int], Gap] = {}
-        self.ranges: dict[tuple[int, int], tuple[int, int]] = {}  # of lines, by the offsets of a span
-        self.marks: dict[tuple[int, int, int, int], tuple[tuple[str, bool], Hidden | None]] = {}
+        self.lines: dict[str, str] = {}  # of leads
+        self.marks: dict[tuple[int, int, int, int], tuple[str, Hidden | None]] = {}
+
+    def plain(self, document: Document) -> str:
+        """Return all of a small output of which every part is shown as it is; "" where that is not so."""
+        if self._plain is None:
+            self._plain = document.plain() or ""
+        return self._plain
 
     def held(self, document: Document) -> bytes:
         """Return all of an output that is in memory; b"" where it is not."""
@@ -288,14 +341,26 @@ class _Memo:
             self._data = document.blob.data if small else b""  # type: ignore[attr-defined]
         return self._data
 
-    def newlines(self) -> list[int]:
+    def counts(self, document: Document, more: int = 0) -> bool:
+        """Return whether `count` can be asked, and for so many places more is quicker than looking at one after the other."""
+        known = self._newlines is not None or len(self.numbers) + more >= self.many
+        return known and self.held(document) != b""
+
+    def count(self, offsets: Sequence[int]) -> list[int]:
+        """Return the numbers of the lines that hold these bytes of an output in memory."""
+        newlines = self.newlines()
+        if not isinstance(newlines, list):
+            return (newlines.searchsorted(offsets) + 1).tolist()  # type: ignore[no-any-return]
+        return [bisect_left(newlines, offset) + 1 for offset in offsets]
+
+    def newlines(self) -> list[int] | Array:
         """Return where the lines of an output end that is in memory."""
         if self._newlines is None:  # one line has none, which is an answer, too
             data = self._data or b""
             if sys.modules.get("numpy"):  # None where it must not be imported
                 import numpy as np
 
-                self._newlines = (np.frombuffer(data, dtype=np.uint8) == 0x0A).nonzero()[0].tolist()
+                self._newlines = find_byte(np.frombuffer(data, dtype=np.uint8), NEWLINE)
             else:
                 lengths = accumulate(map(len, data.split(b"\n")))
                 self._newlines = [length + number for number, length in enumerate(lengths)][:-1]
@@ -304,6 +369,9 @@ class _Memo:
 
 def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[Section, list[Span]]]:
     """Yield each section with the parts of spans inside it; both are in order."""
+    if len(sections) == 1 and spans and sections[0].start <= spans[0].start and spans[-1].end <= sections[0].end:
+        yield sections[0], [span for span in spans if span.start < span.end]
+        return
     at = 0
     for section in sections:
         while at < len(spans) and spans[at].end <= section.start:
@@ -321,17 +389,13 @@ def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[S
         yield section, [span for span in inside if span.start < span.end]
 
 
-def _lay_out(pieces: Sequence[tuple[str, bool]]) -> str:
+def _lay_out(pieces: Sequence[str], inline: set[int]) -> str:
     """Join the pieces, each on lines of its own, except those that stand inside a line."""
-    out: list[str] = []
-    inside = True
-    for piece, inline in pieces:
-        # A piece that ends its line needs no further newline before what follows.
-        if not inside and not inline and not out[-1].endswith("\n"):
-            out.append("\n")
-        out.append(piece)
-        inside = inline
-    return "".join(out)
+    # A piece that ends its line needs no further newline before what follows.
+    ended = [piece if piece[-1:] == "\n" else f"{piece}\n" for piece in pieces[:-1]]
+    for number in inline:
+        ended[max(0, number - 1) : number + 1] = pieces[max(0, number - 1) : min(number + 1, len(ended))]
+    return "".join([*ended, *pieces[-1:]])
 
 
 def merge(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -86,12 +86,13 @@ class Document:
         text, frames = (data.decode("utf-8", "replace"), 0) if self.raw else look(data)
         return (text if self.guard is None else self.guard(text)), frames
 
-    def plain(self) -> bytes | None:
+    def plain(self) -> str | None:
         """Return all of a small output of which every part is shown as it is; None where one may not be."""
         data = self.blob.data if isinstance(self.blob, Held) and self.size <= ONE_THREAD and not self.raw else b""
         if not data or not data.isascii() or not is_plain(data):
             return None
-        return data if self.guard is None or not self.guard.suspects(data.decode("ascii")) else None
+        text = data.decode("ascii")
+        return text if self.guard is None or not self.guard.suspects(text) else None
 
     def number(self, offset: int) -> int:
         """Return the line that holds the byte at `offset`, from 1."""

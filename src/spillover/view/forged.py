@@ -131,7 +131,9 @@ def remember(notice: str, text: str) -> str:
     """Return what a record keeps of a notice that was given at the top of this text: its digest, and that of its markers."""
     from spillover.view.lookalike import reads_like
 
-    markers = [line for line in text.split("\n")[notice.count("\n") + 1 :] if reads_like(line) == "gap"]
+    lines = text.split("\n")[notice.count("\n") + 1 :]
+    # A marker has an ellipsis, or three dots.
+    markers = [line for line in lines if (not line.isascii() or line.count(".") > 2) and reads_like(line) == "gap"]
     behind = f"-{len(markers)}-{digest(chr(10).join(markers))}" if markers else ""
     return digest(notice) + behind
 
