@@ -44,7 +44,9 @@ ORDER = """
     notice.marker  notice.calls
     notice.sentences
     select.json.almost
-    select.json.members
+    select.json.members     select.json.fields
+    select.json.record
+    select.json.lean
     select.json.alike
     select.json.rows
     select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts    select.islands
