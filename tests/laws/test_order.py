@@ -36,6 +36,7 @@ ORDER = """
     since.compare
     since.against
     select.span             select.engine        select.json         select.outliers     select.wanted
+    select.grid
     select.json.scan        select.json.strings  select.json.begin   select.query        notice.words             select.holes        select.json.pointer  select.seek
     notice.hints
     notice.wording
