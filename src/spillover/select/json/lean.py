@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Shown = list[tuple[int, int, int]]
 
 #: A hidden run of members is worth its marker from so many bytes on.
-LEAST = 48
+LEAST = 40
 #: How long a text may be at each level, and how many items of an array inside of a record are shown.
 TEXTS = (1 << 30, 240, 160, 112, 96)
 ITEMS = (1 << 30, 12, 6, 3, 2)

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     #: The records of an array that stand out, and why; the rarest first.
     Peculiar = Callable[[int, int, int], Sequence[tuple[int, str]]]
 
-#: About how many bytes a marker takes, and one inside of a text, or that is not the first.
+#: About how many bytes a marker takes, one inside of a text, and one of members that is not the first.
 MARK = 48
 TINY = 24
+SHORTEST = 20
 #: A value is worth showing in part if it gets at least this many bytes.
 LEAST = 160
 #: A longer string can be shown in part: the beginning, a marker, the end.
@@ -104,7 +105,7 @@ class Tree:
         if count < FEWEST or room < LEAST:
             return False
         if start not in self._alike:
-            self._alike[start] = Alike(self.members, marks, depth, TINY)
+            self._alike[start] = Alike(self.members, marks, depth, SHORTEST)
         alike = self._alike[start]
         if not alike.many:
             return False
