@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from spillover.base.work import Work
     from spillover.select.json.scan import Ints, Marks
 
-BLANK = b" \t\r\n"
+_BLANK = b" \t\r\n"
 # Both are matched at one place, and no quantifier gives anything back.
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _KEY = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"[ \t\r\n]*+:[ \t\r\n]*+', re.DOTALL)
@@ -79,9 +79,9 @@ def skip(data: bytes, at: int, end: int) -> int:
 
 def trim(data: bytes, start: int, end: int, work: Work = UNBOUNDED) -> int:
     """Return where a value ends that is followed by blanks up to `end`."""
-    while data[end - 1] in BLANK:
+    while data[end - 1] in _BLANK:
         some = data[max(start, end - 64) : end]
-        end -= len(some) - len(some.rstrip(BLANK))
+        end -= len(some) - len(some.rstrip(_BLANK))
         work.spend(OBJECT)
     return end
 

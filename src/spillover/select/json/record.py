@@ -10,7 +10,7 @@ from bisect import bisect_left
 from itertools import chain, pairwise
 
 from spillover.select.json.fields import COMPARED, Field
-from spillover.select.json.members import BLANK, find_value, key_of, skip, trim
+from spillover.select.json.members import find_value, key_of, skip, trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 NESTED = 8
 #: Marks of one depth are a list up to this number; far more of them would take far more memory than they do in an array.
 LISTED = 1 << 12
+#: All blanks are up to this, and all that a value begins or ends with is above.
+BLANK = 0x20
 #: Of a container with more members it is not remembered how each begins.
 GUESSED = 64
 
@@ -55,8 +57,8 @@ class Record:
         if data[edges[0]] != 0x7B:
             field = None if known is None else known.go(b"", learn=learn)
             for opens, closes in _pairs(edges):
-                at = opens + 1 if data[opens + 1] not in BLANK else skip(data, opens + 1, closes)
-                yield at, at, closes if data[closes - 1] not in BLANK else trim(data, at, closes, work), field
+                at = opens + 1 if data[opens + 1] > BLANK else skip(data, opens + 1, closes)
+                yield at, at, closes if data[closes - 1] > BLANK else trim(data, at, closes, work), field
             return
         guesses = [] if known is None else known.guesses
         for number, (opens, closes) in enumerate(_pairs(edges)):
@@ -64,8 +66,8 @@ class Record:
             if number < len(guesses):
                 before, blanks, field = guesses[number]
                 start = at + len(before)
-                if data.startswith(before, at) and data[start] not in BLANK:
-                    end = closes if data[closes - 1] not in BLANK else trim(data, start, closes, work)
+                if data.startswith(before, at) and data[start] > BLANK:
+                    end = closes if data[closes - 1] > BLANK else trim(data, start, closes, work)
                     yield at + blanks, start, end, field
                     continue
             begins = skip(data, at, closes)

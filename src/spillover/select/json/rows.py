@@ -61,6 +61,8 @@ def _all_fit(records: dict[int, Child], order: Sequence[int], early: int, room: 
 
 def _fill(levels: dict[int, int], left: int, first: Sequence[int], size: Size) -> dict[int, int]:
     """Show records fuller while there is room: what stands out, and then from the first one on; all of them a level before any two."""
+    if sum([size(number, 0) - size(number, level) for number, level in levels.items()]) <= left:
+        return dict.fromkeys(levels, 0)  # nothing is longer than in full, so there is room for each step
     order = list(dict.fromkeys((*(number for number in first if number in levels), *levels)))
     for _ in range(LEVELS):
         for number in order:
