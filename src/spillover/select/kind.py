@@ -221,7 +221,7 @@ def _is_table(seen: _Seen) -> bool:
         return False
     if seen.hinted:
         return named or not prose
-    quoted = sum(any(map(_is_quoted, row)) for row in rows) * 10 >= len(rows)
+    quoted = b'"' in head and sum(any(map(_is_quoted, row)) for row in rows) * 10 >= len(rows)
     if prose or len(rows) < (2 if named and quoted and seen.size > HEAD else ROWS):
         return False
     columns = list(zip(*rows, strict=True))
