@@ -14,6 +14,7 @@ from spillover.notice.hints import CLI, PATH, TOOLS, Hint, file_tools, hints, su
 from spillover.notice.marker import marker
 from spillover.notice.wording import Wording
 from spillover.notice.words import REASON_CHARS, one_line, shorten_reason
+from spillover.select.span import Hidden
 
 REF = "bash-7f3a9c2e41d0"
 WHERE = "/out/bash-7f3a9c2e41d0.txt"
@@ -182,6 +183,21 @@ def test_a_reason_keeps_its_remedy(tmp_path):
 )
 def test_a_marker_says_what_is_hidden_where_it_is(gap, tier, words):
     assert marker(gap, tier=tier) == words
+
+
+@pytest.mark.parametrize(
+    ("gap", "tier", "kind", "words"),
+    [
+        (BYTES, 0, "keys", '"… 12 more keys, bytes 4,001-90,000 …": "…"'),
+        (BYTES, 0, "items", '"… 12 more items, bytes 4,001-90,000 …"'),
+        (BYTES, 2, "keys", '"… 4,001": 12'),
+        (BYTES, 2, "items", '"… 12: 4,001"'),
+        (BYTES, 2, "chars", "… 4,001-90,000 …"),
+        (LINES, 2, "keys", '"… lines 61-20,410": 12'),
+    ],
+)
+def test_a_marker_inside_of_json_says_how_much_there_is_and_where_it_begins(gap, tier, kind, words):
+    assert marker(gap, tier=tier, hidden=Hidden(kind, 12)) == words
 
 
 @pytest.mark.parametrize("pattern", ["it's", "a b", '$HOME `x` "y"', "-v", "a\\|b", "*", "é", "'"])

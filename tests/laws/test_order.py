@@ -36,6 +36,7 @@ ORDER = """
     since.compare
     since.against
     select.span             select.engine        select.json         select.outliers     select.wanted
+    select.grid
     select.json.scan        select.json.strings  select.json.begin   select.query        notice.words             select.holes        select.json.pointer  select.seek
     notice.hints
     notice.wording
@@ -44,7 +45,9 @@ ORDER = """
     notice.marker  notice.calls
     notice.sentences
     select.json.almost
-    select.json.members
+    select.json.members     select.json.fields
+    select.json.record
+    select.json.lean
     select.json.alike
     select.json.rows
     select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts    select.islands

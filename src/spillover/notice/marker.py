@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     Say = Callable[[int, int], str]
 
+#: Kinds of what is hidden whose short markers have its number of parts in them.
+COUNTED = ("items", "keys")
 #: Templates that name the first and the last line and nothing else, ready for both numbers.
 _of_lines: dict[str, Say] = {}
 
@@ -63,8 +65,9 @@ def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden |
         )
     count, note = hidden.count, hidden.note
     if not gap.whole_lines and (one or not hidden.inline):  # a part of a line is named by its bytes
-        # The first marker in full says that these are bytes.
-        where = f"{start}-{end}" if tier == 2 and hidden.inline else f"bytes {start}-{end}"
+        # The first marker in full says that these are bytes. Where the others say how much there is, its first byte will do.
+        numbers = start if hidden.kind in COUNTED else f"{start}-{end}"
+        where = numbers if tier == 2 and hidden.inline else f"bytes {start}-{end}"
     if hidden.inside is not None:
         where = _where_inside(hidden.inside)
     times = "once more" if count == 1 else f"{count:,} more times"

@@ -12,6 +12,7 @@ import stringzilla
 
 from spillover.base.data import dataclass
 from spillover.select import blob, found, table
+from spillover.select.listing import are_most
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -204,32 +205,33 @@ def _is_table(seen: _Seen) -> bool:
     shape = seen.shape()
     if shape is None or shape.steady < (0.9 if seen.hinted else 0.95):
         return False
-    head = seen.samples[0]
-    if len(table.rows(head[:ROWS_IN], shape.separator)) > ROWS:
-        head = head[:ROWS_IN]
+    head = seen.samples[0][:ROWS_IN]
+    places = table.rows(head, shape.separator)
+    if len(places) <= ROWS:
+        head = seen.samples[0]
+        places = table.rows(head, shape.separator)
     if not seen.hinted and re.search(rb"\n[ \t]*+\n[ \t]*+\S", head[:SAMPLE]):
         return False
-    whole = [head[slice(*row)] for row in table.rows(head, shape.separator)]
-    header, *rows = [[line[slice(*cell)] for cell in table.cells(line, shape.separator)] for line in whole]
+    header, *rows = [table.split(head[start:end], shape.separator) for start, end in places]
     rows = [row for row in rows if len(row) == shape.columns]
-    spaced = sum(cell.startswith(b" ") for row in rows for cell in row[1:])
+    spaced = len([cell for row in rows for cell in row[1:] if cell[:1] == b" "])
     prose = shape.separator == b"," and spaced * 4 > len(rows) * (shape.columns - 1)
     named = len(set(header)) == len(header) and all(re.match(rb'"?[^\W\d]', cell) and len(cell) < 64 for cell in header)
     if not rows or not all(map(shape.holds, map(_whole_lines, seen.samples[1:]))):
         return False
     if seen.hinted:
         return named or not prose
-    quoted = sum(any(map(_is_quoted, row)) for row in rows) * 10 >= len(rows)
+    quoted = b'"' in head and sum(any(map(_is_quoted, row)) for row in rows) * 10 >= len(rows)
     if prose or len(rows) < (2 if named and quoted and seen.size > HEAD else ROWS):
         return False
     columns = list(zip(*rows, strict=True))
-    typed = sum(sum(_TYPED.fullmatch(cell) is not None for cell in column) >= 0.9 * len(rows) for column in columns)
+    typed = (are_most(0.9, column, _TYPED.fullmatch) for column in columns)
     if not named:
-        return typed * 2 > shape.columns > 2
-    few = any(
+        return sum(typed) * 2 > shape.columns > 2
+    few = (
         len(set(column)) * 4 <= len(rows) and cell not in column for cell, column in zip(header, columns, strict=True)
     )
-    return bool(typed or few or quoted)
+    return quoted or any(typed) or any(few)
 
 
 def _is_diff(seen: _Seen) -> bool:

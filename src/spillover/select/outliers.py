@@ -68,20 +68,15 @@ class Scan:
         self._raggeds = 0
         self._columns = [_Column() for _ in range(min(columns, COLUMNS))]
         self._words: dict[bytes, tuple[int, list[Row]]] = {}
-        self._last: Any = None
+        self.last: Any = None  # the last rows, as many as are known
         self._every = 1
-
-    @property
-    def last(self) -> list[Row]:
-        """The last rows, as many as are known."""
-        return [(start, end) for start, end in self._last.tolist()]
 
     def run(self, document: Document) -> bool:
         """Look at every row; False when they are no rows."""
         load()
         import numpy as np
 
-        self._last = np.empty((0, 2), np.int64)
+        self.last = np.empty((0, 2), np.int64)
         self._every = -(-document.size // NUMBERS)
         header = document.blob.read(0, self._header)
         self._words = {word: (0, []) for word in FAILURES if word not in header}
@@ -149,7 +144,7 @@ class Scan:
         if not starts.size:
             return used
         rows = np.stack((starts, np.minimum(newlines + 1, len(data))), axis=1) + base
-        self._last = rows[-WITHIN:] if len(rows) >= WITHIN else np.concatenate((self._last, rows))[-WITHIN:]
+        self.last = rows[-WITHIN:] if len(rows) >= WITHIN else np.concatenate((self.last, rows))[-WITHIN:]
         self._failures(data[:used], rows, base)
         even = counts == self._width
         self._raggeds += int(even.size - np.count_nonzero(even))
@@ -157,7 +152,8 @@ class Scan:
             self._ragged.append(((int(rows[place, 0]), int(rows[place, 1])), int(counts[place])))
         if not even.all():
             starts, ends, opened, rows = starts[even], ends[even], opened[even], rows[even]
-        padded = np.frombuffer(data + bytes(8), np.uint8)
+        data += bytes(8)
+        words = np.ndarray((len(data) - 7,), np.dtype("<u8"), data, 0, (1,))  # the eight bytes from each place on
         numbers = (base // BLOCK) % self._every == 0
         for number, column in enumerate(self._columns):
             if not starts.size or column.done(numbers):
@@ -165,7 +161,7 @@ class Scan:
             work.spend(ARRAYS)
             opens = starts if number == 0 else separators[opened + (number - 1)] + 1
             closes = ends if number == self._width - 1 else separators[opened + number]
-            column.look(padded, rows, opens, closes, numbers)
+            column.look(data, words, rows, opens, closes, numbers)
         self.rows += int(even.size)
         return used
 
@@ -203,11 +199,10 @@ class _Column:
         """Return whether nothing in it can stand out: many values, and no numbers that are asked for."""
         return self.values is None and (self._numeric is False or not numbers)
 
-    def look(self, padded: Any, rows: Any, opens: Any, closes: Any, numbers: bool) -> None:
+    def look(self, data: bytes, words: Any, rows: Any, opens: Any, closes: Any, numbers: bool) -> None:
         """Look at the cells of a block, which reach from `opens` to `closes`."""
         import numpy as np
 
-        words = np.ndarray((padded.size - 7,), np.dtype("<u8"), padded, 0, (1,))  # the eight bytes from each place on
         length = np.maximum(closes - opens, 0)
         opening = words[opens] & _MASKS()[np.minimum(length, 8)]
         if self.values is not None:
@@ -219,8 +214,10 @@ class _Column:
                 keys += (rows[:, 0] * (length > 24)).astype(np.uint64)  # longer ones are each their own: text, no value
             self._count(keys, rows)
         if numbers and self._numeric is not False:
-            some = np.flatnonzero(length) if not length.all() else slice(None)
-            self._measure(padded, rows[some], opens[some], closes[some], _order(opening[some], length[some]))
+            if not length.all():
+                some = np.flatnonzero(length)
+                rows, opens, closes, opening, length = (x[some] for x in (rows, opens, closes, opening, length))
+            self._measure(data, rows, opens, closes, opening, length)
 
     def _count(self, keys: Any, rows: Any) -> None:
         """Count values: known ones by their place among the known, the others by sorting what is left."""
@@ -228,39 +225,35 @@ class _Column:
 
         assert self.values is not None
         known = np.array(sorted(self.values), np.uint64)
-        new = keys
-        found = []
+        new = np.arange(keys.size)
         if known.size:
             places = np.minimum(np.searchsorted(known, keys), known.size - 1)
             same = known[places] == keys
             again = np.bincount(places[same], minlength=known.size)
-            found = [(key, count) for key, count in zip(known.tolist(), again.tolist(), strict=True) if count]
-            new = keys[~same]
+            for key, more in zip(known.tolist(), again.tolist(), strict=True):
+                count, where = self.values[key]
+                if more and len(where) < EXTREMES:
+                    first = np.flatnonzero(keys == np.uint64(key))[: EXTREMES - len(where)]
+                    where = [*where, *_rows_at(rows, first)]
+                self.values[key] = count + more, where
+            new = np.flatnonzero(~same)
         if new.size:
-            order, starts, counts = group(new)
-            others = new[order[starts]]
-            found += zip(others.tolist(), counts.tolist(), strict=True)
-            if others.size + known.size > MANY:
+            order, starts, counts = group(keys[new])
+            if starts.size + known.size > MANY:
                 self.values = None
                 return
-        for key, more in found:
-            count, where = self.values.get(key, (0, []))
-            if len(where) < EXTREMES:
-                first = np.flatnonzero(keys == np.uint64(key))[: EXTREMES - len(where)]
-                where = [*where, *((start, end) for start, end in rows[first].tolist())]
-            self.values[key] = count + more, where
+            order = new[order]
+            for key, start, more in zip(keys[order[starts]].tolist(), starts.tolist(), counts.tolist(), strict=True):
+                self.values[key] = more, _rows_at(rows, order[start : start + min(EXTREMES, more)])
 
-    def _measure(self, padded: Any, rows: Any, opens: Any, closes: Any, order: Any) -> None:
-        """Keep the largest and smallest numbers; `order` sorts as they do."""
+    def _measure(self, data: bytes, rows: Any, opens: Any, closes: Any, opening: Any, length: Any) -> None:
+        """Keep the largest and smallest numbers."""
         import numpy as np
 
-        def numbers(places: list[int]) -> list[tuple[float, int]]:
-            texts = ((padded[opens[place] : closes[place]].tobytes(), place) for place in places)
-            return [(number, place) for text, place in texts if (number := _number(text)) is not None]
-
-        size = int(order.size)
+        size = int(length.size)
         some = list(range(0, size, max(1, size // (64 if self._sample else 256))))
-        good = numbers(some)
+        misses = len(some) // 10 if self._numeric is None else len(some)
+        good = _numbers(data, opens, closes, some, misses)
         if self._numeric is None:
             self._numeric = len(good) >= 0.9 * len(some) and len(good) >= 3
         if not self._numeric:
@@ -268,9 +261,12 @@ class _Column:
         self._sample += [(number, size / len(some)) for number, _ in good]
         places = list(range(min(size, 2 * EXTREMES)))
         if size > len(places):
+            order = _order(opening, length)
             parted = np.argpartition(order, (EXTREMES, size - EXTREMES - 1))
             places = [*parted[:EXTREMES].tolist(), *parted[-EXTREMES:].tolist()]
-        self._ends += [(number, (int(rows[place, 0]), int(rows[place, 1]))) for number, place in numbers(places)]
+        good = _numbers(data, opens, closes, places, len(places))
+        where = _rows_at(rows, [place for _, place in good])
+        self._ends += [(number, row) for (number, _), row in zip(good, where, strict=True)]
         ends = sorted(set(self._ends))
         self._ends = ends if len(ends) <= 2 * EXTREMES else [*ends[:EXTREMES], *ends[-EXTREMES:]]
 
@@ -320,7 +316,7 @@ def _quoting(array: Any, quotes: Any, separator: int, work: Work) -> Any:
 
 
 def _order(opening: Any, length: Any) -> Any:
-    """Return integers that sort like the numbers that cells begin with, to eight digits."""
+    """Return integers that sort like the numbers that cells begin with, to eight digits; those bytes are `opening`."""
     import numpy as np
 
     negative = (opening & np.uint64(0xFF)) == 0x2D
@@ -339,6 +335,24 @@ def _MASKS() -> Any:  # noqa: N802  a constant, but for the import
     import numpy as np
 
     return np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
+
+
+def _rows_at(rows: Any, places: Any) -> list[Row]:
+    return [(start, end) for start, end in rows[places].tolist()]
+
+
+def _numbers(data: bytes, opens: Any, closes: Any, places: list[int], misses: int) -> list[tuple[float, int]]:
+    """Return the numbers in these cells, and the place of each; up to where more are none than there may be."""
+    out = []
+    for place, start, end in zip(places, opens[places].tolist(), closes[places].tolist(), strict=True):
+        number = _number(data[start:end])
+        if number is not None:
+            out.append((number, place))
+        elif misses:
+            misses -= 1
+        else:
+            break
+    return out
 
 
 def _number(text: bytes) -> float | None:

@@ -9,14 +9,14 @@ from itertools import accumulate
 from spillover.base.data import dataclass
 from spillover.base.work import OBJECT
 from spillover.select.ends import most
+from spillover.select.grid import first_rows, merge, put_in_order
 from spillover.select.outliers import COLUMNS, WITHIN, Scan
 from spillover.select.span import Hidden, Span, join
 from spillover.select.wanted import NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from spillover.select.grid import Rows
     from spillover.select.outliers import Row
     from spillover.select.span import Fill
     from spillover.select.wanted import Wanted
@@ -45,8 +45,10 @@ class Shape:
 
     def holds(self, lines: bytes) -> bool:
         """Return whether these lines, from anywhere in the output, are such rows; with quotes there is no telling."""
-        counts = [width(line, self.separator) for line in lines.splitlines() if line]
-        return b'"' in lines or sum(count == self.columns for count in counts) >= STEADY * len(counts)
+        if b'"' in lines:
+            return True
+        counts = [line.count(self.separator) + 1 for line in lines.splitlines() if line]
+        return counts.count(self.columns) >= STEADY * len(counts)
 
 
 def shape_of(head: bytes, *, whole: bool) -> Shape | None:
@@ -56,24 +58,33 @@ def shape_of(head: bytes, *, whole: bool) -> Shape | None:
         separator = bytes([byte])
         if separator not in head[: head.find(b"\n") + 1 or None]:
             continue
-        found = rows(head, separator)
-        found = found if whole else found[:-1]
-        if b'"' in head:
-            columns = [width(head[start:end], separator) for start, end in found]
-        else:
-            columns = [head.count(separator, start, end) + 1 for start, end in found]
+        columns, header = _widths(head, separator)
+        columns = columns if whole else columns[:-1]
         if len(columns) < 3 or columns[0] < 2:
             continue
-        steady = sum(count == columns[0] for count in columns) / len(columns)
-        shape = Shape(separator, columns[0], found[0][1], steady)
+        steady = columns.count(columns[0]) / len(columns)
+        shape = Shape(separator, columns[0], header, steady)
         if steady >= STEADY and (best is None or (columns[0], steady) > (best.columns, best.steady)):
             best = shape
     return best
 
 
-def width(row: bytes, separator: bytes) -> int:
-    """Return how many cells a row has."""
-    return row.count(separator) + 1 if b'"' not in row else len(cells(row, separator))
+def _widths(head: bytes, separator: bytes) -> tuple[list[int], int]:
+    """Return how many cells each row of a piece has that begins with one, and where the first ends; empty lines are none."""
+    if b'"' in head:
+        found = rows(head, separator)
+        return [len(split(head[start:end], separator)) for start, end in found], found[0][1] if found else 0
+    lines = [line for line in head.split(b"\n") if line.strip(b"\r")]
+    header = head.find(b"\n", head.find(lines[0])) + 1 if lines else 0
+    return [line.count(separator) + 1 for line in lines], header or len(head)
+
+
+def split(row: bytes, separator: bytes) -> list[bytes]:
+    """Return the cells of a row."""
+    body = row.removesuffix(b"\n").removesuffix(b"\r")
+    if b'"' not in body:  # then each separator is one
+        return body.split(separator)
+    return [row[start:end] for start, end in cells(row, separator)]
 
 
 def cells(row: bytes, separator: bytes, most: int | None = None) -> list[Row]:
@@ -121,34 +132,38 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     scan = Scan(shape.separator, shape.columns, shape.header)
     if not scan.run(document):
         return None
-    first = rows(head, shape.separator)[:WITHIN]
+    first = _first(head, shape.separator)
     if document.size > len(head):
         first = first[:-1]
     whys = _whys(document, shape, scan)
-    ends = _alternating(first[1:], scan.last[::-1])
-    order = list(dict.fromkeys([first[0], *ends[:4], *whys, *ends[4:]]))
+    order = put_in_order(first, scan.last, list(whys))
     least, good = min(3, len(order)), min(len(order), 5 + min(8, len(whys)))
+    cut: list[list[Span]] = []
+    document.work.spend(OBJECT * len(order))
 
-    def shown(some: Sequence[Row], cell: int) -> list[list[Span]]:
-        document.work.spend(OBJECT * len(some))
+    def spans(count: int, cell: int) -> list[Span]:
+        """Return the first so many rows, whole or with so many bytes of each cell."""
         if not cell:
-            return [[Span(row[0], row[1], whys.get(row, ""))] for row in some]
-        return [_shown(document, shape, row, whys.get(row, ""), cell) for row in some]
+            return merge(order[:count], whys)
+        for start, end in order[len(cut) : count].tolist():
+            cut.append(_shown(document, shape, (start, end), whys.get((start, end), ""), cell))
+        return join([span for piece in cut[:count] for span in piece])
 
-    cell = next((cell for cell in CELLS if fill(_flat(shown(order[:good], cell))) <= 1), CELLS[-1])
-    pieces = shown(order, cell)
-    count = most(len(pieces), lambda count: fill(_flat(pieces[:count])))
-    return _flat(pieces[:count]) if count >= least else None
-
-
-def _alternating(first: Sequence[Row], last: Sequence[Row]) -> list[Row]:
-    shorter = min(len(first), len(last))
-    pairs = [row for pair in zip(first[:shorter], last[:shorter], strict=True) for row in pair]
-    return [*pairs, *first[shorter:], *last[shorter:]]
+    for cell in CELLS:
+        cut.clear()
+        if fill(spans(good, cell)) <= 1:
+            break
+    count = most(len(order), lambda count: fill(spans(count, cell)))
+    return spans(count, cell) if count >= least else None
 
 
-def _flat(pieces: Sequence[Sequence[Span]]) -> list[Span]:
-    return join([span for piece in pieces for span in piece])
+def _first(head: bytes, separator: bytes) -> Rows:
+    """Return the first rows, WITHIN of them."""
+    import numpy as np
+
+    if b'"' in head:
+        return np.array(rows(head, separator)[:WITHIN], np.int64).reshape(-1, 2)
+    return first_rows(head)[:WITHIN]
 
 
 def _whys(document: Document, shape: Shape, scan: Scan) -> dict[Row, str]:

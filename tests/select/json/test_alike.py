@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.select.json.alike import LEVELS, Alike
+from spillover.select.json.alike import Alike
 from spillover.select.json.parse import parse
 
 
@@ -25,7 +25,9 @@ def block(n, **others):
 def alike(value):
     tree = parse(json.dumps(value).encode())
     marks = tree.members.inside(0, len(tree.data), 1)
-    return Alike(tree.members, marks, 1, 24), {n: tree.members.child(marks, n) for n in range(len(marks) - 1)}
+    records = Alike(tree.members, marks, 1, 24)
+    records.take({n: tree.members.child(marks, n) for n in range(len(marks) - 1)})
+    return records
 
 
 def test_all_records_are_named_before_any_is_shown_in_full():
@@ -35,8 +37,7 @@ def test_all_records_are_named_before_any_is_shown_in_full():
 
 
 def test_each_level_is_leaner_than_the_one_before():
-    records, numbered = alike([block(n) for n in range(12)])
-    sizes = [records.lean(numbered[3], level).size for level in range(LEVELS + 1)]
+    sizes = alike([block(n) for n in range(12)]).lean(3).sizes
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > 2 * sizes[-1]
 
@@ -111,4 +112,4 @@ def test_what_is_shown_is_json_still(tokens, indent):
 
 
 def test_records_that_say_nothing_of_their_own_are_not_rows():
-    assert not alike([{"a": [1, 2], "b": True}] * 9)[0].many
+    assert not alike([{"a": [1, 2], "b": True}] * 9).many

@@ -7,6 +7,9 @@ Who lives here, each knowing only those above it:
 - `strings`: where a string may be cut
 - `almost`: a value among some words, and a Python repr as JSON of the same length
 - `members`: the values of a container, each with its key
+- `fields`: what records alike say at each of their paths, and what that is worth
+- `record`: one record, read with what is known of its fields
+- `lean`: a record at every level, from all of it to what tells it from others
 - `alike`: records alike, each as lean as needed
 - `rows`: how full each of them is shown
 - `odd`: the records that stand out among many alike

@@ -6,6 +6,10 @@ import re
 
 #: A string that is cut off, and longer than this, is none.
 LONGEST = 1 << 16
+#: Most of what begins like JSON and is none is found out in so many bytes, and nothing is loaded to look further.
+FIRST = 1 << 10
+#: What the decoder says of JSON that ends too early.
+TRUNCATED = "Input data was truncated"
 
 # All of these are linear: a quantifier is possessive, or what follows it is nothing that it matches.
 _SPACE = re.compile(rb"[ \t\r\n]*+")
@@ -35,6 +39,30 @@ _ITEM = re.compile(_filled(_around(_around(_VALUE.pattern)))[1] + b",")
 
 def goes_on(data: bytes, *, whole: bool) -> bool:
     """Return whether this is JSON as far as it goes; the last token may be cut off, and it closes only when it is whole."""
+    if (
+        len(data) > FIRST
+        and data[:1] in (b"[", b"{")
+        and _goes_on(data[:FIRST], whole=False)
+        and _decodes(data, whole=whole)
+    ):
+        return True
+    return _goes_on(data, whole=whole)
+
+
+def _decodes(data: bytes, *, whole: bool) -> bool:
+    """Return whether a decoder finds nothing wrong with it, in a twentieth of the time; False also where it cannot tell."""
+    import msgspec
+
+    try:
+        msgspec.json.decode(data, type=msgspec.Raw)
+    except msgspec.DecodeError as error:
+        return not whole and str(error) == TRUNCATED
+    except RecursionError:
+        return False
+    return whole
+
+
+def _goes_on(data: bytes, *, whole: bool) -> bool:
     at, wants = 0, "value"
     depth: list[bytes] = []
     while True:

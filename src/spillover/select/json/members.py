@@ -49,39 +49,49 @@ class Members:
 
     def empty(self, marks: Ints) -> bool:
         """Return whether there is nothing between two brackets."""
-        opens, closes = int(marks[0]) + 1, int(marks[-1])
-        match = _BLANKS.match(self.data, opens, closes) if len(marks) == 2 else None
-        return match is not None and match.end() == closes
+        closes = int(marks[-1])
+        return len(marks) == 2 and skip(self.data, int(marks[0]) + 1, closes) == closes
 
     def child(self, marks: Ints, number: int) -> Child:
         """Return a value of the container that has these marks."""
-        data, end = self.data, int(marks[number + 1])
-        blanks = _BLANKS.match(data, int(marks[number]) + 1, end)
-        at = blanks.end() if blanks else 0
-        while data[end - 1] in _BLANK:
-            some = data[max(at, end - 64) : end]
-            end -= len(some) - len(some.rstrip(_BLANK))
-            self.work.spend(OBJECT)
-        key = _KEY.match(data, at, end) if data[marks[0]] == 0x7B else None
-        return Child(at, key.end() if key else at, end)
+        data, closes = self.data, int(marks[number + 1])
+        at = skip(data, int(marks[number]) + 1, closes)
+        end = trim(data, at, closes, self.work)
+        return Child(at, find_value(data, at, end) if data[marks[0]] == 0x7B else at, end)
 
-    def rest(self, parent: Child, depth: int) -> tuple[int, int]:
-        """Return how many values a container has, and where the last one ends."""
-        marks = self.inside(parent.start, parent.end, depth)
-        assert marks is not None  # it has members
-        return len(marks) - 1, self.child(marks, len(marks) - 2).end
-
-    def children(self, marks: Ints) -> list[Child]:
-        """Return all values of a container that has few."""
-        data, edges = self.data, marks.tolist()
+    def children(self, marks: Ints, count: int) -> list[Child]:
+        """Return the first values of a container, so many of them."""
+        data, edges = self.data, marks[: count + 1].tolist()
         keyed = data[edges[0]] == 0x7B
         out = []
-        for number, (opens, closes) in enumerate(pairwise(edges)):
-            if data[closes - 1] in _BLANK:
-                out.append(self.child(marks, number))
-                continue
-            at = start = opens + 1 if data[opens + 1] not in _BLANK else _BLANKS.match(data, opens + 1, closes).end()  # type: ignore[union-attr]  # it always matches
-            if keyed and (key := _KEY.match(data, at, closes)):
-                start = key.end()
-            out.append(Child(at, start, closes))
+        for opens, closes in pairwise(edges):
+            at = skip(data, opens + 1, closes)
+            end = trim(data, at, closes, self.work)
+            out.append(Child(at, find_value(data, at, end) if keyed else at, end))
         return out
+
+
+def skip(data: bytes, at: int, end: int) -> int:
+    """Return where the blanks end that begin here."""
+    match = _BLANKS.match(data, at, end)
+    return match.end() if match else at
+
+
+def trim(data: bytes, start: int, end: int, work: Work = UNBOUNDED) -> int:
+    """Return where a value ends that is followed by blanks up to `end`."""
+    while data[end - 1] in _BLANK:
+        some = data[max(start, end - 64) : end]
+        end -= len(some) - len(some.rstrip(_BLANK))
+        work.spend(OBJECT)
+    return end
+
+
+def find_value(data: bytes, at: int, end: int) -> int:
+    """Return where the value of the member begins whose key begins here."""
+    key = _KEY.match(data, at, end)
+    return key.end() if key else at
+
+
+def key_of(data: bytes, at: int, start: int) -> bytes:
+    """Return the key that begins at `at`, of the value that begins at `start`."""
+    return data[at:start].rstrip(b": \t\r\n").strip(b'"')

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from spillover.base.data import dataclass, field
-from spillover.select.arrays import group
+from spillover.select.arrays import group, load
 from spillover.select.json.gaps import explain, find_room
-from spillover.select.json.parse import parse
+from spillover.select.json.parse import is_container, parse
 from spillover.select.json.room import CUTS, LEAST, MARK, TEXT, TEXT_SHARE, share_out
 from spillover.select.lines import lines_of
 from spillover.select.scan import CLOSE
@@ -71,7 +71,7 @@ def _unlike(document: Document) -> list[tuple[int, str]]:
     return [(number + 1, f"record {number + 1:,}: like no other") for number in alone.tolist()] if few else []
 
 
-def _sample(document: Document) -> list[Tree] | None:
+def _sample(document: Document) -> list[bytes] | None:
     """Return some lines from all over the output, where most of them are JSON objects or arrays."""
     from spillover.select.json.odd import SAMPLE
 
@@ -86,12 +86,12 @@ def _sample(document: Document) -> list[Tree] | None:
     if len(lines) < 2:  # few, and long: the first must do
         first = document.blob.read(0, min(document.size, LINE_CAP))
         lines = {0: first[: first.find(b"\n") + 1]}
-    trees = [parse(line, document.work) for line in lines.values() if line.strip()]
-    good = [tree for tree in trees if tree is not None]
-    return good if good and len(good) >= MOSTLY * len(trees) else None
+    filled = [line for line in lines.values() if line.strip()]
+    good = [line for line in filled if is_container(line)]
+    return good if good and len(good) >= MOSTLY * len(filled) else None
 
 
-def _peculiar(document: Document, sample: list[Tree]) -> list[tuple[int, str]]:
+def _peculiar(document: Document, sample: list[bytes]) -> list[tuple[int, str]]:
     """Return the records that stand out: the number of the line, and why. One pass, a block at a time."""
     if document.size < TINY * document.lines:
         return []
@@ -100,8 +100,16 @@ def _peculiar(document: Document, sample: list[Tree]) -> list[tuple[int, str]]:
     from spillover.select.json.odd import Odd
     from spillover.select.json.scan import lines_marks
 
-    rows = [(np.frombuffer(tree.data, np.uint8), tree.marks.levels[0].astype(np.int64)) for tree in sample]
-    odd = Odd([len(tree.data) for tree in sample], rows, document.work)
+    load()
+    lines = [line.removesuffix(b"\n") + b"\n" for line in sample]
+    edges = np.cumsum([0, *map(len, lines)])
+    marks = lines_marks(b"".join(lines), edges[1:] - 1)
+    places = marks.searchsorted(edges).tolist()
+    rows = [
+        (np.frombuffer(line, np.uint8), marks[first:upto] - start)
+        for line, start, first, upto in zip(sample, edges.tolist(), places, places[1:], strict=False)
+    ]
+    odd = Odd([len(line) for line in sample], rows, document.work)
     at = 0
     while at < document.size:
         data = document.blob.read(at, at + BLOCK)

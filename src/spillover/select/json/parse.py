@@ -29,15 +29,20 @@ OPENS = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+(?=[\[{])")
 
 def parse(data: bytes, work: Work = UNBOUNDED, asked: Query = NOTHING_ASKED) -> Tree | None:
     """Return a JSON object or array that can be shown in part; None where the bytes are neither, or are not shown as they are."""
-    if not OPENS.match(data) or not _valid(data):
-        return None
-    # A carriage return that ends no line makes what stands before it invisible.
-    if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
+    if not is_container(data):
         return None
     from spillover.select.json.scan import marks
 
     found = marks(data)
     return Tree(data, found, _Peculiar(data, found, work).of, work, asked)
+
+
+def is_container(data: bytes) -> bool:
+    """Return whether this is an object or an array, which is shown as it is."""
+    if not OPENS.match(data) or not _valid(data):
+        return False
+    # A carriage return that ends no line makes what stands before it invisible.
+    return b"\r" not in data or data.count(b"\r") == data.count(b"\r\n")
 
 
 def _valid(data: bytes) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from spillover.base.data import dataclass, field
 from spillover.base.work import OBJECT, PIECE, UNBOUNDED
-from spillover.select.json.alike import FEWEST, Alike
+from spillover.select.json.alike import Alike
+from spillover.select.json.fields import FEWEST
 from spillover.select.json.gaps import FIRST, LAST, Gaps
 from spillover.select.json.members import Child, Members
 from spillover.select.json.rows import plan
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     #: The records of an array that stand out, and why; the rarest first.
     Peculiar = Callable[[int, int, int], Sequence[tuple[int, str]]]
 
-#: About how many bytes a marker takes, and one inside of a text, or that is not the first.
+#: About how many bytes a marker takes, one inside of a text, and one of members that is not the first.
 MARK = 48
 TINY = 24
+SHORTEST = 20
 #: A value is worth showing in part if it gets at least this many bytes.
 LEAST = 160
 #: A longer string can be shown in part: the beginning, a marker, the end.
@@ -71,7 +73,6 @@ class Tree:
     work: Work = UNBOUNDED
     asked: Query = NOTHING_ASKED
     _alike: dict[int, Alike] = field(default_factory=dict, repr=False, compare=False)
-    _records: dict[int, dict[int, Child]] = field(default_factory=dict, repr=False, compare=False)
     _deep: dict[int, dict[int, str]] = field(default_factory=dict, repr=False, compare=False)
     _stands_out: dict[int, Sequence[tuple[int, str]]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -104,28 +105,28 @@ class Tree:
         if count < FEWEST or room < LEAST:
             return False
         if start not in self._alike:
-            self._alike[start] = Alike(self.members, marks, depth, TINY)
+            self._alike[start] = Alike(self.members, marks, depth, SHORTEST)
         alike = self._alike[start]
         if not alike.many:
             return False
         odd = dict(self._odd(marks, depth))
-        if start not in self._records:
-            numbers = range(count) if count <= ROWS else sorted({*range(ROWS), *odd, count - 1})
-            members = self.members
-            self._records[start] = {number: members.child(marks, number) for number in numbers}
-        records = self._records[start]
-        self.work.spend(5 * OBJECT * len(records))
         if start not in self._deep:
-            self._deep[start] = alike.odd(records) if count >= MANY else {}
+            first = dict(enumerate(self.members.children(marks, min(count, ROWS))))
+            others = sorted({*odd, count - 1} - first.keys())
+            alike.take(first | {number: self.members.child(marks, number) for number in others})
+            self._deep[start] = alike.odd() if count >= MANY else {}
+        self.work.spend(5 * OBJECT * len(alike.children))
         odd |= {number: why for number, why in self._deep[start].items() if number not in odd}
-        levels = plan(alike, records, count, room - 2, tuple(odd), MARK)
+        levels = plan(alike, count, room - 2, tuple(odd), MARK)
         lead = next(number for number in range(count + 1) if number not in levels)  # so many from the first one on
         shown = {}
         for number, level in levels.items():
-            record, lean = records[number], alike.lean(records[number], level)
-            out.hidden.extend(lean.hidden)
-            for opens, closes, given in lean.cut:
-                self._string(opens, closes, given, out)
+            record = alike.children[number]
+            if level:
+                lean = alike.lean(number)
+                out.hidden.extend(lean.hidden[level])
+                for opens, closes, given in lean.cut[level]:
+                    self._string(opens, closes, given, out)
             why = ROW if lead == count else FIRST if number < lead else LAST
             shown[number] = _Run(number + 1, record.at, record.end, odd.get(number, why))
         if levels and len(levels) < count:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.select.json.alike import LEVELS
+from spillover.select.json.fields import LEVELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,20 +18,18 @@ SAMPLE = 24
 DOUBT = 1.5
 
 
-def plan(
-    alike: Alike, records: dict[int, Child], count: int, room: int, first: Sequence[int], mark: int
-) -> dict[int, int]:
+def plan(alike: Alike, count: int, room: int, first: Sequence[int], mark: int) -> dict[int, int]:
     """Return the level at which each record is shown; those that are missing are hidden. `first` are looked at before others.
 
-    Records are given by their number, of `count` in all; where some are not given, they are never shown.
+    There are `count` in all; where some are not given, they are never shown.
     """
-    known: dict[tuple[int, int], int] = {}
+    records = alike.children
+    order = tuple(dict.fromkeys((0, count - 1, *first, *sorted(records))))
+    if len(records) < count and _all_fit(records, order, len({0, count - 1, *first}), room, mark):
+        return dict.fromkeys(order, 0)
 
     def size(number: int, level: int) -> int:
-        found = known.get((number, level))
-        if found is None:
-            found = known[number, level] = alike.lean(records[number], level).size + COMMA
-        return found
+        return alike.lean(number).sizes[level] + COMMA
 
     if len(records) == count:
         for level in range(1, LEVELS + 1):
@@ -43,7 +41,7 @@ def plan(
                 return _fill(dict.fromkeys(records, level), left, first, size)
     chosen: dict[int, int] = {}
     left, standing_out = room - mark, frozenset(first)  # those leave some room to others
-    for number in dict.fromkeys((0, count - 1, *first, *sorted(records))):
+    for number in order:
         alone = number - 1 not in chosen and number + 1 not in chosen and number not in (0, count - 1)
         needed = size(number, LEVELS) + (mark if alone else 0)
         most = left if not alone or number not in standing_out else left - room // (4 if number == first[0] else 2)
@@ -55,8 +53,16 @@ def plan(
     return _fill(chosen, left, first, size) if 0 in chosen else {}
 
 
+def _all_fit(records: dict[int, Child], order: Sequence[int], early: int, room: int, mark: int) -> bool:
+    """Return whether all of them surely fit in full, so that none needs to be looked at; the first `early` leave half of the room."""
+    sizes = [records[number].size + COMMA + mark for number in order]
+    return sum(sizes) + mark <= room and sum(sizes[:early]) + mark <= room - room // 2
+
+
 def _fill(levels: dict[int, int], left: int, first: Sequence[int], size: Size) -> dict[int, int]:
     """Show records fuller while there is room: what stands out, and then from the first one on; all of them a level before any two."""
+    if sum([size(number, 0) - size(number, level) for number, level in levels.items()]) <= left:
+        return dict.fromkeys(levels, 0)  # nothing is longer than in full, so there is room for each step
     order = list(dict.fromkeys((*(number for number in first if number in levels), *levels)))
     for _ in range(LEVELS):
         for number in order:
