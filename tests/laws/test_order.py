@@ -35,8 +35,8 @@ ORDER = """
     since.shape             since.known
     since.compare
     since.against
-    select.span             select.engine        select.json         select.outliers     select.wanted
-    select.json.scan        select.json.strings  select.json.begin   select.query        notice.words             select.holes        select.json.pointer  select.seek
+    select.span             select.engine        select.json         select.outliers     select.wanted        select.beginnings
+    select.json.scan        select.json.strings  select.json.begin   select.query        notice.words             select.holes        select.json.pointer  select.seek         select.words
     notice.hints
     notice.wording
     notice.since
