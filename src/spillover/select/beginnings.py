@@ -31,15 +31,7 @@ class Beginnings:
         self.lines = 0
         self.first = np.full(PLACES, np.iinfo(np.int64).max)
         self._skip = skip
-        self._counts = np.zeros(PLACES, dtype=np.int64)
-        self._known = np.zeros(PLACES, dtype=bool)
-        self._waiting: list[Array] = []  # to be counted: several blocks at once, since each time all places are passed
-        self._waits = 0
-
-    @property
-    def counts(self) -> Array:
-        self._count()
-        return self._counts
+        self.counts = np.zeros(PLACES, dtype=np.int64)
 
     def add(self, data: bytes, start: int) -> None:
         """Add the lines of a block that stands behind all that were added before."""
@@ -59,21 +51,9 @@ class Beginnings:
         total &= np.uint64(PLACES - 1)
         places = total.view(np.int64)
         self.lines += len(places)
-        new = (~self._known[places]).nonzero()[0][::-1]
-        if len(new):  # the first of each stays
-            self.first[places[new]] = starts[new] + start
-            self._known[places[new]] = True
-        self._waiting.append(places)
-        self._waits += len(places)
-        if self._waits > PLACES:
-            self._count()
-
-    def _count(self) -> None:
-        import numpy as np
-
-        if self._waits:
-            self._counts += np.bincount(np.concatenate(self._waiting), minlength=PLACES)
-        self._waiting, self._waits = [], 0
+        new = (self.counts[places] == 0).nonzero()[0][::-1]
+        self.first[places[new]] = starts[new] + start  # the first of each stays
+        np.add.at(self.counts, places, 1)
 
 
 def _newlines(data: bytes) -> Array:

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 class Engine:
     """Patterns, numbered in order. The first scan of a process loads them from the cache, or compiles them."""
 
-    def __init__(
-        self, patterns: Sequence[bytes], *, caseless: Sequence[bool] = (), once: bool = False, cached: bool = True
-    ) -> None:
-        self._patterns, self._once, self._cached = patterns, once, cached
+    def __init__(self, patterns: Sequence[bytes], *, caseless: Sequence[bool] = (), once: bool = False) -> None:
+        self._patterns, self._once = patterns, once
         self._caseless = caseless or [False] * len(patterns)
         self._database: Any = None
         self._own = threading.local()
@@ -38,9 +36,7 @@ class Engine:
 
     def prepare(self) -> None:
         """Load or compile the patterns. Without a lock: two threads may do it twice, but a fork never copies a held lock."""
-        if self._database is None and not self._cached:
-            self._database = self._compile()
-        elif self._database is None:
+        if self._database is None:
             name = self._cache_name()
             loaded = _deserialize(cache.load(name))
             database = loaded or self._compile()

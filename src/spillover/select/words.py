@@ -11,6 +11,10 @@ import stringzilla
 
 from spillover.select.engine import Engine
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 CELL = 1 << 14
 GROUP = 8 * CELL
 #: With more words than these in a group, the next group is looked at cell by cell.
@@ -29,11 +33,11 @@ WORDS = (
 )  # fmt: skip
 
 
-def _engine(words: list[bytes] | tuple[bytes, ...], *, cached: bool) -> Engine:
-    return Engine([b"".join(b"\\x%02x" % byte for byte in word) for word in words], once=True, cached=cached)
+def _engine(words: Iterable[bytes]) -> Engine:
+    return Engine([b"".join(b"\\x%02x" % byte for byte in word) for word in words], once=True)
 
 
-ENGINE = _engine(WORDS, cached=True)
+ENGINE = _engine(WORDS)
 
 
 class Words:
@@ -97,4 +101,4 @@ class Words:
         if sum(often[number] for number in new) * cells_left > WORTH:
             self._common = self._common + new
             self._numbers = [number for number in range(len(WORDS)) if number not in self._common]
-            self._engine = _engine([WORDS[number] for number in self._numbers], cached=False)
+            self._engine = _engine(WORDS[number] for number in self._numbers)
