@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CELL = 1 << 14
 GROUP = 8 * CELL
 #: With more words than these in a group, the next group is looked at cell by cell.
-FEW = 4
+FEW = 2
 #: Compiling a smaller table takes as long as so many matches; and so many words are left out of it at most.
 WORTH, MOST_COMMON = 100_000, 12
 
