@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 PLACES = 1 << 16
 #: The number of lines of a block that are looked at.
 MOST_BEGINNINGS = 1 << 15
-#: Newlines are looked for in so many bytes at a time: these, and what is noted of them, stay in the cache.
-PIECE = 1 << 19
+#: Where lines are so short that there are more, newlines are looked for in so many bytes at a time.
+PIECE = 1 << 17
 #: A beginning is rare if at most RARE lines have it; with more than MANY_RARE rare ones, it means nothing.
 RARE, MANY_RARE = 2, 256
 
@@ -31,6 +31,7 @@ class Beginnings:
         self.lines = 0
         self.first = np.full(PLACES, np.iinfo(np.int64).max)
         self._skip = skip
+        self._piece = 0  # 0: a block as a whole
         self.counts = np.zeros(PLACES, dtype=np.int64)
 
     def add(self, data: bytes, start: int) -> None:
@@ -40,7 +41,8 @@ class Beginnings:
         whole = len(data) - 16 - self._skip
         if whole <= 0:
             return
-        starts = _newlines(data)
+        starts = _newlines(data, self._piece or len(data))
+        self._piece = PIECE if len(starts) >= MOST_BEGINNINGS else 0
         starts += 1
         starts = starts[: min(int(starts.searchsorted(whole)), MOST_BEGINNINGS)]
         every = np.ndarray((whole,), dtype="V16", buffer=data, offset=self._skip, strides=(1,))
@@ -56,14 +58,14 @@ class Beginnings:
         np.add.at(self.counts, places, 1)
 
 
-def _newlines(data: bytes) -> Array:
-    """Return where newlines are, until there are enough of them."""
+def _newlines(data: bytes, piece: int) -> Array:
+    """Return where newlines are, so many bytes at a time until there are enough of them."""
     import numpy as np
 
     array, count = np.frombuffer(data, dtype=np.uint8), 0
     found = []
-    for start in range(0, len(array), PIECE):
-        some = _newlines_of(array[start : start + PIECE])
+    for start in range(0, len(array), piece):
+        some = _newlines_of(array[start : start + piece])
         some += start
         found.append(some)
         count += len(some)

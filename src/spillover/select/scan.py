@@ -39,9 +39,6 @@ EDGE = 1 << 12
 FEW_CELLS = 24
 #: So many cells are weighed at a time: as numbers, their words take eight times the memory.
 ROWS = 1 << 12
-#: Memory of up to twice this size is kept by malloc when it is freed, once so much was freed at once. Or each block would be read
-#: into pages that the kernel has to clear first. It is never written to, so it takes none.
-KEPT = 8 << 20
 #: The share of what is looked at closely that may go to rare lines that no word points to.
 RARE_SHARE = 0.25
 
@@ -120,7 +117,6 @@ def scan(document: Document, start: int, end: int) -> Scan:
     load()
     import numpy as np
 
-    bytes(KEPT)
     words = np.zeros((-(-(end - start) // CELL), len(WORDS)), dtype=bool)
     cells = [words[row : row + BLOCK // CELL].reshape(-1) for row in range(0, len(words), BLOCK // CELL)]
     blocks = deque(enumerate(cells))
