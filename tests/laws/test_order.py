@@ -35,9 +35,9 @@ ORDER = """
     since.shape             since.known
     since.compare
     since.against
-    select.span             select.engine        select.json         select.outliers     select.wanted
+    select.span             select.engine        select.json         select.outliers     select.wanted        select.beginnings
     select.grid
-    select.json.scan        select.json.strings  select.json.begin   select.query        notice.words             select.holes        select.json.pointer  select.seek
+    select.json.scan        select.json.strings  select.json.begin   select.query        notice.words             select.holes        select.json.pointer  select.seek         select.words
     notice.hints
     notice.wording
     notice.since

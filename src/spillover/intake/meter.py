@@ -8,6 +8,10 @@ from spillover.base.data import dataclass
 
 #: Small enough that looking into one costs microseconds, large enough that a record stays small (16 entries a MiB).
 BLOCK = 1 << 16
+#: Makes 1 of every newline and 0 of every other byte, which can be added up.
+_NEWLINES = bytes(byte == ord("\n") for byte in range(256))
+#: That takes a third of the time it takes to go from newline to newline; but with older processors, up to three times as long.
+_ADDED_UP = "ice" in str(getattr(stringzilla, "__capabilities__", ""))  # Ice Lake: AVX-512 with tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +67,20 @@ class Meter:
         """Count sizes and lines: the quicker half."""
         if not view:
             return
-        self.chars += stringzilla.utf8_count(view)
         at = 0
         while at < len(view):
             step = min(len(view) - at, BLOCK - self.bytes % BLOCK)
             part = view[at : at + step]
-            self.newlines += stringzilla.count(part, "\n")
+            self.chars += stringzilla.utf8_count(part)
+            self.newlines += _count_newlines(part)
             self.bytes += step
             at += step
             if self.bytes % BLOCK == 0 and indexing:  # past the cap nobody looks lines up, and memory stays bounded
                 self._before.append(self.newlines)
         self.last = bytes(view[-1:])
+
+
+def _count_newlines(view: memoryview) -> int:
+    if _ADDED_UP:
+        return int(stringzilla.bytesum(stringzilla.translate(view, _NEWLINES)))
+    return int(stringzilla.count(view, "\n"))

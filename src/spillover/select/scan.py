@@ -13,7 +13,8 @@ from math import log2
 
 from spillover.base.data import dataclass
 from spillover.select.arrays import load
-from spillover.select.engine import Engine
+from spillover.select.beginnings import RARE, Beginnings, rare
+from spillover.select.words import CELL, WORDS, Words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,36 +30,17 @@ if TYPE_CHECKING:
 CLOSE = 1 << 19
 #: And at most this many lines, however short.
 MOST_LINES = 1 << 14
-CELL = 1 << 14
-GROUP = 8 * CELL
 BLOCK = 1 << 20
 #: The ends are always looked at: this many bytes of the beginning and of the end.
 HEAD, TAIL = CELL, 4 * CELL
 #: How far from a cell's edge its lines may begin and end.
 EDGE = 1 << 12
-#: Beginnings of lines are compared by two words of eight bytes, hashed into this many places.
-PLACES = 1 << 16
-#: The number of lines of a block that are looked at.
-MOST_BEGINNINGS = 1 << 15
-#: A beginning is rare if at most RARE lines have it; with more than MANY_RARE rare ones, it means nothing.
-RARE, MANY_RARE = 2, 256
 #: A word is rare if at most one cell in FEW_CELLS has it, and at most RARE cells.
 FEW_CELLS = 24
 #: So many cells are weighed at a time: as numbers, their words take eight times the memory.
 ROWS = 1 << 12
 #: The share of what is looked at closely that may go to rare lines that no word points to.
 RARE_SHARE = 0.25
-
-WORDS = (
-    b"error:", b"Error:", b"ERROR", b"Error", b"error", b"FAIL", b"FAILED", b"Failed", b"failed", b"fail", b"FATAL", b"fatal",
-    b"panic", b"Traceback", b"Exception", b"exception", b"Caused by", b"abort", b"Segmentation", b"segfault", b"core dumped",
-    b"out of memory", b"cannot ", b"Cannot ", b"undefined", b"xpected", b"ssert", b"not found", b"o such ", b"denied",
-    b"refused", b"timed out", b"imeout", b"illed", b"nexpected", b"nable to", b"nvalid", b"issing", b"exit code", b"exited with",
-    b"exit status", b"*** [", b"error[", b"not ok", b"\xe2\x9c\x97", b"\xe2\x9c\x96", b"\xe2\x9c\x95", b"\xc3\x97", b"\xe2\x97\x8f",
-    b"ismatch", b"onflict", b"nresolved", b"nhandled", b"crash", b"UNEXPECTED", b"BUILD FAIL", b"arning:", b"WARN", b"CRITICAL",
-    b"refusing", b"rejected", b"violat", b"orrupt", b"deadlock", b"overflow", b"--- FAIL", b"<failure", b"<error",
-)  # fmt: skip
-ENGINE = Engine([b"".join(b"\\x%02x" % byte for byte in word) for word in WORDS], once=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +49,6 @@ class Scan:
 
     words: Array  # a bit per word, a row per cell
     rare: Sequence[int]  # where lines begin that begin like no others
-    lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +64,7 @@ def look(document: Document, start: int, end: int, news: Sequence[int] = ()) -> 
     if end - start <= CLOSE and _lines(document, start, end) <= MOST_LINES:
         return Look([(start, end)])
     seen = scan(document, start, end)
-    rare = [*_rare_words(document, seen.words, start, end), *seen.rare]
+    odd = [*_rare_words(document, seen.words, start, end), *seen.rare]
     cells = len(seen.words)
     points = _points(seen.words)
     if any(news):  # of these, the cells with the most telling words; and of the others, none but the ends
@@ -104,7 +85,7 @@ def look(document: Document, start: int, end: int, news: Sequence[int] = ()) -> 
             chosen.add(cell)
     edges = [_cell(cell, start, end) for cell in sorted(chosen)]
     whole = _merge([(_line_start(document, a, start), _line_end(document, b, end)) for a, b in edges])
-    return Look(_thin(document, whole), rare)
+    return Look(_thin(document, whole), odd)
 
 
 def _cell(number: int, start: int, end: int) -> tuple[int, int]:
@@ -136,51 +117,36 @@ def scan(document: Document, start: int, end: int) -> Scan:
     load()
     import numpy as np
 
-    blocks = deque((at, min(at + BLOCK, end)) for at in range(start, end, BLOCK))
-    skip = _stamp_width(document, start, end)
     words = np.zeros((-(-(end - start) // CELL), len(WORDS)), dtype=bool)
-    parts = [_Part(words, start) for _ in range(min(4, os.cpu_count() or 1, len(blocks)))]
-    _run_together([partial(_look_at_blocks, document, blocks, skip, part) for part in parts])
-    counts = sum(part.counts for part in parts)
-    first = np.minimum.reduce([part.first for part in parts])
-    lines = sum(part.lines for part in parts)
-    rare = np.sort(first[(counts > 0) & (counts <= RARE)])
-    few = rare.tolist() if 0 < len(rare) <= MANY_RARE and lines > 16 * len(rare) else []
-    return Scan(words, few, lines)
+    cells = [words[row : row + BLOCK // CELL].reshape(-1) for row in range(0, len(words), BLOCK // CELL)]
+    blocks = deque(enumerate(cells))
+    skip = _stamp_width(document, start, end)
+    parts = [Beginnings(skip) for _ in range(min(4, os.cpu_count() or 1, len(blocks)))]
+    section = (start, end)
+    _run_together([partial(_look_at_blocks, document, section, blocks, part, len(parts)) for part in parts])
+    return Scan(words, rare(parts))
 
 
-class _Part:
-    """What one thread has found: in the table of all words, and of its own lines how often they begin alike, and where first."""
-
-    def __init__(self, words: Array, start: int) -> None:
-        import numpy as np
-
-        self.words, self.start, self.lines = words, start, 0
-        self.counts = np.zeros(PLACES, dtype=np.int64)
-        self.first = np.full(PLACES, np.iinfo(np.int64).max)
-
-    def add(self, at: int, bits: Array, places: Array, offsets: Array) -> None:
-        """Add a block that stands behind all that were added before."""
-        import numpy as np
-
-        row = (at - self.start) // CELL
-        self.words[row : row + len(bits)] = bits
-        self.lines += len(places)
-        new = self.counts[places] == 0
-        self.first[places[new][::-1]] = offsets[new][::-1]  # the first of each stays
-        self.counts += np.bincount(places, minlength=PLACES)
-
-
-def _look_at_blocks(document: Document, blocks: deque[tuple[int, int]], skip: int, part: _Part) -> None:
+def _look_at_blocks(
+    document: Document,
+    section: tuple[int, int],
+    blocks: deque[tuple[int, Array]],
+    beginnings: Beginnings,
+    threads: int,
+) -> None:
     """Look at blocks until none is left; those who look at them together each take the next one."""
+    start, end = section
+    words = Words()
     try:
         while True:
             try:
-                at, upto = blocks.popleft()
+                number, cells = blocks.popleft()
             except IndexError:
                 return
-            data = document.blob.read(at, upto)
-            part.add(at, _words(data), *_beginnings(data, at, skip))
+            at = start + number * BLOCK
+            data = document.blob.read(at, min(at + BLOCK, end))
+            cells[words.look(data, len(blocks) * BLOCK // threads)] = True
+            beginnings.add(data, at)
     except BaseException:
         blocks.clear()  # nobody wants the others any more
         raise
@@ -214,33 +180,6 @@ def _run_together(tasks: Sequence[Callable[[], None]]) -> None:
         raise raised[0]
 
 
-def _words(data: bytes) -> Array:
-    """Return which words occur in each cell."""
-    import numpy as np
-
-    view, hits, before = memoryview(data), list[int](), 0
-
-    def found(number: int, _start: int, _end: int, _flags: int, _context: object) -> None:
-        hits.append(before + number)
-
-    # Where nothing is found, few calls are quicker than many; where the cells before had something, so will these.
-    closely = False
-    for group in range(0, len(data), GROUP):
-        known = len(hits)
-        if not closely:
-            ENGINE.scan(view[group : group + GROUP], found)
-            closely = len(hits) > known
-            del hits[known:]
-        if closely:
-            for start in range(group, min(group + GROUP, len(data)), CELL):
-                before = start // CELL * len(WORDS)
-                ENGINE.scan(view[start : start + CELL], found)
-            closely = len(hits) > known
-    table = np.zeros((-(-len(data) // CELL), len(WORDS)), dtype=bool)
-    table.ravel()[hits] = True
-    return table
-
-
 def _points(words: Array) -> list[float]:
     """Return how much the words of each cell tell, by how rare they are."""
     import numpy as np
@@ -258,58 +197,6 @@ def _strongest_first(points: Sequence[float]) -> Array:
     import numpy as np
 
     return (-np.array(points)).argsort(kind="stable")
-
-
-def _beginnings(data: bytes, start: int, skip: int) -> tuple[Array, Array]:
-    """Return how each line of a block begins, hashed, with digits made equal; and where it begins."""
-    import numpy as np
-
-    whole = len(data) - 16 - skip
-    if whole <= 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    starts = _newlines(data) + 1
-    starts = starts[: min(int(starts.searchsorted(whole)), MOST_BEGINNINGS)]
-    every = np.ndarray((whole,), dtype="V16", buffer=data, offset=skip, strides=(1,))
-    words = _without_digits(every[starts].view("<u8"))
-    total = _mix(words[::2])
-    total = _mix(total ^ words[1::2])
-    return (total & np.uint64(PLACES - 1)).view(np.int64), start + starts
-
-
-def _newlines(data: bytes) -> Array:
-    """Return where newlines are: eight bytes at a time first, of which few have one."""
-    import numpy as np
-
-    found = np.frombuffer(data, dtype=np.uint8) == 10
-    whole = len(found) & ~7
-    eights = found[:whole].view(np.uint64)
-    some = (eights != 0).nonzero()[0]
-    places = eights[some].view(bool).nonzero()[0]
-    rest = whole + found[whole:].nonzero()[0]
-    return np.concatenate(((some[places >> 3] << 3) + (places & 7), rest))
-
-
-def _mix(words: Array) -> Array:
-    import numpy as np
-
-    mixed = words * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(32)
-    return mixed
-
-
-def _without_digits(words: Array) -> Array:
-    """Replace bytes from 0x30 to 0x3f by 0x30, eight bytes at a time."""
-    import numpy as np
-
-    other = words ^ np.uint64(0x3030303030303030)
-    other >>= np.uint64(4)
-    other &= np.uint64(0x0F0F0F0F0F0F0F0F)  # 0 for those bytes
-    other += np.uint64(0x0F0F0F0F0F0F0F0F)
-    other &= np.uint64(0x1010101010101010)  # a bit for each of the others,
-    other -= other >> np.uint64(4)  # which becomes four: their lower halves stay
-    other |= np.uint64(0xF0F0F0F0F0F0F0F0)
-    other &= words
-    return other
 
 
 def _stamp_width(document: Document, start: int, end: int) -> int:
