@@ -206,7 +206,7 @@ def listing(url: str, count: int) -> dict[str, Any]:
 
     from spillover import ObjectStore
     from spillover.store.object.entry import Entry
-    from spillover.store.object.keys import outputs_of, record_key
+    from spillover.store.object.keys import STORED, place_of, record_key
     from spillover.testing import record_of
 
     store = ObjectStore(url, deadline_seconds=60)
@@ -217,7 +217,7 @@ def listing(url: str, count: int) -> dict[str, Any]:
         record = record_of(b"", "bash", sha256=sha256, scope="listed", created=float(number))
         ref = f"bash-{sha256[:16]}"
         client.put(record_key("listed", ref), Entry(record.renamed(ref)).encode())
-        client.put(f"{outputs_of('listed')}/{ref}.{sha256[-16:]}.zst", b"x")
+        client.put(f"{place_of('listed')}/{STORED}/{ref}.{sha256[-16:]}.zst", b"x")
 
     begin = time.perf_counter()
     with ThreadPoolExecutor(16) as pool:
