@@ -363,6 +363,25 @@ def test_scopes_are_swept_each_by_itself_and_by_several_at_once(s3):
     assert [record.scope for record in store.list()] == ["other", "other"], "a sweep of one scope leaves others alone"
 
 
+@pytest.mark.parametrize("step", [1, 4, 100])
+def test_outputs_that_are_pinned_make_no_other_go_however_many_are_looked_at_at_once(s3, monkeypatch, step):
+    monkeypatch.setattr("spillover.store.object.sweep.STEP", step)
+    store = ObjectStore(s3, Retention(count=3, grace_seconds=0, age_seconds=None))
+    pinned = {put(store, b"dear %d\n" % number, scope="acme").ref for number in range(4)}
+    for ref in pinned:
+        store.pin(ref)
+    time.sleep(1.1)  # a listing has whole seconds: these are younger
+    for number in range(10):
+        put(store, b"%d\n" % number, scope="acme")
+    later = time.time() + 100
+    assert store.sweep(later, dry_run=True).outputs == 7
+    assert len([*store.list()]) == 14
+    assert store.sweep(later).outputs == 7
+    left = {record.ref for record in store.list()}
+    assert pinned < left
+    assert len(left) == len(pinned) + 3
+
+
 def test_bytes_that_no_record_names_are_swept_after_the_grace_period(s3):
     store = ObjectStore(s3, Retention(grace_seconds=60))
     record = put(store, b"kept\n", scope="acme")

@@ -6,7 +6,9 @@ that was read, so whoever pins or stores it at the same moment wins, and no two 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import takewhile
 
 from spillover.base.data import dataclass, field, replace
 from spillover.base.log import info
@@ -14,18 +16,21 @@ from spillover.errors import StoreError
 from spillover.store.object.entry import SMALLEST, Entry
 from spillover.store.object.keys import OUTPUTS, RECORD, Name, parse, place_of
 from spillover.store.object.listing import list_all
-from spillover.store.object.view import View
+from spillover.store.object.view import AT_ONCE, View
 from spillover.store.retention import DAY, STEP_SECONDS, Swept, plan
 from spillover.store.retention import Entry as Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from spillover.store.retention import Retention
 
 #: A ref is remembered so long after its output is gone.
 TOMBSTONE_SECONDS = 30 * DAY
+#: So many records are read before the first of them is removed.
+STEP = 8 * AT_ONCE
 #: Days after which a bucket gives up uploads that were never finished.
 UNFINISHED_DAYS = 1
 
@@ -86,26 +91,30 @@ def _sweep_outputs(
     by_ref = {kept.ref: kept for kept in entries}
     pinned: set[str] = set()
     gone: set[str] = set()
-    freed = 0
-    # What turns out to be pinned makes nobody else go, as in a folder: so who has to go is asked again without it.
-    while True:
-        loose = [kept for kept in entries if kept.ref not in pinned]
-        again = False
-        for ref in plan(loose, retention, now):
-            if ref in gone:
-                continue
-            entry = view.entry(_record(place, ref))
-            if entry is None:
-                continue
-            if entry.record.pinned:
-                pinned.add(ref)
-                again = True
-                break
-            if dry_run or _remove(view, entry):
-                gone.add(ref)
-                freed += by_ref[ref].bytes
-        if not again:
-            return len(gone), freed
+    looked: set[str] = set()
+    with ThreadPoolExecutor(AT_ONCE, "spillover-sweep") as pool:
+        # What turns out to be pinned makes nobody else go, as in a folder: so who has to go is asked again without it.
+        again = True
+        while again:
+            doomed = plan((kept for kept in entries if kept.ref not in pinned), retention, now)
+            again = False
+            for some in _in_steps([ref for ref in doomed if ref not in looked]):
+                found = [*pool.map(lambda ref: view.entry(_record(place, ref)), some)]
+                fixed = {entry.record.ref for entry in found if entry and entry.record.pinned}
+                ready = [*takewhile(lambda entry: not (entry and entry.record.pinned), found)]
+                removed = pool.map(lambda entry: bool(entry) and (dry_run or _remove(view, entry)), ready)
+                looked.update(some[: len(ready)])
+                gone.update(ref for ref, is_gone in zip(some, removed, strict=False) if is_gone)
+                if fixed:
+                    pinned |= fixed
+                    again = True
+                    break
+    return len(gone), sum(by_ref[ref].bytes for ref in gone)
+
+
+def _in_steps(refs: list[str]) -> Iterator[list[str]]:
+    for at in range(0, len(refs), STEP):
+        yield refs[at : at + STEP]
 
 
 def _record(place: str, ref: str) -> Name:
