@@ -187,6 +187,7 @@ def test_a_server_lists_every_key_of_several_tools_and_scopes_once(s3, small_pag
     found = listed(store.bucket)
     assert sorted(found) == sorted(keys)
     assert sorted(listed(store.bucket, "acme")) == sorted(key for key in keys if key.startswith("acme/"))
+    assert records(store.bucket, "acme") == sorted(key for key in keys if key.startswith("acme/"))
     for key in keys:
         store.bucket.put(key.replace("~o", "~s").replace(".json", f".{'0' * 16}.txt"), b"x")
     for place in ("", "acme", "acme/web"):
