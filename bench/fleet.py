@@ -200,13 +200,13 @@ def search(url: str, ref: str) -> dict[str, Any]:
     return {"download_s": plain, "grep_s": ours, "ratio": plain / ours, "MB": size / 1e6}
 
 
-def listing(url: str, count: int) -> dict[str, Any]:
-    """Put the records and the bytes of so many outputs there, and list the newest: what `spill list` does."""
+def listing(url: str, count: int, scopes: int) -> dict[str, Any]:
+    """Put the records and the bytes of so many outputs there, dealt to so many scopes, and list the newest: what `spill list` does."""
     import hashlib
 
     from spillover import ObjectStore
     from spillover.store.object.entry import Entry
-    from spillover.store.object.keys import outputs_of, record_key
+    from spillover.store.object.keys import STORED, place_of, record_key
     from spillover.testing import record_of
 
     store = ObjectStore(url, deadline_seconds=60)
@@ -214,10 +214,11 @@ def listing(url: str, count: int) -> dict[str, Any]:
 
     def make(number: int) -> None:
         sha256 = hashlib.sha256(b"%d" % number).hexdigest()
-        record = record_of(b"", "bash", sha256=sha256, scope="listed", created=float(number))
+        scope = "listed" if scopes == 1 else f"listed/{number % scopes}"
+        record = record_of(b"", "bash", sha256=sha256, scope=scope, created=float(number))
         ref = f"bash-{sha256[:16]}"
-        client.put(record_key("listed", ref), Entry(record.renamed(ref)).encode())
-        client.put(f"{outputs_of('listed')}/{ref}.{sha256[-16:]}.zst", b"x")
+        client.put(record_key(scope, ref), Entry(record.renamed(ref)).encode())
+        client.put(f"{place_of(scope)}/{STORED}/{ref}.{sha256[-16:]}.zst", b"x")
 
     begin = time.perf_counter()
     with ThreadPoolExecutor(16) as pool:
@@ -252,6 +253,7 @@ def main() -> None:
     parser.add_argument("--outputs", type=int, default=200)
     parser.add_argument("--puts", type=int, help="plain puts of each worker (default: as many as outputs)")
     parser.add_argument("--listed", type=int, default=100_000)
+    parser.add_argument("--scopes", type=int, default=1, help="dealt to so many scopes below the one that is listed")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, load("s3_server").Server(f"{folder}/s3") as server:
         os.environ |= {**server.environ(), "XDG_STATE_HOME": f"{folder}/state"}
@@ -268,7 +270,7 @@ def main() -> None:
         os.environ["AWS_ENDPOINT_URL"] = server.endpoint
         show("grep", search(url, ref))
         show(f"{given.workers} workers", many(url, given.workers, given.outputs, given.puts or given.outputs))
-        show("list", listing(url, given.listed))
+        show("list", listing(url, given.listed, given.scopes))
         print(f"peak of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
 
 

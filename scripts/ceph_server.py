@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,16 +19,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.request import Request, urlopen
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # this file is also run, and loaded, by its path
+from scripts.s3_server import BUCKET, KEY, READER_KEY, READER_SECRET, READY_SECONDS, SECRET, find_ports, wait_for_enter
+from scripts.s3_server import Server as S3Server
+
 if TYPE_CHECKING:
     from typing import Self
 
-BUCKET = "outputs"
-KEY, SECRET = "spillover-test", "spillover-secret"
-#: Known there, and without rights to the bucket; the credentials of the reader in s3_server.py.
-STRANGER_KEY, STRANGER_SECRET = "spillover-reader", "spillover-reader-secret"
 PROGRAMS = ("ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "monmaptool", "ceph-authtool", "ceph")
 INSTALL = "on Debian 12: apt install radosgw ceph-mon ceph-osd"
-READY_SECONDS = 180
 _KEYS = {"mon.": ("mon",), "client.admin": ("mon", "osd"), "osd.0": ("mon", "osd")}
 _CONFIG = """[global]
 fsid = {fsid}
@@ -74,39 +72,25 @@ def missing_programs() -> list[str]:
     return [name for name in PROGRAMS if shutil.which(name) is None]
 
 
-class Server:
-    """One server with one empty bucket."""
+class Server(S3Server):
+    """One server with one empty bucket, found and used like the other."""
 
-    bucket = BUCKET
-    lasts = False  # whether what it holds is there after a restart
+    lasts = False
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).resolve()
-        self.port, self._mon, self._mon_v1 = _free_ports(3)
+        self.ports = find_ports(3)
         self._running: list[subprocess.Popen[bytes]] = []
-
-    @property
-    def endpoint(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def environ(self, endpoint: str | None = None) -> dict[str, str]:
-        """Return the variables by which clients find it."""
-        return {
-            "AWS_ENDPOINT_URL": endpoint or self.endpoint,
-            "AWS_ALLOW_HTTP": "true",
-            "AWS_ACCESS_KEY_ID": KEY,
-            "AWS_SECRET_ACCESS_KEY": SECRET,
-            "AWS_REGION": "us-east-1",
-        }
 
     def start(self) -> Self:
         """Make a cluster, start it, and wait until its bucket is there."""
         for name in ("mon", "osd", "crash"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         fsid, osd = str(uuid.uuid4()), str(uuid.uuid4())
-        config = _CONFIG.format(folder=self.folder, fsid=fsid, mon=self._mon, mon_v1=self._mon_v1, s3=self.port)
+        s3, mon, mon_v1 = self.ports
+        config = _CONFIG.format(folder=self.folder, fsid=fsid, mon=mon, mon_v1=mon_v1, s3=s3)
         (self.folder / "ceph.conf").write_text(config)
-        address = f"[v2:127.0.0.1:{self._mon},v1:127.0.0.1:{self._mon_v1}]"
+        address = f"[v2:127.0.0.1:{mon},v1:127.0.0.1:{mon_v1}]"
         keyring = str(self.folder / "keyring")
         try:
             for number, (name, caps) in enumerate(_KEYS.items()):
@@ -120,7 +104,10 @@ class Server:
             self._run("ceph", "--connect-timeout", str(READY_SECONDS), "osd", "new", osd)
             self._run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", osd)
             self._spawn("ceph-osd", "-i", "0")
-            for name, key, secret in (("test", KEY, SECRET), ("stranger", STRANGER_KEY, STRANGER_SECRET)):
+            for name, key, secret in (
+                ("test", KEY, SECRET),
+                ("stranger", READER_KEY, READER_SECRET),
+            ):  # known, and without rights here
                 self._run("radosgw-admin", "user", "create", f"--uid={name}", f"--display-name={name}", f"--access-key={key}", f"--secret-key={secret}")  # fmt: skip
             self._spawn("radosgw", "-n", "client.admin")
             self._make_bucket()
@@ -137,12 +124,6 @@ class Server:
         for each in reversed(self._running):
             each.wait(30)
         self._running = []
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
 
     def _run(self, program: str, *words: str) -> None:
         command = [_path(program), "-c", str(self.folder / "ceph.conf"), *words]
@@ -198,18 +179,6 @@ def _path(program: str) -> str:
     return found
 
 
-def _free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens on just now."""
-    held = [socket.socket() for _ in range(count)]
-    try:
-        for each in held:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in held]
-    finally:
-        for each in held:
-            each.close()
-
-
 def main() -> None:
     """Run a server until Enter is pressed, and print how to reach it; with --check, only see that it could be run."""
     import tempfile
@@ -220,10 +189,7 @@ def main() -> None:
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with tempfile.TemporaryDirectory() as folder, Server(folder) as server:
-        for name, value in server.environ().items():
-            print(f"export {name}={value}")
-        print(f"export SPILLOVER_STORE=s3://{server.bucket}/outputs", flush=True)
-        input()
+        wait_for_enter(server)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Server:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.ports = _free_ports(8)
+        self.ports = find_ports(8)
         self._process: subprocess.Popen[bytes] | None = None
         self._known = False  # whether somebody has been told its port
 
@@ -80,7 +80,7 @@ class Server:
             except RuntimeError:
                 if not left:
                     raise
-                self.ports = _free_ports(8)
+                self.ports = find_ports(8)
             else:
                 break
         self._known = True
@@ -176,7 +176,7 @@ def _user(name: str, key: str, secret: str, actions: list[str]) -> dict[str, obj
     return {"name": name, "credentials": [{"accessKey": key, "secretKey": secret}], "actions": actions}
 
 
-def _free_ports(count: int) -> list[int]:
+def find_ports(count: int) -> list[int]:
     """Return ports that nobody listens on just now."""
     held = [socket.socket() for _ in range(count)]
     try:
@@ -188,15 +188,20 @@ def _free_ports(count: int) -> list[int]:
             each.close()
 
 
+def wait_for_enter(server: Server) -> None:
+    """Print how to reach a server, and wait until Enter is pressed."""
+    for name, value in server.environ().items():
+        print(f"export {name}={value}")
+    print(f"export SPILLOVER_STORE=s3://{server.bucket}/outputs", flush=True)
+    input()
+
+
 def main() -> None:
     """Run a server until Enter is pressed, and print how to reach it."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder, Server(folder) as server:
-        for name, value in server.environ().items():
-            print(f"export {name}={value}")
-        print(f"export SPILLOVER_STORE=s3://{server.bucket}/outputs")
-        input()
+        wait_for_enter(server)
 
 
 if __name__ == "__main__":

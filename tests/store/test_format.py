@@ -35,7 +35,7 @@ def check(text):
 def test_the_schema_is_one_and_refuses_what_is_no_record():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"spillover": 2}, SCHEMA)
+        jsonschema.validate({"spillover": 3}, SCHEMA)
 
 
 def test_a_record_in_a_folder_fits_the_schema(tmp_path):
@@ -49,7 +49,8 @@ def test_what_is_in_a_bucket_can_be_read_without_us(s3):
     store = ObjectStore(s3)
     ref = Clipper(Limits(tokens=400), store=store, scope="acme/web").clip(LOG).ref
     facts = check(store.bucket.get(f"acme/web/~o/{ref}.json").data)
-    data = store.bucket.get(f"acme/web/~o/{facts['object']['data']}").data
+    assert (facts["spillover"], facts["object"]["data"][:3]) == (2, "~s/")
+    data = store.bucket.get(f"acme/web/{facts['object']['data']}").data
     whole, at = b"", 0
     for size, sha256 in zip(facts["object"]["sizes"], facts["object"]["sha256"], strict=True):
         frame = data[at : at + size]

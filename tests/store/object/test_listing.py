@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from spillover import ObjectStore, StoreError
 from spillover.store.object import bucket as buckets
 from spillover.store.object import listing
-from spillover.store.object.listing import PAGE, list_all
+from spillover.store.object.keys import is_record
+from spillover.store.object.listing import PAGE, list_all, list_records
 
 
 class Keys:
@@ -20,23 +21,36 @@ class Keys:
     explain = staticmethod(nullcontext)
 
     def __init__(self, keys, page=PAGE, url="s3://bucket/x"):
-        self.keys, self.url, self.size, self.requests = sorted(keys), url, page, 0
+        self.keys, self.url, self.size, self.requests, self.brought = sorted(keys), url, page, 0, 0
 
-    def page(self, prefix, after):
+    def page(self, folder, after):
         self.requests += 1
-        found = [key for key in self.keys if key.startswith(prefix) and (after is None or key > after)]
-        return [(key, 300, None) for key in found[: self.size]]
+        return self.list(folder, after=after)[: self.size]
 
-    def list(self, prefix):
-        return [(key, 300, None) for key in self.keys if key.startswith(prefix)]
+    def list(self, folder, *, after=None):
+        below = f"{folder}/" if folder else ""
+        found = [key for key in self.keys if key.startswith(below) and (after is None or key > after)]
+        self.brought += min(len(found), self.size)
+        return [(key, 300, None) for key in found]
 
 
 def listed(bucket, prefix=""):
     return [key for key, _, _ in list_all(bucket, prefix)]
 
 
+def records(bucket, place="", begin="", *, alone=False):
+    found = [key for key, _, _ in list_records(bucket, place, begin, alone=alone) if is_record(key)]
+    return sorted(key for key in found if key.rpartition("/")[2].startswith(begin))
+
+
 def key_of(number, scope="acme", tool="bash", end=".json"):
     return f"{scope}/~o/{tool}-{hashlib.sha256(b'%d' % number).hexdigest()[:16]}{end}"
+
+
+def keys_of(number, scope="acme"):
+    """The record and the bytes of an output."""
+    record = key_of(number, scope)
+    return record, record.replace("~o", "~s").replace(".json", f".{number:016x}.zst")
 
 
 @pytest.fixture
@@ -51,7 +65,12 @@ digits = st.one_of(
     st.integers(0, 40).map(lambda number: hashlib.sha256(bytes([number])).hexdigest()),
 )
 ours = st.builds(
-    "{}/~o/{}-{}{}".format, st.sampled_from("ab"), st.sampled_from("xyz"), digits, st.sampled_from([".json", ".read"])
+    "{}/{}/{}-{}{}".format,
+    st.sampled_from(["a", "b", "b/a", "b-a"]),
+    st.sampled_from(["~o", "~s"]),
+    st.sampled_from("xyz"),
+    digits,
+    st.sampled_from([".json", ".read", ".0123456789abcdef.zst"]),
 )
 keys = st.sets(st.one_of(ours, st.text("ab/~o-0fgz.", min_size=1, max_size=20)), max_size=150)
 
@@ -63,7 +82,24 @@ def test_every_key_is_listed_once(keys, page):
     before, listing.PAGE = listing.PAGE, page
     try:
         assert sorted(listed(bucket)) == bucket.keys
-        assert sorted(listed(bucket, "a")) == [key for key in bucket.keys if key.startswith("a")]
+        assert sorted(listed(bucket, "a")) == [key for key in bucket.keys if key.startswith("a/")]
+    finally:
+        listing.PAGE = before
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    keys=keys, page=st.integers(2, 12), place=st.sampled_from(["", "a", "b"]), begin=st.sampled_from(["", "x-0", "y-"])
+)
+def test_every_record_is_listed_once_whatever_stands_between(keys, page, place, begin):
+    bucket = Keys(keys, page)
+    before, listing.PAGE = listing.PAGE, page
+    try:
+        for alone in (False, True):
+            below = f"{place}/~o/" if alone else f"{place}/" if place else ""
+            ours = [key for key in bucket.keys if key.startswith(below) and is_record(key)]
+            ours = [key for key in ours if key.rpartition("/")[2].startswith(begin)]
+            assert records(bucket, place, begin, alone=alone) == ours
     finally:
         listing.PAGE = before
 
@@ -78,7 +114,40 @@ def test_hashes_that_are_spread_evenly_are_listed_in_few_requests_that_wait_for_
 def test_hashes_that_are_not_spread_evenly_cost_some_requests_more():
     bucket = Keys(f"acme/~o/bash-{number:016x}.json" for number in range(20_000))
     assert sorted(listed(bucket)) == bucket.keys
-    assert bucket.requests <= 20 + listing.PARTS * listing.TIMES + 1
+    assert bucket.requests <= 20 + listing.AT_ONCE * listing.TIMES + 1
+
+
+@pytest.mark.parametrize(("scopes", "each"), [(1, 40_000), (20, 2_000), (40, 1_000), (57, 700)])
+def test_where_records_are_wanted_large_folders_of_bytes_are_passed_by(scopes, each):
+    bucket = Keys(key for scope in range(scopes) for at in range(each) for key in keys_of(at, f"acme/{scope}"))
+    assert len(records(bucket, "acme")) == scopes * each
+    assert bucket.requests <= 1.2 * scopes * each / PAGE + 2 * scopes + listing.AT_ONCE
+    assert bucket.brought <= scopes * max(PAGE, 1.3 * each), "and not twice as many"
+
+
+def test_where_scopes_are_small_passing_their_bytes_by_costs_no_more_requests_than_listing_them():
+    bucket = Keys(key for scope in range(300) for at in range(100) for key in keys_of(at, f"acme/{scope}"))
+    assert len(records(bucket, "acme")) == 30_000
+    assert bucket.requests <= 2 * 30_000 / PAGE + 1
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_prefix_of_a_ref_is_found_in_few_requests_however_many_outputs_there_are(alone):
+    bucket = Keys(key for number in range(20_000) for key in keys_of(number))
+    wanted = key_of(12_345)
+    begin = wanted.partition("~o/")[2][:12]
+    assert records(bucket, "acme", begin, alone=alone) == [wanted]
+    assert bucket.requests <= 4
+
+
+def test_a_server_that_goes_back_in_the_middle_is_not_listed_for_ever(monkeypatch):
+    bucket = Keys(key for scope in range(3) for at in range(2_000) for key in keys_of(at, f"acme/{scope}"))
+    page = bucket.page
+    monkeypatch.setattr(
+        bucket, "page", lambda folder, after: page(folder, "acme/1/~o/" if "/1/~s" in (after or "") else after)
+    )
+    with pytest.raises(StoreError, match="keys that stand before those it was asked for"):
+        records(bucket, "acme")
 
 
 def test_one_page_is_one_request():
@@ -90,7 +159,7 @@ def test_one_page_is_one_request():
 def test_a_server_that_always_begins_at_the_first_key_is_listed_page_by_page(monkeypatch):
     """Each of its answers would have been taken for the next page, for ever."""
     bucket = Keys(key_of(number) for number in range(3_000))
-    monkeypatch.setattr(bucket, "page", lambda prefix, after: bucket.list(prefix)[:PAGE])
+    monkeypatch.setattr(bucket, "page", lambda folder, after: bucket.list(folder)[:PAGE])
     assert sorted(listed(bucket)) == bucket.keys
 
 
@@ -118,6 +187,13 @@ def test_a_server_lists_every_key_of_several_tools_and_scopes_once(s3, small_pag
     found = listed(store.bucket)
     assert sorted(found) == sorted(keys)
     assert sorted(listed(store.bucket, "acme")) == sorted(key for key in keys if key.startswith("acme/"))
+    assert records(store.bucket, "acme") == sorted(key for key in keys if key.startswith("acme/"))
+    for key in keys:
+        store.bucket.put(key.replace("~o", "~s").replace(".json", f".{'0' * 16}.txt"), b"x")
+    for place in ("", "acme", "acme/web"):
+        below = sorted(key for key in keys if key.startswith(f"{place}/" if place else ""))
+        assert records(store.bucket, place) == below
+        assert records(store.bucket, place, "bash-7") == [key for key in below if "/bash-7" in key]
 
 
 def test_an_answer_that_does_not_come_ends_the_listing_with_words(proxy, s3, small_pages):

@@ -92,7 +92,8 @@ def test_the_same_bytes_of_two_tenants_are_two_objects_and_the_hash_opens_neithe
     }
     assert len(set(refs.values())) == 1
     keys = [key for key, *_ in store.bucket.list("")]
-    assert sum(key.startswith("acme/~o/") for key in keys) == sum(key.startswith("other/web/~o/") for key in keys) == 2
+    folders = sorted(key.rpartition("/")[0] for key in keys)
+    assert folders == ["acme/~o", "acme/~s", "other/web/~o", "other/web/~s"]
     Scoped(store, "acme").delete(refs["acme"])
     assert "compiled" in Clipper(store=store, scope="other/web").read(refs["acme"], lines=1).text
     with pytest.raises(RefError):
@@ -109,7 +110,15 @@ def test_a_record_that_was_put_into_another_scope_is_nobodys(s3):
     assert list(Scoped(store, "evil").list()) == []
 
 
-@pytest.mark.parametrize("change", ["", "../x", "../../other/~o/bash-0123456789abcdef.0123456789abcdef.txt"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "",
+        "../x",
+        "../../other/~o/bash-0123456789abcdef.0123456789abcdef.txt",
+        "~s/bash-0123456789abcdef.0123456789abcdef.txt",
+    ],
+)
 def test_a_record_names_no_bytes_but_its_own(s3, change):
     store = ObjectStore(s3)
     record = put(store, b"mine\n", scope="acme")
@@ -354,11 +363,30 @@ def test_scopes_are_swept_each_by_itself_and_by_several_at_once(s3):
     assert [record.scope for record in store.list()] == ["other", "other"], "a sweep of one scope leaves others alone"
 
 
+@pytest.mark.parametrize("step", [1, 4, 100])
+def test_outputs_that_are_pinned_make_no_other_go_however_many_are_looked_at_at_once(s3, monkeypatch, step):
+    monkeypatch.setattr("spillover.store.object.sweep.STEP", step)
+    store = ObjectStore(s3, Retention(count=3, grace_seconds=0, age_seconds=None))
+    pinned = {put(store, b"dear %d\n" % number, scope="acme").ref for number in range(4)}
+    for ref in pinned:
+        store.pin(ref)
+    time.sleep(1.1)  # a listing has whole seconds: these are younger
+    for number in range(10):
+        put(store, b"%d\n" % number, scope="acme")
+    later = time.time() + 100
+    assert store.sweep(later, dry_run=True).outputs == 7
+    assert len([*store.list()]) == 14
+    assert store.sweep(later).outputs == 7
+    left = {record.ref for record in store.list()}
+    assert pinned < left
+    assert len(left) == len(pinned) + 3
+
+
 def test_bytes_that_no_record_names_are_swept_after_the_grace_period(s3):
     store = ObjectStore(s3, Retention(grace_seconds=60))
     record = put(store, b"kept\n", scope="acme")
-    store.bucket.put("acme/~o/bash-0123456789abcdef.0123456789abcdef.zst", b"left by a writer that was killed")
-    store.bucket.put(f"acme/~o/{record.ref}.0123456789abcdef.txt", b"another try of the same")
+    store.bucket.put("acme/~s/bash-0123456789abcdef.0123456789abcdef.zst", b"left by a writer that was killed")
+    store.bucket.put(f"acme/~s/{record.ref}.0123456789abcdef.txt", b"another try of the same")
     assert store.sweep(now=time.time() + 30).leftovers == 0
     assert store.sweep(now=time.time() + 120).leftovers == 2
     assert content(store, record.ref) == b"kept\n"
@@ -448,7 +476,7 @@ def test_a_bucket_that_hangs_is_asked_for_notices_once_and_not_for_each_of_them(
 def test_a_sweep_of_a_store_that_begins_too_deep_removes_no_bytes(s3):
     """There no record stands where its scope puts it. Of an output with two objects both were taken for left over."""
     ref = put(ObjectStore(s3), b"dear\n" * 100, scope="acme/web").ref
-    ObjectStore(s3).bucket.put(f"acme/web/~o/{ref}.{'0' * 16}.zst", b"of an upload that came for nothing")
+    ObjectStore(s3).bucket.put(f"acme/web/~s/{ref}.{'0' * 16}.zst", b"of an upload that came for nothing")
     swept = ObjectStore(f"{s3}/acme", Retention(grace_seconds=0)).sweep(time.time() + 7_200)
     assert (swept.outputs, swept.leftovers) == (0, 0)
     assert content(Scoped(ObjectStore(s3), "acme/web"), ref) == b"dear\n" * 100

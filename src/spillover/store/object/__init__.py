@@ -7,6 +7,7 @@
     entry.py      a record as an object: with its frames, or the tombstone that is left of it; pure
     blob.py       the bytes of an output, read by ranges
     upload.py     an output on its way up: the deadline, and what is given up
+    listing.py    many keys: several ranges at once, past what is not wanted
     view.py       what a scope can see
     spool.py      what could not be brought up yet, and `push`
     writer.py     an output on its way in

@@ -50,9 +50,9 @@ class RemoteBlob:
         "size",
     )
 
-    def __init__(self, bucket: Bucket, folder: str, entry: Entry) -> None:
+    def __init__(self, bucket: Bucket, place: str, entry: Entry) -> None:
         self._bucket, self._frames, self._name = bucket, entry.frames, entry.record.ref
-        self._key = f"{folder}/{entry.data}"
+        self._key = f"{place}/{entry.data}"
         self._starts = entry.frames.starts()
         self.size = entry.record.bytes
         self.newlines = entry.newlines

@@ -10,7 +10,8 @@ from spillover.base.data import dataclass, replace
 from spillover.errors import UsageError
 from spillover.store.base import Record, is_hash
 from spillover.store.object.frames import Frames, from_json
-from spillover.store.record import read_facts, to_json, to_record
+from spillover.store.object.keys import OUTPUTS, parse
+from spillover.store.record import FORMAT, read_facts, to_json, to_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A record has at least so many bytes, a tombstone fewer.
 SMALLEST = 256
+#: The format of a record whose bytes stand in a folder of their own; earlier ones have them beside the record.
+APART = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +28,19 @@ class Entry:
     """A record, where its bytes are, and which version of it this is."""
 
     record: Record
-    data: str = ""  # the name of the object with the bytes, beside the record's; "" where there are none
+    data: str = ""  # the key of the object with the bytes, in the folder of the scope; "" where there are none
     frames: Frames = Frames()
     newlines: int = 0
     tag: str | None = None  # of the object that was read; not part of it
 
     def encode(self) -> bytes:
-        stored = {"data": self.data, **self.frames.to_json(), "newlines": self.newlines}
-        return to_json(self.record, pinned=self.record.pinned, object=stored)
+        beside = self.data.startswith(OUTPUTS)
+        stored = {
+            "data": self.data.removeprefix(f"{OUTPUTS}/"),
+            **self.frames.to_json(),
+            "newlines": self.newlines,
+        }
+        return to_json(self.record, spillover=FORMAT if beside else APART, pinned=self.record.pinned, object=stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,7 @@ class Tombstone:
 
 def decode(data: bytes, ref: str, tag: str | None = None) -> Entry | Tombstone:
     """Return what stands under a key; ValueError, with the reason, for anything else."""
-    facts = read_facts(data)
+    facts = read_facts(data, (FORMAT, APART))
     if len(data) < SMALLEST:
         gone = facts.get("gone")
         if not isinstance(gone, str) or not is_hash(gone) or not gone.startswith(ref.rpartition("-")[2]):
@@ -63,21 +71,21 @@ def decode(data: bytes, ref: str, tag: str | None = None) -> Entry | Tombstone:
         frames = from_json(stored, record.bytes)
     except (KeyError, TypeError) as error:
         raise ValueError(f"a value is missing or wrong ({error})") from error
-    if not isinstance(name, str) or not is_beside(name, ref) or (not name and record.bytes):
+    if name and isinstance(name, str) and facts["spillover"] == FORMAT:
+        name = f"{OUTPUTS}/{name}"
+    if not isinstance(name, str) or not belongs_to(name, ref) or (not name and record.bytes):
         raise ValueError("its bytes would be elsewhere")
     if newlines not in (record.lines, record.lines - 1):
         raise ValueError("its lines do not add up")
     return Entry(record, name, frames, newlines, tag)
 
 
-def is_beside(name: str, ref: str) -> bool:
-    """Return whether this can be the name of an object with the bytes of a ref: nothing else is ever opened for it."""
-    if not name:
+def belongs_to(data: str, ref: str) -> bool:
+    """Return whether this can be the key of an object with the bytes of a ref, in the folder of its scope: no other is ever opened for it."""
+    if not data:
         return True
-    from spillover.store.object.keys import OUTPUTS, parse
-
-    found = parse(f"{OUTPUTS}/{name}")
-    return found is not None and found.ref == ref and found.end in ("zst", "txt")
+    found = parse(data)
+    return found is not None and not found.place and found.ref == ref and found.end in ("zst", "txt")
 
 
 def with_record(entry: Entry, record: Record) -> Entry:

@@ -1,11 +1,13 @@
 """Which key belongs to which scope and ref. Pure: texts in, texts out.
 
-    acme/web/~o/bash-7f3a9c2e41d05b86.json              the record
-    acme/web/~o/bash-7f3a9c2e41d05b86.5f1c09aa.zst      its bytes, under a name that nobody else writes to
-    acme/web/~o/bash-7f3a9c2e41d05b86.read              when it was last read, where retention asks for that
+    acme/web/~o/bash-7f3a9c2e41d05b86.json                          the record
+    acme/web/~s/bash-7f3a9c2e41d05b86.5f1c09aa5f1c09aa.zst          its bytes, under a name that nobody else writes to
+    acme/web/~s/bash-7f3a9c2e41d05b86.read                          when it was last read, where retention asks for that
 
 The scope comes first, so that a prefix can be granted to a tenant. A scope that is a folder of a machine stands under
-`~f/`, by its hash: it may be longer than a key. What belongs to nobody stands under `~n/`.
+`~f/`, by its hash: it may be longer than a key. What belongs to nobody stands under `~n/`. Records are in a folder of their
+own, before that of the bytes, so that a listing brings records alone; earlier versions had both in `~o`, and a record says
+where its bytes are.
 """
 
 from __future__ import annotations
@@ -17,30 +19,31 @@ from spillover.errors import StoreError
 from spillover.store.base import REF_SHAPE
 from spillover.store.scope import EVERY
 
-OUTPUTS, FOLDERS, NOBODY = "~o", "~f", "~n"
+OUTPUTS, STORED, FOLDERS, NOBODY = "~o", "~s", "~f", "~n"
 RECORD, READ = ".json", ".read"
 #: A key has at most 1,024 bytes in every store; a prefix of the bucket and the name of an output are part of it.
 SCOPE_CHARS = 700
 _ODD = re.compile(rb"[^A-Za-z0-9_.@+-]")
 #: The shape of a ref (`REF_SHAPE`) stands in the middle of it: a listing of 100,000 keys has time for one look at each.
 _KEY = re.compile(
-    rf"((?:.*/)?{OUTPUTS})/({REF_SHAPE.pattern})\.(?:(json|read)|[0-9a-f]{{16}}\.(zst|txt))", re.ASCII | re.DOTALL
+    rf"((?:.*/)?)({OUTPUTS}|{STORED})/({REF_SHAPE.pattern})\.(?:(json|read)|[0-9a-f]{{16}}\.(zst|txt))",
+    re.ASCII | re.DOTALL,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a key says: in which folder, of which output, and which part of it."""
+    """What a key says: in which scope's folder, of which output, and which part of it."""
 
-    folder: str  # of the scope's outputs
+    place: str  # the folder of the scope, with its final slash
     ref: str
     end: str  # "json", "zst", "txt" or "read"
     key: str
 
-
-def outputs_of(scope: str | None) -> str:
-    """Return the folder with the outputs of this very scope."""
-    return f"{place_of(scope)}/{OUTPUTS}"
+    @property
+    def within(self) -> str:
+        """The key as it stands in the folder of its scope: so a record names its bytes."""
+        return self.key[len(self.place) :]
 
 
 def place_of(scope: str | None) -> str:
@@ -67,12 +70,17 @@ def _segment(text: str) -> str:
 
 
 def record_key(scope: str | None, ref: str) -> str:
-    return f"{outputs_of(scope)}/{ref}{RECORD}"
+    return f"{place_of(scope)}/{OUTPUTS}/{ref}{RECORD}"
+
+
+def read_key(scope: str | None, ref: str, data: str) -> str:
+    """Return the key of the sign that an output was read, which stands beside its bytes."""
+    return f"{place_of(scope)}/{data.partition('/')[0] or STORED}/{ref}{READ}"
 
 
 def is_record(key: str) -> bool:
     """Return whether a key is one of a record of ours."""
-    return key.endswith(RECORD) and _KEY.fullmatch(key) is not None
+    return key.endswith(RECORD) and parse(key) is not None
 
 
 def parse(key: str) -> Name | None:
@@ -80,5 +88,5 @@ def parse(key: str) -> Name | None:
     found = _KEY.fullmatch(key)
     if found is None:
         return None
-    folder, ref, alone, copy = found.groups()
-    return Name(folder, ref, alone or copy, key)
+    place, folder, ref, alone, copy = found.groups()
+    return None if alone == "json" and folder == STORED else Name(place, ref, alone or copy, key)

@@ -1,19 +1,21 @@
-"""Listing a large bucket in several ranges at once.
+"""Listing a large bucket: in several ranges at once, and past the bytes where records are wanted.
 
 A store gives 1,000 keys for a request, and a page begins where the one before it ended, so pages come one by one. But a ref
-ends in a hash: the keys of one tool's outputs are spread evenly, and how far 1,000 of them reach tells how many follow.
-Then the rest is asked for in ranges of that hash. An estimate that is wrong costs requests; no key is missed or met twice.
+ends in a hash: the keys of one tool's outputs are spread evenly, and how far some of them reach tells how many follow. Then
+the rest of a folder is asked for in ranges of that hash, and a large folder of bytes is passed by. An estimate that is wrong
+costs requests; no record is missed or met twice.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from spillover.base.data import dataclass
+from spillover.errors import StoreError
 from spillover.store.object.asking import Asked
 from spillover.store.object.bucket import PAGE, Bucket
-from spillover.store.object.keys import parse
+from spillover.store.object.keys import OUTPUTS, STORED, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,89 +25,145 @@ if TYPE_CHECKING:
 
 #: So many requests are under way at once.
 AT_ONCE = 8
-#: Into so many ranges a range is divided at most, and so often: hashes that are not spread evenly are listed one page after another.
-PARTS, TIMES = 16, 4
-#: A range is meant to fill so much of a page: a page that is too small for it costs a request more.
-FILL = 0.9
+#: So often a range is divided: hashes that are not spread evenly are listed one page after another.
+TIMES = 4
+#: A folder that would fill so much of a page is left to ranges of its own.
+WORTH = 0.9
 #: Digits of a hash that are looked at: every ref has them.
 DIGITS = 12
-#: Stands behind every digit.
-BEHIND = "g"
+#: Stands behind every digit of a hash; behind every name in a folder, and behind all that begin with the same text.
+BEHIND, LAST = "g", "~"
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The keys behind `after`: all, or up to `until`, in the same group; it may still be divided so many times."""
+    """The keys below a folder and behind `after`: all, or up to `until`; it may still be divided so many times."""
 
+    folder: str
     after: str | None = None
     until: str | None = None
     times: int = TIMES
 
-    def starts_before(self, keys: list[str]) -> bool:
-        """Return whether there are keys of its group before it."""
-        after, group = self.after or "", (self.after or "").rpartition("-")[0] + "-"
-        return any(key == after or (key < after and key.startswith(group)) for key in keys)
-
     def count(self, keys: list[str]) -> int:
-        """Return how many of the keys that follow are in it. Only within a group every server has the same order."""
-        if self.until is None:
-            return len(keys)
-        until, group = self.until, self.until.rpartition("-")[0] + "-"
-        return next((at for at, key in enumerate(keys) if key > until or not key.startswith(group)), len(keys))
+        """Return how many of the keys that follow are in it."""
+        until = self.until
+        return len(keys) if until is None else next((at for at, key in enumerate(keys) if key > until), len(keys))
+
+    def starts_before(self, key: str) -> bool:
+        """Return whether a key stands before it. Only within a folder every server has the same order."""
+        after = self.after or ""
+        return key <= after and key.rpartition("/")[0] == after.rpartition("/")[0]
 
 
-def list_all(bucket: Bucket, prefix: str) -> Iterator[Listed]:
-    """Yield the objects below a prefix, in any order."""
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a key stands: in which folder of which scope, among which keys (those of one tool), and how far on."""
+
+    place: str
+    folder: str
+    group: str
+    at: int
+
+
+def list_all(bucket: Bucket, folder: str) -> Iterator[Listed]:
+    """Yield the objects below a folder, in any order."""
+    return _walk(bucket, Range(folder), None)
+
+
+def list_records(bucket: Bucket, place: str, begin: str = "", *, alone: bool = False) -> Iterator[Listed]:
+    """Yield the records below the folder of a scope, or `alone` in it, whose names begin so, in any order; and other objects."""
+    folder = f"{place}/{OUTPUTS}"
+    start = Range(place) if not alone else _named(folder, begin)[0] if begin else Range(folder)
+    return _walk(bucket, start, begin)
+
+
+def _named(folder: str, begin: str, behind: str = "") -> list[Range]:
+    """Return the range of the names in a folder that begin so and stand behind a key; none where there is no such name."""
+    after, until = max(f"{folder}/{begin}", behind), f"{folder}/{begin}{LAST}"
+    return [Range(folder, after, until, times=0)] if after < until else []
+
+
+def _walk(bucket: Bucket, start: Range, begin: str | None) -> Iterator[Listed]:
+    """Yield the objects in a range; with `begin`, every record that begins so, and not every other object."""
     if not bucket.url.startswith("s3://"):  # elsewhere the library itself leaves out what stands before a range
-        yield from bucket.list(prefix)
+        until = start.until
+        yield from takewhile(lambda each: not until or each[0] <= until, bucket.list(start.folder, after=start.after))
         return
-    todo, coming = deque([Range()]), deque[tuple[Range, Asked]]()
-    first: set[str] = set()
+    todo, coming = deque([start]), deque[tuple[Range, Asked]]()
+    first: list[str] = []
+    pages = 0
     while todo or coming:
         while todo and len(coming) < AT_ONCE:
             one = todo.popleft()
-            coming.append((one, Asked(lambda one=one: bucket.page(prefix, one.after))))  # type: ignore[misc]
+            coming.append((one, Asked(lambda one=one: bucket.page(one.folder, one.after))))  # type: ignore[misc]
         one, asked = coming.popleft()
         with bucket.explain():
             page: list[Listed] = asked.result(bucket.deadline, bucket.url)
         keys = [key for key, _, _ in page]
-        if one.after is None:
-            first = {*keys}
-        elif one.starts_before(keys):  # this server begins at the first key whatever it is asked
-            yield from (each for each in bucket.list(prefix) if each[0] not in first)
-            return
         ours = one.count(keys)
-        if ours == len(keys) >= PAGE:
-            todo.extend(divide(one, keys))
+        rest = follow(one, keys, begin, AT_ONCE - len(todo) - len(coming)) if ours == len(keys) >= PAGE else []
+        if keys and (keys[:1] == first[:1] or one.starts_before(keys[0]) or one.after in [each.after for each in rest]):
+            # This server begins elsewhere than it is asked to, commonly at the first key.
+            if pages > 1:
+                raise StoreError(f"{bucket.url}: the server lists keys that stand before those it was asked for")
+            known = {*first}
+            yield from (each for each in bucket.list(start.folder) if each[0] not in known)
+            return
+        first, pages = first or keys, pages + 1
+        todo.extend(rest)
         yield from page[:ours]
 
 
-def divide(one: Range, keys: list[str]) -> list[Range]:
-    """Return the ranges in which to list what follows a page of a range."""
-    rest = [Range(keys[-1], one.until, one.times)]
-    if not one.times or (last := _place(keys[-1])) is None:
-        return rest
-    group, here = last
-    begin = next(at for at, key in enumerate(keys) if key.startswith(group))
-    first = _place(keys[begin])
-    if first is None or first[0] != group or first[1] >= here:
-        return rest
-    behind = group + BEHIND
-    end = 16**DIGITS if one.until in (None, behind) else int(one.until[-DIGITS:], 16)
-    pages = (len(keys) - begin) * (end - here) / (here - first[1]) / (PAGE * FILL)
-    parts = min(PARTS, int(pages) + 1)
-    if parts < 2:
-        return rest
-    cuts = [f"{group}{here + (end - here) * number // parts:0{DIGITS}x}" for number in range(1, parts)]
-    borders = [keys[-1], *cuts, one.until or behind]
-    ranges = [Range(after, until, one.times - 1) for after, until in pairwise(borders)]
-    return ranges if one.until else [*ranges, Range(behind)]
+def follow(one: Range, keys: list[str], begin: str | None, idle: int) -> list[Range]:
+    """Return the ranges in which to list what follows a full page of a range, where so many more requests can be made at once."""
+    rest = Range(one.folder, keys[-1], one.until, one.times)
+    last = _spot(keys[-1])
+    if last is None:
+        return [rest]
+    if begin is not None and last.folder.endswith(STORED):
+        return [Range(one.folder, f"{last.folder}/{LAST}")]
+    density = _density(keys, last)
+    if one.folder == last.folder:
+        return divide(rest, last, density, idle)
+    # A listing of many folders meets a large one. What of it is not wanted is passed by, and the rest has ranges of its own.
+    whole, left = density * 16**DIGITS, density * (16**DIGITS - last.at)
+    if (left if begin is None else whole) < PAGE * WORTH:
+        return [rest]
+    passed = last.folder if begin is None else f"{last.place}{STORED}"
+    behind = Range(one.folder, f"{passed}/{LAST}")
+    if begin:
+        return [behind, *_named(last.folder, begin, keys[-1])]
+    return [behind, *divide(Range(last.folder, keys[-1], f"{last.folder}/{LAST}"), last, density, idle)]
 
 
-def _place(key: str) -> tuple[str, int] | None:
-    """Return the group of keys that a key stands in, those of one tool in one scope, and where; None where it is not ours."""
+def divide(rest: Range, last: Spot, density: float, idle: int) -> list[Range]:
+    """Return what is left of a range in one folder, behind this spot, as so many ranges as there is work and room for."""
+    behind, until = last.group + BEHIND, rest.until or ""
+    inside = until.startswith(last.group) and until != behind  # it ends within this group
+    end = int(until[-DIGITS:], 16) if inside else 16**DIGITS
+    parts = min(idle, int(density * (end - last.at) / PAGE) + 1)
+    if parts < 2 or not rest.times:
+        return [rest]
+    cuts = [f"{last.group}{last.at + (end - last.at) * number // parts:0{DIGITS}x}" for number in range(1, parts)]
+    borders = [rest.after, *cuts, until if inside else behind]
+    ranges = [Range(rest.folder, after, until, rest.times - 1) for after, until in pairwise(borders)]
+    return ranges if inside or until == behind else [*ranges, Range(rest.folder, behind, rest.until)]
+
+
+def _density(keys: list[str], last: Spot) -> float:
+    """Return how many keys of the last one's group there are for each step of the hash, by those on this page."""
+    begin = next(at for at, key in enumerate(keys) if key.startswith(last.group))
+    first = _spot(keys[begin])
+    if first is None or first.group != last.group or first.at >= last.at:
+        return 0.0
+    return (len(keys) - begin) / (last.at - first.at)
+
+
+def _spot(key: str) -> Spot | None:
+    """Return where a key stands; None where it is not one of ours."""
     name = parse(key)
     if name is None:
         return None
     tool, _, digits = name.ref.rpartition("-")
-    return f"{name.folder}/{tool}-", int(digits[:DIGITS], 16)
+    folder = key.rpartition("/")[0]
+    return Spot(name.place, folder, f"{folder}/{tool}-", int(digits[:DIGITS], 16))

@@ -14,7 +14,7 @@ from spillover.store.directory import DirStore
 from spillover.store.object.blob import RemoteBlob
 from spillover.store.object.bucket import DEADLINE_SECONDS, Bucket, library
 from spillover.store.object.entry import Entry, Tombstone
-from spillover.store.object.keys import READ, Name, outputs_of, parse
+from spillover.store.object.keys import Name, parse, place_of, read_key
 from spillover.store.object.spool import RETENTION, Pushed, merge_all, push, spool_of, waiting
 from spillover.store.object.view import View
 from spillover.store.object.writer import ObjectWriter
@@ -124,7 +124,7 @@ class ObjectStore:
         for entry in entries:
             if entry.data or not entry.record.bytes:
                 self._note_read(entry)
-                return record, RemoteBlob(self.bucket, outputs_of(entry.record.scope), entry)
+                return record, RemoteBlob(self.bucket, place_of(entry.record.scope), entry)
         return record, self.local.open(whole)
 
     def list(self) -> Iterator[Record]:
@@ -262,7 +262,7 @@ class ObjectStore:
             return
         self._noted[ref] = time.monotonic()
         with suppress(StoreError):
-            self.bucket.put(f"{outputs_of(entry.record.scope)}/{ref}{READ}", b"")
+            self.bucket.put(read_key(entry.record.scope, ref, entry.data), b"")
 
     def _forget_local(self, ref: str) -> None:
         if self.scope == EVERY:

@@ -6,26 +6,31 @@ that was read, so whoever pins or stores it at the same moment wins, and no two 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import takewhile
 
 from spillover.base.data import dataclass, field, replace
 from spillover.base.log import info
 from spillover.errors import StoreError
 from spillover.store.object.entry import SMALLEST, Entry
-from spillover.store.object.keys import Name, parse, place_of
+from spillover.store.object.keys import OUTPUTS, RECORD, Name, parse, place_of
 from spillover.store.object.listing import list_all
-from spillover.store.object.view import View
+from spillover.store.object.view import AT_ONCE, View
 from spillover.store.retention import DAY, STEP_SECONDS, Swept, plan
 from spillover.store.retention import Entry as Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from spillover.store.retention import Retention
 
 #: A ref is remembered so long after its output is gone.
 TOMBSTONE_SECONDS = 30 * DAY
+#: So many records are read before the first of them is removed.
+STEP = 8 * AT_ONCE
 #: Days after which a bucket gives up uploads that were never finished.
 UNFINISHED_DAYS = 1
 
@@ -35,18 +40,18 @@ class _Scope:
     """What a listing says of the outputs of one scope."""
 
     records: dict[str, Kept] = field(default_factory=dict)  # by ref
-    bytes: dict[str, tuple[str, int, float]] = field(default_factory=dict)  # by name: ref, size, when
-    read: dict[str, float] = field(default_factory=dict)  # by ref: when it was last read
+    bytes: dict[str, tuple[str, int, float]] = field(default_factory=dict)  # as a record names them: ref, size, when
+    read: dict[str, tuple[str, float]] = field(default_factory=dict)  # signs of reading, in the same way: ref, when
     tombs: list[tuple[float, str]] = field(default_factory=list)
 
 
 def sweep(view: View, retention: Retention, now: float, *, dry_run: bool = False) -> Swept:
     """Sweep every scope in view."""
     outputs = size = left = 0
-    for folder, scope in _look(view).items():
-        gone, freed = _sweep_outputs(view, folder, scope, retention, now, dry_run=dry_run)
+    for place, scope in _look(view).items():
+        gone, freed = _sweep_outputs(view, place, scope, retention, now, dry_run=dry_run)
         outputs, size = outputs + gone, size + freed
-        left += _sweep_leftovers(view, folder, scope, retention, now, dry_run=dry_run)
+        left += _sweep_leftovers(view, place, scope, retention, now, dry_run=dry_run)
     if (outputs or left) and not dry_run:
         info("Swept %s outputs of %s bytes from %s.", f"{outputs:,}", f"{size:,}", view.bucket.url)
     return Swept(outputs, size, left)
@@ -58,11 +63,11 @@ def _look(view: View) -> dict[str, _Scope]:
         name, when = parse(key), changed.timestamp()
         if name is None:
             continue
-        scope = found.setdefault(name.folder, _Scope())
+        scope = found.setdefault(name.place, _Scope())
         if name.end == "read":
-            scope.read[name.ref] = when
+            scope.read[name.within] = (name.ref, when)
         elif name.end != "json":
-            scope.bytes[key.rpartition("/")[2]] = (name.ref, size, when)
+            scope.bytes[name.within] = (name.ref, size, when)
         elif size < SMALLEST:
             scope.tombs.append((when, name.ref))
         else:
@@ -71,38 +76,49 @@ def _look(view: View) -> dict[str, _Scope]:
 
 
 def _sweep_outputs(
-    view: View, folder: str, scope: _Scope, retention: Retention, now: float, *, dry_run: bool
+    view: View, place: str, scope: _Scope, retention: Retention, now: float, *, dry_run: bool
 ) -> tuple[int, int]:
     sizes: dict[str, int] = {}
     for ref, size, _ in scope.bytes.values():
         sizes[ref] = sizes.get(ref, 0) + size
+    read: dict[str, float] = {}
+    for ref, when in scope.read.values():
+        read[ref] = max(read.get(ref, 0.0), when)
     entries = [
-        replace(kept, bytes=kept.bytes + sizes.get(ref, 0), read=scope.read.get(ref, 0.0))
+        replace(kept, bytes=kept.bytes + sizes.get(ref, 0), read=read.get(ref, 0.0))
         for ref, kept in scope.records.items()
     ]
     by_ref = {kept.ref: kept for kept in entries}
     pinned: set[str] = set()
     gone: set[str] = set()
-    freed = 0
-    # What turns out to be pinned makes nobody else go, as in a folder: so who has to go is asked again without it.
-    while True:
-        loose = [kept for kept in entries if kept.ref not in pinned]
-        again = False
-        for ref in plan(loose, retention, now):
-            if ref in gone:
-                continue
-            entry = view.entry(Name(folder, ref, "json", f"{folder}/{ref}.json"))
-            if entry is None:
-                continue
-            if entry.record.pinned:
-                pinned.add(ref)
-                again = True
-                break
-            if dry_run or _remove(view, entry):
-                gone.add(ref)
-                freed += by_ref[ref].bytes
-        if not again:
-            return len(gone), freed
+    looked: set[str] = set()
+    with ThreadPoolExecutor(AT_ONCE, "spillover-sweep") as pool:
+        # What turns out to be pinned makes nobody else go, as in a folder: so who has to go is asked again without it.
+        again = True
+        while again:
+            doomed = plan((kept for kept in entries if kept.ref not in pinned), retention, now)
+            again = False
+            for some in _in_steps([ref for ref in doomed if ref not in looked]):
+                found = [*pool.map(lambda ref: view.entry(_record(place, ref)), some)]
+                fixed = {entry.record.ref for entry in found if entry and entry.record.pinned}
+                ready = [*takewhile(lambda entry: not (entry and entry.record.pinned), found)]
+                removed = pool.map(lambda entry: bool(entry) and (dry_run or _remove(view, entry)), ready)
+                looked.update(some[: len(ready)])
+                gone.update(ref for ref, is_gone in zip(some, removed, strict=False) if is_gone)
+                if fixed:
+                    pinned |= fixed
+                    again = True
+                    break
+    return len(gone), sum(by_ref[ref].bytes for ref in gone)
+
+
+def _in_steps(refs: list[str]) -> Iterator[list[str]]:
+    for at in range(0, len(refs), STEP):
+        yield refs[at : at + STEP]
+
+
+def _record(place: str, ref: str) -> Name:
+    return Name(place, ref, "json", f"{place}{OUTPUTS}/{ref}{RECORD}")
 
 
 def _remove(view: View, entry: Entry) -> bool:
@@ -111,24 +127,26 @@ def _remove(view: View, entry: Entry) -> bool:
     return False
 
 
-def _sweep_leftovers(view: View, folder: str, scope: _Scope, retention: Retention, now: float, *, dry_run: bool) -> int:
+def _sweep_leftovers(view: View, place: str, scope: _Scope, retention: Retention, now: float, *, dry_run: bool) -> int:
     """Remove bytes that no record names, as writers leave them that were killed, signs of reading, and old tombstones."""
     patience = max(retention.grace_seconds, STEP_SECONDS)
-    doomed = [f"{folder}/{ref}.json" for when, ref in scope.tombs if now - when > TOMBSTONE_SECONDS]
+    doomed = [_record(place, ref).key for when, ref in scope.tombs if now - when > TOMBSTONE_SECONDS]
     doomed += [
-        f"{folder}/{ref}.read" for ref, when in scope.read.items() if ref not in scope.records and now - when > patience
+        f"{place}{sign}"
+        for sign, (ref, when) in scope.read.items()
+        if ref not in scope.records and now - when > patience
     ]
     copies: dict[str, list[str]] = {}
-    for name, (ref, _, when) in scope.bytes.items():
-        if now - when > patience:
-            copies.setdefault(ref, []).append(name)
-    for ref, names in copies.items():
-        if ref in scope.records and len([name for name, (of, _, _) in scope.bytes.items() if of == ref]) == 1:
+    for data, (ref, _, _) in scope.bytes.items():
+        copies.setdefault(ref, []).append(data)
+    for ref, several in copies.items():
+        old = [data for data in several if now - scope.bytes[data][2] > patience]
+        if not old or (ref in scope.records and len(several) == 1):
             continue  # one record, one object: they belong together
-        entry = view.entry(Name(folder, ref, "json", f"{folder}/{ref}.json"))
+        entry = view.entry(_record(place, ref))
         if entry is None and ref in scope.records:
             continue  # a record that cannot be read may name any of them
-        doomed += [f"{folder}/{name}" for name in names if entry is None or entry.data != name]
+        doomed += [f"{place}{data}" for data in old if entry is None or entry.data != data]
     if doomed and not dry_run:
         view.bucket.delete(doomed)
     return len(doomed)

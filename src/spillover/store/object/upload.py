@@ -17,7 +17,7 @@ from spillover.store.object.asking import no_answer
 from spillover.store.object.bucket import PART, Bucket, Found, Missing, Taken
 from spillover.store.object.entry import Entry, Tombstone, decode, with_record
 from spillover.store.object.frames import ZSTD, Packer
-from spillover.store.object.keys import outputs_of, record_key
+from spillover.store.object.keys import STORED, place_of, record_key
 from spillover.store.owners import merge
 
 TYPE_CHECKING = False
@@ -85,24 +85,24 @@ def upload(bucket: Bucket, blob: Blob, record: Record, *, compress: bool, progre
     """Bring an output into the bucket; the record as it stands there then. StoreError when that could not be done."""
     ref = name_for(record.tool, record.sha256)
     record = record.renamed(ref)
-    folder, key = outputs_of(record.scope), record_key(record.scope, ref)
+    place, key = place_of(record.scope), record_key(record.scope, ref)
     with _turns[int(record.sha256[:8], 16) % len(_turns)]:
-        entry = _bring_bytes(bucket, blob, record, folder, compress=compress, progress=progress)
+        entry = _bring_bytes(bucket, blob, record, place, compress=compress, progress=progress)
         # Where this fails, nobody knows whether the record arrived, so the bytes stay: a sweep removes what no record names.
         held = _claim(bucket, key, entry, progress)
         if entry.data and held.data != entry.data:
-            _drop(bucket, f"{folder}/{entry.data}")
+            _drop(bucket, f"{place}/{entry.data}")
     return held.record
 
 
 def _bring_bytes(
-    bucket: Bucket, blob: Blob, record: Record, folder: str, *, compress: bool, progress: Progress
+    bucket: Bucket, blob: Blob, record: Record, place: str, *, compress: bool, progress: Progress
 ) -> Entry:
     newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
     packer = Packer(blob, compress=compress)
     if not blob.size:
         return Entry(record, "", packer.frames(), newlines)
-    name = f"{record.ref}.{os.urandom(8).hex()}.{'zst' if packer.form == ZSTD else 'txt'}"
+    ending = "zst" if packer.form == ZSTD else "txt"
     pieces = _watched(packer.pieces(), progress)
     first: list[bytes] = []
     size = 0
@@ -112,24 +112,28 @@ def _bring_bytes(
         if size > PART:
             break
     if size <= PART:
-        name = _put_small(bucket, folder, name, b"".join(first), progress)
+        name = _put_small(bucket, place, record.ref, ending, b"".join(first), progress)
     else:
-        bucket.put_pieces(f"{folder}/{name}", _chain(first, pieces))
+        name = _new_name(record.ref, ending)
+        bucket.put_pieces(f"{place}/{name}", _chain(first, pieces))
     progress.step()
     return Entry(record, name, packer.frames(), newlines)
 
 
-def _put_small(bucket: Bucket, folder: str, name: str, data: bytes, progress: Progress) -> str:
+def _new_name(ref: str, ending: str) -> str:
+    return f"{STORED}/{ref}.{os.urandom(8).hex()}.{ending}"
+
+
+def _put_small(bucket: Bucket, place: str, ref: str, ending: str, data: bytes, progress: Progress) -> str:
     """Put the bytes under a name that nobody has, in one request; the name they got."""
     for _ in range(SENDS):
+        name = _new_name(ref, ending)
         progress.step(len(data) / TAIL_BYTES)
         try:
-            bucket.create(f"{folder}/{name}", data)
+            bucket.create(f"{place}/{name}", data)
         except Taken:
             # Nobody else makes this name: either an earlier try of ours was heard and its answer lost, or it was garbled.
-            if not bucket.holds(f"{folder}/{name}", data):
-                ref, _, ending = name.rsplit(".", 2)
-                name = f"{ref}.{os.urandom(8).hex()}.{ending}"
+            if not bucket.holds(f"{place}/{name}", data):
                 continue
         return name
     raise StoreError(f"{bucket.url}: what arrived is not what was sent, {SENDS} times")
@@ -170,7 +174,11 @@ def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress) -> Entry:
             if isinstance(held, Entry) and held.data == entry.data and held.record == entry.record:
                 return held  # our own request was heard, and its answer was lost on the way
             # A record can outlive its bytes (a bucket's own rules, somebody's hand): then ours take their place.
-            made = _join(held, entry) if isinstance(held, Entry) and _has_bytes(bucket, key, held) else entry
+            made = (
+                _join(held, entry)
+                if isinstance(held, Entry) and _has_bytes(bucket, place_of(entry.record.scope), held)
+                else entry
+            )
             if isinstance(held, Entry) and made.record == held.record and made.data == held.data:
                 return held
         try:
@@ -193,9 +201,9 @@ def _look(bucket: Bucket, key: str, ref: str) -> tuple[Found, Entry | Tombstone 
     return found, None
 
 
-def _has_bytes(bucket: Bucket, key: str, held: Entry) -> bool:
+def _has_bytes(bucket: Bucket, place: str, held: Entry) -> bool:
     """Return whether the bytes that a record names are there."""
-    return not held.data or bucket.size(f"{key.rpartition('/')[0]}/{held.data}") == held.frames.stored
+    return not held.data or bucket.size(f"{place}/{held.data}") == held.frames.stored
 
 
 def _join(held: Entry, new: Entry) -> Entry:

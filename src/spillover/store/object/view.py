@@ -8,8 +8,8 @@ from spillover.errors import StoreError
 from spillover.store.base import unknown
 from spillover.store.object.bucket import Bucket, Denied, Missing, Taken
 from spillover.store.object.entry import SMALLEST, Entry, Tombstone, decode, with_record
-from spillover.store.object.keys import OUTPUTS, READ, Name, is_record, outputs_of, place_of, record_key
-from spillover.store.object.listing import list_all
+from spillover.store.object.keys import Name, is_record, place_of, read_key, record_key
+from spillover.store.object.listing import list_records
 from spillover.store.object.upload import TRIES
 from spillover.store.scope import EVERY, covers
 
@@ -40,14 +40,11 @@ class View:
 
     def listed(self, ref: str = "") -> Iterator[tuple[datetime, str]]:
         """Yield when each record in view was changed, and its key; with a ref, of those that it may be the start of, and others."""
-        place = place_of(self.scope)
         alone = self.scope.startswith("/")  # a folder has nothing below it
-        prefix = f"{place}/{OUTPUTS}" if alone else place
-        after = f"{prefix}/{ref}" if alone and "-" in ref else None
-        found = list_all(self.bucket, prefix) if after is None else self.bucket.list(prefix, after=after)
-        for key, size, changed in found:
-            if after is not None and not key.startswith(after):
-                return
+        begin = (
+            ref if "-" in ref else ""
+        )  # what else names an output are digits of its hash, behind the name of any tool
+        for key, size, changed in list_records(self.bucket, place_of(self.scope), begin, alone=alone):
             if size >= SMALLEST and is_record(key):
                 yield changed, key
 
@@ -102,8 +99,8 @@ class View:
             self.bucket.replace(record_key(record.scope, record.ref), Tombstone(record.sha256).encode(), entry.tag)
         except (Taken, Missing):
             return False
-        folder = outputs_of(record.scope)
-        self.bucket.delete([f"{folder}/{entry.data}"] * bool(entry.data) + [f"{folder}/{record.ref}{READ}"])
+        data = [f"{place_of(record.scope)}/{entry.data}"] * bool(entry.data)
+        self.bucket.delete([*data, read_key(record.scope, record.ref, entry.data)])
         return True
 
     def remove_any(self, entry: Entry) -> None:
