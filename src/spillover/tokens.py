@@ -83,7 +83,7 @@ _times: dict[tuple[Counter, float], Counter] = {}
 
 
 def estimate(text: str) -> int:
-    """Estimate how many o200k tokens a text has. Never more than its bytes; a longer text never has fewer."""
+    """Estimate how many o200k tokens a text has. Never more than its bytes, and never less for a longer text."""
     data = text.encode("utf-8", "replace")
     size = len(data)
     # All bytes as one number: a shift by a byte lays what each leaves open over what its follower asks for.
