@@ -46,9 +46,9 @@ class Budget:
         budget = Budget(200_000, tokenizer="model:claude-sonnet-4")
         budget.add("system", prompt)
         clip = budget.clipper(clipper, call_id=call.id).clip(output)     # a limit by how full the window is
-        budget.add("tool_results", clip.text, call_id=call.id)           # what it took; the rest of the promise is free again
+        budget.add("tool_results", clip.text, call_id=call.id)           # what it used; the rest of the promise is free again
 
-    Tied to a Clipper, it does both by itself: `Clipper(Limits(tokens=4_000), budget=budget)`.
+    Passed to a Clipper, it does both automatically: `Clipper(Limits(tokens=4_000), budget=budget)`.
 
     A limit that you set is a ceiling: a call gets all of it or less, never more. What is promised to a call is set aside until
     the call adds its result, so two calls at the same time are not promised the same tokens. The same call gets the same limit
@@ -96,18 +96,18 @@ class Budget:
 
     @property
     def window(self) -> int:
-        """How many tokens there are in all; `resize` changes it."""
+        """The size of the window in tokens; `resize` changes it."""
         return self._window
 
     @property
     def components(self) -> dict[str, int]:
-        """The tokens used, by where they are from: system, user, assistant, tool_results."""
+        """The tokens used, by component: system, user, assistant, tool_results."""
         with self._lock:
             return dict(self._used)
 
     @property
     def used(self) -> int:
-        """The tokens used, of all components."""
+        """The tokens used by all components."""
         return sum(self.components.values())
 
     @property
@@ -124,7 +124,7 @@ class Budget:
 
     @property
     def usage(self) -> float:
-        """The share of the window that is used; above 1 when more came in than it holds."""
+        """The share of the window that is used; above 1 if more was added than it holds."""
         with self._lock:
             return sum(self._used.values()) / self._window
 
@@ -163,11 +163,11 @@ class Budget:
         return await asyncio.to_thread(self.count, text)
 
     def add(self, component: Component, what: str | int, *, call_id: str | None = None) -> int:
-        """Count a text, or so many tokens, as used. With the id of a call, what was promised to it is settled by this."""
+        """Count a text, or a number of tokens, as used. With the id of a call, this also settles what was promised to it."""
         return self._change(component, self._tokens(component, what), settled=call_id)
 
     def deduct(self, component: Component, what: str | int) -> int:
-        """Take a text, or so many tokens, out again, as after a compaction; at most what there is. Returns how many went."""
+        """Subtract a text, or a number of tokens, e.g. after a compaction, but never more than there is. Returns how many tokens."""
         return -self._change(component, -self._tokens(component, what))
 
     def limits(
@@ -201,12 +201,12 @@ class Budget:
         call_id: str | None = None,
         max_tokens: int | None = None,
     ) -> AnyClipper:
-        """Return the Clipper for one call: that of the tool, with `limits` for its limits, and no trigger above them."""
+        """Return the Clipper for one call: the one for this tool, with the limits of `limits()` and no trigger above them."""
         chosen = replace(clipper.for_tool(tool), budget=None)
         return chosen.with_limits(self.limits(chosen.limits, call_id=call_id, max_tokens=max_tokens))
 
     def release(self, call_id: str) -> None:
-        """Free what was promised to a call that will add nothing, as after a failure."""
+        """Free what was promised to a call that will add nothing, e.g. after a failure."""
         with self._lock:
             self._promised.pop(call_id, None)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Capture:
-    """`write(chunk, stream="stderr")` as often as needed, then `.clip`. Leaving a `with` by an exception keeps nothing."""
+    """`write(chunk, stream="stderr")` as often as needed, then `.clip`. If an exception ends the `with` block, nothing is kept."""
 
     def __init__(self, choices: Choices, call_id: str | None = None) -> None:
         self._choices = choices
@@ -26,18 +26,18 @@ class Capture:
         self._dropped = False
 
     def write(self, chunk: Chunk, stream: str = "stdout") -> int:
-        """Take the next piece; gives back how much of it was taken, as files do."""
+        """Add the next piece. Like a file, this returns how much was written."""
         if self._clip is not None or self._dropped:
             raise UsageError("this capture has ended; start another one.")
         self._intake.write(as_bytes(chunk), stream)
         return len(chunk)
 
     def flush(self) -> None:
-        """Do nothing: a capture has no buffer, and this lets it stand in for a file."""
+        """Do nothing: a capture has no buffer. It can be used like a file."""
 
     @property
     def clip(self) -> Clip:
-        """What the model gets. Asking for it ends the capture."""
+        """What the model gets. Reading this ends the capture."""
         if self._dropped:
             raise UsageError("this capture ended with an exception, and kept nothing.")
         if self._clip is None:

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_TOOL = "tool"
-#: Whether secrets are covered: not at all, in what a model reads, or in what is stored as well.
+#: Where secrets are covered: nowhere, in what a model reads, or in what is stored as well.
 REDACT = ("off", "shown", "stored")
 _DEFAULT_STORE: Any = default_store  # Any, so that a checker lets the descriptor have it
 #: How much of each end of an output a cut looks at, at least and at most.
@@ -96,15 +96,15 @@ class Choices:
     tool: str = DEFAULT_TOOL
     cap: int = CAP
     wording: Wording | Form = WORDING
-    notice: NoticePlace = "inside"  # "outside": the words come on top of the limits; for profiles
-    scope: str | None = None  # whose outputs: "tenant/project/session"; None: those of the current project
-    raw: bool = False  # shown as it came, not cleaned of control codes and progress frames
+    notice: NoticePlace = "inside"  # "outside": the notice comes on top of the limits; for profiles
+    scope: str | None = None  # the scope of the outputs, "tenant/project/session"; None: the current project
+    raw: bool = False  # show control codes and progress frames as they are
     redact: Redact = "off"  # "shown": secrets are covered in what a model reads; "stored": in what is stored, too
-    query: str = ""  # what the caller wants to know: raises what answers it
-    worth: float = DEFAULT_WORTH  # below this expected worth per token nothing more is shown; 0 fills the limits
+    query: str = ""  # what the caller wants to know; lines that answer it are preferred
+    worth: float = DEFAULT_WORTH  # stop when the rest is less likely than this to be needed; 0 fills the limits
     since: str = "auto"  # compare with this run: "last", "good" (exit code 0), a ref, "off"; "auto": see `spill run`
-    budget: Pool | None = None  # the Budget that every call takes its tokens from, and adds its result to
-    stats: bool | None = None  # what is in the journal: True all, False nothing, None what is cut and fetched back
+    budget: Pool | None = None  # a Budget that limits every call, and counts its result
+    stats: bool | None = None  # what the journal gets: True all, False nothing, None what is cut or fetched back
     _count: Callable[[str], int] = field(init=False, repr=False, compare=False)
     _ways: tuple[Hint, ...] = field(init=False, repr=False, compare=False)
 
@@ -164,9 +164,7 @@ class Choices:
         for name in SMALLEST:
             low, high = getattr(self.limits, name), getattr(self.trigger, name)
             if low is not None and high is not None and high < low:
-                raise UsageError(
-                    f"trigger has {high:,} {name}, the limits {low:,}; the trigger must not be the smaller one."
-                )
+                raise UsageError(f"trigger has {high:,} {name}, the limits {low:,}; the trigger must not be smaller.")
 
     def _check_room(self) -> None:
         """Raise a UsageError where the shortest notice does not fit, by a counter of your own too."""
@@ -194,7 +192,7 @@ class Choices:
         )
         if needed + needed // 4 > limit:
             raise UsageError(
-                f"Limits(tokens={limit}) leaves no room for the notice by your counter; use {needed + needed // 4} or more."
+                f"Limits(tokens={limit}) leaves no room for the notice, as your tokenizer counts; use {needed + needed // 4} or more."
             )
 
     def wanted(self, command: str = "", name: str = "") -> Wanted:
@@ -207,14 +205,14 @@ class Choices:
 
     @property
     def outputs(self) -> Scoped:
-        """The store as the scope sees it: what all reading and writing goes through."""
+        """The store, limited to the scope; all reading and writing goes through it."""
         from spillover.store.scoped import Scoped  # nothing of it is wanted before something overflows
 
         return Scoped(self.store, self.scope)
 
     @property
     def form(self) -> Form | None:
-        """The words of another system, where they are not ours."""
+        """The words of another system, if a profile is used."""
         return None if isinstance(self.wording, Wording) else self.wording
 
     def seen(self, data: bytes) -> str:
@@ -232,13 +230,13 @@ class Choices:
         return (text if self.raw else keep_line_ends(text, data)), frames
 
     def cover(self, data: bytes) -> bytes:
-        """Return the bytes without the secrets in them, as long as they were."""
+        """Return the bytes with secrets covered; the length does not change."""
         from spillover.secrets.outputs import cover  # wanted only by those who choose it
 
         return cover(data)[0]
 
     def cover_text(self, text: str) -> str:
-        """Return a text without the secrets in it, as long as it was."""
+        """Return a text with secrets covered; the length does not change."""
         if self.redact == "off":
             return text
         return self.cover(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
@@ -256,7 +254,7 @@ class Choices:
         return may_hold(text) if self.wording is WORDING else not self.raw and self.form is None
 
     def guard(self) -> Guard | None:
-        """Return what marks text that reads like a notice of ours and is not; None where the words are another system's, or shown raw."""
+        """Return the function that marks tool text imitating our notices; None for profiles and raw output."""
         if self.raw or not isinstance(self.wording, Wording):
             return None
         return Guard(self._notices, () if self.wording is WORDING else self.wording.openings)
@@ -270,7 +268,7 @@ class Choices:
         return () if record is None else record.notices
 
     def for_answers(self) -> Self:
-        """Return the choices for reading back: our own wording, inside the limits, or inside as much as that needs."""
+        """Return the choices for reading a stored output: our own wording, and limits that are large enough for it."""
         if self.form is None:
             return self
         return replace(
@@ -278,12 +276,12 @@ class Choices:
         )
 
     def with_limits(self, limits: Limits) -> Self:
-        """Return the choices with these limits, and no trigger that lets more tokens through."""
+        """Return the choices with these limits, and without a trigger that would let more tokens through."""
         trigger = replace(self.trigger, tokens=limits.tokens) if self.trigger else None
         return replace(self, limits=limits, trigger=trigger)
 
     def within_budget(self, call_id: str | None = None) -> Self:
-        """Return the choices for one call: the budget, where there is one, may leave it less than the limits."""
+        """Return the choices for one call; a budget may lower its limits."""
         if self.budget is None:
             return self
         try:
@@ -292,23 +290,23 @@ class Choices:
             return self
 
     def spend(self, text: str, call_id: str | None = None) -> None:
-        """Add what the model gets to the budget, where there is one."""
+        """Add what the model gets to the budget, if there is one."""
         if self.budget is not None:
             self.budget.add("tool_results", text, call_id=call_id)
 
     @property
     def count(self) -> Callable[[str], int]:
-        """Tokens of a text, as chosen."""
+        """The function that counts the tokens of a text."""
         return self._count
 
     @property
     def byte_bound(self) -> bool:
-        """Whether a token has at least one byte by this counter."""
+        """Whether this counter never counts more tokens than bytes."""
         return at_most_bytes(self._count)
 
     @property
     def ways(self) -> tuple[Hint, ...]:
-        """What the reader has to go back with."""
+        """The hints: how the reader can read the rest."""
         return self._ways
 
     @property
@@ -341,7 +339,7 @@ class Choices:
         return self if tool == self.tool else replace(self, tool=tool)
 
     def asking(self, query: str | None) -> Self:
-        """Return the choices for a call with a query of its own; without one, the same choices."""
+        """Return the choices for a call with its own query; without one, the same choices."""
         return self if not query or query == self.query else replace(self, query=query)
 
     @property
@@ -350,11 +348,11 @@ class Choices:
         return self.since not in ("off", "auto") and self.form is None
 
     def telling_since(self, since: str | None) -> Self:
-        """Return the choices for a call that is compared with an earlier one; None leaves what was chosen."""
+        """Return the choices for a call that is compared with an earlier run; None changes nothing."""
         return self if since is None or since == self.since else replace(self, since=since)
 
     def for_command(self, command: str | Sequence[str] | None) -> Self:
-        """Return the choices for what a command prints, a line of shell or its words: a rule, or a form, may know it.
+        """Return the choices for a command, given as a shell line or as words; a rule or a profile may have others for it.
 
         A rule for a command (`npm *`) is stronger than one for the tool that runs it.
         """
@@ -380,7 +378,7 @@ class Choices:
 
     @property
     def warning(self) -> str | None:
-        """What a form has to say of a command before it runs, see `for_command`."""
+        """What a profile says about a command before it runs; see `for_command`."""
         return None if self.form is None else self.form.warning
 
     def _apply_rule(self, rule: Mapping[str, Any], **more: Any) -> Self:

@@ -32,7 +32,7 @@ TOOL_NAMES = ("read_output", "grep_output", "outline_output", "list_outputs")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clipper(Choices):
-    """All choices in one frozen object. A rule for one tool is `replace(clipper, keep="tail")`."""
+    """All options in one immutable object. To change one, make a copy: `replace(clipper, keep="tail")`."""
 
     if TYPE_CHECKING:  # mypy forgets the descriptor of a field that is inherited
         store: StoreLike = field(default_factory=_DEFAULT_STORE)
@@ -87,7 +87,7 @@ class Clipper(Choices):
         return await asyncio.to_thread(pipeline.settle, intake, choices, call_id=call_id)
 
     def capture(self, *, tool: str | None = None, call_id: str | None = None, query: str | None = None) -> Capture:
-        """Return a Capture, for producers that push: `write(chunk, stream="stderr")`, then `.clip`."""
+        """Return a Capture for output that is written piece by piece: `write(chunk, stream="stderr")`, then `.clip`."""
         from spillover.capture import Capture
 
         return Capture(self.for_tool(tool).asking(query), call_id)
@@ -95,7 +95,7 @@ class Clipper(Choices):
     def clip_streams(
         self, *, tool: str | None = None, call_id: str | None = None, query: str | None = None, **streams: Source
     ) -> Clip:
-        """Clip both streams of a command, `stdout=` and `stderr=`: labelled, one budget, stderr first when room is short."""
+        """Clip the streams of a command, `stdout=` and `stderr=`, under one budget; stderr comes first when room is short."""
         from spillover.blocks.streams import clip_streams
 
         return clip_streams(streams, self.for_tool(tool).asking(query), call_id=call_id)
@@ -103,7 +103,7 @@ class Clipper(Choices):
     def clip_blocks(
         self, blocks: Sequence[Any], *, tool: str | None = None, call_id: str | None = None, query: str | None = None
     ) -> Blocks:
-        """Clip the blocks of a result, or whole messages: their texts share one budget, media and order stay."""
+        """Clip the blocks of a result, or whole messages: their texts share one budget; media and order do not change."""
         from spillover.blocks.together import clip_blocks
 
         return clip_blocks(blocks, self.for_tool(tool).asking(query), call_id=call_id)
@@ -111,7 +111,7 @@ class Clipper(Choices):
     def clip_many(
         self, outputs: Mapping[Key, Source], *, tools: Mapping[Key, str] | str | None = None
     ) -> dict[Key, Clip]:
-        """Clip the results of parallel calls: one budget, small ones whole, the others share what is left.
+        """Clip the results of parallel calls under one budget: small ones stay whole, the others share the rest.
 
         `tools` names the tool of each output, by its key, or one for all: for the ref, and for its rule.
         """
@@ -185,7 +185,7 @@ class Clipper(Choices):
         query: str | None = None,
         since: str | None = None,
     ) -> Run:
-        """Run a command: `exit_code` as it was, `clip` of what it printed.
+        """Run a command and return its `exit_code` and a `clip` of what it printed.
 
         `since`: told against an earlier run: "last", "good" (the newest run of this command with exit code 0), or a ref.
         `cancel`: a descriptor, or a call, that ends it once it can be read, or is true. `die_with_parent`: it also ends if
@@ -208,7 +208,7 @@ class Clipper(Choices):
         return run(command, choices, call_id=call_id, cancel=cancel, on_progress=on_progress)
 
     async def arun(self, argv: Sequence[str], **options: Any) -> Run:
-        """Run a command from async code, in a thread; cancelling ends the command."""
+        """Run a command from async code, in a thread; cancelling stops the command."""
         from spillover.run.command import in_thread
 
         return await in_thread(lambda cancel: self.run(argv, cancel=cancel, **options))
@@ -242,7 +242,7 @@ class Clipper(Choices):
         fixed: bool = False,
         start: str | int = 1,
     ) -> Clip:
-        """Search a stored output, and count the matches; `start` is the line to start from."""
+        """Search a stored output and count the matches, starting at line `start`."""
         from spillover.retrieve import look
 
         return look.grep(
@@ -256,7 +256,7 @@ class Clipper(Choices):
         return look.outline(self.for_answers(), ref)
 
     def diff(self, ref: str, since: str | None = None) -> Clip:
-        """Compare a stored output with an earlier one; without `since`, with the run before it of the same command.
+        """Compare a stored output with an earlier one; by default, with the previous run of the same command.
 
         Times, durations, addresses, temporary paths and the order of lines are seen through.
         """
@@ -271,7 +271,7 @@ class Clipper(Choices):
         return tools(self.for_answers())
 
     def tool_specs(self, style: SpecStyle = "openai") -> list[dict[str, Any]]:
-        """Return these tools as a request lists them: for chat completions ("openai"), "openai-responses" or "anthropic"."""
+        """Return the schemas of these tools for an API: "openai" (chat completions), "openai-responses" or "anthropic"."""
         from spillover.retrieve.specs import tool_specs
 
         specs = tool_specs(self.tools(), style)
@@ -283,11 +283,11 @@ class Clipper(Choices):
         return specs
 
     def handles(self, name: str) -> bool:
-        """Return whether `dispatch` answers calls of this name: it is one of our tools."""
+        """Return whether this is one of our tools, so that `dispatch` answers calls of it."""
         return name in TOOL_NAMES
 
     def dispatch(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Answer:
-        """Answer a model's call of one of these tools: `text` to send back, and `is_error`.
+        """Answer a model's call of one of these tools: the `text` to send back, and `is_error`.
 
         Never raises: what is wrong with the call is said, with an example, and fits.
         """
@@ -296,7 +296,7 @@ class Clipper(Choices):
         return dispatch(self.for_answers(), name, arguments)
 
     async def adispatch(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Answer:
-        """Answer a model's call from async code: the same, in a thread."""
+        """Answer a model's call from async code, in a thread."""
         import asyncio  # whoever awaits has it already
 
         return await asyncio.to_thread(self.dispatch, name, arguments)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 
 class SpilloverError(Exception):
-    """The base of everything raised here on purpose."""
+    """The base class of all our exceptions."""
 
 
 class UsageError(SpilloverError, ValueError):
@@ -35,7 +35,7 @@ class RefError(SpilloverError, LookupError):
 
 
 class StoreError(SpilloverError, OSError):
-    """The store could not take or give an output."""
+    """The store could not save or return an output."""
 
 
 class MissingExtraError(SpilloverError, ImportError):

@@ -30,7 +30,7 @@ BYTES_WITHOUT_LIMIT = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a text is, in every unit we know."""
+    """The size of a text, in every unit."""
 
     lines: int = 0
     bytes: int = 0
@@ -40,7 +40,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much may reach the model: any of the four, and all that are set hold. `Limits()` is the default set."""
+    """How much may reach the model. Set any of the four; all that are set apply. `Limits()` has the defaults."""
 
     lines: int | None = None
     bytes: int | None = None
@@ -70,7 +70,7 @@ class Limits:
                 yield name, value
 
     def check_room(self) -> None:
-        """Raise a UsageError where a notice would not fit."""
+        """Raise a UsageError if a notice would not fit."""
         for name, value in self.given():
             if value < SMALLEST[name]:
                 raise UsageError(f"Limits({name}={value}) leaves no room for the notice; use {SMALLEST[name]} or more.")
@@ -107,12 +107,12 @@ class Limits:
         return max(full, tokens / self.tokens)
 
     def lower(self, other: Limits) -> Limits:
-        """Return the lower of each of two sets of limits; one that only one of them sets holds."""
+        """Return the lower of each limit in two sets; a limit that only one of them has is kept."""
         both = [*self.given(), *other.given()]
         return Limits(**{name: min(value for own, value in both if own == name) for name, _ in both})
 
     def without(self, text: str, count: Callable[[str], int]) -> Limits | None:
-        """Return the limits less what a text of whole lines takes; None where that leaves too little for an answer."""
+        """Return the limits minus the size of a text of whole lines; None if too little is left for an answer."""
         taken = {"lines": count_lines(text), "bytes": len(text.encode("utf-8", "surrogatepass")), "chars": len(text)}
         if self.tokens is not None:
             taken["tokens"] = count(text) + 1  # two texts that meet may count one more than each alone

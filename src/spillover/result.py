@@ -34,7 +34,7 @@ class Clip:
     text: str
     outcome: Outcome = "whole"
     ref: str | None = None  # names the stored output; None when nothing was stored
-    path: str | None = None  # a file that holds it, where there is one
+    path: str | None = None  # the file that holds it, if there is one
     reason: str | None = None  # why it is lost, stored in part, or kept on this machine only
     sha256: str | None = None  # of what is stored
     why: tuple[Reason, ...] = ()  # for each part that is shown for a reason, the reason
@@ -50,7 +50,7 @@ class Clip:
 
     @property
     def limits(self) -> Limits | None:
-        """The limits it was held against, those of a rule or a budget included; None where no Clipper made it."""
+        """The limits that applied, including those of a rule or a budget; None if no Clipper made this."""
         return self._limits
 
     @property
@@ -65,7 +65,7 @@ class Clip:
 
     @property
     def kind(self) -> str:
-        """What the output was taken for: "log", "json", "ndjson", "csv", "tsv", "diff", "html", "xml", "search", "source", "page", "prose", "repr" or "blob"."""
+        """What the output was recognized as: "log", "json", "ndjson", "csv", "tsv", "diff", "html", "xml", "search", "source", "page", "prose", "repr" or "blob"."""
         if self._kind:
             return self._kind
         from spillover.intake.blob import Held
@@ -89,7 +89,7 @@ class Clip:
 
     @property
     def hidden(self) -> tuple[tuple[int, int], ...]:
-        """The line ranges of which the model can see nothing."""
+        """The line ranges that are hidden completely."""
         edges = [0, *(edge for first, last in self.ranges for edge in (first, last)), self.total.lines + 1]
         pairs = zip(edges[::2], edges[1::2], strict=True)
         return tuple((before + 1, after - 1) for before, after in pairs if after - before > 1)

@@ -38,7 +38,7 @@ __all__ = [
 
 
 def peak_memory() -> int:
-    """Return the peak memory of this process in bytes, without that of its parent."""
+    """Return the peak memory of this process in bytes, not counting its parent."""
     status = Path("/proc/self/status")
     if status.exists():  # getrusage includes what the parent had when it forked
         return next(int(line.split()[1]) << 10 for line in status.read_text().splitlines() if line.startswith("VmHWM"))

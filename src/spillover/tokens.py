@@ -85,7 +85,7 @@ _times: dict[tuple[Counter, float], Counter] = {}
 
 
 def estimate(text: str) -> int:
-    """Estimate how many o200k tokens a text has. Never more than its bytes; a longer text never has fewer."""
+    """Estimate how many o200k tokens a text has. Never more than its bytes, and never less for a longer text."""
     data = text.encode("utf-8", "replace")
     size, bits = len(data), 0
     # Many bytes as one number each: what they leave open over what their followers ask for.

@@ -9,17 +9,17 @@ from typing import IO, Literal
 from spillover.select.span import Span
 from spillover.view.document import Document
 
-#: What became of an output: it fitted; it was cut and kept; it was cut and could not be kept.
+#: What happened to an output: it fitted; it was cut and kept; it was cut and could not be kept.
 Outcome = Literal["whole", "stored", "lost"]
 #: Which part survives a cut, as a word.
 Keep = Literal["auto", "signal", "head", "ends", "tail"]
-#: Where the notice stands: inside the limits, or on top of them (for the forms of profiles).
+#: Whether the notice counts towards the limits, or comes on top of them (for profiles).
 NoticePlace = Literal["inside", "outside"]
-#: Whether secrets are covered: not at all, in what a model reads, or in what is stored as well.
+#: Where secrets are covered: nowhere, in what a model reads, or in what is stored as well.
 Redact = Literal["off", "shown", "stored"]
-#: How `tool_specs` lists tools: for OpenAI's chat completions, for its responses, or for Anthropic.
+#: The API that `tool_specs` writes schemas for: OpenAI chat completions, OpenAI responses, or Anthropic.
 SpecStyle = Literal["openai", "openai-responses", "anthropic"]
-#: A hint by its name. Those with names of tools in them are `file_tools("Read", "Grep")` and `sub_agent("Task")`.
+#: The name of a hint. For hints that contain tool names, use `file_tools("Read", "Grep")` and `sub_agent("Task")`.
 HintName = Literal["cli", "tools", "path", "files", "agent", "none"]
 #: A piece of an output.
 Chunk = str | bytes | bytearray | memoryview
@@ -29,5 +29,5 @@ Source = Chunk | PathLike[str] | IO[str] | IO[bytes] | Iterable[Chunk]
 AsyncSource = Source | AsyncIterable[Chunk]
 #: How full the limits are with these spans, the notice and the gap markers around them; above 1 they do not fit.
 Fill = Callable[[Sequence[Span]], float]
-#: A `keep` of your own: an output and the measure of what fits in, spans out.
+#: Your own `keep`: a function from an output and a measure of what fits to the spans to show.
 Selector = Callable[[Document, Fill], Sequence[Span]]

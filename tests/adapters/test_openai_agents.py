@@ -212,7 +212,7 @@ def test_a_tool_that_promises_json_is_refused_with_an_explanation(clipper):
         """Get a row."""
         return Row(text="")
 
-    with pytest.raises(UsageError, match="promises JSON"):
+    with pytest.raises(UsageError, match="has a JSON schema for its output"):
         bound_tools([row], clipper)
     alone = Clipper(LIMITS, store=MemoryStore(), rules={"row": {"clip": False}})
     assert bound_tools([row], alone) == [row]

@@ -169,5 +169,5 @@ def test_gc_of_one_scope_leaves_the_others_alone(machine, s3):
     assert len(machine("two", "list", "--json", "--scope", "acme").json) == 2
     assert len(machine("two", "list", "--json", "--scope", "other").json) == 2
     refused = machine("two", "gc", "--scope", "acme", "--store", "folder")
-    assert (refused.returncode, "--scope is for a bucket" in refused.stderr) == (2, True)
+    assert (refused.returncode, "--scope works only with a bucket" in refused.stderr) == (2, True)
     assert "Nothing is stored in scope nobody." in machine("two", "list", "--scope", "nobody").stdout

@@ -111,8 +111,8 @@ WRONG = [
     (["help", "gerp"], "unknown command 'gerp'. Did you mean `spill help grep`?"),
     (["completion", "tcsh"], "use bash, zsh, fish"),
     # too few, too many
-    (["run"], "run what? Write e.g. `spill run -- make -j8`."),
-    (["run", "--"], "run what? Write e.g. `spill run -- make -j8`."),
+    (["run"], "missing COMMAND, e.g. `spill run -- make -j8`."),
+    (["run", "--"], "missing COMMAND, e.g. `spill run -- make -j8`."),
     (["read"], "missing REF"),
     (["show"], "name one output: `spill show REF`, or `spill show --last [WORD ...]`"),
     (["show", "a", "--last", "b"], "name one output"),

@@ -61,14 +61,14 @@ def test_json_does_not_change_the_exit_code(spill):
 def test_time_that_is_up_is_said_on_stderr(spill):
     said = spill("run", "--timeout", "1", "--", "sh", "-c", "echo said; sleep 60")
     assert (said.returncode, said.stdout) == (124, "said\n")
-    assert said.stderr == "spill: sh took longer than --timeout 1s and was ended\n"
+    assert said.stderr == "spill: sh took longer than --timeout 1s and was stopped\n"
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ([], "run what? Write e.g. `spill run -- make -j8`"),
-        (["--"], "run what?"),
+        ([], "missing COMMAND, e.g. `spill run -- make -j8`"),
+        (["--"], "missing COMMAND"),
         (["--timeout", "0", "true"], "leaves no time"),
         (["--timeout", "nan", "true"], "is not a time; use e.g. 90"),
         (["--timeout", "soon", "true"], "is not a time; use e.g. 90"),

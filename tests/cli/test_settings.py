@@ -147,8 +147,8 @@ def test_doctor_json_has_every_check(spill):
 @pytest.mark.parametrize(
     ("program", "why"),
     [
-        ("raise ImportError('no such\\nlibrary')", "(it is installed and cannot be loaded: no such library)"),
-        ("", "(what is found under this name is something else: "),
+        ("raise ImportError('no such\\nlibrary')", "(it is installed but cannot be loaded: no such library)"),
+        ("", "(something else has this name: "),
     ],
 )
 def test_doctor_finds_a_library_that_is_there_and_of_no_use(spill, tmp_path, program, why):
@@ -234,5 +234,5 @@ def test_a_store_that_cannot_be_opened_is_named_with_the_next_step(spill, tmp_pa
 
 @pytest.mark.parametrize(("variable", "name"), [("GEMINI_CLI", "Gemini CLI"), ("QWEN_CODE", "Qwen Code")])
 def test_an_agent_that_cuts_nothing_is_named_by_config(spill, variable, name):
-    assert f"{name} runs this shell." in spill("config", env={variable: "1"}).stdout
+    assert f"This shell was started by {name}," in spill("config", env={variable: "1"}).stdout
     assert name not in spill("config").stdout

@@ -56,7 +56,7 @@ def test_trust_says_what_it_allows_and_records_it(spill, project):
     first, *rest, last = said.stdout.splitlines()
     assert first == f"{project}/spillover.toml is trusted as it is now. Beyond lowering limits, it sets:"
     assert sorted(rest) == sorted(f"  {one}" for one in ALLOWS)
-    assert "When it changes, it has to be trusted again." in last
+    assert "If it changes, you have to trust it again." in last
     facts = spill("config", "--json", cwd=project).json
     assert facts["ignored"] == []
     assert facts["tokens"] == {"value": 99_000, "origin": f"{project}/spillover.toml"}

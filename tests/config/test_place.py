@@ -72,9 +72,9 @@ def test_a_store_is_itself():
         ("gs:///", "names no bucket"),
         (
             "ftp://host/x",
-            "is not a store we know; use the path of a folder, or file://, memory://, s3://, gs://, az://.",
+            "is not a known kind of store; use the path of a folder, or file://, memory://, s3://, gs://, az://.",
         ),
-        ("memory://x", "is not a store we know"),
+        ("memory://x", "is not a known kind of store"),
         ("s3:/bucket/x", "is not a URL; use s3://bucket/x, or ./s3:/bucket/x for a folder of that name."),
         ("file://host/x", "does not name a folder of this machine; use file:///absolute/path."),
         ("file://", "does not name a folder"),

@@ -97,7 +97,7 @@ def test_a_command_that_ignores_sigterm_is_killed_at_its_timeout_and_its_output_
     process = started(f"trap '' TERM; {UP} echo said; echo up >&9; wait; sleep 60", "--timeout", "1")
     out, err = process.communicate()
     assert (process.returncode, out) == (124, b"said\n")
-    assert err == b"spill: sh took longer than --timeout 1s and was ended\n"
+    assert err == b"spill: sh took longer than --timeout 1s and was stopped\n"
     assert family.all_gone()
 
 

@@ -30,7 +30,7 @@ MARKER = re.compile(
 SAID = {
     rf"Output clipped: {NUMBER} of {NUMBER} lines? shown; {NUMBER} bytes, ~{NUMBER} tokens in all\.": "shown_lines lines bytes tokens",
     rf"Output clipped: {NUMBER} of {NUMBER} bytes shown, in {NUMBER} lines?; ~{NUMBER} tokens in all\.": "shown_bytes bytes lines tokens",
-    rf"Output clipped: control codes only; all {NUMBER} lines? shown, {NUMBER} bytes as it came\.": "lines bytes",
+    rf"Output clipped: control codes only; all {NUMBER} lines? shown, {NUMBER} bytes in all\.": "lines bytes",
     rf"Output clipped: {NUMBER} overwritten frames? left out\.": "frames",
     rf"Clipped: {NUMBER} of {NUMBER} lines? shown\.": "shown_lines lines",
 }
@@ -215,7 +215,7 @@ BY_EYE = [
         "ends",
         Limits(bytes=400),
         "\x1b[31m\x1b[0m" * 100 + "ok\n",
-        "[Output clipped: control codes only; all 1 line shown, 903 bytes as it came. Full output: REF]",
+        "[Output clipped: control codes only; all 1 line shown, 903 bytes in all. Full output: REF]",
         "ok\n",
     ),
     (

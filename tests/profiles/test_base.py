@@ -54,8 +54,8 @@ def test_a_name_that_is_none_is_said():
         ("Not a directory: /tmp/a/b", "Not a directory: its folder"),
         ("Not a directory: /tmp/a b/c d/e", "Not a directory: its folder"),
         (
-            "/tmp/a b/c is not a folder, and no symlink is followed",
-            "its folder is not a folder, and no symlink is followed",
+            "/tmp/a b/c is not a folder, and symlinks are not followed",
+            "its folder is not a folder, and symlinks are not followed",
         ),
         (
             "other users can write to /t/x; run `chmod go-w` on it",

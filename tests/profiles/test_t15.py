@@ -178,7 +178,7 @@ def elsewhere(folder):
 
 
 @pytest.mark.parametrize(
-    ("made_by", "why"), [(nobody, "belongs to another user"), (elsewhere, "no symlink is followed")]
+    ("made_by", "why"), [(nobody, "belongs to another user"), (elsewhere, "symlinks are not followed")]
 )
 @pytest.mark.parametrize("style", t15.STYLES)
 def test_a_folder_that_somebody_else_made_first_is_not_used_and_no_path_is_named(

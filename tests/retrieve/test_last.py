@@ -273,7 +273,7 @@ def test_what_cannot_be_noted_changes_nothing_and_is_logged(tmp_path, caplog):
     clipper = Clipper(Limits(bytes=500), store=DirStore(tmp_path / "store"))
     ran = run(clipper, "echo fine; exit 4")
     assert (ran.exit_code, ran.clip.text, ran.clip.outcome, ran.clip.reason) == (4, "fine\n", "whole", None)
-    assert "a run was not noted" in caplog.text
+    assert "a run could not be recorded" in caplog.text
 
 
 def test_the_answer_with_the_age_is_within_every_limit(clipper):

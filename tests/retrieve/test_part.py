@@ -55,7 +55,7 @@ def test_it_can_be_searched_and_outlined(clipper, ref):
 
 
 def test_a_pointer_to_nothing_says_what_is_there(clipper, ref):
-    with pytest.raises(UsageError, match="beside it there are stdout"):
+    with pytest.raises(UsageError, match="the keys there are stdout"):
         clipper.read(f"{ref}#/out")
     with pytest.raises(UsageError, match="not a JSON pointer"):
         clipper.read(ref, pointer="stdout")

@@ -336,3 +336,12 @@ def test_names_that_sound_like_failures_leave_the_room_to_one(shown):
     assert "test_rates FAILED\nE   AssertionError: rate is 3, expected 4" in clip.text
     for often in ("signal-exit", "backtrace", "not found", "DeprecationWarning"):
         assert 0 < clip.text.count(often) < 5
+
+
+@pytest.mark.parametrize("tokens", range(150, 320, 25))
+def test_an_error_is_shown_within_any_small_limit(tokens):
+    """Once, with 200 to 290 tokens, no room that fits was found in ten tries, and both ends were shown instead."""
+    log = [f"cc -Werror -c -o mod_{n}.o mod_{n}.c" for n in range(3_000)]
+    log[1_700] += "\nmod_1700.c:12:5: error: expected ';' before '}' token\n   12 | int main("
+    clip = Clipper(Limits(tokens=tokens), store=MemoryStore(), hints="tools").clip("\n".join(log))
+    assert "error: expected ';'" in clip.text

@@ -283,7 +283,7 @@ def file_as_temp(root):
     [
         (in_the_way, "Not a directory: "),
         (file_as_parent, "Not a directory: |File exists: "),
-        (symlink, "store is a symlink, and none is followed here; use a real folder"),
+        (symlink, "store is a symlink, and symlinks are not followed here; use a real folder"),
         (dangling, "is a symlink"),
         (foreign_files, "holds files that are not ours. Name a folder that is empty or not there yet"),
         (writable_by_others, "other users can write to .*; run `chmod go-w` on it, or use another folder"),

@@ -47,7 +47,7 @@ def test_when_a_record_is_full_the_oldest_scope_is_dropped_unless_used_within_th
     for number in range(1, MOST):
         full = merge(full, record(f"s/{number}", float(number)))
     assert len(owners(full)) == MOST
-    with pytest.raises(StoreError, match="room for 500 scopes"):
+    with pytest.raises(StoreError, match="already belongs to 500 scopes"):
         merge(full, record("new", float(MOST)))
     later = merge(full, record("new", GRACE_SECONDS + 1.0))
     assert len(owners(later)) == MOST

@@ -291,7 +291,7 @@ def test_a_file_that_is_not_what_its_record_says_is_not_published(root):
     store = DirStore(root)
     writer = store.writer()
     writer.write(b"four")
-    with pytest.raises(StoreError, match="5 bytes were to be stored, and 4 are there"):
+    with pytest.raises(StoreError, match="expected 5 bytes, but 4 were stored"):
         writer.publish(record_of(b"fives"))
     assert refs(store) == set()
     assert os.listdir(root / ".tmp") == []

@@ -256,7 +256,7 @@ def test_what_fits_is_the_very_same_object(clipper, small):
 def test_media_in_a_class_of_its_own_is_left_out_unless_the_caller_says_so(clipper):
     image = Image(b"\x89PNG" * 50_000)
     assert clipper.wrap(returning(image), tool="t")() == (
-        "[Result left out: Image has neither text nor fields that are text. Return text or data, or let it pass as it is: wrap(leave=Image).]"
+        "[Result left out: Image has no text and no text fields. Return text or data, or let it pass unchanged: wrap(leave=Image).]"
     )
     assert clipper.wrap(returning(image), leave=Image)() is image
     assert clipper.wrap(returning([image, "words"]), leave=(Image, Plain))() == [image, "words"]

@@ -69,8 +69,8 @@ def _bound_tool(tool: Tool, clipper: Clipper) -> Tool:
     if isinstance(tool, FunctionTool):
         if tool.output_json_schema is not None:
             raise UsageError(
-                f"{tool.name} promises JSON by a schema, which a clip is not; "
-                f'leave it alone by a rule: rules={{"{tool.name}": {{"clip": False}}}}.'
+                f"{tool.name} has a JSON schema for its output, which a clip would not match; "
+                f'exclude it with a rule: rules={{"{tool.name}": {{"clip": False}}}}.'
             )
         bounded = copy.copy(tool)
         bounded.on_invoke_tool = _invoker(bounded.on_invoke_tool, choices)

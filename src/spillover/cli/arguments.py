@@ -6,8 +6,8 @@ import argparse
 
 from spillover.limits import DEFAULT_WORTH
 
-_REF = "name from the notice; any unique prefix works, and so does the path"
-_LAST_TOO = f"{_REF}. Or last, or last:WORDS for the newest run of that command or tool"
+_REF = "the ref in the notice (any unique prefix works) or the path of the output"
+_LAST_TOO = f"{_REF}; last for the newest run, last:WORDS for the newest run of that command or tool"
 HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "mcp-json", "shell")
 HOOKS = ("claude-code", "codex", "opencode", "copilot", "cline", "gemini", "pi")
 SHELLS = ("bash", "zsh", "fish")
@@ -15,11 +15,11 @@ _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def limits(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("how much")
+    group = parser.add_argument_group("limits")
     for name in ("lines", "bytes", "chars", "tokens"):
-        group.add_argument(f"--{name}", type=number, metavar="N", help=f"at most N {name}; 0 for no such limit")
+        group.add_argument(f"--{name}", type=number, metavar="N", help=f"at most N {name}; 0 for no limit")
     group.add_argument(
-        "--tokenizer", metavar="NAME", help="what counts tokens: estimate, or e.g. o200k_base (extra: tokens)"
+        "--tokenizer", metavar="NAME", help="how to count tokens: estimate, or e.g. o200k_base (extra: tokens)"
     )
 
 
@@ -28,9 +28,11 @@ def store(parser: argparse.ArgumentParser) -> None:
 
 
 def scope(parser: argparse.ArgumentParser, *, every: bool = True) -> None:
-    parser.add_argument("--scope", metavar="NAME", help="whose outputs, e.g. acme/web; default: this project's")
+    parser.add_argument(
+        "--scope", metavar="NAME", help="scope of the outputs, e.g. acme/web; default: the current project"
+    )
     if every:
-        parser.add_argument("--all-scopes", action="store_true", help="the outputs of every project and scope")
+        parser.add_argument("--all-scopes", action="store_true", help="look at the outputs of every project and scope")
 
 
 def json(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +44,7 @@ def choosing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", metavar="NAME", help="clip as another system does: opencode, t15, klaude, daycare, vtcode"
     )
-    parser.add_argument("--keep", metavar="PART", help="what to keep: auto, signal, head, tail or ends")
+    parser.add_argument("--keep", metavar="PART", help="which part to keep: auto, signal, head, tail or ends")
     parser.add_argument(
         "--worth",
         metavar="SHARE",
@@ -52,7 +54,7 @@ def choosing(parser: argparse.ArgumentParser) -> None:
         "--hints",
         metavar="HINT",
         action="append",
-        help="what the reader can use to go back: cli, tools, path, files:READ,GREP, agent:NAME or none",
+        help="what the reader can use to read the rest: cli, tools, path, files:READ,GREP, agent:NAME or none",
     )
     parser.add_argument("--cap", metavar="SIZE", help="the most to store of one output, e.g. '500 MB'")
     store(parser)
@@ -61,8 +63,8 @@ def choosing(parser: argparse.ArgumentParser) -> None:
 
 def clipping(parser: argparse.ArgumentParser) -> None:
     choosing(parser)
-    parser.add_argument("--tool", metavar="NAME", help="the tool's name: in the ref, and for rules per tool")
-    parser.add_argument("--query", metavar="WORDS", help="what you want to know; what answers it is shown first")
+    parser.add_argument("--tool", metavar="NAME", help="name of the tool, for the ref and for rules per tool")
+    parser.add_argument("--query", metavar="WORDS", help="what you want to know; lines that answer it are shown first")
     json(parser)
 
 
@@ -84,11 +86,14 @@ def run(parser: argparse.ArgumentParser) -> None:
     clipping(parser)
     since(parser)
     parser.add_argument(
-        "--timeout", type=duration, metavar="TIME", help="end the command after this long, e.g. 90, 90s or 5m; exit 124"
+        "--timeout",
+        type=duration,
+        metavar="TIME",
+        help="stop the command after this long, e.g. 90, 90s or 5m; exit code 124",
     )
     parser.add_argument("--live", action="store_true", help="show progress on stderr")
     parser.add_argument(
-        "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what to run, with its arguments"
+        "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command to run, with its arguments"
     )
 
 
@@ -96,10 +101,15 @@ def sh(parser: argparse.ArgumentParser) -> None:
     clipping(parser)
     since(parser)
     parser.add_argument(
-        "--timeout", type=duration, metavar="TIME", help="end the line after this long, e.g. 90, 90s or 5m; exit 124"
+        "--timeout",
+        type=duration,
+        metavar="TIME",
+        help="stop the line after this long, e.g. 90, 90s or 5m; exit code 124",
     )
-    parser.add_argument("--shell", metavar="SHELL", help="what runs the line; default: bash, or sh where there is none")
-    parser.add_argument("line", nargs=argparse.REMAINDER, metavar="LINE", help="a line of shell, in quotes")
+    parser.add_argument(
+        "--shell", metavar="SHELL", help="the shell that runs the line; default: bash, or sh without bash"
+    )
+    parser.add_argument("line", nargs=argparse.REMAINDER, metavar="LINE", help="a shell line, in quotes")
 
 
 def ref(parser: argparse.ArgumentParser) -> None:
@@ -134,13 +144,18 @@ def grep(parser: argparse.ArgumentParser) -> None:
     )
     # The parser takes it out before: see `_take_patterns`.
     parser.add_argument(
-        "-e", "--regexp", metavar="PATTERN", help="a pattern that may begin with a dash; given twice, lines with either"
+        "-e",
+        "--regexp",
+        metavar="PATTERN",
+        help="a pattern that may begin with a dash; if repeated, lines that match any of them",
     )
     parser.add_argument("-i", "--ignore-case", action="store_true", help="ignore case")
     parser.add_argument("-F", "--fixed", "--fixed-strings", action="store_true", help="the pattern is plain text")
-    parser.add_argument("-v", "--invert-match", action="store_true", help="the lines that do not match")
-    parser.add_argument("-o", "--only-matching", action="store_true", help="only the matches, each on its own line")
-    parser.add_argument("-c", "--count", action="store_true", help="only how many lines match")
+    parser.add_argument("-v", "--invert-match", action="store_true", help="show the lines that do not match")
+    parser.add_argument(
+        "-o", "--only-matching", action="store_true", help="show only the matches, each on its own line"
+    )
+    parser.add_argument("-c", "--count", action="store_true", help="only count the lines that match")
     parser.add_argument("-m", "--max-count", type=number, metavar="N", help="at most N matching lines")
     parser.add_argument(
         "-A", "--after-context", dest="after", type=number, metavar="N", help="N lines after each match"
@@ -154,11 +169,9 @@ def grep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ranked",
         action="store_true",
-        help="PATTERN is words: the lines that say most about them first. REF may be last:5, a tool's name or all",
+        help="PATTERN is a list of words, and the most relevant lines come first. REF may be last:5, a tool's name or all",
     )
-    parser.add_argument(
-        "--from", dest="start", default="1", metavar="LINE", help="search from this line (or LINE:COLUMN) on"
-    )
+    parser.add_argument("--from", dest="start", default="1", metavar="LINE", help="start at this line, or LINE:COLUMN")
     limits(parser)
     store(parser)
     scope(parser)
@@ -174,8 +187,10 @@ def outline(parser: argparse.ArgumentParser) -> None:
 
 
 def diff(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ref", metavar="REF", help=f"{_LAST_TOO}; of two, the earlier one")
-    parser.add_argument("other", nargs="?", metavar="REF", help="the later one; default: REF against the run before it")
+    parser.add_argument("ref", metavar="REF", help=f"{_LAST_TOO}. With two refs, the earlier output")
+    parser.add_argument(
+        "other", nargs="?", metavar="REF", help="the later output; without it, REF is compared with the run before it"
+    )
     limits(parser)
     store(parser)
     scope(parser)
@@ -184,9 +199,11 @@ def diff(parser: argparse.ArgumentParser) -> None:
 
 def listing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool", metavar="NAME", help="only outputs of this tool")
-    parser.add_argument("--command", metavar="WORDS", default="", help="only outputs of commands with these words")
-    parser.add_argument("--all", action="store_true", help="all of them, not only the newest 50")
-    parser.add_argument("-q", "--quiet", action="store_true", help="only the refs, one on each line")
+    parser.add_argument(
+        "--command", metavar="WORDS", default="", help="only outputs of commands that contain these words"
+    )
+    parser.add_argument("--all", action="store_true", help="list all of them, not only the newest 50")
+    parser.add_argument("-q", "--quiet", action="store_true", help="only the refs, one per line")
     store(parser)
     scope(parser)
     json(parser)
@@ -197,7 +214,7 @@ def show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--last", nargs="*", metavar="WORD", help="the newest run; with words, the newest of that command or tool"
     )
-    parser.add_argument("--why", action="store_true", help="why each line that was shown was chosen")
+    parser.add_argument("--why", action="store_true", help="show why each line was chosen")
     store(parser)
     scope(parser)
     json(parser)
@@ -205,11 +222,13 @@ def show(parser: argparse.ArgumentParser) -> None:
 
 def gc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show what would be removed, and remove nothing")
-    parser.add_argument("--compress-after", metavar="AGE", help="compress what is older, e.g. 12h or 2d (extra: zstd)")
     parser.add_argument(
-        "--lifecycle", action="store_true", help="print rules by which the bucket removes outputs by age itself (S3)"
+        "--compress-after", metavar="AGE", help="compress outputs older than this, e.g. 12h or 2d (extra: zstd)"
     )
-    parser.add_argument("--scope", metavar="NAME", help="in a bucket, only this scope and what is below, e.g. acme")
+    parser.add_argument(
+        "--lifecycle", action="store_true", help="print S3 lifecycle rules that make the bucket remove outputs by age"
+    )
+    parser.add_argument("--scope", metavar="NAME", help="in a bucket, only this scope and those below it, e.g. acme")
     store(parser)
     json(parser)
 
@@ -217,16 +236,23 @@ def gc(parser: argparse.ArgumentParser) -> None:
 def stats(parser: argparse.ArgumentParser) -> None:
     # By another name than the setting `since`, which names a run.
     parser.add_argument(
-        "--since", dest="within", type=duration, metavar="TIME", help="leave out what is older, e.g. 7d or 12h"
+        "--since", dest="within", type=duration, metavar="TIME", help="only calls newer than this, e.g. 7d or 12h"
     )
-    parser.add_argument("--by", choices=("tool", "command", "host", "day", "project"), help="a row for each of these")
-    parser.add_argument("--price", type=dollars, metavar="DOLLARS", help="what a million tokens cost, e.g. 3.00")
     parser.add_argument(
-        "--cached-price", type=dollars, metavar="DOLLARS", help="the same for cached reads; default: a tenth of it"
+        "--by", choices=("tool", "command", "host", "day", "project"), help="print one row for each of these"
     )
-    parser.add_argument("--misses", action="store_true", help="what the model went back for, and how far off it was")
+    parser.add_argument("--price", type=dollars, metavar="DOLLARS", help="the price of a million tokens, e.g. 3.00")
+    parser.add_argument(
+        "--cached-price",
+        type=dollars,
+        metavar="DOLLARS",
+        help="the price of a million cached tokens; default: a tenth of --price",
+    )
+    parser.add_argument(
+        "--misses", action="store_true", help="show what the model went back for, and how far that was from what it saw"
+    )
     parser.add_argument("--export", metavar="FILE", help="write the misses as a corpus for bench/recall.py")
-    parser.add_argument("--with-content", action="store_true", help="export the outputs themselves, too")
+    parser.add_argument("--with-content", action="store_true", help="with --export: include the outputs themselves")
     store(parser)
     scope(parser)
     json(parser)
@@ -252,7 +278,7 @@ def one_ref(parser: argparse.ArgumentParser) -> None:
 
 def rm(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("refs", nargs="+", metavar="REF", help=_LAST_TOO)
-    parser.add_argument("-f", "--force", action="store_true", help="also remove what is pinned")
+    parser.add_argument("-f", "--force", action="store_true", help="also remove pinned outputs")
     store(parser)
     scope(parser)
 
@@ -265,7 +291,7 @@ def trust(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", nargs="?", metavar="DIR", help="the project, or its file; default: the project you are in"
     )
-    parser.add_argument("--list", action="store_true", help="what you trust, and whether it has changed since")
+    parser.add_argument("--list", action="store_true", help="list what you trust, and whether it has changed since")
     parser.add_argument("--remove", action="store_true", help="stop trusting it")
     json(parser)
 
@@ -280,7 +306,7 @@ def completion(parser: argparse.ArgumentParser) -> None:
 
 
 def help_(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("command", nargs="?", metavar="COMMAND", help="one command; default: all of spill")
+    parser.add_argument("command", nargs="?", metavar="COMMAND", help="a command; default: an overview of all commands")
 
 
 def nothing(_: argparse.ArgumentParser) -> None:
@@ -288,7 +314,7 @@ def nothing(_: argparse.ArgumentParser) -> None:
 
 
 def hook(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("host", choices=HOOKS, help="the agent whose call comes on stdin, as JSON")
+    parser.add_argument("host", choices=HOOKS, help="the agent that sends the call on stdin, as JSON")
 
 
 def init(parser: argparse.ArgumentParser) -> None:
@@ -301,11 +327,11 @@ def init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", metavar="FILE", help="with mcp-json: the host's file, e.g. ~/.cursor/mcp.json"
     )
-    parser.add_argument("--all", action="store_true", help="every agent that is installed")
+    parser.add_argument("--all", action="store_true", help="set up every agent that is installed")
     parser.add_argument(
         "--rewrite",
         action="store_true",
-        help="also run the agent's shell lines through `spill sh` (claude-code, codex, gemini, copilot, cline); without it, that hook is removed",
+        help="also run the agent's shell lines through `spill sh` (claude-code, codex, gemini, copilot, cline); without this option, that hook is removed",
     )
     parser.add_argument("--scope", choices=("user", "project"), help="for all your work, or for this folder only")
     parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
@@ -319,7 +345,7 @@ def mcp(parser: argparse.ArgumentParser) -> None:
         "--servers", metavar="FILE", help='put spill in front of the servers in a file: {"mcpServers": {NAME: …}}'
     )
     parser.add_argument(
-        "--http", metavar="[HOST:]PORT", help="serve over HTTP (extra: mcp); a port alone: on this machine only"
+        "--http", metavar="[HOST:]PORT", help="serve over HTTP (extra: mcp); with only a port, to this machine only"
     )
     parser.add_argument(
         "--token-file",
@@ -339,34 +365,39 @@ def mcp(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-tools",
         action="store_true",
-        help="do not offer read_output and the others: for all but one of several proxies of one client",
+        help="do not offer read_output and the other tools; if one client has several proxies, use this on all but one",
     )
     parser.add_argument(
         "--links",
         action="store_true",
-        help="put a resource_link to the whole beside a clipped result, for clients that read resources",
+        help="add a resource_link to the full output to each clipped result, for clients that read resources",
     )
     parser.add_argument(
         "--by-reference",
         action="store_true",
-        help="let an argument that is spill://REF stand for that output, in tools of the server it came from",
+        help="replace an argument spill://REF by that output, for tools of the server it came from",
     )
     parser.add_argument(
-        "--by-reference-to", metavar="TOOL", action="append", default=[], help="also in this tool; a pattern works"
+        "--by-reference-to",
+        metavar="TOOL",
+        action="append",
+        default=[],
+        help="also for this tool, or for tools that match this pattern",
     )
     parser.add_argument(
-        "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="put spill in front of the server this starts"
+        "command",
+        nargs=argparse.REMAINDER,
+        metavar="-- COMMAND",
+        help="put spill in front of the server that this command starts",
     )
 
 
 def ui(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ref", nargs="?", metavar="REF", help=f"open the page at this output: {_LAST_TOO}")
-    parser.add_argument(
-        "--port", type=port, default=0, metavar="N", help="serve on this port; default: any that is free"
-    )
+    parser.add_argument("ref", nargs="?", metavar="REF", help=f"open the page at this output; {_LAST_TOO}")
+    parser.add_argument("--port", type=port, default=0, metavar="N", help="serve on this port; default: any free port")
     parser.add_argument("--no-open", action="store_true", help="only print the address; do not open a browser")
     parser.add_argument(
-        "--allow-delete", action="store_true", help="let the page remove outputs; without it, it only reads"
+        "--allow-delete", action="store_true", help="let the page remove outputs; without this option, it only reads"
     )
     store(parser)
     scope(parser)

@@ -24,10 +24,10 @@ def gc(arguments: argparse.Namespace) -> int:
     store = clipper(arguments).store
     if isinstance(store, DirStore):
         if arguments.scope:
-            raise UsageError("--scope is for a bucket; the limits of a folder are for all that is in it.")
+            raise UsageError("--scope works only with a bucket; in a folder, limits apply to the whole store.")
         if arguments.lifecycle:
             raise UsageError(
-                "--lifecycle writes rules for a bucket; this store is a folder, which `spill gc` sweeps by itself."
+                "--lifecycle writes rules for a bucket; this store is a folder, and `spill gc` alone cleans it up."
             )
     else:
         return _sweep_bucket(arguments, store)
@@ -82,7 +82,9 @@ def _sweep_bucket(arguments: argparse.Namespace, store: Any) -> int:
         put_json(store.lifecycle())
         return exits.OK
     if arguments.compress_after is not None:
-        raise UsageError("--compress-after is for folders; what goes to a bucket is compressed on its way.")
+        raise UsageError(
+            "--compress-after works only with a folder; outputs in a bucket are compressed when they are uploaded."
+        )
     part = store.within(check_scope(arguments.scope)) if arguments.scope else store
     _tell_swept(arguments, part.sweep(dry_run=arguments.dry_run), None)
     return exits.OK
@@ -93,7 +95,7 @@ def push(arguments: argparse.Namespace) -> int:
     store: Any = clipper(arguments).store
     if not hasattr(store, "push"):
         raise UsageError(
-            "outputs are kept in a folder of this machine; `spill push` is for a store such as s3://BUCKET/PREFIX."
+            "outputs are kept in a folder on this machine; `spill push` needs a store such as s3://BUCKET/PREFIX."
         )
     pushed = store.push()
     if arguments.json:

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run a command; return its exit code, whatever becomes of the text."""
     argv = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if not argv:
-        raise UsageError("run what? Write e.g. `spill run -- make -j8`.")
+        raise UsageError("missing COMMAND, e.g. `spill run -- make -j8`.")
     if arguments.scope:  # a `spill` inside the command works in the same one
         os.environ["SPILLOVER_SCOPE"] = arguments.scope
     live = None
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print_run(ended, chosen.for_tool(arguments.tool or tool_name(argv[0])))
         if ended.timed_out:
-            complain(f"{argv[0]} took longer than --timeout {arguments.timeout:g}s and was ended")
+            complain(f"{argv[0]} took longer than --timeout {arguments.timeout:g}s and was stopped")
         if ended.still_open:
             complain(
                 f"{argv[0]} has ended, but a process it started still has its {' and '.join(sorted(ended.still_open))} open; "

@@ -23,7 +23,7 @@ WIDTH, NARROWEST = 80, 40
 #: name → (what it does, its arguments, examples)
 COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
     "run": (
-        "Run a command, print what fits, exit as it did.",
+        "Run a command, clip its output, and exit with its exit code.",
         arguments.run,
         (
             "spill run -- pytest -x",
@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         ),
     ),
     "sh": (
-        "Run a line of shell; keep what its `| tail` or `| grep` drops.",
+        "Run a shell line; keep what its `| tail` or `| grep` drops.",
         arguments.sh,
         ("spill sh 'pytest 2>&1 | tail -20'", "spill sh --tokens 4000 'cd app && make 2>&1 | grep -i error'"),
     ),
@@ -79,7 +79,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         ("spill show bash-7f3a9c2e41d05b86", "spill show --why last", "spill show --last cargo test"),
     ),
     "ui": (
-        "Show what the model saw, and what it did not, on a local page.",
+        "Open a local web page that shows what the model saw.",
         arguments.ui,
         ("spill ui", "spill ui last", "spill ui --all-scopes --no-open"),
     ),
@@ -105,7 +105,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         ("spill verify", "spill verify bash-7f3a9c2e41d05b86"),
     ),
     "gc": (
-        "Remove what is past retention, and leftovers.",
+        "Remove expired outputs and leftover files.",
         arguments.gc,
         ("spill gc --dry-run", "spill gc --compress-after 1d", "spill gc --scope acme", "spill gc --lifecycle"),
     ),
@@ -120,7 +120,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         ),
     ),
     "push": (
-        "Bring outputs that are on this machine only to the bucket.",
+        "Upload outputs that are only on this machine to the bucket.",
         arguments.push,
         ("spill push", "spill push --store s3://bucket/outputs"),
     ),
@@ -154,7 +154,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         arguments.trust,
         ("spill trust", "spill trust --list", "spill trust --remove ~/src/app"),
     ),
-    "doctor": ("Check that everything works, and say how to fix it.", arguments.doctor, ("spill doctor",)),
+    "doctor": ("Check that everything works, and say how to fix what does not.", arguments.doctor, ("spill doctor",)),
     "completion": (
         "Print a completion script for bash, zsh or fish.",
         arguments.completion,
@@ -182,7 +182,7 @@ USAGE = {
 }
 
 FILTER = (
-    "Bound what tools print for LLM agents: lossy on the model, lossless on disk. Without a command, spill is a filter.",
+    "Bound tool output for LLM agents: lossy on the model, lossless on disk. Without a command, spill is a filter.",
     (
         "make 2>&1 | spill --tokens 4000",
         "spill run -- pytest -x",
@@ -242,7 +242,7 @@ def parser_for(name: str | None) -> argparse.ArgumentParser:
     lines = ["examples:", *(f"  {example}" for example in examples)]
     if name is None:
         about = "\n\n".join([about, *_list_commands()])
-        lines += ["", "`spill help COMMAND` says more about a command."]
+        lines += ["", "Run `spill help COMMAND` for the options of a command."]
     parser = _Parser(
         prog=f"spill {name}" if name else "spill",
         usage=USAGE.get(name),

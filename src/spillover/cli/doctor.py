@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from spillover.store.scoped import Scoped
 
 LOW_SPACE = 1 << 30
-#: A store is called full when so much of it cannot be removed.
+#: A store counts as full when this share of it cannot be removed.
 FULL = 0.95
 
 
@@ -101,7 +101,9 @@ def _look_at_spool(store: Store) -> Iterator[Check]:
     yield _space(os.fspath(local.root))
     left = sum(1 for _ in local.list())
     said = (
-        "nothing waits on this machine" if not left else f"{left:,} outputs are on this machine only; run `spill push`"
+        "nothing is waiting to be uploaded"
+        if not left
+        else f"{left:,} outputs are only on this machine; run `spill push`"
     )
     yield Check("spool", ok=not left, said=said)
 
@@ -130,7 +132,7 @@ def _look_inside(store: Store, root: str) -> Iterator[Check]:
         return  # the check of the store has said why it could not be made
     except OSError as error:
         said = str(error).rstrip(".") if isinstance(error, StoreError) else f"{error.strerror}: {root}"
-        yield Check("private", ok=False, said=f"cannot look into the store: {said}; name another folder with --store")
+        yield Check("private", ok=False, said=f"the store cannot be opened: {said}; name another folder with --store")
 
 
 def _tell_mode(mode: int, root: str) -> str:
@@ -160,14 +162,14 @@ def _room(folder: Folder, retention: Retention) -> Check:
     return Check("room", ok=True, said=said or "no limits are set")
 
 
-#: What is lost without each library that choosing and searching take, and what pip calls it.
+#: Libraries for choosing and searching: the name for pip, and what is lost without it.
 _LIBRARIES = {
     "numpy": ("numpy", "keep=auto shows both ends of logs, JSON and tables, and nothing in between"),
     "hyperscan": ("hyperscan", "keep=auto shows both ends of logs, and nothing in between"),
     "msgspec": ("msgspec", "keep=auto shows both ends of JSON, and nothing in between"),
     "re2": (
         "'spillover[re2]'",
-        "a search takes up to three times as long where most lines match, and a match reaches as far as it can",
+        "a search takes up to three times as long when most lines match, and matches are always as long as possible",
     ),
 }
 #: A name of each that we use: a file of the same name in somebody's folder has none.
@@ -175,7 +177,7 @@ _USED = {"numpy": "ndarray", "hyperscan": "Database", "msgspec": "Raw", "re2": "
 
 
 def _libraries() -> Check:
-    """See whether what choosing and searching take is there; not every platform has wheels of all of it."""
+    """Check the libraries for choosing and searching; not every platform has wheels for all of them."""
     wrong = {name: why for name in _LIBRARIES if (why := _what_is_wrong_with(name)) is not None}
     if not wrong:
         return Check("libraries", ok=True, said="all are installed")
@@ -186,7 +188,7 @@ def _libraries() -> Check:
 
 
 def _what_is_wrong_with(name: str) -> str | None:
-    """Return why a library is of no use: "" where there is none; None where nothing is wrong with it."""
+    """Return why a library cannot be used: "" if it is missing, None if nothing is wrong."""
     from importlib.util import find_spec
 
     if sys.modules.get(name, ...) is None or find_spec(name) is None:
@@ -194,11 +196,11 @@ def _what_is_wrong_with(name: str) -> str | None:
     try:
         module = __import__(name)
     except Exception as error:  # noqa: BLE001  a wheel for another machine, half an upgrade: anything
-        return f" (it is installed and cannot be loaded: {one_line(str(error), 120)})"
+        return f" (it is installed but cannot be loaded: {one_line(str(error), 120)})"
     if hasattr(module, _USED[name]):
         return None
     found = one_line(str(getattr(module, "__file__", None) or module), 120)
-    return f" (what is found under this name is something else: {found})"
+    return f" (something else has this name: {found})"
 
 
 def _tokens() -> Check:

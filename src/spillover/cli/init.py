@@ -17,37 +17,37 @@ if TYPE_CHECKING:
     import argparse
 
 
-#: What is still to be done by hand, in the words of each host.
+#: What happens next in each host, and what is left to do by hand.
 THEN = {
     "claude-code": "It takes effect in new sessions.",
     "opencode": "It takes effect when opencode is restarted.",
-    "codex": "Codex gets `spill mcp` to go back with, and instructions in AGENTS.md.",
-    "gemini": "Gemini CLI gets `spill mcp` to go back with, and instructions in GEMINI.md.",
+    "codex": "Codex can now read stored outputs through `spill mcp`, and finds instructions in AGENTS.md.",
+    "gemini": "Gemini CLI can now read stored outputs through `spill mcp`, and finds instructions in GEMINI.md.",
     "copilot": "It takes effect in new sessions.",
     "cline": "It takes effect in new sessions.",
     "pi": "It takes effect when pi is restarted, or after /reload.",
     "shell": "Agents that read these files now know about `spill run` and `spill sh`.",
-    FILE_HOST: "The host has `spill mcp` now, to go back with. Restart it.",
+    FILE_HOST: "Restart the host. It can then read stored outputs through `spill mcp`.",
 }
 #: What each host does not let us do, as seen with the version that docs/adapters names.
 CANNOT = {
-    "claude-code": "Claude Code does not show the hook a command that failed: it keeps 10,000 characters of it. `--rewrite`, or `spill sh`, keeps the whole.",
-    "opencode": "opencode cuts a command's output at 50 KB before the plugin; the plugin reads the file it is in.",
-    "codex": "Codex lets no hook replace a result, and cuts at 10 KB. Large outputs are only kept with `--rewrite`, or where the model uses `spill run` or `spill sh`.",
-    "gemini": "Gemini CLI lets no hook replace a result. Large outputs are only kept with `--rewrite`, or where the model uses `spill run` or `spill sh`.",
-    "copilot": "Copilot CLI cuts at 20 KB before the hook; what a command printed beyond that is only kept with `--rewrite`.",
-    "cline": "Cline cuts a command's output at 50,000 characters before the plugin; what it printed beyond that is only kept with `--rewrite`. Read in the CLI; the editor's extension was not tried.",
-    "pi": "pi cuts at 50 KB before the extension, which reads the file it is in; of a failing command, the path comes from pi's own words.",
+    "claude-code": "Claude Code cuts the output of a failing command to 10,000 characters, and no hook can replace it. `--rewrite`, or `spill sh`, keeps all of it.",
+    "opencode": "opencode cuts a command's output at 50 KB before the plugin sees it; the plugin reads all of it from opencode's own file.",
+    "codex": "Codex does not let a hook replace a result, and cuts at 10 KB. Large outputs are kept only with `--rewrite`, or when the model uses `spill run` or `spill sh`.",
+    "gemini": "Gemini CLI does not let a hook replace a result. Large outputs are kept only with `--rewrite`, or when the model uses `spill run` or `spill sh`.",
+    "copilot": "Copilot CLI cuts at 20 KB before it calls the hook; what a command printed beyond that is kept only with `--rewrite`.",
+    "cline": "Cline cuts a command's output at 50,000 characters before the plugin sees it; what it printed beyond that is kept only with `--rewrite`. This is from the source of the CLI; the editor extension was not tried.",
+    "pi": "pi cuts at 50 KB before the extension sees it; the extension reads all of it from pi's own file. For a failing command, it finds that file through pi's message.",
     "shell": "A model may forget to use it.",
-    FILE_HOST: "Other servers' results are bounded only if `spill mcp` stands in front of them: `spill mcp -- COMMAND`.",
+    FILE_HOST: "Results of other servers are clipped only if `spill mcp` runs in front of them: `spill mcp -- COMMAND`.",
 }
 #: What a person sees once lines are rewritten.
 REWRITTEN = {
-    "claude-code": "Claude Code asks about `spill sh 'LINE'`, and matches its rules on that. Lines that a deny or ask rule of yours may speak of stay as they are.",
-    "codex": "Codex runs the hook once you have trusted it: it asks when it starts next, or see /hooks. It asks about `spill sh 'LINE'` where it would have asked about LINE, and also about commands that it knows to be harmless. Lines with a program that a rule of yours (*.rules) names stay as they are. In its sandbox, commands can keep outputs only where it lets them write: see docs/adapters/codex.md.",
-    "gemini": "Gemini CLI tells the model that the input was modified. Lines with a program that a policy of yours names stay as they are.",
-    "cline": "Cline shows `spill sh 'LINE'` where it asks.",
-    "copilot": "Copilot CLI shows `spill sh 'LINE'` where it asks, and matches --deny-tool on that. Where it was started with --deny-tool, lines stay as they are; outside of Linux that cannot be seen, so do not use both there.",
+    "claude-code": "Claude Code asks about `spill sh 'LINE'`, and matches its rules against that. Lines that one of your deny or ask rules may apply to are not rewritten.",
+    "codex": "Codex runs the hook once you have trusted it: it asks at its next start, or see /hooks. It asks about `spill sh 'LINE'` whenever it would have asked about LINE, and also for commands that it knows to be harmless. Lines with a program that one of your rules (*.rules) names are not rewritten. In its sandbox, outputs can be stored only where Codex allows writing: see docs/adapters/codex.md.",
+    "gemini": "Gemini CLI tells the model that the input was modified. Lines with a program that one of your policies names are not rewritten.",
+    "cline": "Cline shows `spill sh 'LINE'` when it asks.",
+    "copilot": "Copilot CLI shows `spill sh 'LINE'` when it asks, and matches --deny-tool against that. If it was started with --deny-tool, lines are not rewritten; outside Linux this cannot be detected, so do not use both there.",
 }
 #: Where each host would be, for --all.
 FOUND_BY = {
@@ -74,7 +74,7 @@ def init(arguments: argparse.Namespace) -> int:
     if arguments.rewrite and not arguments.uninstall and not set(REWRITING).isdisjoint(chosen):
         _check_parser()
     if not chosen:
-        put("No agent that spill knows was found in your home folder, or on your PATH.\n")
+        put("No supported agent was found in your home folder or on your PATH.\n")
     for host in chosen:
         if arguments.all:
             put(f"{host}:\n")
@@ -85,7 +85,7 @@ def init(arguments: argparse.Namespace) -> int:
 def _init(host: str, arguments: argparse.Namespace) -> None:
     rewrite = arguments.rewrite and (host in REWRITING or not arguments.all)
     if rewrite and host not in REWRITING:
-        raise UsageError(f"{host} has no hook for lines before they run; --rewrite works with {', '.join(REWRITING)}.")
+        raise UsageError(f"{host} has no hook that runs before a command; --rewrite works with {', '.join(REWRITING)}.")
     scope = arguments.scope or ("project" if host == "shell" else "user")
     plan = plan_removal if arguments.uninstall else plan_install
     # Everything is known to be possible before anything is changed.
@@ -129,13 +129,13 @@ def _find_hosts() -> list[str]:
 
 
 def _show_rules() -> None:
-    """Say which of the user's rules no longer apply by themselves."""
+    """Print the user's allow rules that do not match rewritten lines."""
     from spillover.adapters.permissions import rules_in, settings_files
 
     allowed = rules_in(settings_files(os.environ, os.getcwd()), ("allow",)) or []
     if allowed:
         put(
-            "These rules of yours do not match rewritten lines, and Claude Code will ask once more: "
+            "These rules of yours do not match rewritten lines, so Claude Code will ask again: "
             + ", ".join(allowed[:20])
             + "\n"
         )

@@ -160,7 +160,9 @@ def config(arguments: argparse.Namespace) -> int:
     rows = [(key, value or _tell_default(key), origin) for key, value, origin in rows]
     table(("setting", "value", "from"), [[one_line(cell, CELL_CHARS) for cell in row] for row in rows])
     for name in uncut(os.environ):
-        put(f"\n{name} runs this shell. It shows what a command prints, whatever its size, so no limit is its own.\n")
+        put(
+            f"\nThis shell was started by {name}, which does not cut what a command prints, so the limits above are not taken from it.\n"
+        )
     if settings.ignored:
         put("\n")
         ignored_rows = [(one.path, one.key or "the file", one.why) for one in settings.ignored]

@@ -35,7 +35,7 @@ def mcp(arguments: argparse.Namespace) -> int:
     if at is None and (arguments.token_file or arguments.allow_remote or arguments.allow_host):
         raise UsageError("--token-file, --allow-remote and --allow-host need --http.")
     if arguments.no_tools and not servers:
-        raise UsageError("--no-tools leaves nothing to serve; name a server to stand in front of.")
+        raise UsageError("--no-tools leaves nothing to serve; name a server to put spill in front of.")
     chosen, wrong = make_clipper_anyway(arguments, ("tools",))
     if wrong:
         complain(wrong)

@@ -55,7 +55,7 @@ def clipper(arguments: argparse.Namespace, hints: tuple[str, ...] = HINTS) -> Cl
     given = _given(arguments)
     everything = getattr(arguments, "all_scopes", False)
     if everything and "scope" in given:
-        raise UsageError("--scope and --all-scopes exclude each other; use one of them.")
+        raise UsageError("--scope and --all-scopes cannot be combined; use one of them.")
     return _made(given, hints, everything=everything)
 
 

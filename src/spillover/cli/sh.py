@@ -56,7 +56,7 @@ def sh(arguments: argparse.Namespace) -> int:
         if run.warning:  # the profile's own
             complain(run.warning)
         if run.timed_out:
-            complain(f"the line took longer than --timeout {arguments.timeout:g}s and was ended")
+            complain(f"the line took longer than --timeout {arguments.timeout:g}s and was stopped")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except OSError as error:

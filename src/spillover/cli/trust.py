@@ -47,7 +47,7 @@ def _trust(named: str, *, as_json: bool) -> int:
         f"{_line(file.path)} is trusted as it is now. {'Beyond lowering limits, it sets:' if more else 'It only lowers limits and chooses keep.'}\n"
     )
     put("".join(f"  {one.key or one.why}\n" for one in more))
-    put("When it changes, it has to be trusted again. `spill trust --remove` takes it back.\n")
+    put("If it changes, you have to trust it again. To stop trusting it, run `spill trust --remove`.\n")
     return exits.OK
 
 

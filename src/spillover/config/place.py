@@ -91,7 +91,7 @@ def _by_scheme(url: str, scheme: str, rest: str, retention: Retention, options: 
 
         return ObjectStore(url, retention, **options)
     known = ", ".join(f"{name}://" for name in SCHEMES)
-    raise UsageError(f"store={url!r} is not a store we know; use the path of a folder, or {known}.")
+    raise UsageError(f"store={url!r} is not a known kind of store; use the path of a folder, or {known}.")
 
 
 def data_folder(name: str) -> str:

@@ -45,14 +45,14 @@ class Tree:
     def __init__(self, output: Output, spans: Sequence[tuple[int, int]], start: int, end: int) -> None:
         if end - start > CAP:
             raise UsageError(
-                f"A tree is drawn of JSON up to {CAP:,} bytes; this has {end - start:,}. Its lines are all here."
+                f"The tree shows JSON of up to {CAP:,} bytes; this has {end - start:,}. All its lines are here."
             )
         self.data, self.base = output.document.blob.read(start, end), start
         self.whole, self.spans = output.whole, spans
         try:
             json.loads(self.data.removeprefix(_BOM))
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"This is not one JSON value ({error}); its lines are all here.") from error
+            raise UsageError(f"This is not one JSON value ({error}). All its lines are here.") from error
         self.members = Members(self.data, marks(self.data))
         self._ends = [end for _, end in spans]
 

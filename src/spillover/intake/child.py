@@ -38,8 +38,8 @@ class Ended:
 
     exit_code: int  # as a shell reports it: 128 + n for signal n, 126 and 127 when it could not be started
     timed_out: bool = False
-    signals: tuple[int, ...] = ()  # what we were sent, and passed on, while it ran
-    still_open: tuple[str, ...] = ()  # streams that a process it left behind still held when we stopped listening
+    signals: tuple[int, ...] = ()  # received while it ran, and passed on to it
+    still_open: tuple[str, ...] = ()  # streams that a process it started still had open when we stopped reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -234,4 +234,4 @@ def _outside(first: int, last: int, shown: Sequence[tuple[int, int]]) -> Iterato
 def _complain(error: Exception) -> None:
     from spillover.base.log import info
 
-    info("A line was not written to the journal, and `spill stats` does not know of it: %s", error)
+    info("A line could not be written to the journal, so `spill stats` does not count this call: %s", error)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: How many lines, or bytes inside a line, the next step proposes to read.
 NEXT_LINES = 100
 NEXT_BYTES = 4_000
-#: A map is offered of an output this large, in bytes, of which at most one part in so many is shown.
+#: An outline is proposed for an output of at least MAP_BYTES of which at most one part in MAP_SHARE is shown.
 MAP_BYTES, MAP_SHARE = 1 << 16, 10
 
 
@@ -34,7 +34,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a notice speaks of."""
+    """The facts that a notice states."""
 
     lines: int
     bytes: int
@@ -51,7 +51,7 @@ class Facts:
     here: bool = False  # it is on this machine only, and `reason` says why
     seek: str = ""  # the search that is most likely next
     mapped: bool = True  # whether a map of it says more than what is shown
-    since: Since | None = None  # the earlier output that it is told against
+    since: Since | None = None  # the earlier output that it is compared with
 
 
 def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier: int = 0) -> str:
@@ -130,7 +130,7 @@ def _needs_map(facts: Facts) -> bool:
 
 
 def _word_pattern(pattern: str, template: str) -> str:
-    """Return a pattern as it stands in a call of this form; a word for one where none is likely."""
+    """Return a pattern as it is written in a call of this form; a placeholder if no search is likely."""
     if not pattern:
         return "PATTERN"
     if "(" in template:

@@ -14,14 +14,14 @@ _STEPS = ("search", "lines", "bytes", "columns", "grep", "inside", "outline")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hint:
-    """A way the reader can go back: templates over {ref} {path} {first} {last} {count} {start} {end} {line}."""
+    """How the reader can read the rest: templates with the placeholders {ref} {path} {first} {last} {count} {start} {end} {line}."""
 
     search: str | None = None
     lines: str | None = None
     bytes: str | None = None
     columns: str | None = None
-    grep: str | None = None  # how a search goes on: {pattern} {options} {start}
-    inside: str | None = None  # lines of a string in JSON: {pointer} too
+    grep: str | None = None  # how to continue a search; also {pattern} {options} {start}
+    inside: str | None = None  # lines of a string in JSON; also {pointer}
     outline: str | None = None
     path: bool = False  # whether the reader can open files
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def cut_data(ways: Sequence[Hint], size: int, ref: str | None, reason: str | None) -> str:
     """Return what is said about data that was cut to fit, where there is no place for gap markers."""
-    said = f"Cut to fit: long strings in part, lists and objects with fewer entries. {size:,} bytes as it came."
+    said = f"Cut to fit: long strings shortened, lists and objects with fewer entries. {size:,} bytes in all."
     if ref is None:
         return f"[{said} Full output not kept: {shorten_reason(reason)}.]"
     steps = [way.search.format(ref=ref, **_NOWHERE) for way in ways if way.search and not way.names_path][:1]
@@ -92,7 +92,7 @@ def more_like(count: int, first: int, last: int) -> str:
 def no_text(kind: str) -> str:
     """Return what is said in place of a result of which nobody knows what a host would show."""
     name = one_line(kind, 80)
-    return f"[Result left out: {name} has neither text nor fields that are text. Return text or data, or let it pass as it is: wrap(leave={name}).]"
+    return f"[Result left out: {name} has no text and no text fields. Return text or data, or let it pass unchanged: wrap(leave={name}).]"
 
 
 def failed(size: int, shown: int, error: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""What is said of the earlier output that a clip is told against."""
+"""What a notice says about the earlier output that a clip is compared with."""
 
 from __future__ import annotations
 

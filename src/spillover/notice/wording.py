@@ -1,4 +1,4 @@
-"""The sentences of a notice and of a gap marker, as data: a profile swaps them."""
+"""The sentences of notices and gap markers, as data."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _HIDDEN = dict.fromkeys(("first", "last", "start", "end", "where", "count", "s",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """The sentences of a notice and of a gap marker, as data: a profile swaps them."""
+    """The sentences of notices and gap markers, as data."""
 
     lines_shown: str = "Output clipped: {shown_lines} of {lines} shown; {bytes} bytes, ~{tokens} tokens in all."
     bytes_shown: str = "Output clipped: {shown_bytes} of {bytes} bytes shown, in {lines}; ~{tokens} tokens in all."
     frames_left: str = "{frames} left out."
     frames_only: str = "Output clipped: {frames} left out."
-    codes_only: str = "Output clipped: control codes only; all {lines} shown, {bytes} bytes as it came."
+    codes_only: str = "Output clipped: control codes only; all {lines} shown, {bytes} bytes in all."
     tiny: str = "Clipped: {shown_lines} of {lines} shown."
     at: str = "Full output: {path}"
     under: str = "Full output: {ref}"

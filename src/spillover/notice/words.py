@@ -18,7 +18,7 @@ def frames_of(count: int) -> str:
     return f"{count:,} overwritten frame" if count == 1 else f"{count:,} overwritten frames"
 
 
-#: Of words that are mostly space, so many times what is shown.
+#: How much longer than the result a text may be that is mostly whitespace.
 WIDEST = 64
 
 

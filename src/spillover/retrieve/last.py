@@ -48,7 +48,7 @@ def find(store: Scoped, ref: str, now: float | None = None) -> Found:
         named = parse(ref)
         if named != replace(named, lines=None, bytes=None, pointer=None):
             raise UsageError(
-                f"{ref[:80]} names a part of an output; that is for reading. Leave out what is behind the #."
+                f"{ref[:80]} names a part of an output, which can only be read; leave out what follows the #."
             )
         return Found(named.ref)
     head, _, query = ref.partition(":")

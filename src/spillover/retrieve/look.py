@@ -101,7 +101,7 @@ def read(
 
         named = parse(ref)
         if (named.lines or named.bytes) and not (lines is bytes_ is columns is None):
-            raise UsageError("the URI names a part already; leave out the other range, or what is behind the #.")
+            raise UsageError("the URI already names a part; leave out the other range, or what follows the #.")
         ref, lines, bytes_, pointer = (
             named.ref,
             lines or named.lines,
@@ -140,7 +140,7 @@ def _split_whole(ref: str) -> tuple[str, Part]:
     base, part = _split(ref)
     if part.lines or part.bytes:
         raise UsageError(
-            f"{ref[:80]} names a range, which can only be read; to search or outline the whole output, leave out what is behind the #."
+            f"{ref[:80]} names a range, which can only be read; to search or outline the whole output, leave out what follows the #."
         )
     return base, part
 

@@ -100,10 +100,10 @@ def _step(value: Any, word: str, place: str) -> Any:
         if word in inside:
             return inside[word]
         some = ", ".join(list(inside)[:8])
-        raise UsageError(f"There is no {place[:80]} in it; beside it there are {some[:200]}.")
+        raise UsageError(f"There is no {place[:80]} in it; the keys there are {some[:200]}.")
     if first == b"[":
         items = msgspec.json.decode(value, type=list[msgspec.Raw])
         if word.isdecimal() and word.isascii() and int(word) < len(items):
             return items[int(word)]
         raise UsageError(f"There is no {place[:80]} in it; the list has {len(items):,} items, numbered from 0.")
-    raise UsageError(f"There is no {place[:80]} in it: the value above it has no members.")
+    raise UsageError(f"There is no {place[:80]} in it: its parent is not an object or a list.")

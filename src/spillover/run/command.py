@@ -31,7 +31,7 @@ COMMAND_CHARS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running command has come."""
+    """The progress of a running command."""
 
     bytes: int
     last: str  # the last line so far, cleaned, at most LAST_CHARS
@@ -46,10 +46,10 @@ class Run:
     timed_out: bool = False
     stdout_bytes: int = 0
     stderr_bytes: int = 0
-    signals: tuple[int, ...] = ()  # what we were sent, and passed on, while it ran
+    signals: tuple[int, ...] = ()  # received while it ran, and passed on to it
     streams: tuple[tuple[str, str], ...] = ()  # (stream, text) in order of arrival, when nothing was cut
-    still_open: tuple[str, ...] = ()  # streams that a process it left behind still held when we stopped listening
-    warning: str | None = None  # what a profile knew of the command before it ran
+    still_open: tuple[str, ...] = ()  # streams that a process it started still had open when we stopped reading
+    warning: str | None = None  # what a profile said about the command before it ran
 
 
 def run(

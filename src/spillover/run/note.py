@@ -55,7 +55,7 @@ def note_run(
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on
         from spillover.base.log import warn
 
-        warn("a run was not noted, and `last` does not know of it: %s", error)
+        warn("a run could not be recorded, so `last` does not find it: %s", error)
 
 
 def _working_folder() -> str | None:

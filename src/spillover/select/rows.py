@@ -43,6 +43,10 @@ def find_room(most: int, fill: Any, bare: float) -> int:
             room = int(max(low * 1.25, low * (0.99 - bare) / max(low_fill - bare, 1e-3)))
         if high and high - low <= max(2, low // 100):
             break
+    if not low:  # where the fill hardly grows with the room, interpolating comes down too slowly to meet one that fits
+        while high - low > max(2, low // 8):
+            room = (low + high) // 2
+            low, high = (room, high) if fill(room) <= 1 else (low, room)
     return low
 
 

@@ -41,7 +41,7 @@ class Inside:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What a gap holds, where there is more to say than which lines: `kind` names the words, `gap_KIND` of a Wording."""
+    """What a gap hides, if there is more to say than line numbers: `kind` selects the sentence, `gap_KIND` of a Wording."""
 
     kind: str
     count: int = 0
@@ -55,7 +55,7 @@ class Hidden:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Bytes `start` to `end` of an output; why they are shown; what is hidden behind them, up to the next span; a lead.
+    """Bytes `start` to `end` of an output; why they are shown; what is hidden after them, up to the next span; a lead.
 
     `skip` bytes at its beginning repeat what is shown above (the name of a file, the number of a line) and are left out.
     """

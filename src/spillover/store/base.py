@@ -100,14 +100,14 @@ class Owner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What is known of a stored output beside its bytes."""
+    """What is known about a stored output besides its bytes."""
 
     ref: str
     tool: str
     sha256: str  # of the stored bytes
     bytes: int  # stored
     lines: int  # stored
-    created: float = 0.0  # 0: it is published with the moment at which it is
+    created: float = 0.0  # 0: set when it is published
     call_id: str | None = None
     command: str | None = None
     partial: str | None = None  # why not all of it is stored; None when all of it is
@@ -116,24 +116,24 @@ class Record:
     segments: tuple[tuple[str, int], ...] = ()  # (stream, bytes) in order of arrival; empty when all of it is stdout
     index: LineIndex = field(default_factory=LineIndex)
     shown: tuple[tuple[int, int], ...] = ()  # the line ranges the model saw
-    kind: str = ""  # what the output was taken for
+    kind: str = ""  # what the output was recognized as
     why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
-    notices: tuple[str, ...] = ()  # what was said of it, as `view.forged.remember` writes it; the newest last
-    made: str = ""  # what made the clip, as `show.made` writes it: limits, keep, query, the earlier run; "" where that is not known
+    notices: tuple[str, ...] = ()  # notices about it, as `view.forged.remember` writes them; the newest last
+    made: str = ""  # the choices behind the clip, as `show.made` writes them: limits, keep, query, the earlier run; "" if unknown
     pinned: bool = False
-    scope: str | None = None  # whose it is; None: nobody's, and shown only to a person who asks for all
-    others: tuple[Owner, ...] = ()  # the scopes that have these very bytes too
-    redacted: int | None = None  # how many secrets were covered before it was stored; None: none was looked for
-    path: str | None = field(default=None, compare=False)  # a file of its own name, where this call got one; not kept
-    here: str | None = field(default=None, compare=False)  # why it is on this machine only, where it is; not kept
+    scope: str | None = None  # the scope it belongs to; None: no scope, and visible only with --all-scopes
+    others: tuple[Owner, ...] = ()  # other scopes that have the same bytes
+    redacted: int | None = None  # how many secrets were covered before it was stored; None: redaction was off
+    path: str | None = field(default=None, compare=False)  # a file with its own name, if this call made one; not saved
+    here: str | None = field(default=None, compare=False)  # why it is only on this machine, if it is; not saved
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What it says of its bytes; two records with the same facts are of the same output."""
+        """What it says about the bytes; two records with the same facts describe the same output."""
         return self.sha256, self.bytes, self.partial, self.produced_bytes, self.produced_lines, self.segments
 
     def beside(self, held: Record) -> Self:
-        """Return the same, with the notices that were given before for the same output."""
+        """Return the same record, with the notices that were written before for the same output."""
         return replace(self, notices=tuple(dict.fromkeys((*held.notices, *self.notices)))[-NOTICES:])
 
     def renamed(self, ref: str) -> Self:
@@ -144,19 +144,19 @@ class Record:
 
 
 class Writer(Protocol):
-    """An output on its way into a store. Nothing of it can be seen before `publish`."""
+    """An output that is being stored. It is not visible before `publish`."""
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Append all of it, or raise StoreError and append nothing."""
 
     def fileno(self) -> int | None:
-        """Return a descriptor that may be written (and spliced) into directly, where there is one."""
+        """Return a file descriptor to write (or splice) into directly, if there is one."""
 
     def blob(self) -> Blob:
-        """Return what was written so far, to select from before it is published."""
+        """Return what has been written so far, so that lines can be selected before it is published."""
 
     def publish(self, record: Record) -> Record:
-        """Make it visible, all at once; the record comes back with the ref it got. Raises StoreError."""
+        """Make it visible, all at once, and return the record with its ref. Raises StoreError."""
 
     def abandon(self) -> None:
         """Leave nothing behind. Safe to call at any time, more than once, and after `publish`."""
@@ -166,7 +166,7 @@ class Store(Protocol):
     """Where whole outputs are kept."""
 
     def writer(self) -> Writer:
-        """Begin an output; raises StoreError when the store cannot take any."""
+        """Start storing an output; raises StoreError if the store cannot take any."""
 
     def get(self, ref: str) -> Record:
         """Return the record of a ref or of a unique prefix; raises RefError."""
@@ -184,7 +184,7 @@ class Store(Protocol):
         """Pin or unpin an output."""
 
     def where(self, ref: str) -> str | None:
-        """Return a path that other tools can open, where there is one; a whole ref has it also before it is published."""
+        """Return a path that other tools can open, if there is one; for a complete ref, also before it is published."""
 
 
 def already_taken(ref: str) -> StoreError:
@@ -193,7 +193,7 @@ def already_taken(ref: str) -> StoreError:
 
 
 def verify(store: Store, ref: str) -> str | None:
-    """Return what is wrong with a stored output, read again from its first byte to its last; None when nothing is."""
+    """Read a stored output completely and return what is wrong with it; None if nothing is."""
     try:
         record = store.get(ref)
         blob = store.open(record.ref)

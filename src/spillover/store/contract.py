@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-#: Refs that must never reach a path, an address or a pattern.
+#: Malformed refs that must never end up in a path, a URL or a pattern.
 HOSTILE_REFS = (
     "../x", "a/b", "", ".", "..", "/etc/passwd", "\0", "bash-7f3a9c2e41d05b86\0", "bash-7f3a9c2e41d05b86/..", "bash-…",
     "bash-\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669\u0660\u0661\u0662", "bash-7f3a9c2e41d05b86\n", "*", "x" * 5_000, "bash-" + "0" * 5_000,
@@ -28,7 +28,7 @@ _SAMPLES = (b"", b"\n", b"one", b"one\ntwo\r\nthree\n", bytes(range(256)) * 5, b
 
 
 def byte_by_byte(data: bytes) -> Iterator[bytes]:
-    """Return the same bytes in the smallest pieces."""
+    """Yield the same bytes one at a time."""
     return (data[at : at + 1] for at in range(len(data)))
 
 
@@ -43,7 +43,7 @@ def chunked(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
 
 
 def put(store: Store, data: bytes | Iterable[bytes], tool: str = "bash", **facts: Any) -> Record:
-    """Store an output as `clip` would, for this project; `facts` are further fields of its record."""
+    """Store an output as `clip` would, for this project; `facts` are more fields of its record."""
     facts.setdefault("scope", default_scope())
     writer, meter = store.writer(), Meter()
     try:
@@ -56,7 +56,7 @@ def put(store: Store, data: bytes | Iterable[bytes], tool: str = "bash", **facts
 
 
 def record_of(measured: Meter | bytes, tool: str = "bash", **facts: Any) -> Record:
-    """Return the record of an output that was measured, before a store gave it a ref."""
+    """Return the record of a measured output, before a store gives it a ref."""
     if isinstance(measured, bytes):
         meter = Meter()
         meter.feed(measured)
@@ -85,7 +85,7 @@ def _raises(kind: type[Exception], about: object = "") -> Iterator[None]:
 
 
 class StoreContract:
-    """What every store must do. Subclass it as Test…, with a fixture `store` that gives a new and empty one."""
+    """Tests that every store must pass. Subclass it as Test…, with a fixture `store` that returns a new, empty store."""
 
     def test_any_bytes_in_any_chunks_come_back_as_they_were(self, store: Store) -> None:
         for data in _SAMPLES:

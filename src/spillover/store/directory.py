@@ -36,7 +36,7 @@ TRIES = 100
 
 @dataclass(frozen=True, slots=True)
 class DirStore:
-    """A folder of outputs. Making the object touches no disk; retention=None never sweeps by itself."""
+    """A folder of outputs. Creating the object does not touch the disk; with retention=None, it never sweeps automatically."""
 
     root: str | os.PathLike[str]
     retention: Retention | None = Retention()
@@ -59,11 +59,11 @@ class DirStore:
 
     @property
     def here(self) -> str:
-        """The folder of this machine that it writes to; the journal of what was clipped is kept in it."""
+        """The local folder that it writes to; the journal is kept there."""
         return self._path
 
     def writer(self) -> DirWriter:
-        """Begin an output. Once an hour, this also sweeps."""
+        """Start storing an output. Once an hour, this also sweeps."""
         with explain_errors(self._path), Folder(self._path, make=True) as folder:
             if self.retention is not None:
                 with suppress(OSError):  # an output is at stake here, and only tidiness there
@@ -107,7 +107,7 @@ class DirStore:
             forget_bytes(folder, whole)
 
     def ended(self, ref: str) -> str | None:
-        """Return the SHA-256 of an output that had this ref and is gone; None where none is remembered."""
+        """Return the SHA-256 of a removed output that had this ref; None if none is remembered."""
         from spillover.store.tombstones import buried  # hardly ever wanted
 
         with suppress(OSError), Folder(self._path) as folder:
@@ -133,7 +133,7 @@ class DirStore:
                     os.unlink(whole + PIN, dir_fd=folder.fd)
 
     def where(self, ref: str) -> str | None:
-        """Return the path of the plain file; of a whole ref, also before it is published. None when it is compressed."""
+        """Return the path of the plain file; for a complete ref, also before it is published. None if it is compressed."""
         path = f"{self._path}/{ref}"
         if not REF_SHAPE.fullmatch(ref):
             with self._reach(ref) as (_, whole):
@@ -157,14 +157,14 @@ class DirStore:
             yield from read_runs(folder)
 
     def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
-        """Apply retention to all of it, now. With `dry_run`, only say what would go."""
+        """Apply retention to the whole store, now. With `dry_run`, only report what would be removed."""
         applied = retention or self.retention or Retention()
         with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
             return sweep(folder, applied, time.time() if now is None else now, dry_run=dry_run)
         return Swept()
 
     def compress(self, *, older_than_seconds: float = 0, now: float | None = None, dry_run: bool = False) -> Compressed:
-        """Compress what was stored so long ago (extra: zstd). It is read as before, but no longer as a plain file."""
+        """Compress outputs older than this (extra: zstd). They can be read as before, but not as plain files."""
         from spillover.store.packing import Compressed, compress  # never in a tool call
 
         ends = self.retention.age_seconds if self.retention else None
@@ -280,7 +280,7 @@ class DirWriter:
         size = os.fstat(fd).st_size
         self._file.close()  # a quota, or a file server, may say only here that nothing was written
         if size != record.bytes:
-            raise StoreError(f"{record.bytes:,} bytes were to be stored, and {size:,} are there.")
+            raise StoreError(f"expected {record.bytes:,} bytes, but {size:,} were stored.")
         return size
 
     def _bring(self, folder: Folder, record: Record, held: Record, made: os.stat_result | None) -> Record:

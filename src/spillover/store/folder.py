@@ -225,7 +225,7 @@ class Folder:
             fd = os.open(name, READ, dir_fd=self.fd)
         except OSError as error:
             if error.errno == errno.ELOOP:
-                raise StoreError(f"{self.path}/{name} is a symlink, and none is followed here.") from error
+                raise StoreError(f"{self.path}/{name} is a symlink, and symlinks are not followed here.") from error
             raise
         with shut_on_error(fd):
             if not is_ours(os.fstat(fd)):
@@ -331,7 +331,7 @@ def open_folder(path: str, name: str | None = None, within: int | None = None) -
         raise
     except OSError as error:
         if _is_link(name, within):
-            raise StoreError(f"{path} is a symlink, and none is followed here; use a real folder.") from error
+            raise StoreError(f"{path} is a symlink, and symlinks are not followed here; use a real folder.") from error
         raise StoreError(f"{error.strerror}: {path}") from error
     with shut_on_error(fd):
         owner = os.fstat(fd).st_uid

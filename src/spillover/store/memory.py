@@ -24,7 +24,7 @@ RUNS = 100
 
 
 class MemoryStore:
-    """Outputs in memory; past `max_bytes`, the oldest that are not pinned make room."""
+    """Outputs in memory; above `max_bytes`, the oldest that are not pinned are removed."""
 
     __slots__ = ("__weakref__", "_gone", "_kept", "_lock", "_runs", "max_bytes")
 
@@ -52,7 +52,7 @@ class MemoryStore:
         return iter(sorted(records, key=lambda record: (-record.created, record.ref)))
 
     def note(self, run: RunRecord) -> None:
-        """Remember a run; what fitted counts like any output, and is not kept where there is no room for it."""
+        """Remember a run. Output that fitted counts like any other, and is not kept if there is no room for it."""
         with self._lock:
             if self.max_bytes is not None and run.data:
                 run = replace(run, data=None, reason="the store has no room for it")
@@ -69,7 +69,7 @@ class MemoryStore:
             self._forget(whole)
 
     def ended(self, ref: str) -> str | None:
-        """Return the SHA-256 of an output that had this ref and is gone; None where none is remembered."""
+        """Return the SHA-256 of a removed output that had this ref; None if none is remembered."""
         return self._gone.get(ref)
 
     def disown(self, ref: str, scope: str) -> None:

@@ -207,7 +207,7 @@ class NamedStore:
                 os.mkdir(self._path, 0o700)
             found = os.lstat(self._path)
         if not stat.S_ISDIR(found.st_mode):
-            raise StoreError(f"{self._path} is not a folder, and no symlink is followed here; use a real one.")
+            raise StoreError(f"{self._path} is not a folder, and symlinks are not followed here; use a real one.")
         if found.st_uid != os.geteuid():
             raise StoreError(f"{self._path} belongs to another user (uid {found.st_uid}); use a folder of your own.")
         refuse_writable(self._path, found.st_mode)

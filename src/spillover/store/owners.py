@@ -36,7 +36,9 @@ def merge(held: Record, new: Record) -> Record:
     others = sorted(by_scope.values(), key=lambda owner: (-owner.created, owner.scope))
     moment = max(held.created, new.created)
     if any(owner.scope == new.scope or moment - owner.created < GRACE_SECONDS for owner in others[MOST - 1 :]):
-        raise StoreError(f"A record has room for {MOST:,} scopes, and this output has as many; try again in an hour")
+        raise StoreError(
+            f"This output already belongs to {MOST:,} scopes, and its record has room for no more; try again in an hour"
+        )
     newest = newest.beside(held if newest is new else new)
     return replace(newest, ref=held.ref, others=tuple(others[: MOST - 1]), pinned=held.pinned or new.pinned)
 

@@ -47,10 +47,10 @@ class Retention:
     age_seconds: int | float | None = 7 * DAY
     bytes: int | None = 5 << 30
     count: int | None = 10_000
-    grace_seconds: int | float = 3_600  # what is younger stays, whatever the limits say
-    compress_seconds: int | float | None = None  # what is older `spill gc` compresses; None: nothing
-    runs: int = 1_000  # how many runs are remembered, also of what fitted; 0: none
-    idle_seconds: int | float = 0  # what was read so recently stays; 0: reading changes nothing
+    grace_seconds: int | float = 3_600  # younger outputs stay, whatever the limits say
+    compress_seconds: int | float | None = None  # `spill gc` compresses older outputs; None: never
+    runs: int = 1_000  # how many runs are remembered, including output that fitted; 0: none
+    idle_seconds: int | float = 0  # outputs read this recently stay; 0: reading has no effect
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

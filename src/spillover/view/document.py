@@ -40,7 +40,7 @@ ONE_THREAD = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An output, its lines found through the sparse index. `reach`: how far into either end a cut may look."""
+    """An output, with its lines found through a sparse index. `reach`: how far into either end a cut may look."""
 
     blob: Blob
     index: LineIndex
@@ -49,9 +49,9 @@ class Document:
     sections: tuple[Section, ...] = ()
     reach: int = 1 << 18
     chars: int = 0
-    raw: bool = False  # shown as it came, control codes and all
-    guard: Guard | None = None  # marks what reads like ours, see `view.forged`
-    work: Work = UNBOUNDED  # what looking into it may still cost
+    raw: bool = False  # show control codes as they are
+    guard: Guard | None = None  # marks text that imitates our notices; see `view.forged`
+    work: Work = UNBOUNDED  # how much work may still be spent on it
 
     @property
     def size(self) -> int:
@@ -59,18 +59,18 @@ class Document:
 
     @property
     def shares(self) -> tuple[Section, ...]:
-        """The sections that are each given some of the room; where there are very many, all of it is one."""
+        """The sections that share the room; if there are very many, the whole output counts as one."""
         if len(self.sections) <= MANY:
             return self.sections
         return (Section(self.sections[0].start, self.sections[-1].end),)
 
     @property
     def gap(self) -> tuple[int, int]:
-        """Bytes that were not kept, and cannot be shown: from, to; the same twice when everything is there."""
+        """The start and end of the bytes that were not kept; the same number twice if everything was."""
         return getattr(self.blob, "gap", (0, 0))
 
     def within(self, work: Work) -> Document:
-        """Return the same; whatever is read of it costs work."""
+        """Return the same document; reading it then counts as work."""
         few = isinstance(self.blob, Held) and self.size <= ONE_THREAD
         return replace(self, blob=(CountedHeld if few else Counted)(self.blob, work), work=work)  # type: ignore[arg-type]
 
@@ -87,7 +87,7 @@ class Document:
         return (text if self.guard is None else self.guard(text)), frames
 
     def plain(self) -> str | None:
-        """Return all of a small output of which every part is shown as it is; None where one may not be."""
+        """Return all of a small output if every part of it can be shown unchanged; otherwise None."""
         data = self.blob.data if isinstance(self.blob, Held) and self.size <= ONE_THREAD and not self.raw else b""
         if not data or not data.isascii() or not is_plain(data):
             return None

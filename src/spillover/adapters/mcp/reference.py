@@ -110,7 +110,7 @@ class References:
     def _check(self, record: Record, tool: str) -> None:
         newest = max([record.created, *(owner.created for owner in record.others)])
         if newest < self.since:
-            raise UsageError(f"{record.ref} is of an earlier session; run the tool again to pass its result on.")
+            raise UsageError(f"{record.ref} is from an earlier session; run the tool again to pass its result on.")
         if any(fnmatchcase(tool, pattern) for pattern in self.tools) or self.same_server(record.tool, tool):
             return
         raise UsageError(

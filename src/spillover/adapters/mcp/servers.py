@@ -75,7 +75,7 @@ def _server(path: str, name: str, entry: Any) -> Server:
     kind = entry.get("type") or entry.get("transport") if isinstance(entry, dict) else None
     if kind == "sse" or (kind is None and isinstance(entry, dict) and _is_sse(entry.get("url"))):
         raise UsageError(
-            f"{path}: the server {name!r} speaks SSE, which MCP has given up in 2025; use its address for streamable HTTP "
+            f"{path}: the server {name!r} uses SSE, which MCP deprecated in 2025; use its address for streamable HTTP "
             '("type": "http", often …/mcp), or set "disabled": true.'
         )
     if isinstance(entry, dict) and isinstance(entry.get("url"), str):

@@ -191,7 +191,7 @@ def _make_pipe(file: Any) -> Any:
     """Return a plain file as a pipe; a thread reads it."""
     facts = os.fstat(file.fileno())
     if not stat.S_ISREG(facts.st_mode) and facts.st_rdev != os.stat(os.devnull).st_rdev:
-        raise UsageError("MCP is spoken over pipes; stdin is neither a pipe nor a file.")
+        raise UsageError("MCP needs a pipe on stdin; this one is neither a pipe nor a file.")
     told, tell = os.pipe()
 
     def pump() -> None:
@@ -208,7 +208,7 @@ def _make_pipe(file: Any) -> Any:
 async def client() -> Pipes:
     """Return the client that started us. Nothing else that is printed may come between its messages."""
     if sys.stdin is None:  # and its number may be somebody else's by now
-        raise UsageError("an MCP client is expected on stdin, which is closed.")
+        raise UsageError("stdin is closed; an MCP client is expected there.")
     reading = os.fdopen(os.dup(0), "rb", 0)
     writing = os.fdopen(os.dup(1), "wb", 0)
     null = os.open(os.devnull, os.O_RDWR)

@@ -237,7 +237,7 @@ class Bucket:
             for _ in back.follow(map(bytes, self.bulk.get(key).stream(PART))):
                 pass
         if back.tag != sums.tag:
-            raise StoreError(f"{self.url}: what arrived is not what was sent")
+            raise StoreError(f"{self.url}: what arrived differs from what was sent")
 
     def delete(self, keys: list[str]) -> None:
         """Remove objects; those that are not there are gone already."""

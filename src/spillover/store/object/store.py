@@ -44,7 +44,7 @@ NOTED = 4
 
 @dataclass(frozen=True, slots=True)
 class ObjectStore:
-    """Outputs in object storage: `ObjectStore("s3://bucket/prefix")`. Making the object sends no request.
+    """Outputs in object storage: `ObjectStore("s3://bucket/prefix")`. Creating the object sends no request.
 
     Credentials and endpoints are found by the library's own conventions (AWS_…, GOOGLE_…, AZURE_… variables), or given as
     `options` for `obstore.store.from_url`. `deadline_seconds` is how long a call waits without progress.
@@ -52,7 +52,7 @@ class ObjectStore:
 
     url: str
     retention: Retention = Retention()
-    spool: str | os.PathLike[str] | None = None  # a folder of this machine; None: one beside the default store
+    spool: str | os.PathLike[str] | None = None  # a local folder; None: one beside the default store
     deadline_seconds: float = DEADLINE_SECONDS
     compress: bool = True
     options: Any = field(default=None, repr=False)
@@ -80,7 +80,7 @@ class ObjectStore:
 
     @property
     def local(self) -> DirStore:
-        """What is kept on this machine only."""
+        """The outputs that are only on this machine."""
         assert self.spool is not None
         return DirStore(self.spool, RETENTION)
 
@@ -93,11 +93,11 @@ class ObjectStore:
         return View(self.bucket, self.scope)
 
     def within(self, scope: str) -> Self:
-        """Return the part of it that a scope can see: no key outside of it is ever asked for."""
+        """Return the part of the store that a scope can see; no key outside it is ever requested."""
         return self if scope == self.scope else replace(self, scope=scope)
 
     def writer(self) -> ObjectWriter:
-        """Begin an output. It goes to a file of this machine first."""
+        """Start storing an output. It goes to a local file first."""
         return ObjectWriter(self.bucket, self.local, compress=self.compress)
 
     def get(self, ref: str, missing: Missed | None = None) -> Record:
@@ -105,7 +105,7 @@ class ObjectStore:
         return merge_all([entry.record for entry in self._find(ref, missing)[1]])
 
     def known(self, ref: str) -> Record | None:
-        """Return the record of a whole ref in this very scope, in at most one request and never by a listing.
+        """Return the record of a complete ref in exactly this scope, with at most one request and no listing.
 
         An output may hold any number of lines that look like notices of ours, and each is looked up; where the bucket is slow,
         none.
@@ -114,11 +114,11 @@ class ObjectStore:
         return entries[0].record if entries else None
 
     def open(self, ref: str) -> Blob:
-        """Return the bytes of a ref: a range costs the frames it stands in."""
+        """Return the bytes of a ref; reading a range downloads only the frames it is in."""
         return self.opened(ref)[1]
 
     def opened(self, ref: str, missing: Missed | None = None) -> tuple[Record, Blob]:
-        """Return the record and the bytes, looked up once: each look is a request."""
+        """Return the record and the bytes with a single lookup, since each lookup is a request."""
         whole, entries = self._find(ref, missing)
         record = merge_all([entry.record for entry in entries])
         for entry in entries:
@@ -128,7 +128,7 @@ class ObjectStore:
         return record, self.local.open(whole)
 
     def list(self) -> Iterator[Record]:
-        """Return every output in view, newest first: reads every record, many at once."""
+        """Return every visible output, newest first. Reads every record, many at once."""
         found: dict[str, list[Record]] = {}
         for record in self._local_records():
             found.setdefault(record.ref, []).append(record)
@@ -137,7 +137,7 @@ class ObjectStore:
         return iter(sorted(map(merge_all, found.values()), key=lambda record: (-record.created, record.ref)))
 
     def newest(self, count: int) -> tuple[Records, int]:
-        """Return the newest by their last change in the bucket, and how many there are: one listing, and so many records."""
+        """Return the `count` outputs changed last in the bucket, and how many there are: one listing, and `count` records."""
         here = [*self._local_records()]
         total = len(here)
         heap: list[tuple[datetime, str]] = []
@@ -148,7 +148,7 @@ class ObjectStore:
         return sorted([*here, *found], key=lambda record: (-record.created, record.ref))[:count], total
 
     def delete(self, ref: str) -> None:
-        """Remove an output from every scope in view."""
+        """Remove an output from every visible scope."""
         whole, entries = self._find(ref)
         for entry in entries:
             if entry.data or not entry.record.bytes:
@@ -158,7 +158,7 @@ class ObjectStore:
                 self._forget_local(whole)
 
     def ended(self, ref: str) -> str | None:
-        """Return the SHA-256 of an output that had this ref, in this very scope, and is gone."""
+        """Return the SHA-256 of a removed output that had this ref in exactly this scope."""
         found = self.view.own(ref) if REF_SHAPE.fullmatch(ref) else None
         return found.sha256 if isinstance(found, Tombstone) else None
 
@@ -167,7 +167,7 @@ class ObjectStore:
         self.within(scope).delete(ref)
 
     def pin(self, ref: str, pinned: bool = True) -> None:
-        """Pin or unpin an output, in every scope in view."""
+        """Pin or unpin an output, in every visible scope."""
         whole, entries = self._find(ref)
         for entry in entries:
             if entry.data or not entry.record.bytes:
@@ -176,30 +176,30 @@ class ObjectStore:
                 self.local.pin(whole, pinned)
 
     def where(self, ref: str) -> str | None:
-        """Return the path of what is kept on this machine only; nothing in a bucket has one."""
+        """Return the path of an output that is only on this machine; outputs in the bucket have none."""
         if not REF_SHAPE.fullmatch(ref):
             check_ref(ref)
         return None
 
     def note(self, run: RunRecord) -> None:
-        """Remember a run on this machine: a request for every call of a tool would cost more than it is worth."""
+        """Remember a run, on this machine only: a request for every tool call would cost too much."""
         self.local.note(run)
 
     def runs(self) -> Iterator[RunRecord]:
         return self.local.runs()
 
     def push(self, *, seconds: float | None = None) -> Pushed:
-        """Bring over what is kept on this machine only."""
+        """Upload the outputs that are only on this machine."""
         return push(self.local, self.bucket, compress=self.compress, seconds=seconds)
 
     def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
-        """Apply retention to every scope in view, now. Any number of machines may do so at once."""
+        """Apply retention to every visible scope, now. Any number of machines may do this at once."""
         from spillover.store.object.sweep import sweep  # never in a tool call
 
         return sweep(self.view, retention or self.retention, time.time() if now is None else now, dry_run=dry_run)
 
     def lifecycle(self) -> dict[str, Any]:
-        """Return rules by which the bucket applies the age limit by itself."""
+        """Return lifecycle rules that make the bucket itself apply the age limit."""
         from spillover.store.object.sweep import lifecycle
 
         return lifecycle(self.url, self.retention)

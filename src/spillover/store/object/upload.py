@@ -51,7 +51,7 @@ class Progress:
 
     def step(self, slack: float = 0.0) -> None:
         if self.stopped:
-            raise StoreError("the upload was given up")
+            raise StoreError("the upload was abandoned")
         self.moved, self.slack = time.monotonic(), slack
 
 
@@ -136,7 +136,7 @@ def _put_small(bucket: Bucket, place: str, ref: str, ending: str, data: bytes, p
             if not bucket.holds(f"{place}/{name}", data):
                 continue
         return name
-    raise StoreError(f"{bucket.url}: what arrived is not what was sent, {SENDS} times")
+    raise StoreError(f"{bucket.url}: {SENDS} uploads in a row arrived damaged")
 
 
 def _watched(pieces: Iterator[bytes], progress: Progress) -> Iterator[bytes]:

@@ -37,7 +37,7 @@ class ObjectWriter:
         if blob.size != record.bytes:
             blob.close()
             self.abandon()
-            raise StoreError(f"{record.bytes:,} bytes were to be stored, and {blob.size:,} are there.")
+            raise StoreError(f"expected {record.bytes:,} bytes, but {blob.size:,} were stored.")
         try:
             held = watch(self._bucket.url, self._bucket.deadline, lambda progress: self._bring(blob, record, progress))
         except StoreError as error:
