@@ -168,7 +168,9 @@ def _equal(view: bytes, stamp: Array | int, data: Array, starts: Array, which: A
     unsure = (digits & (np.bincount(which, minlength=len(starts)) > 1))[which].nonzero()[0]
     ends = (np.frombuffer(view, dtype=np.uint8) == _NEWLINE).nonzero()[0]
     begins = np.concatenate(([0], ends[:-1] + 1)) + stamp
-    numbers = which.astype(np.int64)
+    numbers = -1 - which.astype(
+        np.int64
+    )  # below 0, as they are compared with the numbers of templates and subjects, too
     numbers[unsure] = [
         hash(view[start:end]) for start, end in zip(begins[unsure].tolist(), ends[unsure].tolist(), strict=True)
     ]
