@@ -99,3 +99,9 @@ def test_a_line_is_in_the_classes_a_person_would_put_it_in(line, inside, outside
     found = {name for name, there in zip(NAMES, row, strict=True) if there}
     assert inside <= found
     assert not outside & found
+
+
+def test_what_lines_say_and_what_they_are_like_are_never_the_same_number():
+    seen = lines("".join(f"word{chr(97 + number)} another\n" for number in range(26)).encode())
+    told = seen.exact.tolist()
+    assert not {*told} & {*seen.template.tolist(), *seen.subject.tolist()}  # fold.py and plain.py mix them

@@ -127,15 +127,14 @@ def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
     import numpy as np
 
     rows, row_of = distinct.number(distinct.same_digits(view)[:-1].split(b"\n"))
+    stamp: Array | int = 0  # how long it is, in bytes
     if _STAMPED.search(view[: 1 << 14]):
         messages = _MESSAGES.findall(b"\n".join(rows) + b"\n")
         stamps = np.fromiter(map(len, rows), np.intp, len(rows)) - np.fromiter(map(len, messages), np.intp, len(rows))
         messages, message_of = distinct.number(messages)
-        which = message_of[row_of]
-        said = _without_stamps(view, stamps[row_of])
+        which, stamp = message_of[row_of], stamps[row_of]
     else:
         messages, which = rows, row_of
-        said = view[:-1].split(b"\n")
     text = distinct.BARRIER.join(messages) + b"\n"
     data = np.frombuffer(text, dtype=np.uint8)
     ends = (data == _NEWLINE).nonzero()[0][::2]
@@ -149,7 +148,7 @@ def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
         classes=classes,
         template=number_alike(template)[which],
         prefix=number_alike(_prefixes(data, starts, ends))[which],
-        exact=np.fromiter(map(hash, said), np.int64, len(said)),  # only ever compared
+        exact=_equal(view, stamp, data, starts, which),
         subject=number_alike(subject)[which],
         indent=indent[which],
         width=(ends - starts)[which],
@@ -158,13 +157,24 @@ def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
     )
 
 
-def _without_stamps(view: bytes, stamps: Array) -> list[bytes]:
-    """Return each line behind its stamp, which is so many bytes long."""
+def _equal(view: bytes, stamp: Array | int, data: Array, starts: Array, which: Array) -> Array:
+    """Return a number for each line, the same for equal messages, which stand behind a stamp; only ever compared.
+
+    Without digits, messages that are alike are equal. Only where several have some do the bytes have to be looked at.
+    """
     import numpy as np
 
+    digits = np.logical_or.reduceat((data >= _DIGITS[0]) & (data <= _DIGITS[-1]), starts)
+    unsure = (digits & (np.bincount(which, minlength=len(starts)) > 1))[which].nonzero()[0]
     ends = (np.frombuffer(view, dtype=np.uint8) == _NEWLINE).nonzero()[0]
-    starts = np.concatenate(([0], ends[:-1] + 1)) + stamps
-    return [view[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    begins = np.concatenate(([0], ends[:-1] + 1)) + stamp
+    numbers = -1 - which.astype(
+        np.int64
+    )  # below 0, as they are compared with the numbers of templates and subjects, too
+    numbers[unsure] = [
+        hash(view[start:end]) for start, end in zip(begins[unsure].tolist(), ends[unsure].tolist(), strict=True)
+    ]
+    return numbers
 
 
 def _families(messages: Sequence[bytes], which: Array, classes: Array) -> Array:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 MOST_LEAVES = 8
 #: So many lines at a time: what is in hand then stays in the processor's cache.
 STRETCH = 4_096
-#: And so many trees.
-BATCH = 32
+#: And so many trees that there is one leaf in hand for each of them and each line, up to this many.
+LEAVES = 1 << 17
 
 
 class Forest:
@@ -48,22 +48,21 @@ class Forest:
         self._laid_out = self._laid_out or self._lay_out()
         for at in range(0, lines, STRETCH):
             with borrow() as scratch:
-                self._add(
-                    total[at : at + STRETCH], {name: columns[name][at : at + STRETCH] for name in columns}, scratch
-                )
+                self._add(total[at : at + STRETCH], columns, slice(at, at + STRETCH), scratch)
         return total
 
-    def _add(self, total: Array, columns: Mapping[str, Array], scratch: Scratch) -> None:
+    def _add(self, total: Array, columns: Mapping[str, Array], some: slice, scratch: Scratch) -> None:
         """Add what the trees say of some lines."""
         import numpy as np
 
         features, conditions, otherwise, values = self._laid_out
-        lines, batch = len(total), min(BATCH, len(values))
-        holds = scratch.array((sum(len(bounds) for _, bounds in features), lines), np.uint8)
+        lines = len(total)
+        batch = max(1, min(LEAVES // lines, len(values)))
+        holds = scratch.array((sum(len(bounds) for _, bounds, _ in features), lines), np.uint8)
         row = 0
-        for name, bounds in features:
-            column, answers = columns[name], holds[row : row + len(bounds)].view(bool)
-            if column.dtype == bool and len(bounds) == 1 and 0 <= bounds[0] < 1:
+        for name, bounds, is_not in features:
+            column, answers = columns[name][some], holds[row : row + len(bounds)].view(bool)
+            if is_not and column.dtype == bool:
                 np.logical_not(column, out=answers[0])
             else:
                 np.less_equal(column, bounds, out=answers)
@@ -71,9 +70,9 @@ class Forest:
         np.negative(holds, out=holds)  # all bits or none
         bits, left = (scratch.array((batch, lines), np.uint8) for _ in range(2))
         places, worth = scratch.array((batch, lines), np.intp), scratch.array(lines, np.float64)
-        for first in range(0, len(values), BATCH):
-            trees = slice(first, first + BATCH)
-            size = min(BATCH, len(values) - first)
+        for first in range(0, len(values), batch):
+            trees = slice(first, first + batch)
+            size = min(batch, len(values) - first)
             here, leaves, where = bits[:size], left[:size], places[:size]
             leaves[:] = 0xFF
             for asked, right in zip(conditions, otherwise, strict=True):
@@ -117,7 +116,11 @@ class Forest:
         lowest = [(leaves & -leaves).bit_length() - 1 for leaves in range(1 << MOST_LEAVES)]
         values = np.array([worth + worth[-1:] * (MOST_LEAVES - len(worth)) for worth in worths])[:, lowest]
         return (
-            [(name, np.array(list(bounds), dtype=np.float32)[:, None]) for name, bounds in asked.items()],
+            # Of a class, which is 0 or 1, there is one question: whether a line is not in it.
+            [
+                (name, np.array(list(bounds), dtype=np.float32)[:, None], len(bounds) == 1 and 0 <= min(bounds) < 1)
+                for name, bounds in asked.items()
+            ],
             table[:, :, 0].astype(np.intp),
             table[:, :, 1:].astype(np.uint8),
             values,
