@@ -154,9 +154,11 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
         document.work.spend(OBJECT * len(places))
         return led(join_places(places, HOLE), lead)  # a hole costs less than a marker for it
 
+    short = all(_is_short(hunks[number]) for number in turns)
+
     def tried(count: int, upto: int) -> list[Span]:
         """Return the same, as it is measured: without reasons, and so without an object for each line where there are many."""
-        if in_arrays is None or count <= FEW or not all(_is_short(hunks[number]) for number in turns[:count]):
+        if in_arrays is None or count <= FEW or not short:
             return spans(count, upto)
         some = [hunks[number] for number in turns[:count]]
         edges = [edge[:2] for edge in (*heads, *first)]
