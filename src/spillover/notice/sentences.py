@@ -67,17 +67,21 @@ def hidden_finds(named: Sequence[tuple[str, int, int]], rest: int, more: int) ->
 
 
 def changes(
-    commits: Sequence[str], files: Sequence[tuple[str, int, int]], every: Sequence[Sequence[int]], count: int = 0
+    commits: Sequence[str], files: Sequence[tuple[str, int, int]], total: tuple[int, int, int], count: int = 0
 ) -> str:
-    """Return what a diff changes: a title, some of its commits, and some of its files; `every`: of each file, lines added and removed."""
-    total = f"{len(every):,} file{'' if len(every) == 1 else 's'} changed, {_signs(map(sum, zip(*every, strict=True)))}"
-    title = f"{count:,} commit{'' if count == 1 else 's'}, {total}" if count else total
-    rows = [*commits, *(f"{name} {_signs((added, removed))}" for name, added, removed in files)]
+    """Return what a diff changes: a title, some of its commits, and some of its files.
+
+    `total`: how many files there are, and how many lines they add and remove; `count`: how many commits.
+    """
+    number, added, removed = total
+    changed = f"{number:,} file{'' if number == 1 else 's'} changed, {_signs((added, removed))}"
+    title = f"{count:,} commit{'' if count == 1 else 's'}, {changed}" if count else changed
+    rows = [*commits, *(f"{name} {_signs((more, less))}" for name, more, less in files)]
     if len(commits) < count and commits:
         rows.insert(len(commits), f"and {count - len(commits):,} more commits")
-    if len(files) < len(every):
-        rest = [sum(all_of) - sum(some) for all_of, some in zip(zip(*every), list(zip(*files))[1:] or ((), ()))]  # noqa: B905
-        left = len(every) - len(files)
+    if len(files) < number:
+        rest = added - sum(more for _, more, _ in files), removed - sum(less for *_, less in files)
+        left = number - len(files)
         rows += [f"{'and ' * bool(files)}{left:,} {'more ' * bool(files)}file{'' if left == 1 else 's'} {_signs(rest)}"]
     return "\n".join((title, *rows))
 

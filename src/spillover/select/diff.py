@@ -12,7 +12,7 @@ from itertools import islice
 from spillover.base.work import OBJECT
 from spillover.notice.sentences import changes
 from spillover.select.diff_lines import read_lines
-from spillover.select.diff_parts import CHANGED, CHANGED_LINES, DEFINES, LINE, WINDOW, lines, name_line, parts
+from spillover.select.diff_parts import CHANGED, CHANGED_LINES, DEFINES, WINDOW, lines, name_line, parts
 from spillover.select.ends import most
 from spillover.select.span import Span, join_places
 from spillover.select.wanted import NOTHING
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from spillover.view.document import Document
 
     Place = tuple[int, int, str]  # from, to, why
-
-__all__ = ["LINE", "select"]
 
 #: More hunks than these never fit, and are not tried.
 MOST = 600
@@ -87,12 +85,14 @@ class _Bodies:
     def defining(self, turns: Sequence[int]) -> list[tuple[int, Place]]:
         """Return the lines that define something new, each with the number of its hunk; MOST of them."""
         if self._in_arrays is not None and all(_is_short(self._hunks[number]) for number in turns):
-            lines = self._in_arrays.added_in(turns)
+            added = self._in_arrays.added_in(turns)
+            data = self._document.blob.read(0, self._document.size)
+            found = ((number, start, end) for number, start, end in added if DEFINES.match(data, start))
         else:
-            lines = [(number, start, end) for number in turns for start, end, _ in self.changed(number)]
-        read = self._document.blob.read
-        defining = ((number, start, end) for number, start, end in lines if DEFINES.match(read(start, end)))
-        return [(number, (start, end, "definition")) for number, start, end in islice(defining, MOST)]
+            lines = ((number, start, end) for number in turns for start, end, _ in self.changed(number))
+            read = self._document.blob.read
+            found = ((number, start, end) for number, start, end in lines if DEFINES.match(read(start, end)))
+        return [(number, (start, end, "definition")) for number, start, end in islice(found, MOST)]
 
     def _lines(self, number: int) -> tuple[list[Place], list[Place]]:
         if number not in self._read:
@@ -154,9 +154,11 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
         document.work.spend(OBJECT * len(places))
         return led(join_places(places, HOLE), lead)  # a hole costs less than a marker for it
 
+    short = all(_is_short(hunks[number]) for number in turns)
+
     def tried(count: int, upto: int) -> list[Span]:
         """Return the same, as it is measured: without reasons, and so without an object for each line where there are many."""
-        if in_arrays is None or count <= FEW or not all(_is_short(hunks[number]) for number in turns[:count]):
+        if in_arrays is None or count <= FEW or not short:
             return spans(count, upto)
         some = [hunks[number] for number in turns[:count]]
         edges = [edge[:2] for edge in (*heads, *first)]
@@ -183,11 +185,13 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
 def _summary(found: Parts, fill: Fill, headed: bool, turns: Sequence[int]) -> str:
     """Return what changed in each file, as far as it fits: the files with the most telling changes, in order."""
     sums: dict[str, list[int]] = {file.name: [0, 0] for file in found.files}
+    of_files = [sums[file.name] for file in found.files]
     for _, _, _, file, added, removed in found.hunks:
-        each = sums[found.files[file].name]
+        each = of_files[file]
         each[0] += added
         each[1] += removed
-    telling = list(dict.fromkeys([*(found.files[found.hunks[number][3]].name for number in turns), *sums]))
+    every = len(sums), sum([both[0] for both in sums.values()]), sum([both[1] for both in sums.values()])
+    telling = list(dict.fromkeys([*[found.files[found.hunks[number][3]].name for number in turns], *sums]))
     named = [f"{commit.sha} {commit.subject}" for commit in found.commits] if not headed else []
     at = Span(*found.hunks[0][:2])
 
@@ -195,7 +199,7 @@ def _summary(found: Parts, fill: Fill, headed: bool, turns: Sequence[int]) -> st
         # Commits and files share the room: of both, the first half of the turns each.
         some = set(telling[: count - min(count // 2, len(named))])
         rows = [(name, both[0], both[1]) for name, both in sums.items() if name in some]
-        return changes(named[: count // 2], rows, list(sums.values()), len(found.commits))
+        return changes(named[: count // 2], rows, every, len(found.commits))
 
     def full(count: int) -> float:
         return (fill([Span(at.start, at.end, lead=words(count))]) - bare) / SUMMARY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from itertools import pairwise, repeat
 
@@ -39,6 +40,8 @@ LARGE = 1 << 19
 #: What a line may be: the header of a hunk, that of a file, a commit, two lines that name a file, or nothing of these.
 NONE, HUNK_BEGINS, FILE_BEGINS, COMMIT_BEGINS, NAMES_BEGIN = range(5)
 PLUS, MINUS = b"+-"
+#: How git names a file, on all of a line.
+_NAMED = re.compile(rb"\+\+\+ b/([^\t\r\n]++)\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,7 @@ def read_lines(document: Document, without: bytes) -> Lines | None:
     kinds = kind[marks]
     if (end[marks] - start[marks]).max(initial=0) > WINDOW:
         return None
-    files, commits, opened = _read_files(document, data, start, end, marks, kinds)
+    files, commits, opened = _read_files(document, data, start, marks, kinds)
     hunk = (kinds == HUNK_BEGINS) & (opened > 0)
     first = marks[hunk] + 1  # lines of each hunk: from, to
     last = np.concatenate((marks[1:], [len(start)]))[hunk]
@@ -154,11 +157,19 @@ def read_lines(document: Document, without: bytes) -> Lines | None:
         removed[last - 1] - removed[first - 1],
     )
     parts = Parts(commits, files, list(zip(*(column.tolist() for column in columns), strict=True)))
-    return _find_changed(data, parts, start, end, begins, first, last, without)
+    return _find_changed(data, parts, opened[hunk] - 1, start, end, begins, first, last, without)
 
 
 def _find_changed(
-    data: bytes, parts: Parts, start: Array, end: Array, begins: Array, first: Array, last: Array, without: bytes
+    data: bytes,
+    parts: Parts,
+    file: Array,
+    start: Array,
+    end: Array,
+    begins: Array,
+    first: Array,
+    last: Array,
+    without: bytes,
 ) -> Lines:
     import numpy as np
 
@@ -176,7 +187,7 @@ def _find_changed(
     edge = np.concatenate((first, [len(start)]))
     return Lines(
         parts,
-        np.array([hunk[3] for hunk in parts.hunks], dtype=np.int64),
+        file,
         start[changed],
         end[changed],
         begins[changed] == PLUS,
@@ -224,7 +235,7 @@ def _word(text: bytes) -> int:
 
 
 def _read_files(
-    document: Document, data: bytes, start: Array, end: Array, marks: Array, kinds: Array
+    document: Document, data: bytes, start: Array, marks: Array, kinds: Array
 ) -> tuple[list[File], list[Commit], Array]:
     """Return files and commits, and how many files have begun by each mark."""
     import numpy as np
@@ -238,13 +249,14 @@ def _read_files(
     behind = np.concatenate((marks[closes], [len(start)]))[closes.searchsorted(where, side="right")]
     edges = np.concatenate((start, [len(data)]))
     is_commit = kinds == COMMIT_BEGINS
-    columns = (edges[marks[where]], edges[behind], edges[behind - 1], end[behind - 1], is_commit.cumsum()[where] - 1)
+    columns = (edges[marks[where]], edges[behind], edges[behind - 1], is_commit.cumsum()[where] - 1)
     files = []
-    for at, upto, line, ends, commit in zip(*(column.tolist() for column in columns), strict=True):
-        name = data[line + 6 : ends - 1] if data.startswith(b"+++ b/", line) and upto - at <= WINDOW else b""
-        plain = name and name != b"/dev/null" and b"\t" not in name and b"\r" not in name and data[ends - 1] == 0x0A
+    for at, upto, line, commit in zip(*(column.tolist() for column in columns), strict=True):
+        named = _NAMED.match(data, line) if upto - at <= WINDOW else None
         files.append(
-            File(at, upto, name.decode("utf-8", "replace"), commit) if plain else read_file(document, at, upto, commit)
+            read_file(document, at, upto, commit)
+            if named is None or named[1] == b"/dev/null"
+            else File(at, upto, named[1].decode("utf-8", "replace"), commit)
         )
     upto = np.concatenate((start[marks[1:]], [len(data)]))[is_commit]
     places = zip(start[marks[is_commit]].tolist(), upto.tolist(), strict=True)

@@ -242,9 +242,9 @@ def _is_diff(seen: _Seen) -> bool:
         return False
     if not re.search(rb"(?m)^(?:\x1b\[[0-9;]*+m)*+@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@", seen.samples[0]):
         return False
-    from spillover.select.diff import LINE  # few outputs get as far as this
+    from spillover.select.diff_parts import BODY, LINE  # few outputs get as far as this
 
-    good = [LINE.match(line) is not None for line in seen.lines()]
+    good = [line[0] in BODY or LINE.match(line) is not None for line in seen.lines()]  # none of them is empty
     return sum(good) >= SURE * len(good) and good[-1]
 
 

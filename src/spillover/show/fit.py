@@ -261,10 +261,8 @@ def _clamp(spans: Sequence[Span], document: Document) -> list[Span]:
 def _reasons(renderer: Renderer, spans: Sequence[Span]) -> tuple[Reason, ...]:
     """Return why each part is shown, by lines; neighbours with the same reason are merged."""
     out: list[Reason] = []
-    for span in spans:
-        if not span.why:
-            continue
-        first, last = renderer.number(span.start), renderer.number(span.end - 1)
+    told = [span for span in spans if span.why]
+    for span, (first, last) in zip(told, renderer.number_spans(told), strict=True):
         if out and out[-1].why == span.why and first <= out[-1].last + 1:
             out[-1] = Reason(out[-1].first, last, span.why)
         else:

@@ -217,7 +217,7 @@ class Renderer:
         several = len(self.document.sections) > 1
         if section.size == 0 or (section.label is None and not spans and several):
             return "", first, []
-        seen = self._lines(spans)
+        seen = self.number_spans(spans)
         pieces = [self.wording.section.format(label=section.label)] if section.label else []
         inline: set[int] = set()  # which of them stand inside a line
         tier, brief = self.tier, 2 if sum(gaps) > FEW else self.tier  # said once in full, a marker is known
@@ -273,7 +273,7 @@ class Renderer:
             marks[key] = words, hidden  # held, so that no other has its id
         return marks[key][0]
 
-    def _lines(self, spans: Sequence[Span]) -> list[tuple[int, int]]:
+    def number_spans(self, spans: Sequence[Span]) -> list[tuple[int, int]]:
         """Return the first and the last line of each span."""
         starts, ends = [span.start for span in spans], [span.end - 1 for span in spans]
         if self._memo.counts(self.document, 2 * len(spans)):

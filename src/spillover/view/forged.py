@@ -23,6 +23,7 @@ MARK = "[tool text] "
 #: A text of ASCII without any of these has no line to mark; most have none of the first, and no more is looked at.
 BRACKETS = ("[", "(", "{", "<", "]")
 NEEDLES = ("clipped", "utput c", "[...", "next:", "<u+")
+BLOCK, LONGEST = 1 << 16, max(map(len, NEEDLES))
 #: The store is asked for at most this many refs for one output.
 LOOKUPS = 16
 #: No notice has more lines, or more characters.
@@ -48,10 +49,12 @@ def may_hold(text: str) -> bool:
             break
     else:
         return False
-    low = text.lower()
-    for needle in NEEDLES:  # noqa: SIM110  `any` takes twice as long
-        if _find(low, needle) >= 0:
-            return True
+    # In blocks: small letters of all of a large text would need as much fresh memory.
+    for at in range(0, len(text), BLOCK):
+        low = text[at : at + BLOCK + LONGEST].lower()
+        for needle in NEEDLES:
+            if _find(low, needle) >= 0:
+                return True
     return False
 
 
@@ -76,6 +79,8 @@ class Guard:
 
         lines = text.split("\n")
         found = {number: kind for number, line in enumerate(lines) if (kind := reads_like(line, self._openings))}
+        if not found:
+            return text
         ours = self._ours(lines, found)
         if len(ours) == len(found):
             return text
