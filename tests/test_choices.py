@@ -34,7 +34,7 @@ def choices(**given):
         ({"limits": Limits(lines=50), "trigger": Limits(lines=40)}, "trigger has 40 lines, the limits 50"),
         (
             {"limits": Limits(tokens=100), "tokenizer": lambda text: 9 * len(text)},
-            "leaves no room for the notice by your",
+            "leaves no room for the notice, as your tokenizer counts",
         ),
         ({"hints": "telepathy"}, "'telepathy' is not a hint"),
         ({"hints": None}, "None is not a hint; use cli, tools, path"),

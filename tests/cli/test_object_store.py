@@ -150,7 +150,7 @@ def test_lifecycle_rules_are_for_the_prefix_of_the_store(machine, s3, spill, tmp
 def test_what_is_not_an_object_store_has_nothing_to_push(spill):
     refused = spill("push")
     assert refused.returncode == 2
-    assert "`spill push` is for a store such as s3://BUCKET/PREFIX" in refused.stderr
+    assert "`spill push` needs a store such as s3://BUCKET/PREFIX" in refused.stderr
 
 
 def test_a_process_that_fits_loads_nothing_of_it():

@@ -83,7 +83,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             ref: The name in the notice, e.g. bash-7f3a9c2e41d05b86; or "last", "last:cargo test"; REF#/stdout for a value in JSON. Several: "last:3", a tool's name, "all", a list.
             lines: A range: "120:180", "120:+50" (50 from 120 on), "-50:" (the last 50). Default: from the start.
             columns: A part of one line, e.g. lines="7", columns="4001:8000".
-            bytes: Bytes instead of lines, control characters made visible.
+            bytes: Bytes instead of lines, with control characters visible.
             since: An earlier output, or "before": only what changed since.
         """
 
@@ -115,10 +115,10 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             ref: As for read_output; one or several.
             pattern: A regular expression (RE2: no look-around, no backreferences).
             context: Lines to show around each match.
-            ignore_case: Match capitals and small letters alike.
-            fixed: Take the pattern as plain text.
+            ignore_case: Ignore case.
+            fixed: Treat the pattern as plain text.
             start: The line to search from.
-            ranked: Take the pattern as words; lines that say most come first.
+            ranked: Treat the pattern as words; the most relevant lines come first.
         """
 
         def ask() -> str:
@@ -152,8 +152,8 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         """List the stored tool outputs, newest first.
 
         Args:
-            tool: Only those of this tool.
-            query: Only commands with these words, e.g. "cargo test".
+            tool: Only outputs of this tool.
+            query: Only outputs of commands with these words, e.g. "cargo test".
         """
 
         def ask() -> str:

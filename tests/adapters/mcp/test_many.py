@@ -135,5 +135,5 @@ def test_a_file_of_servers_may_have_comments_and_say_which_are_off(tmp_path):
 def test_a_server_that_speaks_sse_is_refused_with_what_to_do(tmp_path, entry):
     path = tmp_path / "servers.json"
     path.write_text(json.dumps({"mcpServers": {"old": entry}}))
-    with pytest.raises(UsageError, match=r"'old' speaks SSE.*streamable HTTP"):
+    with pytest.raises(UsageError, match=r"'old' uses SSE.*streamable HTTP"):
         servers_in(str(path), {})
