@@ -84,7 +84,7 @@ ORDER = """
     store.object.spool      store.object.view
     store.object.sweep      store.object.writer
     store.object.store
-    testing
+    testing                      show.memo
     show.render                  wrap.data
     notice.form
     config.guard

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from bisect import bisect, bisect_left
-from itertools import accumulate
+from bisect import bisect
 
 from spillover.base.data import dataclass, field, replace
-from spillover.intake.blob import Held
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import Hint
 from spillover.notice.marker import mark_lines, marker
@@ -15,28 +12,22 @@ from spillover.notice.since import Since
 from spillover.notice.wording import WORDING, Wording
 from spillover.notice.words import one_line
 from spillover.result import Reason
-from spillover.select.arrays import find_byte
 from spillover.select.span import QUOTING, Hidden, Inside, Span
-from spillover.view.document import ONE_THREAD
+from spillover.show.memo import NEWLINE, Memo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from spillover.view.document import Document, Section
 
-    Array = Any  # of numpy; its own types say little about what is in one
 
 #: With more gaps than these, only the first is marked in full; the others are numbers.
 FEW = 3
 #: Of each line of a lead, so much is shown.
 LEAD_CHARS = 400
-#: Once so many places were numbered one by one, it pays to know where all lines of a small output end; with numpy, at once.
-MANY = 256
 #: A piece up to this size is remembered as it is shown.
 SHORT = 1 << 12
-NEWLINE = 0x0A
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +86,7 @@ class Renderer:
     seek: str = ""  # the search that is most likely next
     mapped: bool = True  # whether a map of the output says more than what is shown
     since: Since | None = None  # the earlier output that it is told against
-    _memo: _Memo = field(default_factory=lambda: _Memo(), repr=False, compare=False)  # noqa: PLW0108  defined below
+    _memo: Memo = field(default_factory=Memo, repr=False, compare=False)
 
     def show(self, spans: Sequence[Span]) -> Shown:
         """Return the text for these spans, which are in order and do not touch."""
@@ -309,62 +300,6 @@ class Renderer:
     def _ends_line(self, at: int) -> bool:
         held = self._memo.held(self.document)
         return at == 0 or (held[at - 1] == NEWLINE if held else self.document.blob.read(at - 1, at) == b"\n")
-
-
-class _Memo:
-    """What is known of the document by now: the same places come up again while it is fitted."""
-
-    __slots__ = ("_data", "_newlines", "_plain", "gaps", "lines", "looks", "many", "marks", "numbers", "offsets")
-
-    def __init__(self) -> None:
-        self.numbers: dict[int, int] = {}  # of lines, by offset
-        self.offsets: list[int] = []  # the same offsets in order
-        self._data: bytes | None = None
-        self._newlines: list[int] | Array | None = None
-        self.many = 1 if sys.modules.get("numpy") else MANY
-        self._plain: str | None = None
-        self.looks: dict[tuple[int, int], tuple[str, int]] = {}
-        self.gaps: dict[tuple[int, int], Gap] = {}
-        self.lines: dict[str, str] = {}  # of leads
-        self.marks: dict[tuple[int, int, int, int], tuple[str, Hidden | None]] = {}
-
-    def plain(self, document: Document) -> str:
-        """Return all of a small output of which every part is shown as it is; "" where that is not so."""
-        if self._plain is None:
-            self._plain = document.plain() or ""
-        return self._plain
-
-    def held(self, document: Document) -> bytes:
-        """Return all of an output that is in memory; b"" where it is not."""
-        if self._data is None:
-            small = isinstance(document.blob, Held) and document.size <= ONE_THREAD
-            self._data = document.blob.data if small else b""  # type: ignore[attr-defined]
-        return self._data
-
-    def counts(self, document: Document, more: int = 0) -> bool:
-        """Return whether `count` can be asked, and for so many places more is quicker than looking at one after the other."""
-        known = self._newlines is not None or len(self.numbers) + more >= self.many
-        return known and self.held(document) != b""
-
-    def count(self, offsets: Sequence[int]) -> list[int]:
-        """Return the numbers of the lines that hold these bytes of an output in memory."""
-        newlines = self.newlines()
-        if not isinstance(newlines, list):
-            return (newlines.searchsorted(offsets) + 1).tolist()  # type: ignore[no-any-return]
-        return [bisect_left(newlines, offset) + 1 for offset in offsets]
-
-    def newlines(self) -> list[int] | Array:
-        """Return where the lines of an output end that is in memory."""
-        if self._newlines is None:  # one line has none, which is an answer, too
-            data = self._data or b""
-            if sys.modules.get("numpy"):  # None where it must not be imported
-                import numpy as np
-
-                self._newlines = find_byte(np.frombuffer(data, dtype=np.uint8), NEWLINE)
-            else:
-                lengths = accumulate(map(len, data.split(b"\n")))
-                self._newlines = [length + number for number, length in enumerate(lengths)][:-1]
-        return self._newlines
 
 
 def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[Section, list[Span]]]:
