@@ -36,7 +36,7 @@ class Memo:
         self.offsets: list[int] = []  # the same offsets in order
         self._data: bytes | None = None
         self._newlines: list[int] | Array | None = None
-        self.many = MANY // 16 if sys.modules.get("numpy") else MANY
+        self.many = 1 if sys.modules.get("numpy") else MANY
         self._plain: str | None = None
         self.looks: dict[tuple[int, int], tuple[str, int]] = {}
         self.gaps: dict[tuple[int, int], Gap] = {}
