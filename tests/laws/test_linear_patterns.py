@@ -102,7 +102,7 @@ LINEAR = {
     "select/plain.py": {"_PARTS": ONE},
     "select/json/odd.py": {"_KEY": ANCHORED},
     "select/json/parse.py": {"OPENS": ANCHORED},
-    "select/json/alike.py": {"_DATE": ANCHORED, "'[_.\\\\-]'": ONE},
+    "select/json/fields.py": {"_DATE": ANCHORED, "'[_.\\\\-]'": ONE},
     "select/json/members.py": {"_BLANKS": ANCHORED, "_KEY": ANCHORED},
     "select/json/almost.py": {
         "_TOKEN": "a text ends with its line, and a quote that is never closed is looked at once more, alone, up to that end",
