@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from spillover import Clip, aclip, clip
-from spillover.blocks.texts import SHORT_CHARS
 from spillover.testing import byte_by_byte, chunked
 from spillover.view.clean import clean
 from spillover.wrap.shape import write
@@ -128,10 +127,6 @@ def by_streams(clipper, data, cuts, folder):
     return one(clipper.clip_streams(stdout=parts[0], stderr=parts[1]), behind_each_other(parts))
 
 
-#: In data, a string of this length is a text.
-LONG = "x" * (SHORT_CHARS + 1)
-
-
 @dataclass(frozen=True)
 class TextBlock:
     """A block as the SDK of a provider has it."""
@@ -163,18 +158,20 @@ def by_messages(clipper, data, cuts, folder):
 
 
 def by_data(clipper, data, cuts, folder):
-    """Data in messages: a response of Gemini, with little around its text, and rows in a result of Bedrock and of MCP."""
+    """Data in messages: a response of Gemini that has a text, and rows in a result of Bedrock and of MCP."""
     text, rows = as_text(data), [{"row": n, "name": "a name"} for n in range(60)]
-    gemini = {"functionResponse": {"name": "run", "response": {"lines": {"all": text + LONG}}}}
+    gemini = {"functionResponse": {"name": "run", "response": {"output": text, "exit_code": 1}}}
     bedrock = {"toolResult": {"toolUseId": "0", "content": [{"json": rows}]}}
     given = [gemini, bedrock, {"content": [], "structuredContent": {"rows": rows}}]
     out = clipper.clip_blocks(given)
     response, result = out[0]["functionResponse"]["response"], out[1]["toolResult"]["content"]
-    got = [response["lines"]["all"], *(block["text"] if "text" in block else write(block["json"]) for block in result)]
+    assert response["exit_code"] == 1
+    got = [response["output"], *(block["text"] if "text" in block else write(block["json"]) for block in result)]
     got += [block["text"] for block in out[2]["content"]]
     got += [write(out[2]["structuredContent"])] if "structuredContent" in out[2] else []
-    said = [text + LONG, write(rows), write({"rows": rows})]
-    return Came(tuple(got), (out.clip,), (behind_each_other(map(as_bytes, said)),))
+    return Came(
+        tuple(got), (out.clip,), (behind_each_other(map(as_bytes, [text, write(rows), write({"rows": rows})])),)
+    )
 
 
 def by_many(clipper, data, cuts, folder):

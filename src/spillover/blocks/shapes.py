@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spillover.base.data import dataclass
-from spillover.wrap.shape import fields_of
+from spillover.wrap.shape import fields_of, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +58,10 @@ DATA_PATHS: tuple[tuple[Path, Path], ...] = (
     (("structuredContent",), ("content",)),  # MCP
     (("structured_content",), ("content",)),
 )
+#: What Gemini's functions call their text.
+ANSWERS = ("output", "result", "error")
+#: What is not longer than this, beside text or media, is not looked at, and is no media.
+SHORT_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Place:
     @property
     def adds(self) -> bool:
         """Whether that is one more block."""
-        return self.instead[-1:] == ("content",)
+        return self.instead == ("content",) != self.path
 
 
 def places_of(block: Any) -> list[Place]:
@@ -80,9 +84,15 @@ def places_of(block: Any) -> list[Place]:
 
     An object of an SDK has the same as fields.
     """
-    found = [Place(path, get(block, path)) for path in _paths_of(block)]
-    held = [place for place in found if isinstance(place.inner, (str, list)) or _is_inner_block(place.inner)]
-    return [*held, *_data_of(block)]
+    found = [_place(path, get(block, path)) for path in _paths_of(block)]
+    return [*filter(None, found), *_data_of(block)]
+
+
+def _place(path: Path, inner: Any) -> Place | None:
+    """Return where a text, blocks or one block stands, or data in their place; None where there is nothing to read."""
+    if isinstance(inner, (str, list, tuple)) or isinstance(fields_in(inner).get("type"), str):
+        return Place(path, inner)
+    return Place(path, inner, path) if isinstance(inner, Mapping) else None
 
 
 def fields_in(block: Any) -> Mapping[str, Any]:
@@ -124,17 +134,23 @@ def _paths_of(block: Any) -> tuple[Path, ...]:
 
 
 def _holds(block: Any) -> Any:
-    return lambda path: isinstance(get(block, path), (str, list))
-
-
-def _is_inner_block(inner: Any) -> bool:
-    """Return whether a block stands where others have a list of them, as in the results of Anthropic's own tools."""
-    return isinstance(fields_in(inner).get("type"), str)
+    return lambda path: isinstance(get(block, path), (str, list, tuple))
 
 
 def _data_of(block: Any) -> list[Place]:
-    """Return the data in a block without a type."""
+    """Return the data in a block without a type. Where a text is in it and little else, that is the place."""
     if fields_in(block).get("type") is not None:
         return []
     found = [Place(path, get(block, path), instead) for path, instead in DATA_PATHS]
-    return [place for place in found if isinstance(place.inner, (Mapping, list))]
+    held = [place for place in found if isinstance(place.inner, (Mapping, list, tuple, str))]
+    return [one for place in held for one in (_texts_in(place) or [place])]
+
+
+def _texts_in(place: Place) -> list[Place]:
+    names = [name for name in ANSWERS if isinstance(get(place.inner, (name,)), (str, list))]
+    if place.instead[:-1] != place.path or not names:
+        return []
+    rest = write({name: value for name, value in place.inner.items() if name not in names})
+    if rest is None or len(rest) > SHORT_CHARS:
+        return []
+    return [Place((*place.path, name), place.inner[name]) for name in names]

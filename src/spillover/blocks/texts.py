@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 from spillover.blocks.shapes import Place, fields_in, get, is_text, places_of
-from spillover.wrap.shape import change_texts, copy_object, write
+from spillover.wrap.shape import copy_object, spell, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,11 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Swap = Callable[[str], str]
-
-#: Strings in data that are longer are texts of their own, where little else is in it.
-SHORT_CHARS = 200
-#: So much of data beside its long strings may stay as it is, as the ids and names around a text do.
-FRAME_CHARS = 1_000
 
 
 def texts_of(blocks: Sequence[Any]) -> list[str]:
@@ -46,21 +42,22 @@ def swap_texts(blocks: Sequence[Any], swap: Swap, *, keep_empty: bool) -> list[A
             return own[-1]
 
         new = note(block) if isinstance(block, str) else _swap_in(block, note, keep_empty=keep_empty)
-        if keep_empty or not own or any(own) or not is_text(block):
+        if keep_empty or not own or any(own) or not (is_text(block) or is_text(new)):
             out.append(new)
     return out
 
 
 def _swap_in(block: Any, swap: Swap, *, keep_empty: bool) -> Any:
     for place in places_of(block):
-        if place.instead:
-            block = _swap_data(block, place, swap)
-            continue
         inner = place.inner
         if isinstance(inner, str):
             new: Any = swap(inner)
-        elif isinstance(inner, list):
+        elif place.instead:
+            block = _swap_data(block, place, swap)
+            continue
+        elif isinstance(inner, (list, tuple)):
             new = swap_texts(inner, swap, keep_empty=keep_empty)
+            new = tuple(new) if isinstance(inner, tuple) else new
         else:
             new = _swap_in(inner, swap, keep_empty=keep_empty)
         block = block if new is inner or new == inner else _with(block, place.path, new)
@@ -68,34 +65,32 @@ def _swap_in(block: Any, swap: Swap, *, keep_empty: bool) -> Any:
 
 
 def _swap_data(block: Any, place: Place, swap: Swap) -> Any:
-    """Return a block with its data: the long strings in it swapped, or all of it as one text where it has much else."""
-    frame = _write_frame(place.inner)
-    if frame is not None and len(frame) <= FRAME_CHARS:
-        new = change_texts(place.inner, lambda text: swap(text) if len(text) > SHORT_CHARS else text)
-        return block if new is place.inner else _with(block, place.path, new)
-    written = write(place.inner)
-    if written is None:  # no host can write it either
-        return block
-    text = swap(written)
-    if text == written:
-        return block
-    there = get(block, place.instead)
-    return _with(_without(block, place.path), place.instead, _add(there, text) if place.adds else text)
-
-
-def _write_frame(data: Any) -> str | None:
-    """Return data as JSON without its long strings; None where it has a form that cannot be changed."""
+    """Return a block with its data, or with the text that takes its place where it does not stay as it is."""
     try:
-        return write(change_texts(data, lambda text: text if len(text) <= SHORT_CHARS else ""))
-    except Exception:  # noqa: BLE001  a class of somebody else's that cannot be copied
-        return None
+        written = write(place.inner)
+        text = swap(spell(place.inner) if written is None else written)
+    except Exception:  # noqa: BLE001  somebody else's code, which a host would meet as well
+        return block
+    return block if text == written else _say_instead(block, place, text)
 
 
-def _add(blocks: Any, text: str) -> list[Any]:
-    """Return blocks with a text behind them: a block like the others, where one of them is a text."""
-    there = blocks if isinstance(blocks, list) else []
-    like = next((block for block in there if fields_in(block).get("type") == "text"), {"type": "text"})
-    return [*there, _with(like, ("text",), text)]
+def _say_instead(block: Any, place: Place, text: str) -> Any:
+    """Return a block with a text instead of its data, behind what stands where the text goes."""
+    inside = place.instead[: len(place.path)] == place.path
+    rest, there = _without(block, place.path), None if inside else get(block, place.instead)
+    if place.adds:
+        return _with(rest, place.instead, _add(block, there, text))
+    return _with(rest, place.instead, f"{there}\n{text}" if isinstance(there, str) and there else text)
+
+
+def _add(parent: Any, there: Any, text: str) -> list[Any]:
+    """Return blocks with a text behind them, in the class that the SDK of the others has for one."""
+    blocks = [{"type": "text", "text": there}] if isinstance(there, str) and there else list(there or ())
+    if not text:
+        return blocks
+    like = next((type(block) for block in blocks if fields_in(block).get("type") == "text"), None)
+    kind: Any = like or getattr(sys.modules.get(type(parent).__module__), "TextContent", dict)
+    return [*blocks, kind(type="text", text=text)]
 
 
 def _with(block: Any, path: Sequence[str], value: Any) -> Any:

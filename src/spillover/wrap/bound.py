@@ -8,7 +8,8 @@ from enum import Enum
 
 from spillover import pipeline
 from spillover.base.data import replace
-from spillover.blocks.texts import SHORT_CHARS, texts_of
+from spillover.blocks.shapes import SHORT_CHARS
+from spillover.blocks.texts import texts_of
 from spillover.blocks.together import clip_blocks, clip_texts
 from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.notice.sentences import cut_data, no_text

@@ -48,20 +48,25 @@ def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> Exc
     def full(text: str) -> float:
         return plain.limits.fill(text, plain.count, byte_bound=plain.byte_bound)
 
-    if any(isinstance(arg, (str, bytes)) for arg in error.args):
-        error.args = tuple(clip(arg) if isinstance(arg, (str, bytes)) else arg for arg in error.args)
+    with contextlib.suppress(Exception):  # somebody else's attributes: some cannot be set, some cannot be read
+        error.args = tuple(clip(arg) if _is_text(arg, full) else arg for arg in error.args)
     for name in WORDS:
-        if isinstance(words := getattr(error, name, None), str):
-            with contextlib.suppress(AttributeError):
+        with contextlib.suppress(Exception):
+            if isinstance(words := getattr(error, name, None), str):
                 setattr(error, name, clip(words))
     if full(_spell(error)) <= 1:
         return error
+    # Several arguments can be too long together, and some exceptions put more around their words.
+    said = clip(_spell(error))
     say: Callable[[str], Exception] = (
         (lambda words: _reword(error, words)) if type(error).__str__ in PLAIN_STR else _twin(error)
     )
-    # Several arguments can be too long together, and some exceptions put more around their words.
-    said = clip(_spell(error))
     return say(said[: most(len(said), lambda chars: full(_spell(say(said[:chars]))))])
+
+
+def _is_text(arg: Any, full: Callable[[str], float]) -> bool:
+    """Return whether an argument is text to be clipped; bytes, and strings that are more than that, only if they are long."""
+    return type(arg) is str or (isinstance(arg, (str, bytes)) and full(str(arg)) > 1)
 
 
 class UnspokenError(Exception):
@@ -88,13 +93,13 @@ def _reword(error: Exception, words: str) -> Exception:
 def _twin(error: Exception) -> Callable[[str], Exception]:
     """Return what gives an exception other words where its class decides what it says.
 
-    It gets a class of the same name below its own, so whoever catches it catches it still. Some classes allow none below
-    them (Pydantic's ValidationError is a ValueError): then another exception takes its place, of the nearest class that
-    does, with the same traceback and cause.
+    It gets a class of the same name below its own, so whoever catches it catches it still. Where there can be none, another
+    exception takes its place, of the nearest class that can be had, with the same traceback and cause.
     """
     held = [""]
     kind = type(error)
     body = {
+        "__slots__": (),  # or an instance of a class with slots could not become one of it
         "__str__": lambda _: held[0],
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
@@ -113,7 +118,7 @@ def _become(error: Exception, base: Any, body: dict[str, Any]) -> Exception | No
     """Return the exception as one of a class below this one; None where there is none."""
     try:
         below: Any = type(type(error).__name__, (base,), dict(body))
-    except TypeError:  # it is final
+    except Exception:  # noqa: BLE001  it is final, or wants to know more of the classes below it
         return None
     if base is type(error):
         with contextlib.suppress(TypeError):

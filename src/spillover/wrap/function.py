@@ -104,11 +104,23 @@ def wrap(
         began = time.monotonic()
         try:
             result = await work
+            if hasattr(result, "__aiter__"):
+                result = "".join([_as_text(chunk) async for chunk in result])
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
             raise wrapping.fail(error, began)  # noqa: B904  it is the same exception
-        if hasattr(result, "__aiter__"):
-            result = "".join([_as_text(chunk) async for chunk in result])
+        result = draw(result, wrapping, began)
         return await asyncio.to_thread(wrapping.bound, result, began)
+
+    def draw(result: Any, wrapping: Wrapping, began: float) -> Any:
+        """Return a result; of an iterator, one that raises what fits. A file is read in chunks, by us."""
+        is_iterator = hasattr(result, "__next__") and not hasattr(result, "read") and not isinstance(result, leave)
+        return pieces_of(result, wrapping, began) if is_iterator else result
+
+    def pieces_of(result: Any, wrapping: Wrapping, began: float) -> Any:
+        try:
+            yield from result
+        except Exception as error:  # noqa: BLE001  as above
+            raise wrapping.fail(error, began)  # noqa: B904  as above
 
     async def settle_pieces(pieces: Any, wrapping: Wrapping) -> Any:
         async def joined() -> str:
@@ -131,7 +143,11 @@ def wrap(
         if hasattr(result, "__aiter__") and not isinstance(result, leave):
             return settle_pieces(result, wrapping)
         # An object with an async __call__, or a decorated one, does not look like an async function, but is one.
-        return settle(result, wrapping) if inspect.isawaitable(result) else wrapping.bound(result, began)
+        return (
+            settle(result, wrapping)
+            if inspect.isawaitable(result)
+            else wrapping.bound(draw(result, wrapping, began), began)
+        )
 
     return bound_async if inspect.iscoroutinefunction(function) else bound_sync  # type: ignore[return-value]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spillover.blocks.shapes import TEXT_PATHS, TEXT_TYPES, places_of
-from spillover.blocks.texts import SHORT_CHARS
+from spillover.blocks.shapes import SHORT_CHARS, TEXT_PATHS, TEXT_TYPES, places_of
 from spillover.wrap.shape import write
 
 TYPE_CHECKING = False

@@ -266,6 +266,8 @@ def copy_object(value: Any, changed: dict[str, Any]) -> Any:
     """Return a copy of an object with some fields changed."""
     if is_model(value):
         return value.model_copy(update=changed)
+    if hasattr(value, "_replace"):  # a named tuple
+        return value._replace(**changed)
     from copy import copy
 
     twin = copy(value)
