@@ -108,19 +108,19 @@ def wrap(
                 result = "".join([_as_text(chunk) async for chunk in result])
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
             raise wrapping.fail(error, began)  # noqa: B904  it is the same exception
-        result = draw(result, wrapping, began)
+        result = draw(result, wrapping)
         return await asyncio.to_thread(wrapping.bound, result, began)
 
-    def draw(result: Any, wrapping: Wrapping, began: float) -> Any:
+    def draw(result: Any, wrapping: Wrapping) -> Any:
         """Return a result; of an iterator, one that raises what fits. A file is read in chunks, by us."""
         is_iterator = hasattr(result, "__next__") and not hasattr(result, "read") and not isinstance(result, leave)
-        return pieces_of(result, wrapping, began) if is_iterator else result
+        return pieces_of(result, wrapping) if is_iterator else result
 
-    def pieces_of(result: Any, wrapping: Wrapping, began: float) -> Any:
+    def pieces_of(result: Any, wrapping: Wrapping) -> Any:
         try:
             yield from result
         except Exception as error:  # noqa: BLE001  as above
-            raise wrapping.fail(error, began)  # noqa: B904  as above
+            raise bound_error(error, wrapping.choices)  # noqa: B904  as above
 
     async def settle_pieces(pieces: Any, wrapping: Wrapping) -> Any:
         async def joined() -> str:
@@ -144,9 +144,7 @@ def wrap(
             return settle_pieces(result, wrapping)
         # An object with an async __call__, or a decorated one, does not look like an async function, but is one.
         return (
-            settle(result, wrapping)
-            if inspect.isawaitable(result)
-            else wrapping.bound(draw(result, wrapping, began), began)
+            settle(result, wrapping) if inspect.isawaitable(result) else wrapping.bound(draw(result, wrapping), began)
         )
 
     return bound_async if inspect.iscoroutinefunction(function) else bound_sync  # type: ignore[return-value]
