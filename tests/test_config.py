@@ -492,15 +492,20 @@ def test_a_wrong_value_says_what_is_expected_where(place, toml, said):
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
-        ('keep = "middle"', "keep = 'middle': keep='middle' is not valid; use "),
-        ("cap = 0", "cap = 0: cap=0 would store nothing; use 1 byte or more."),
-        ('tokenizer = "nonesuch"', "tokenizer = 'nonesuch': "),
-        ('[tools.bash]\nkeep = "middle"', "tools.bash.keep = 'middle': keep='middle' is not valid"),
+        ('store = "s3:/x"', "store = 's3:/x' is not a URL; use "),
+        ('keep = "middle"', "keep = 'middle' is not valid; use "),
+        ("cap = 0", "cap = 0 would store nothing; use 1 byte or more."),
+        ('tokenizer = "nonesuch"', "tokenizer = 'nonesuch' is "),
+        ('[tools.bash]\nkeep = "middle"', "tools.bash.keep = 'middle' is not valid"),
         ('store = "a\\u0000b"', "store = '"),
     ],
 )
 def test_what_a_clipper_would_not_take_names_its_origin(place, toml, said):
     assert place.refusal(toml).startswith(f"{place.file}: {said}")
+
+
+def test_a_wrong_scope_is_quoted_once(place):
+    assert place.refusal('scope = ".."').startswith(f"{place.file}:1: scope = '..' has the segment '..'; use ")
 
 
 def test_values_that_do_not_go_together_name_both_origins(place):

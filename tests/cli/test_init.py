@@ -551,6 +551,13 @@ def test_mcp_json_wants_a_file(spill):
     assert "name the host's file" in spill("init", "mcp-json").stderr
 
 
+def test_mcp_json_makes_no_folders(spill, tmp_path):
+    said = spill("init", "mcp-json", str(tmp_path / "typo" / "dir" / "x.json"))
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr.endswith(f"check the path, or make it first: mkdir -p {tmp_path}/typo/dir\n")
+    assert not (tmp_path / "typo").exists()
+
+
 def test_all_finds_what_is_installed(init, home, spill):
     (home / ".codex").mkdir()
     (home / ".copilot").mkdir()

@@ -112,6 +112,17 @@ def test_show_says_what_is_known(spill, store):
     assert "pinned" not in said
 
 
+def test_unpin_says_whether_it_was_pinned(spill, ref):
+    assert spill("unpin", ref).stdout == f"{ref} was not pinned\n"
+    assert spill("pin", ref).stdout == f"{ref} is pinned\n"
+    assert spill("unpin", ref).stdout == f"{ref} is no longer pinned\n"
+
+
+def test_show_names_one_line_once(spill, store):
+    ref = put(store, b"x\n" * 5, tool="sh", shown=((1, 1), (3, 4))).ref
+    assert re.search(r"shown +1, 3-4\n", spill("show", ref).stdout)
+
+
 def test_show_says_what_is_not_there(spill, store):
     spill("run", "--cap", "10 kB", "--bytes", "2000", "--", "seq", "5000")
     (record,) = store.list()

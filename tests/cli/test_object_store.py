@@ -97,7 +97,7 @@ def test_a_bucket_that_cannot_be_reached_is_said_and_the_exit_code_is_the_comman
     doctor = machine("one", "doctor", env=away)
     assert "!!" in doctor.stdout
     assert "the endpoint does not answer; see AWS_ENDPOINT_URL" in doctor.stdout
-    assert "run `spill push`" in doctor.stdout
+    assert "1 output is only on this machine; run `spill push`" in doctor.stdout
     assert "pushed 1 output" in machine("one", "push").stdout
     assert "an output was stored, read back and removed" in machine("one", "doctor").stdout
 

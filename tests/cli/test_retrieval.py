@@ -201,15 +201,27 @@ def test_grep_with_one_word_says_that_it_needs_two(spill, words):
 
 
 def test_a_wrong_pattern_is_answered_with_what_to_write_instead(spill, ref):
-    assert "is not a valid pattern (missing ): a(b); correct it, or search for it as plain text: -F" in (
+    assert "is not a valid pattern (missing ): a(b); correct it, or search for it as plain text: -F.\n" in (
         spill("grep", ref, "a(b").stderr
     )
+
+
+def test_a_file_is_for_cat_and_lines_begin_at_1(spill, ref):
+    for name in ("Makefile", "/tmp"):
+        assert spill("read", name).stderr.endswith("`spill list` shows what is stored. To read a file, use cat.\n")
+    assert spill("read", ref, "0").stderr == "spill: Lines are counted from 1: write 1, or 1:100.\n"
 
 
 def test_what_was_removed_by_hand_is_not_said_to_have_been_swept(spill, ref):
     spill("rm", ref)
     said = spill("read", ref).stderr
-    assert "it has been removed: run the tool again" in said
+    assert said == (
+        f"spill: No output is stored under {ref} in this project. `spill list` shows what is stored here, `spill list --all-scopes` "
+        "what is stored anywhere. If it is in neither, it was removed or never stored: run the tool again.\n"
+    )
+    named = spill("read", ref, "--scope", "acme").stderr
+    assert f"{ref} in scope acme. If `spill list` does not show it, it was removed" in named
+    assert "--all-scopes" not in named
     assert "age" not in said
 
 

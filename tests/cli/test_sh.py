@@ -14,7 +14,7 @@ def test_stdout_is_what_was_asked_for_and_one_line_more_stands_on_stderr(spill, 
     said = spill("sh", "(seq 400; echo oops >&2; exit 2) | tail -2")
     (record,) = store.list()
     assert (said.returncode, said.stdout) == (0, "399\n400\n")
-    assert said.stderr == f'oops\n[400 lines before "| tail -2" are kept: {record.ref} · seq exited 2]\n'
+    assert said.stderr == f'oops\n[All 400 lines that went into "| tail -2" are kept: {record.ref} · seq exited 2]\n'
     assert (record.tool, record.command) == ("seq", "(seq 400; echo oops >&2; exit 2) | tail -2")
     assert spill("grep", "last:seq", "^77$").returncode == 0
 

@@ -185,6 +185,8 @@ def test_doctor_counts_what_is_ignored_and_finds_records_that_were_tampered_with
     said = spill("doctor", cwd=project)
     assert said.returncode == 0
     assert "5 settings ignored (`spill config` says why)" in said.stdout
+    (project / "spillover.toml").write_text('hints = "cli"\n')
+    assert "; 1 setting ignored (`spill config` says why)" in spill("doctor", cwd=project).stdout
     spill("trust", project)
     folder = os.path.join(os.environ["XDG_STATE_HOME"], "spillover-trust")
     for name in os.listdir(folder):

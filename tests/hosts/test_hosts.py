@@ -176,7 +176,9 @@ def test_a_piped_command_tells_what_its_filter_hid(host, run, home):
     model = Model([(shell, shell_arguments(host, f"{FAILING} | tail -5", more))])
     play(run, home, model)
     said = result_in(model.said(1))
-    assert re.search(r'\[120,001 lines before \\*"\| tail -5\\*" are kept: python3-\w+ · python3 exited 2\]', said)
+    assert re.search(
+        r'\[All 120,001 lines that went into \\*"\| tail -5\\*" are kept: python3-\w+ · python3 exited 2\]', said
+    )
     model.close()
 
 

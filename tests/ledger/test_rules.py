@@ -91,3 +91,8 @@ def test_commands_under_one_rule_are_one_row_and_a_tool_without_a_command_has_it
 
 def test_what_a_rule_would_not_tame_is_not_named():
     assert floods(("ls", "Bash", 100), ("pwd", "Bash", 3)) == []
+
+
+def test_what_leaves_little_per_call_is_no_flood():
+    assert floods(*[("ls -l", "Bash", 435)] * 50) == []
+    assert [flood.tokens for flood in floods(("ls -l", "Bash", 1_000))] == [500]

@@ -269,6 +269,17 @@ def test_streams_have_their_lines():
     ]
 
 
+def test_a_stream_of_one_line_names_that_line():
+    clipper = Clipper(Limits(bytes=2_000), store=MemoryStore(), hints="cli")
+    capture = clipper.capture()
+    capture.write(b"out\n" * 1_000)
+    capture.write(b"bad\n", stream="stderr")
+    assert rows(clipper.outline(capture.clip.ref).text)["Streams"] == [
+        "stdout: 4,000 bytes in lines 1-1,000",
+        "stderr: 4 bytes in line 1,001",
+    ]
+
+
 def test_a_part_that_is_stored_is_not_taken_for_the_whole():
     clipper = Clipper(Limits(bytes=300), store=MemoryStore(), cap=100)
     clip = clipper.clip(LOG)

@@ -63,7 +63,7 @@ def test_a_pointer_to_nothing_says_what_is_there(clipper, ref):
 
 def test_what_is_not_json_has_no_pointers(clipper):
     ref = clipper.clip("words\n" * 9_000).ref
-    with pytest.raises(UsageError, match="It is not JSON"):
+    with pytest.raises(UsageError, match=f"{ref} is not JSON, so a pointer cannot be used"):
         clipper.read(f"{ref}#/a")
 
 

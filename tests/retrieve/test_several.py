@@ -49,6 +49,14 @@ def test_lines_are_ranked_by_how_much_they_say_about_the_words(clipper):
     assert clipper.count(said) <= 600
 
 
+def test_one_output_is_said_in_the_singular(clipper):
+    said = clipper.dispatch("grep_output", {"ref": newest(clipper)[0], "pattern": "xyzzy", "ranked": True}).text
+    assert said == "[0 of 0 lines in 1 output, the best first.]"
+    one = clipper.capture(tool="one")
+    one.write(b"x" * 5_000)
+    assert f"{one.clip.ref} (1 line, 5,000 bytes)" in clipper.dispatch("list_outputs", {}).text
+
+
 def test_an_output_that_is_gone_is_said_and_the_others_are_answered(clipper):
     said = clipper.dispatch("grep_output", {"ref": ["last", "bash-0000000000000000"], "pattern": "5432"}).text
     assert "run 2 step 32" in said

@@ -86,7 +86,7 @@ def test_a_json_pointer_leads_to_the_value(clipper):
 
 def test_what_is_not_json_has_no_values(clipper):
     ref = clipper.clip("not json\n" * 3_000).ref
-    with pytest.raises(UsageError, match="It is not JSON"):
+    with pytest.raises(UsageError, match=f"{ref} is not JSON, so a pointer cannot be used"):
         clipper.read(f"spill://{ref}#/a")
 
 

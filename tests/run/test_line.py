@@ -184,7 +184,7 @@ def test_what_a_filter_drops_is_kept_and_the_exit_code_behind_it_told(clipper):
     ended = run_line("(seq 12400; exit 1) 2>&1 | tail -2", clipper)
     assert (ended.run.exit_code, ended.run.clip.text) == (0, "12399\n12400\n")
     (kept,) = ended.kept
-    assert ended.notes == (f'[12,400 lines before "| tail -2" are kept: {kept.ref} · seq exited 1]',)
+    assert ended.notes == (f'[All 12,400 lines that went into "| tail -2" are kept: {kept.ref} · seq exited 1]',)
     assert clipper.read(kept.ref, lines="6000:6001").text.startswith("6000: 6000\n6001: 6001\n")
     assert "1 match" in clipper.grep(kept.ref, "^777$").text
     assert clipper.outline(kept.ref).text
@@ -308,4 +308,4 @@ def test_the_words_of_a_line_stay_short_and_on_one_line():
     said = before_filters("| grep '" + "x\n" * 500 + "'", [("p" * 500, 1)], {"lines": 1, "ref": "p-1", "reason": None})
     assert "\n" not in said
     assert len(said) < 250
-    assert said.startswith("[1 line before ")
+    assert said.startswith("[The 1 line that went into ")

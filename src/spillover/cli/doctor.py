@@ -12,6 +12,7 @@ from spillover import __version__
 from spillover.base.data import dataclass
 from spillover.cli.installed import check_installed
 from spillover.cli.setup import clipper
+from spillover.cli.units import count_of
 from spillover.config.settings import load
 from spillover.config.trust import entries
 from spillover.errors import MissingExtraError, SpilloverError, StoreError
@@ -52,7 +53,7 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
         return [*found, Check("configuration", ok=False, said=str(error))]
     said = ", ".join(settings.files) or "no files: defaults and environment"
     if settings.ignored:
-        said += f"; {len(settings.ignored):,} settings ignored (`spill config` says why)"
+        said += f"; {count_of(len(settings.ignored), 'setting')} ignored (`spill config` says why)"
     found.append(Check("configuration", ok=True, said=said))
     found += [Check("trust", ok=False, said=wrong) for wrong in entries(os.environ, os.geteuid())[1]]
     if isinstance(chosen.store, DirStore):
@@ -103,7 +104,7 @@ def _look_at_spool(store: Store) -> Iterator[Check]:
     said = (
         "nothing is waiting to be uploaded"
         if not left
-        else f"{left:,} outputs are only on this machine; run `spill push`"
+        else f"{count_of(left, 'output')} {'is' if left == 1 else 'are'} only on this machine; run `spill push`"
     )
     yield Check("spool", ok=not left, said=said)
 

@@ -67,6 +67,8 @@ def init(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"name one agent ({', '.join(HOSTS)}, {FILE_HOST}), or use --all for those that are installed."
         )
+    if arguments.file is not None and arguments.host != FILE_HOST:
+        raise UsageError(f"{arguments.file!r:.80} is not expected here: FILE is only for {FILE_HOST}.")
     if arguments.host == "shell" and arguments.scope is None and not arguments.uninstall:
         put(LINES)
         return exits.OK
@@ -90,6 +92,8 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
     plan = plan_removal if arguments.uninstall else plan_install
     # Everything is known to be possible before anything is changed.
     found = targets(host, scope, os.environ, os.getcwd(), rewrite=rewrite, file=arguments.file)
+    if host == FILE_HOST and not arguments.uninstall:
+        _check_folder(os.path.dirname(found[0].path))
     changes = [plan(target) for target in found]
     for change in changes:
         if not arguments.dry_run:
@@ -108,6 +112,14 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
             if said := tell_offering(change.path):
                 put(said + "\n")
         _warn()
+
+
+def _check_folder(folder: str) -> None:
+    """Refuse a folder that is not there: no host would read a file in one that was mistyped."""
+    if not os.path.isdir(folder):
+        from shlex import quote
+
+        raise UsageError(f"there is no folder {folder}; check the path, or make it first: mkdir -p {quote(folder)}")
 
 
 def _check_parser() -> None:

@@ -133,7 +133,7 @@ def show(arguments: argparse.Namespace) -> int:
         ("streams", ", ".join(f"{name} {size:,} bytes" for name, size in streams.items())),
         ("in part", f"{record.partial}; {record.produced_bytes or 0:,} bytes were printed" if record.partial else ""),
         ("kind", record.kind),
-        ("shown", ", ".join(f"{first:,}-{last:,}" for first, last in record.shown[:20])),
+        ("shown", ", ".join(f"{first:,}" + f"-{last:,}" * (last > first) for first, last in record.shown[:20])),
         ("redacted", "" if record.redacted is None else f"{record.redacted:,} secrets, before it was stored"),
         ("pinned", "yes" * record.pinned),
     ]

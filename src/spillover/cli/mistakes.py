@@ -30,6 +30,24 @@ MEANT = {
     "where": "path",
     "completions": "completion",
 }
+#: Hosts that `init` knows by their file of MCP servers alone.
+SERVER_FILES = {
+    "cursor": "~/.cursor/mcp.json",
+    "vscode": ".vscode/mcp.json",
+    "vs-code": ".vscode/mcp.json",
+    "windsurf": "~/.codeium/windsurf/mcp_config.json",
+    "zed": "~/.config/zed/settings.json",
+}
+#: What to type where the ref is missing.
+WITH_REF = {
+    "read": "spill read last 1:50",
+    "outline": "spill outline last",
+    "diff": "spill diff last",
+    "path": "spill path last",
+    "pin": "spill pin last",
+    "unpin": "spill unpin last",
+    "rm": "spill rm bash-7f3a9c2e41d05b86",
+}
 
 
 def guess(word: str, known: Iterable[str]) -> str:
@@ -41,8 +59,8 @@ def guess(word: str, known: Iterable[str]) -> str:
     return near[0] if near else ""
 
 
-def explain(message: str, options: Iterable[str]) -> str:
-    """Say in plain words what argparse has found wrong."""
+def explain(message: str, options: Iterable[str], command: str = "") -> str:
+    """Say in plain words what argparse has found wrong with the words of a command."""
     if message.startswith("unrecognized arguments: "):
         word = message.removeprefix("unrecognized arguments: ").split(" ")[0]
         if not word.startswith("-"):
@@ -53,7 +71,10 @@ def explain(message: str, options: Iterable[str]) -> str:
         names = message.removeprefix("the following arguments are required: ")
         if names == "PATTERN":  # of `grep`, which takes them in either order: who knows which one is missing
             return "a REF and a PATTERN are needed, e.g. `spill grep last 'FAILED|Error'`."
-        return f"missing {' and '.join(names.split(', '))}."
+        if names == "shell":
+            return "name a shell: bash, zsh or fish."
+        example = f", e.g. `{WITH_REF[command]}`" if names == "REF" and command in WITH_REF else ""
+        return f"missing {' and '.join(names.split(', '))}{example}."
     name, _, what = message.removeprefix("argument ").partition(": ")
     if what == "expected one argument":
         return f"{name} needs a value."
@@ -63,5 +84,7 @@ def explain(message: str, options: Iterable[str]) -> str:
         near = guess(word.strip("'"), known)
         meant = f" Did you mean {near}?" if near else ""
         said = f"{name}: {word} is not valid" if name.startswith("-") else f"{word} is not a {name}"
+        if name == "host" and (file := SERVER_FILES.get(word.strip("'").lower())):
+            meant = f" For {word[1:-1]}: `spill init mcp-json {file}`."
         return f"{said}; use {', '.join(known)}.{meant}"
     return f"{name}: {what}." if message.startswith("argument ") else f"{message}."

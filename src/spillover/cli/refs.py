@@ -36,9 +36,10 @@ def unpin(arguments: argparse.Namespace) -> int:
 
 def _pin(arguments: argparse.Namespace, *, pinned: bool) -> int:
     store = clipper(arguments).outputs
-    ref = store.get(find(store, arguments.ref).ref).ref
-    store.pin(ref, pinned)
-    put(f"{ref} is {'pinned' if pinned else 'no longer pinned'}\n")
+    record = store.get(find(store, arguments.ref).ref)
+    store.pin(record.ref, pinned)
+    said = "is pinned" if pinned else "is no longer pinned" if record.pinned else "was not pinned"
+    put(f"{record.ref} {said}\n")
     return exits.OK
 
 

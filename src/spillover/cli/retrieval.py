@@ -5,7 +5,7 @@ from __future__ import annotations
 from spillover.cli import exits
 from spillover.cli.output import complain, facts, put, put_json
 from spillover.cli.setup import clipper, ends_with_newline, leave_room
-from spillover.errors import RefError
+from spillover.errors import PatternError, RefError
 from spillover.retrieve.last import LAST
 
 TYPE_CHECKING = False
@@ -22,13 +22,18 @@ BLANK = {"^$": ".", r"^\s*$": r"\S", "^[[:space:]]*$": r"\S", "^ *$": "[^ ]"}
 
 def read(arguments: argparse.Namespace) -> int:
     made = clipper(arguments)
-    answer = leave_room(made).read(
-        arguments.ref,
-        lines=arguments.range,
-        bytes=arguments.byte_range,
-        columns=arguments.columns,
-        pointer=arguments.pointer,
-    )
+    try:
+        answer = leave_room(made).read(
+            arguments.ref,
+            lines=arguments.range,
+            bytes=arguments.byte_range,
+            columns=arguments.columns,
+            pointer=arguments.pointer,
+        )
+    except RefError as error:
+        if "is not a ref" not in str(error):
+            raise
+        raise RefError(f"{error} To read a file, use cat.") from error
     return _print(answer, arguments, made)
 
 
@@ -70,6 +75,14 @@ def grep(arguments: argparse.Namespace) -> int:
     else:
         _print(answer, arguments, made)
     return exits.OK if answer.ranges else exits.FOUND
+
+
+def _grep(arguments: argparse.Namespace) -> int:
+    """Search; a refused pattern is told without the argument that only tools have."""
+    try:
+        return grep(arguments)
+    except PatternError as error:
+        raise PatternError(str(error).replace("-F, or fixed=true", "-F")) from error
 
 
 def _rank(arguments: argparse.Namespace, made: Clipper) -> int:
@@ -165,4 +178,4 @@ def _print(answer: Clip, arguments: argparse.Namespace, made: Clipper) -> int:
     return exits.OK
 
 
-FUNCTIONS = {"read": read, "grep": grep, "outline": outline, "diff": diff}
+FUNCTIONS = {"read": read, "grep": _grep, "outline": outline, "diff": diff}

@@ -25,6 +25,7 @@ from spillover.config.values import (
     Setting,
     check,
     in_rule,
+    join_words,
     kind_of,
     nearest,
     read,
@@ -124,8 +125,10 @@ class Settings:
         except SpilloverError as error:
             said = [self.values[key] for key in keys if self.values[key].origin != "default"]
             where = "; ".join(f"{setting.origin}: {short(setting)}" for setting in said)
-            if len(said) == 1 and said[0].origin.removeprefix("--").replace("-", ".") == said[0].key:
-                where = said[0].origin  # an option or an argument, just typed
+            if len(said) == 1:
+                typed = said[0].origin.removeprefix("--").replace("-", ".") == said[0].key  # an option or an argument
+                words = str(error) if typed else join_words(said[0], str(error))
+                raise ConfigError(f"{said[0].origin}: {words}") from error
             raise ConfigError(f"{where}: {error}" if where else str(error)) from error
 
 

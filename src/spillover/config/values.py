@@ -103,7 +103,7 @@ def check(setting: Setting, folder: str, environ: Mapping[str, str], text: str =
             from_outside(value)
     except ValueError as error:
         words = str(error) if isinstance(error, UsageError) else f"expected {kind}."
-        raise ConfigError(f"{setting.origin}{line_of(text, name)}: {short(setting)}: {words}") from error
+        raise ConfigError(f"{setting.origin}{line_of(text, name)}: {join_words(setting, words)}") from error
     if kind == FOLDER and not is_url(value):
         return replace(setting, value=os.path.normpath(os.path.join(folder, expand(value, environ))))
     return setting
@@ -173,6 +173,12 @@ def nearest(word: str, known: Iterable[str], prefix: str = "") -> str:
 
     near = get_close_matches(word, list(known), n=1)
     return f"did you mean {prefix}{near[0]}?" if near else f"use {', '.join(prefix + one for one in known)}."
+
+
+def join_words(setting: Setting, words: str) -> str:
+    """Return a setting and what is wrong with it, without the value once more where the words begin with it."""
+    again = f"{split(setting.key)[1]}={_write(setting.value)} "
+    return f"{short(setting)} {words.removeprefix(again)}" if words.startswith(again) else f"{short(setting)}: {words}"
 
 
 def short(setting: Setting) -> str:

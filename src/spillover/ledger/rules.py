@@ -15,6 +15,8 @@ BY = ("command", "tool")
 MOST = 10
 #: A rule halves what a call leaves in the context, but is never looser or tighter than this.
 TOKENS = (300, 1_500)
+#: Calls that leave less than this on average are no flood.
+LEAST = 1_000
 #: Programs whose first argument says what they do.
 WITH_SUBCOMMAND = frozenset(
     [
@@ -71,7 +73,7 @@ def tame(stats: Stats) -> list[Flood]:
             continue
         held = floods.get(flood.pattern)
         floods[flood.pattern] = flood if held is None else _join(held, flood)
-    wanted = (flood for flood in floods.values() if flood.saves)
+    wanted = (flood for flood in floods.values() if flood.saves and flood.received >= flood.calls * LEAST)
     return sorted(wanted, key=lambda flood: (-flood.received, flood.pattern))[:MOST]
 
 

@@ -40,7 +40,8 @@ def before_filters(filters: str, exits: Sequence[tuple[str, int]], hidden: Mappi
     elif reason:
         said = f"{lines_of(lines)} before {where} {is_} kept in part ({reason}): {ref}"
     else:
-        said = f"{lines_of(lines)} before {where} {is_} kept: {ref}"
+        all_of_it = "The 1 line" if lines == 1 else f"All {lines:,} lines"
+        said = f"{all_of_it} that went into {where} {is_} kept: {ref}"
     return f"[{' · '.join([said, *ends])}]"
 
 

@@ -32,7 +32,7 @@ AROUND = ("#", "lines", "line", "bytes", "columns", "l")
 ENDS = (("start", "end"), ("first", "last"), ("from", "to"), ("begin", "end"))
 QUOTED_CHARS = 40
 #: Words of a sentence that is meant for a person at a shell.
-SHELL = ("`spill ", "--all-scopes", "another folder")
+SHELL = ("`spill ", "--all-scopes", "another folder", "is in neither")
 #: How a stored output is called outside of our own commands.
 SCHEME = "spill://"
 

@@ -8,7 +8,7 @@ import time
 from spillover.base.data import replace
 from spillover.errors import UsageError
 from spillover.ledger.note import note_retrieval
-from spillover.notice.words import one_line
+from spillover.notice.words import lines_of, one_line
 from spillover.retrieve.last import find, is_uri, matches
 from spillover.retrieve.opening import opened
 from spillover.select.ends import most
@@ -217,4 +217,4 @@ def listing(choices: Choices, *, tool: str | None = None, query: str = "") -> st
 def _row(record: Record) -> str:
     part = ", in part" if record.partial else ""
     command = f": {one_line(record.command, 80)}" if record.command else ""
-    return f"{record.ref} ({record.lines:,} lines, {record.bytes:,} bytes{part}){command}\n"
+    return f"{record.ref} ({lines_of(record.lines)}, {record.bytes:,} bytes{part}){command}\n"

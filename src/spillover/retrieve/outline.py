@@ -175,6 +175,8 @@ class Outline:
         number = self.document.number
         ranges = [(number(start), number(max(start, end - 1))) for start, end in places[:PLACES]]
         more = f" and {len(places) - PLACES:,} more places" if len(places) > PLACES else ""
+        if len(places) == 1:
+            return _where(*ranges[0])
         return f"lines {', '.join(_range(*one) for one in ranges)}{more}"
 
     def _members(self) -> Iterator[_List]:

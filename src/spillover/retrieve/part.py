@@ -58,7 +58,7 @@ def open_value(document: Document, record: Record, pointer: str) -> tuple[Record
         )
     data = document.blob.read(0, document.size)
     try:
-        start, end = find_value(document.blob, pointer)
+        start, end = find_value(document.blob, pointer, record.ref)
     except UsageError:
         spelled = spell(data)  # a Python repr, perhaps
         found = None if spelled is None else find_in(spelled, pointer)

@@ -45,7 +45,7 @@ def parse(text: str | int, total: int, unit: str = "lines") -> tuple[int, int]:
         if found["first"] and found["last"]:
             _check_order(found["first"], found["last"], unit)
     if _number(found["first"] or "1", unit) == 0:
-        raise UsageError(f"{unit} are counted from 1; {text!r} begins at 0.")
+        raise UsageError(f"{unit.capitalize()} are counted from 1: write 1, or 1:100.")
     return max(1, first), min(last, total)
 
 

@@ -7,7 +7,7 @@ import math
 from spillover.base.data import dataclass, replace
 from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.ledger.note import note_retrieval
-from spillover.notice.words import one_line
+from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
 from spillover.retrieve.answer import fill
 from spillover.retrieve.asked import word_for_models
@@ -120,8 +120,10 @@ def rank(choices: Choices, refs: Sequence[str], words: str) -> Clip:
     best = sorted(found, key=lambda line: (-score(line), refs.index(line.ref) if line.ref in refs else 0, line.number))
     rows = [f"{line.ref}:{line.number}: {texts[line.ref, line.start]}\n" for line in best[:500]]
 
+    outputs = f"{len(refs):,} output{'' if len(refs) == 1 else 's'}"
+
     def text(count: int) -> str:
-        return "".join(rows[:count]) + f"[{count:,} of {len(found):,} lines in {len(refs):,} outputs, the best first.]"
+        return "".join(rows[:count]) + f"[{count:,} of {lines_of(len(found))} in {outputs}, the best first.]"
 
     count = most(len(rows), lambda number: fill(text(number), choices))
     said = trim(text(count), choices)

@@ -65,7 +65,7 @@ def write(ref: str, *, lines: tuple[int, int] | None = None, bytes_: tuple[int, 
     return f"{SCHEME}{ref}#bytes={bytes_[0]}-{bytes_[1]}" if bytes_ is not None else f"{SCHEME}{ref}"
 
 
-def find_value(blob: Blob, pointer: str) -> tuple[int, int]:
+def find_value(blob: Blob, pointer: str, ref: str) -> tuple[int, int]:
     """Return where the value of a JSON pointer begins and ends, in bytes."""
     import msgspec
     import numpy as np
@@ -79,9 +79,7 @@ def find_value(blob: Blob, pointer: str) -> tuple[int, int]:
         for number, word in enumerate(_words(pointer), 1):
             value = _step(value, word, "/" + "/".join(pointer.split("/")[1 : number + 1]))
     except msgspec.DecodeError as error:
-        raise UsageError(
-            f"It is not JSON ({error}), so a pointer cannot be used; read it by lines or bytes."
-        ) from error
+        raise UsageError(f"{ref} is not JSON, so a pointer cannot be used; read it by lines or bytes.") from error
     # A Raw is a view into what was decoded: its address tells where it stands.
     start = np.frombuffer(memoryview(value), dtype=np.uint8).ctypes.data - data.ctypes.data
     return int(start), int(start) + len(memoryview(value))

@@ -190,10 +190,14 @@ class Scoped:
         return record if record.ref == ref else None
 
     def _missing(self, ref: str) -> RefError:
-        where = "this project" if self.own.startswith("/") else f"scope {self.own}"
+        removed = "it was removed or never stored: run the tool again."
+        if not self.own.startswith("/"):  # whoever named a scope knows where to look
+            return RefError(
+                f"No output is stored under {ref} in scope {self.own}. If `spill list` does not show it, {removed}"
+            )
         return RefError(
-            f"No output is stored under {ref} in {where}. Made in another folder? Add --all-scopes. If `spill list` does not "
-            "show it, it has been removed: run the tool again."
+            f"No output is stored under {ref} in this project. `spill list` shows what is stored here, `spill list --all-scopes` "
+            f"what is stored anywhere. If it is in neither, {removed}"
         )
 
 

@@ -186,7 +186,10 @@ def test_over_pipes_no_package_is_needed():
         (["--url", "http://x/mcp", "--", "true"], "use only one of"),
         (["--http", "nowhere"], "not an address"),
         (["--servers", "/no/such.json"], "cannot be read"),
-        (["--", "/no/such/command"], "No such file"),
+        (
+            ["--", "/no/such/command"],
+            "cannot start the MCP server: /no/such/command: No such file or directory. Check its command.",
+        ),
     ],
 )
 def test_wrong_use_is_said_and_exits_2(mcp, words, complaint):

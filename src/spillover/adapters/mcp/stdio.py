@@ -242,7 +242,9 @@ class Child:
             )
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
-            raise UsageError(f"the MCP server {self.name} cannot be started: {self.argv[0]}: {why}.") from error
+            named = "" if self.name.startswith(self.argv[0]) else f" {self.name}"
+            check = "its command and its cwd" if self.cwd else "its command"
+            raise UsageError(f"cannot start the MCP server{named}: {self.argv[0]}: {why}. Check {check}.") from error
         if self.process.stderr is not None:
             self.errors = pass_on(self.process.stderr)  # type: ignore[arg-type]  # it has no buffer
         self.guard = subprocess.Popen(  # noqa: ASYNC220
