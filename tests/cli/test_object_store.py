@@ -171,3 +171,22 @@ def test_gc_of_one_scope_leaves_the_others_alone(machine, s3):
     refused = machine("two", "gc", "--scope", "acme", "--store", "folder")
     assert (refused.returncode, "--scope works only with a bucket" in refused.stderr) == (2, True)
     assert "Nothing is stored in scope nobody." in machine("two", "list", "--scope", "nobody").stdout
+
+
+@pytest.fixture
+def alone(machine):
+    """Call `spill` on a machine from which the bucket cannot be reached."""
+
+    def on(*words, **options):
+        return machine(
+            "one", *words, env={"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "SPILLOVER_DEADLINE": "1"}, **options
+        )
+
+    return on
+
+
+def test_a_whole_ref_decides_what_is_searched_and_the_pattern_is_not_looked_up(alone):
+    ref = alone("run", "--json", "--lines", "6", "--", "seq", "500").json["ref"]
+    for words in ((ref, "77"), ("77", ref)):
+        assert alone("grep", *words).stdout.startswith("77: 77\n"), words
+    assert alone("grep", ref, "error").stdout == f"[No match for error in 500 lines of {ref}.]\n"
