@@ -190,3 +190,10 @@ def test_a_whole_ref_decides_what_is_searched_and_the_pattern_is_not_looked_up(a
     for words in ((ref, "77"), ("77", ref)):
         assert alone("grep", *words).stdout.startswith("77: 77\n"), words
     assert alone("grep", ref, "error").stdout == f"[No match for error in 500 lines of {ref}.]\n"
+
+
+def test_a_line_of_shell_says_that_what_its_filters_hid_is_on_this_machine_only(alone):
+    said = alone("sh", "seq 5000 | tail -1")
+    assert said.stdout == "5000\n"
+    assert '[5,000 lines before "| tail -1" are kept on this machine only (s3://' in said.stderr
+    assert "the network): seq-" in said.stderr

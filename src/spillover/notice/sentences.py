@@ -37,10 +37,9 @@ def before_filters(filters: str, exits: Sequence[tuple[str, int]], hidden: Mappi
     is_ = "is" if lines == 1 else "are"
     if ref is None:
         said = f"{lines_of(lines)} before {where} could not be kept: {reason}"
-    elif reason:
-        said = f"{lines_of(lines)} before {where} {is_} kept in part ({reason}): {ref}"
     else:
-        said = f"{lines_of(lines)} before {where} {is_} kept: {ref}"
+        how = " on this machine only" if hidden.get("here") else " in part" if reason else ""
+        said = f"{lines_of(lines)} before {where} {is_} kept{how}{f' ({reason})' if reason else ''}: {ref}"
     return f"[{' · '.join([said, *ends])}]"
 
 
