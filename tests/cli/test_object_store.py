@@ -197,3 +197,42 @@ def test_a_line_of_shell_says_that_what_its_filters_hid_is_on_this_machine_only(
     assert said.stdout == "5000\n"
     assert '[5,000 lines before "| tail -1" are kept on this machine only (s3://' in said.stderr
     assert "the network): seq-" in said.stderr
+
+
+def test_last_is_the_newest_on_this_machine_while_the_bucket_is_away(machine, alone):
+    nothing = alone("read", "last")
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    assert "the endpoint does not answer" in nothing.stderr
+    before = machine("one", "run", "--json", "--lines", "6", "--", "seq", "400").json["ref"]
+    in_bucket = alone("read", "last")
+    assert (in_bucket.returncode, before in in_bucket.stderr) == (2, False), "it can be read by no name"
+    ref = alone("run", "--json", "--lines", "6", "--", "seq", "500").json["ref"]
+    said = f"[last is {ref}: seq 500, exit code 0, just now. It is the newest on this machine; the bucket could not be asked ("
+    for words in (("read", "last", "77:77"), ("grep", "last", "^77$"), ("outline", "last")):
+        answer = alone(*words)
+        assert answer.returncode == 0
+        assert answer.stdout.startswith(said), answer.stdout
+    assert "77: 77\n" in alone("read", "last:seq", "77:77").stdout
+    changed = alone("rm", "last")
+    assert changed.returncode == 2
+    assert f"{ref} is the newest on this machine; the bucket" in changed.stderr
+    assert "Name it by its ref" in changed.stderr
+
+
+def test_an_output_on_this_machine_only_has_a_path_until_it_is_pushed(machine, alone):
+    clip = alone("run", "--json", "--lines", "6", "--", "seq", "500").json
+    named = alone("path", clip["ref"])
+    assert named.stdout == f"{clip['path']}\n"
+    assert named.stderr == f"spill: {clip['ref']} is on this machine only; `spill push` uploads it.\n"
+    newest = alone("path", "last")
+    assert newest.stdout == named.stdout
+    assert "the bucket could not be asked" in newest.stderr
+    shown = alone("show", clip["ref"]).stdout
+    assert clip["path"] in shown
+    assert "not there: on this machine only" in shown
+    assert alone("show", "--json", clip["ref"]).json["path"] == clip["path"]
+    stranger = machine("one", "path", clip["ref"], env={"SPILLOVER_SCOPE": "acme/api"})
+    assert (stranger.returncode, stranger.stdout) == (2, "")
+    assert machine("one", "push").returncode == 0
+    assert "is in a bucket and has no plain file" in machine("one", "path", clip["ref"]).stderr
+    assert "none: in a bucket" in machine("one", "show", clip["ref"]).stdout
