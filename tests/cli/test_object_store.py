@@ -107,7 +107,6 @@ def test_a_bucket_that_cannot_be_reached_is_said_and_the_exit_code_is_the_comman
     [
         ("NoSuchBucket", "the bucket does not exist; create it, or name another in the store's URL"),
         ("RequestTimeTooSkewed", "the clock of this machine is wrong; set it (e.g. by NTP)"),
-        ("403", "these credentials may not do this; docs/fleet.md has the policy it takes"),
     ],
 )
 def test_what_is_wrong_is_said_by_doctor_and_by_list_with_what_to_do(machine, proxy, s3, fault, said):
@@ -117,6 +116,18 @@ def test_what_is_wrong_is_said_by_doctor_and_by_list_with_what_to_do(machine, pr
     assert f"{s3}: {said}; to use another store, set" in doctor.stdout
     listed = machine("one", "list")
     assert (listed.returncode, listed.stdout, listed.stderr) == (2, "", f"spill: {s3}: {said}.\n")
+
+
+def test_an_operation_that_credentials_may_not_do_is_named_with_its_place(machine, proxy, s3):
+    denied = f"{s3}: these credentials may not do this; docs/fleet.md has the policy it takes (denied: "
+    reader = {"AWS_ACCESS_KEY_ID": "spillover-reader", "AWS_SECRET_ACCESS_KEY": "spillover-reader-secret"}
+    doctor = machine("one", "doctor", env=reader)
+    assert doctor.returncode == 1
+    assert f"{denied}put in acme/web/~" in doctor.stdout
+    assert "/); to use another store, set" in doctor.stdout
+    proxy.faults = {"403": 1.0}
+    listed = machine("one", "list")
+    assert (listed.returncode, listed.stdout, listed.stderr) == (2, "", f"spill: {denied}list).\n")
 
 
 def test_doctor_needs_no_rights_outside_of_the_scope_and_lists_nothing(machine, proxy, s3):
@@ -136,6 +147,7 @@ def test_doctor_tells_rights_to_remove_from_rights_to_store(machine, proxy):
     said = machine("one", "doctor", env={"SPILLOVER_SCOPE": "acme/api"}).stdout
     assert "an output was stored and read back, but could not be removed: s3://" in said
     assert "these credentials may not do this" in said
+    assert "(denied: delete in acme/api/~" in said
 
 
 def test_lifecycle_rules_are_for_the_prefix_of_the_store(machine, s3, spill, tmp_path):
@@ -171,3 +183,68 @@ def test_gc_of_one_scope_leaves_the_others_alone(machine, s3):
     refused = machine("two", "gc", "--scope", "acme", "--store", "folder")
     assert (refused.returncode, "--scope works only with a bucket" in refused.stderr) == (2, True)
     assert "Nothing is stored in scope nobody." in machine("two", "list", "--scope", "nobody").stdout
+
+
+@pytest.fixture
+def alone(machine):
+    """Call `spill` on a machine from which the bucket cannot be reached."""
+
+    def on(*words, **options):
+        return machine(
+            "one", *words, env={"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "SPILLOVER_DEADLINE": "1"}, **options
+        )
+
+    return on
+
+
+def test_a_whole_ref_decides_what_is_searched_and_the_pattern_is_not_looked_up(alone):
+    ref = alone("run", "--json", "--lines", "6", "--", "seq", "500").json["ref"]
+    for words in ((ref, "77"), ("77", ref)):
+        assert alone("grep", *words).stdout.startswith("77: 77\n"), words
+    assert alone("grep", ref, "error").stdout == f"[No match for error in 500 lines of {ref}.]\n"
+
+
+def test_a_line_of_shell_says_that_what_its_filters_hid_is_on_this_machine_only(alone):
+    said = alone("sh", "seq 5000 | tail -1")
+    assert said.stdout == "5000\n"
+    assert '[5,000 lines before "| tail -1" are kept on this machine only (s3://' in said.stderr
+    assert "the network): seq-" in said.stderr
+
+
+def test_last_is_the_newest_on_this_machine_while_the_bucket_is_away(machine, alone):
+    nothing = alone("read", "last")
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    assert "the endpoint does not answer" in nothing.stderr
+    before = machine("one", "run", "--json", "--lines", "6", "--", "seq", "400").json["ref"]
+    in_bucket = alone("read", "last")
+    assert (in_bucket.returncode, before in in_bucket.stderr) == (2, False), "it can be read by no name"
+    ref = alone("run", "--json", "--lines", "6", "--", "seq", "500").json["ref"]
+    said = f"[last is {ref}: seq 500, exit code 0, just now. It is the newest on this machine; the bucket could not be asked ("
+    for words in (("read", "last", "77:77"), ("grep", "last", "^77$"), ("outline", "last")):
+        answer = alone(*words)
+        assert answer.returncode == 0
+        assert answer.stdout.startswith(said), answer.stdout
+    assert "77: 77\n" in alone("read", "last:seq", "77:77").stdout
+    changed = alone("rm", "last")
+    assert changed.returncode == 2
+    assert f"{ref} is the newest on this machine; the bucket" in changed.stderr
+    assert "Name it by its ref" in changed.stderr
+
+
+def test_an_output_on_this_machine_only_has_a_path_until_it_is_pushed(machine, alone):
+    clip = alone("run", "--json", "--lines", "6", "--", "seq", "500").json
+    named = alone("path", clip["ref"])
+    assert named.stdout == f"{clip['path']}\n"
+    assert named.stderr == f"spill: {clip['ref']} is on this machine only; `spill push` uploads it.\n"
+    newest = alone("path", "last")
+    assert newest.stdout == named.stdout
+    assert "the bucket could not be asked" in newest.stderr
+    shown = alone("show", clip["ref"]).stdout
+    assert clip["path"] in shown
+    assert "not there: on this machine only" in shown
+    assert alone("show", "--json", clip["ref"]).json["path"] == clip["path"]
+    stranger = machine("one", "path", clip["ref"], env={"SPILLOVER_SCOPE": "acme/api"})
+    assert (stranger.returncode, stranger.stdout) == (2, "")
+    assert machine("one", "push").returncode == 0
+    assert "is in a bucket and has no plain file" in machine("one", "path", clip["ref"]).stderr
+    assert "none: in a bucket" in machine("one", "show", clip["ref"]).stdout

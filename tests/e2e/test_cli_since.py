@@ -69,6 +69,20 @@ def test_a_diff_exits_as_diff_does(spill, tmp_path):
     assert "No output is stored" in wrong.stderr
 
 
+def test_a_diff_of_a_run_that_printed_the_same_as_the_one_before_says_so(spill, tmp_path):
+    spill("run", "--", "sh", "job.sh")
+    alone = spill("diff", "last")
+    assert (alone.returncode, "No earlier run of `sh job.sh`" in alone.stderr) == (2, True)
+    spill("run", "--", "sh", "job.sh")
+    same = spill("diff", "last")
+    assert (same.returncode, ": unchanged since sh-" in same.stdout) == (0, True), same
+    (tmp_path / "error").write_text("the gizmo is loose\n")
+    spill("run", "--", "sh", "job.sh")
+    (tmp_path / "error").unlink()
+    spill("run", "--", "sh", "job.sh")
+    assert "- 2001: the gizmo is loose" in spill("diff", "last").stdout, "the run before is meant, not the same output"
+
+
 def test_a_compressed_run_is_compared_like_any_other(spill, tmp_path):
     spill("run", "--", "sh", "job.sh")
     (tmp_path / "error").write_text("the gizmo is loose\n")

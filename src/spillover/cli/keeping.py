@@ -7,7 +7,7 @@ import time
 
 from spillover.cli import exits
 from spillover.cli.output import fit_terminal, make_harmless, put, put_json
-from spillover.cli.refs import count_outputs
+from spillover.cli.refs import count_outputs, look_up, path_here
 from spillover.cli.setup import clipper
 from spillover.cli.units import with_unit
 from spillover.config.host import within
@@ -16,7 +16,7 @@ from spillover.errors import UsageError
 from spillover.hosts import hosts, uncut
 from spillover.notice.words import one_line
 from spillover.result import Reason
-from spillover.retrieve.last import LAST, find, matches
+from spillover.retrieve.last import LAST, matches
 from spillover.store.base import Record
 from spillover.store.owners import owners
 from spillover.store.scope import default_scope
@@ -110,15 +110,18 @@ def show(arguments: argparse.Namespace) -> int:
     if (arguments.ref is None) == (arguments.last is None):
         raise UsageError("name one output: `spill show REF`, or `spill show --last [WORD ...]`.")
     ref = f"{LAST}:{' '.join(arguments.last)}" if arguments.ref is None else arguments.ref
-    record = store.get(find(store, ref).ref)
+    record = look_up(store, ref)
+    here = path_here(store, record.ref)
+    path = here or store.where(record.ref)
     run = next((run for run in store.runs() if run.ref == record.ref or run.created == record.created), None)
     if arguments.json:
         ran = {name: getattr(run, name, None) for name in ("exit_code", "seconds", "cwd")}
-        put_json({**facts(record), "path": store.where(record.ref), **ran})
+        put_json({**facts(record), "path": path, **ran})
         return exits.OK
     streams = {name: sum(size for stream, size in record.segments if stream == name) for name, _ in record.segments}
     rows = [
-        ("path", store.where(record.ref) or f"none: {_why_no_path(made.store)}; use `spill read`"),
+        ("path", path or f"none: {_why_no_path(made.store)}; use `spill read`"),
+        ("bucket", "not there: on this machine only; `spill push` uploads it" if here else ""),
         ("tool", record.tool),
         ("command", one_line(record.command or "", COMMAND_CHARS)),
         ("exit code", "" if run is None or run.exit_code is None else str(run.exit_code)),

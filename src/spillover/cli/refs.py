@@ -5,7 +5,7 @@ from __future__ import annotations
 from spillover.cli import exits
 from spillover.cli.output import complain, put, put_json
 from spillover.cli.setup import clipper
-from spillover.errors import MissingExtraError, StoreError
+from spillover.errors import MissingExtraError, RefError, StoreError
 from spillover.retrieve.last import find
 from spillover.store.base import verify
 
@@ -13,17 +13,49 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+    from spillover.store.base import Record
+    from spillover.store.scoped import Scoped
+
 
 def path(arguments: argparse.Namespace) -> int:
     """Print the path of the plain file, and nothing else, so that it can stand in a command."""
     store = clipper(arguments).outputs
-    ref = store.get(find(store, arguments.ref).ref).ref
-    where = store.where(ref)
-    if where is None:
+    ref = look_up(store, arguments.ref).ref
+    where = path_here(store, ref)
+    if where is not None:
+        complain(f"{ref} is on this machine only; `spill push` uploads it.")
+    elif (where := store.where(ref)) is None:
         why = "in a bucket" if hasattr(store.store, "push") else "compressed"
         raise StoreError(f"{ref} is {why} and has no plain file; `spill read {ref}` reads it.")
     put(f"{where}\n")
     return exits.OK
+
+
+def look_up(store: Scoped, ref: str) -> Record:
+    """Return the record of what is named; where a bucket is away, `last` is the newest on this machine, which is said."""
+    found = find(store, ref)
+    if found.away:
+        complain(f"{found.away}.")
+    return store.get(found.ref)
+
+
+def path_here(store: Scoped, ref: str) -> str | None:
+    """Return the path of an output that waits on this machine for its bucket."""
+    local = store.local
+    if local is None:
+        return None
+    try:
+        return local.where(ref) if local.get(ref).ref == ref else None
+    except (RefError, StoreError):
+        return None
+
+
+def _look_up_surely(store: Scoped, ref: str) -> Record:
+    """Return the record of what is to be changed: a newer output in a bucket that is away may be meant by `last`."""
+    found = find(store, ref)
+    if found.away:
+        raise StoreError(f"{found.away}. Name it by its ref.")
+    return store.get(found.ref)
 
 
 def pin(arguments: argparse.Namespace) -> int:
@@ -36,7 +68,7 @@ def unpin(arguments: argparse.Namespace) -> int:
 
 def _pin(arguments: argparse.Namespace, *, pinned: bool) -> int:
     store = clipper(arguments).outputs
-    record = store.get(find(store, arguments.ref).ref)
+    record = store.get(_look_up_surely(store, arguments.ref).ref)
     store.pin(record.ref, pinned)
     said = "is pinned" if pinned else "is no longer pinned" if record.pinned else "was not pinned"
     put(f"{record.ref} {said}\n")
@@ -46,7 +78,7 @@ def _pin(arguments: argparse.Namespace, *, pinned: bool) -> int:
 def rm(arguments: argparse.Namespace) -> int:
     """Remove outputs; every ref is looked up before the first one goes."""
     store = clipper(arguments).outputs
-    records = {record.ref: record for record in (store.get(find(store, ref).ref) for ref in arguments.refs)}
+    records = {record.ref: record for record in (_look_up_surely(store, ref) for ref in arguments.refs)}
     kept = [ref for ref, record in records.items() if record.pinned and not arguments.force]
     for ref, record in records.items():
         if ref not in kept:

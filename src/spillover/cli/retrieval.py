@@ -118,16 +118,20 @@ def _tell_apart(made: Clipper, arguments: argparse.Namespace) -> tuple[str, str]
     """
     first, second = arguments.ref, arguments.pattern
     sure = _how_sure(made, first), _how_sure(made, second)
-    if not any(sure):
-        _check_not_ambiguous(made, first)
-        where, elsewhere = (
-            ("", "") if arguments.all_scopes else (" of this project", ", --all-scopes those of every project")
-        )
-        raise RefError(
-            f"Neither {first!r:.80} nor {second!r:.80} names an output{where}. `spill list` shows what is stored{elsewhere}. "
-            "To search a file, use grep."
-        )
-    return (second, first) if sure[1] > sure[0] else (first, second)
+    if any(sure):  # a look at the store, which may be away, could not change it
+        return (second, first) if sure[1] > sure[0] else (first, second)
+    if _names_output(made, first):
+        return first, second
+    if _names_output(made, second):
+        return second, first
+    _check_not_ambiguous(made, first)
+    where, elsewhere = (
+        ("", "") if arguments.all_scopes else (" of this project", ", --all-scopes those of every project")
+    )
+    raise RefError(
+        f"Neither {first!r:.80} nor {second!r:.80} names an output{where}. `spill list` shows what is stored{elsewhere}. "
+        "To search a file, use grep."
+    )
 
 
 def _join(patterns: Sequence[str], *, fixed: bool) -> tuple[str, bool]:
@@ -140,16 +144,14 @@ def _join(patterns: Sequence[str], *, fixed: bool) -> tuple[str, bool]:
 
 
 def _how_sure(made: Clipper, word: str) -> int:
-    """Return how likely a word is a ref: 3 for a whole ref or a path, 2 for `last`, 1 for the start of a ref, 0."""
+    """Return how likely a word is a ref by its shape alone: 2 for a whole ref or a path, 1 for `last`, 0."""
     from spillover.store.base import REF_SHAPE
 
     if REF_SHAPE.fullmatch(word):
-        return 3
-    if ("/" in word or word.endswith(".txt")) and made.outputs.ref_of(word) is not None:
-        return 3
-    if word.partition(":")[0].strip() == LAST:
         return 2
-    return 1 if _names_output(made, word) else 0
+    if ("/" in word or word.endswith(".txt")) and made.outputs.ref_of(word) is not None:
+        return 2
+    return int(word.partition(":")[0].strip() == LAST)
 
 
 def _check_not_ambiguous(made: Clipper, word: str) -> None:

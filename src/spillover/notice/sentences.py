@@ -37,11 +37,11 @@ def before_filters(filters: str, exits: Sequence[tuple[str, int]], hidden: Mappi
     is_ = "is" if lines == 1 else "are"
     if ref is None:
         said = f"{lines_of(lines)} before {where} could not be kept: {reason}"
-    elif reason:
-        said = f"{lines_of(lines)} before {where} {is_} kept in part ({reason}): {ref}"
     else:
-        all_of_it = "The 1 line" if lines == 1 else f"All {lines:,} lines"
-        said = f"{all_of_it} that went into {where} {is_} kept: {ref}"
+        how = " on this machine only" if hidden.get("here") else " in part" if reason else ""
+        whole = "The 1 line" if lines == 1 else f"All {lines:,} lines"
+        what = f"{lines_of(lines)} before {where}" if how else f"{whole} that went into {where}"
+        said = f"{what} {is_} kept{how}{f' ({reason})' if reason else ''}: {ref}"
     return f"[{' · '.join([said, *ends])}]"
 
 

@@ -11,7 +11,7 @@ import time
 
 from spillover.base.data import dataclass, replace
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.notice.words import lines_of, one_line
+from spillover.notice.words import lines_of, one_line, shorten_reason
 from spillover.since.earlier import keep_run, tell_age
 
 TYPE_CHECKING = False
@@ -28,6 +28,8 @@ NAMED = 3
 WORDS_CHARS = 30
 #: So much of a command is said where an answer tells which run it is from.
 COMMAND_CHARS = 60
+#: So much is said of why a bucket could not be asked.
+AWAY_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Found:
 
     ref: str
     said: str = ""
+    away: str = ""  # why only this machine was asked for `last`
 
 
 def find(store: Scoped, ref: str, now: float | None = None) -> Found:
@@ -55,18 +58,24 @@ def find(store: Scoped, ref: str, now: float | None = None) -> Found:
     if head.strip() != LAST:
         return Found((store.ref_of(ref) or ref) if "/" in ref or ref.endswith(".txt") else ref)
     moment = time.time() if now is None else now
-    newest = store.newest(NAMED)[0]
+    asked, away = store, None
+    try:
+        newest = store.newest(NAMED)[0]
+    except StoreError as error:
+        if store.local is None:
+            raise
+        asked, away = store.local, error  # the bucket is away; what is here can be read all the same
+        newest = asked.newest(NAMED)[0]
     record = next((record for record in newest if matches(record, query)), None)
     if record is None and newest:
-        record = next((record for record in store.looked_through()[0] if matches(record, query)), None)
+        record = next((record for record in asked.looked_through()[0] if matches(record, query)), None)
     run = next((run for run in _runs(store) if matches(run, query)), None)
     if record is None and run is None:
-        raise _nothing(query, newest)
+        raise away or _nothing(query, newest)
     if run is None or (record is not None and record.created > run.created):
         assert record is not None
-        return Found(record.ref, _tell(ref, record.ref, record, moment))
-    kept = _keep(store, run, record, moment)
-    return Found(kept, _tell(ref, kept, run, moment))
+        return _found(ref, record.ref, record, moment, away)
+    return _found(ref, _keep(store, run, record, moment), run, moment, away)
 
 
 def is_uri(ref: object) -> bool:
@@ -101,11 +110,20 @@ def _keep(store: Scoped, run: RunRecord, record: Record | None, now: float) -> s
         return keep_run(store, run)
     except RefError as error:
         raise _gone(run, str(error), record, now) from error.__cause__
+    except StoreError as error:
+        if record is None:
+            raise
+        older = f"{record.ref} ({tell_age(now - record.created)})"
+        raise StoreError(f"{str(error).rstrip('.')}. The newest that can be read by its ref: {older}.") from error
 
 
-def _tell(asked: str, ref: str, run: Record | RunRecord, now: float) -> str:
-    """Say which run an answer is from, and how old that is."""
-    return f"[{one_line(asked, WORDS_CHARS)} is {ref}: {_describe(run, now)}.]"
+def _found(asked: str, ref: str, run: Record | RunRecord, now: float, away: StoreError | None) -> Found:
+    """Say which run an answer is from, and how old that is; and where only this machine could be asked, why."""
+    said = f"{one_line(asked, WORDS_CHARS)} is {ref}: {_describe(run, now)}."
+    if away is None:
+        return Found(ref, f"[{said}]")
+    why = f"the newest on this machine; the bucket could not be asked ({shorten_reason(str(away), AWAY_CHARS)})"
+    return Found(ref, f"[{said} It is {why}.]", f"{ref} is {why}")
 
 
 def _describe(run: Record | RunRecord, now: float) -> str:

@@ -41,7 +41,8 @@ class Kept:
     dropped: bool = False  # whether the filters hid some of it
     lines: int = 0
     ref: str | None = None
-    reason: str | None = None  # why it could not be kept, or not all of it
+    reason: str | None = None  # why it could not be kept, or not all of it, or on this machine only
+    here: bool = False  # on this machine only
 
     def note(self, exit_code: int) -> str:
         """Return the line that tells of it; nothing where there is nothing to tell that the line's own exit code does not."""
@@ -49,8 +50,8 @@ class Kept:
         if not self.dropped and all(code == exit_code for _, code in failed):
             return ""
         told = failed or list(self.exits[-1:])
-        hidden = {"lines": self.lines, "ref": self.ref, "reason": self.reason} if self.dropped else None
-        return before_filters(self.filters, told, hidden)
+        hidden = {"lines": self.lines, "ref": self.ref, "reason": self.reason, "here": self.here}
+        return before_filters(self.filters, told, hidden if self.dropped else None)
 
 
 class Keeper:
@@ -123,12 +124,11 @@ class Keeper:
             return Kept(pipe.filters, exits)
         from spillover.show.cut import keep  # only what was hidden needs it
 
-        ref, path, reason, total = keep(intake, choices, self.line)
-        clip = Clip(
-            "", "stored" if ref else "lost", ref, path, reason, _total=Size(total.lines, total.bytes), _shown=Size()
-        )
+        kept, total = keep(intake, choices, self.line)
+        ref, reason = kept.ref, kept.reason
+        clip = Clip("", "stored" if ref else "lost", ref, kept.path, reason, _total=total, _shown=Size())
         self.clips.append((choices, clip, dict(exits).get(pipe.stages[-1].program)))
-        return Kept(pipe.filters, exits, dropped=True, lines=total.lines, ref=ref, reason=reason)
+        return Kept(pipe.filters, exits, dropped=True, lines=total.lines, ref=ref, reason=reason, here=kept.here)
 
     def note(self) -> None:
         """Note what was kept as runs of their own, the newest ones."""

@@ -126,8 +126,8 @@ def _record(intake: Intake, choices: Choices, document: Document, call_id: str |
     )
 
 
-def keep(intake: Intake, choices: Choices, command: str | None) -> tuple[str | None, str | None, str | None, Size]:
-    """Store an output of which nothing is shown; return its ref and path, or why it has none, and its size."""
+def keep(intake: Intake, choices: Choices, command: str | None) -> tuple[Kept, Size]:
+    """Store an output of which nothing is shown; return where it is kept, or why it is not, and its size."""
     try:
         if not intake.spilled:
             intake.spill()
@@ -135,15 +135,17 @@ def keep(intake: Intake, choices: Choices, command: str | None) -> tuple[str | N
         total = Size(intake.meter.lines, intake.meter.bytes)
         if intake.sink is None:
             assert intake.gone is not None
-            return None, None, intake.gone.reason, total
+            return Kept(reason=intake.gone.reason), total
         try:
             published = intake.sink.publish(
                 _record(intake, choices, _open_document(intake, choices, ()), None, command)
             )
         except StoreError as error:
-            return None, None, str(error), total
-        reason = intake.gone.reason if intake.gone else None
-        return published.ref, published.path or _find_path(choices, published.ref), reason, total
+            return Kept(reason=str(error)), total
+        ref, path = published.ref, published.path or _find_path(choices, published.ref)
+        if intake.gone:  # that it is a part is said first
+            return Kept(ref=ref, path=path, reason=intake.gone.reason), total
+        return Kept(ref=ref, path=path, reason=published.here, here=published.here is not None), total
     finally:
         intake.abandon()
 

@@ -78,15 +78,25 @@ def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: b
 
 
 def find_before(store: Scoped, record: Record) -> str:
-    """Return the ref of the run before an output, of the same command; RefError where there is none."""
+    """Return the ref of the run before an output, of the same command; RefError where there is none.
+
+    It is the same ref where that run printed the same.
+    """
+
+    def is_same(run: Record | RunRecord) -> bool:
+        return run.command == record.command if record.command else run.tool == record.tool
 
     def is_earlier(run: Record | RunRecord) -> bool:
-        same = run.command == record.command if record.command else run.tool == record.tool
-        return same and run.created < record.created and run.ref != record.ref
+        return is_same(run) and run.created < record.created and run.ref != record.ref
 
+    passed = False  # the newest run that printed it
     for run in store.runs():
         if is_earlier(run) and (run.ref or run.data is not None):
             return keep_run(store, run)
+        if is_same(run) and run.ref == record.ref:
+            if passed:
+                return record.ref
+            passed = True
     found = next((other for other in store.list() if is_earlier(other)), None)
     if found is None:
         what = f"`{record.command}`" if record.command else record.tool

@@ -51,6 +51,12 @@ class Scoped:
         within = getattr(self.store, "within", None)
         return within(self.own) if within is not None else self.store
 
+    @property
+    def local(self) -> Scoped | None:
+        """This scope's outputs that wait on this machine, where the store is a bucket; None for any other store."""
+        kept = getattr(self.store, "local", None)
+        return None if kept is None else Scoped(kept, self.scope)
+
     def _find(self) -> Any:
         """Return the view, where it finds a prefix by its own means and makes the error that it is given; else None."""
         return self.view if hasattr(self.store, "within") else None

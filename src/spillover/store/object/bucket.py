@@ -15,7 +15,7 @@ from spillover.base.data import dataclass
 from spillover.errors import MissingExtraError, StoreError
 from spillover.store.object.asking import Asked, Patience, within
 from spillover.store.object.sums import Sums, is_of, md5
-from spillover.store.object.words import lacks_bucket, remedy, summary
+from spillover.store.object.words import describe, lacks_bucket, summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,11 +145,11 @@ class Bucket:
             answer = self.quick.get(key)
             return Found(bytes(answer.bytes()), answer.meta["e_tag"])
 
-        return self._ask(work)
+        return self._ask(work, f"get {_near(key)}")
 
     def get_range(self, key: str, start: int, end: int) -> bytes:
         """Return a part of an object."""
-        return self._ask(lambda: bytes(self.quick.get_range(key, start=start, end=end)))
+        return self._ask(lambda: bytes(self.quick.get_range(key, start=start, end=end)), f"get {_near(key)}")
 
     def create(self, key: str, data: bytes) -> None:
         """Put an object where there is none; Taken when there is one, or when what arrived is something else."""
@@ -172,7 +172,7 @@ class Bucket:
         begun = time.monotonic()
 
         def send() -> str | None:
-            with self.explain(writing=mode in ("create", "overwrite")):
+            with self.explain(f"put {_near(key)}", writing=mode in ("create", "overwrite")):
                 answer = within(
                     self.deadline, self.url, lambda: self.quick.put(key, data, mode=mode, use_multipart=False)
                 )
@@ -204,7 +204,7 @@ class Bucket:
             return size
 
         try:
-            return self._ask(work)
+            return self._ask(work, f"get {_near(key)}")
         except Missing:
             return None
 
@@ -216,18 +216,18 @@ class Bucket:
             return tag
 
         try:
-            return self._ask(work)
+            return self._ask(work, f"get {_near(key)}")
         except Missing:
             return None
 
     def put(self, key: str, data: bytes) -> None:
         """Put an object, whatever is there."""
-        self._ask(lambda: self.quick.put(key, data, use_multipart=False), writing=True)
+        self._ask(lambda: self.quick.put(key, data, use_multipart=False), f"put {_near(key)}", writing=True)
 
     def put_pieces(self, key: str, pieces: Iterator[bytes]) -> None:
         """Put a large object in parts, under a key that nobody else has. It takes as long as it takes."""
         sums = Sums(PART)
-        with self.explain(writing=True):
+        with self.explain(f"put {_near(key)}", writing=True):
             made = self.bulk.put(
                 key, sums.follow(pieces), use_multipart=True, chunk_size=PART, max_concurrency=PARTS_AT_ONCE
             )
@@ -257,11 +257,11 @@ class Bucket:
 
     def _delete(self, client: Any, keys: builtins.list[str]) -> None:
         with suppress(Missing):
-            self._ask(lambda: client.delete(keys))
+            self._ask(lambda: client.delete(keys), f"delete {_near(keys[0])}")
 
     def list(self, prefix: str, *, after: str | None = None) -> Iterator[Listed]:
         """Yield the objects below a prefix, in the order of their keys, page by page: key, size, and when it was changed."""
-        pages = self._ask(lambda: iter(self.quick.list(prefix or None, offset=after, chunk_size=PAGE)))
+        pages = self._ask(lambda: iter(self.quick.list(prefix or None, offset=after, chunk_size=PAGE)), "list")
         coming = Asked(lambda: next(pages, None))
         while True:
             with self.explain():
@@ -275,18 +275,19 @@ class Bucket:
         """Return the first objects below a prefix and behind a key; up to PAGE of them, in one request."""
         return [*map(_listed, next(iter(self.quick.list(prefix or None, offset=after, chunk_size=PAGE)), ()))]
 
-    def _ask(self, work: Callable[[], Given], *, writing: bool = False) -> Given:
+    def _ask(self, work: Callable[[], Given], doing: str, *, writing: bool = False) -> Given:
         """Return what a request returns that makes no condition."""
         try:
-            with self.explain(writing=writing):
+            with self.explain(doing, writing=writing):
                 return within(self.deadline, self.url, work)
         except Taken as error:
             raise StoreError(f"{self.url}: {summary(error.__cause__ or error)}") from error
 
     @contextmanager
-    def explain(self, *, writing: bool = False) -> Iterator[None]:
+    def explain(self, doing: str = "list", *, writing: bool = False) -> Iterator[None]:
         """Turn what the library raises into Missing, Taken, or a StoreError that says what to do.
 
+        `doing` is the operation and where, for those who have to grant the right to it.
         A request that makes an object is never Missing anything: "not found" is then about the bucket or the endpoint.
         """
         try:
@@ -295,17 +296,22 @@ class Bucket:
             raise
         except FileNotFoundError as error:
             if writing or lacks_bucket(str(error)):
-                raise StoreError(f"{self.url}: {remedy(str(error)) or summary(error)}") from error
+                raise StoreError(f"{self.url}: {describe(error, doing)}") from error
             raise Missing from error
         except Exception as error:
             kind = type(error).__name__
             if kind in ("AlreadyExistsError", "PreconditionError"):
                 raise Taken from error
             if kind == "PermissionDeniedError":
-                raise Denied(f"{self.url}: {remedy(str(error)) or summary(error)}") from error
+                raise Denied(f"{self.url}: {describe(error, doing)}") from error
             if type(error).__module__.startswith("obstore") or isinstance(error, (OSError, ValueError, TypeError)):
-                raise StoreError(f"{self.url}: {remedy(str(error)) or summary(error)}") from error
+                raise StoreError(f"{self.url}: {describe(error, doing)}") from error
             raise
+
+
+def _near(key: str) -> str:
+    """Say where a key is, without its name: the same for every output of a scope."""
+    return f"in {key.rpartition('/')[0]}/"
 
 
 def _client_variables(environ: Mapping[str, str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _SUMMARY_CHARS = 240
+NOT_ALLOWED = "these credentials may not do this; docs/fleet.md has the policy it takes"
 #: (what the answer says, what to do about it); the first that is found counts.
 REMEDIES = (
     ("NoSuchBucket", "the bucket does not exist; create it, or name another in the store's URL"),
@@ -18,8 +19,8 @@ REMEDIES = (
     ("ExpiredToken", "the credentials have expired; get new ones"),
     ("169.254.169.254", "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role"),
     ("metadata.google.internal", "no credentials were found; set GOOGLE_APPLICATION_CREDENTIALS"),
-    ("AccessDenied", "these credentials may not do this; docs/fleet.md has the policy it takes"),
-    ("403 Forbidden", "these credentials may not do this; docs/fleet.md has the policy it takes"),
+    ("AccessDenied", NOT_ALLOWED),
+    ("403 Forbidden", NOT_ALLOWED),
     ("401 Unauthorized", "the credentials are wrong"),
     ("PermanentRedirect", "the bucket is in another region; set AWS_REGION"),
     ("AuthorizationHeaderMalformed", "the bucket is in another region; set AWS_REGION"),
@@ -44,6 +45,12 @@ def remedy(text: str) -> str:
         if sign in text:
             return words
     return ""
+
+
+def describe(error: BaseException, doing: str) -> str:
+    """Return what to do about an error, or what it says; where a right is missing, with the operation that needs it."""
+    said = remedy(str(error))
+    return f"{said} (denied: {doing})" if said == NOT_ALLOWED else said or summary(error)
 
 
 def lacks_bucket(text: str) -> bool:
