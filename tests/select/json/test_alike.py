@@ -36,6 +36,17 @@ def test_all_records_are_named_before_any_is_shown_in_full():
     assert text.count("the-same-user-for-all") < 10
 
 
+@pytest.mark.parametrize("tokens", range(400, 1_500, 50))
+def test_a_rare_value_is_shown_before_more_records_are(tokens):
+    columns = [
+        {"table": f"table_{n // 5}", "cid": n % 5, "column": f"column_{n % 5}", "type": "TEXT" if n % 5 else "INTEGER", "required": 0,
+         "default_value": "CURRENT_TIMESTAMP" if n % 5 == 2 else None, "primary_key": int(n % 5 == 0)}
+        for n in range(50)
+    ]  # fmt: skip
+    columns[31]["default_value"] = "'card'"
+    assert "'card'" in clip(columns, tokens).text
+
+
 def test_each_level_is_leaner_than_the_one_before():
     sizes = alike([block(n) for n in range(12)]).lean(3).sizes
     assert sizes == sorted(sizes, reverse=True)

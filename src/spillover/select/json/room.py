@@ -117,7 +117,8 @@ class Tree:
             self._deep[start] = alike.odd() if count >= MANY else {}
         self.work.spend(5 * OBJECT * len(alike.children))
         odd |= {number: why for number, why in self._deep[start].items() if number not in odd}
-        levels = plan(alike, count, room - 2, tuple(odd), MARK)
+        differ = [number for number, why in odd.items() if why != ANSWERS]  # a lean row may hide how
+        levels = plan(alike, count, room - 2, tuple(odd), differ, MARK)
         lead = next(number for number in range(count + 1) if number not in levels)  # so many from the first one on
         shown = {}
         for number, level in levels.items():
