@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from spillover.store.object.bucket import Bucket
+
 SCOPE = ("--scope", "acme/web")
 MACHINES = ("one", "two")
 
@@ -248,3 +250,37 @@ def test_an_output_on_this_machine_only_has_a_path_until_it_is_pushed(machine, a
     assert machine("one", "push").returncode == 0
     assert "is in a bucket and has no plain file" in machine("one", "path", clip["ref"]).stderr
     assert "none: in a bucket" in machine("one", "show", clip["ref"]).stdout
+
+
+def test_bytes_that_are_missing_are_named_and_the_others_are_checked_and_searched(machine, s3):
+    gone, good = (
+        machine("one", "run", "--json", "--", "sh", "-c", f"echo {word} port; seq 100000").json["ref"]
+        for word in ("lost", "kept")
+    )
+    bucket = Bucket(s3)
+    bucket.delete([key for key, _, _ in bucket.list("") if f"~s/{gone}" in key])
+    for words in ((), ("--all-scopes",), ("--scope", "acme")):
+        said = machine("two", "verify", *words)
+        assert said.returncode == 1, said.stderr
+        assert said.stdout == f"{good}  ok\n{gone}  its bytes are missing\n2 outputs checked, 1 damaged\n"
+    named = machine("two", "verify", gone)
+    assert (named.returncode, named.stdout.splitlines()[0]) == (1, f"{gone}  its bytes are missing")
+    rows = json.loads(machine("two", "verify", "--json").stdout)
+    assert [(row["ref"], row["ok"]) for row in rows] == [(good, True), (gone, False)]
+    why = f"The bytes of {gone} are gone (removed, or expired in the bucket). Run the tool again."
+    ranked = machine("two", "grep", "--ranked", "all", "port")
+    assert ranked.returncode == 0, ranked.stderr
+    assert f"{good}:1: kept port\n" in ranked.stdout
+    assert f"[{why}]\n[1 of 1 line in 1 output" in ranked.stdout
+    for words in ((), ("--all-scopes",)):
+        read = machine("two", "read", gone, *words)
+        assert (read.returncode, read.stderr) == (2, f"spill: {why}\n")
+
+
+def test_verify_in_a_parent_scope_lists_once(machine, proxy):
+    for number in range(5):
+        machine("one", "run", "--", "sh", "-c", f"echo {number}; seq 100000")
+    proxy.reset()
+    said = machine("two", "verify", "--scope", "acme")
+    assert said.stdout.endswith("5 outputs checked, 0 damaged\n")
+    assert sum("list-type=2" in request for request in proxy.requests) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spillover.base.data import replace
 from spillover.cli import exits
 from spillover.cli.output import complain, put, put_json
 from spillover.cli.setup import clipper
@@ -92,24 +93,38 @@ def rm(arguments: argparse.Namespace) -> int:
 def verify_(arguments: argparse.Namespace) -> int:
     """Check outputs against their records; one that cannot be opened here does not stop the others."""
     store = clipper(arguments).outputs
-    refs = [find(store, ref).ref for ref in arguments.refs] or [record.ref for record in store.list()]
+    views = {find(store, ref).ref: store for ref in arguments.refs} or {
+        record.ref: _by_its_scope(store, record) for record in store.list()
+    }
     wrong: dict[str, str | None] = {}
     unchecked: dict[str, str] = {}
-    for ref in refs:
+    for ref, view in views.items():
         try:
-            wrong[ref] = verify(store, ref)
+            wrong[ref] = verify(view, ref)
         except MissingExtraError as error:
             unchecked[ref] = str(error)
+        except RefError:
+            if arguments.refs:
+                raise
+            # Removed since it was listed: nothing is wrong with it.
     if arguments.json:
         rows = [{"ref": ref, "ok": what is None, "wrong": what} for ref, what in wrong.items()]
         put_json(rows + [{"ref": ref, "ok": None, "wrong": why} for ref, why in unchecked.items()])
     else:
-        for ref in refs:
-            put(f"{ref}  not checked: {unchecked[ref]}\n" if ref in unchecked else f"{ref}  {wrong[ref] or 'ok'}\n")
+        for ref in views:
+            if ref in unchecked:
+                put(f"{ref}  not checked: {unchecked[ref]}\n")
+            elif ref in wrong:
+                put(f"{ref}  {wrong[ref] or 'ok'}\n")
         damaged = sum(what is not None for what in wrong.values())
         skipped = f", {len(unchecked):,} not checked" * bool(unchecked)
         put(f"{count_outputs(len(wrong))} checked, {damaged:,} damaged{skipped}\n")
     return exits.FOUND if unchecked or any(wrong.values()) else exits.OK
+
+
+def _by_its_scope(store: Scoped, record: Record) -> Scoped:
+    """Return the view in which a listed output is found without another listing: that of its very own scope, in a bucket."""
+    return replace(store, scope=record.scope) if record.scope and hasattr(store.store, "within") else store
 
 
 def count_outputs(count: int) -> str:

@@ -29,6 +29,8 @@ MOST, EACH_BYTES, ALL_BYTES = 50, 16 << 20, 64 << 20
 HITS, LINE_CHARS = 20_000, 300
 #: The two numbers of BM25, as usual.
 K1, B = 1.2, 0.75
+#: So many of those that cannot be read are named.
+UNREAD = 3
 ALL = "all"
 
 
@@ -93,12 +95,20 @@ def rank(choices: Choices, refs: Sequence[str], words: str) -> Clip:
     found: list[_Line] = []
     texts: dict[tuple[str, int], str] = {}
     total, size, bytes_left = 0, 0, ALL_BYTES
+    unread: list[str] = []
     for ref in refs:
-        record, document = opened(choices, ref)
         try:
-            data = document.blob.read(0, min(document.size, EACH_BYTES, bytes_left))
-        finally:
-            document.blob.close()
+            record, document = opened(choices, ref)
+            try:
+                data = document.blob.read(0, min(document.size, EACH_BYTES, bytes_left))
+            finally:
+                document.blob.close()
+        except SpilloverError as error:
+            if len(refs) == 1:
+                raise
+            said = str(error)
+            unread.append(f"[{one_line(said if ref in said else f'{ref}: {said}', 200)}.]\n")
+            continue
         bytes_left -= len(data)
         total += max(1, record.lines)
         size += len(data)
@@ -118,12 +128,16 @@ def rank(choices: Choices, refs: Sequence[str], words: str) -> Clip:
         )
 
     best = sorted(found, key=lambda line: (-score(line), refs.index(line.ref) if line.ref in refs else 0, line.number))
+    more = f"[{len(unread) - UNREAD:,} more could not be read.]\n" * (len(unread) > UNREAD)
+    not_read = "".join(unread[:UNREAD]) + more
     rows = [f"{line.ref}:{line.number}: {texts[line.ref, line.start]}\n" for line in best[:500]]
 
-    outputs = f"{len(refs):,} output{'' if len(refs) == 1 else 's'}"
+    read = len(refs) - len(unread)
+    outputs = f"{read:,} output{'' if read == 1 else 's'}"
 
     def text(count: int) -> str:
-        return "".join(rows[:count]) + f"[{count:,} of {lines_of(len(found))} in {outputs}, the best first.]"
+        end = f"[{count:,} of {lines_of(len(found))} in {outputs}, the best first.]"
+        return "".join(rows[:count]) + not_read + end
 
     count = most(len(rows), lambda number: fill(text(number), choices))
     said = trim(text(count), choices)

@@ -187,6 +187,14 @@ class Store(Protocol):
         """Return a path that other tools can open, if there is one; for a complete ref, also before it is published."""
 
 
+class BytesMissingError(RefError):
+    """The record of an output is there, and its bytes are not."""
+
+
+#: What `verify` says of such an output.
+BYTES_MISSING = "its bytes are missing"
+
+
 def already_taken(ref: str) -> StoreError:
     """Return what to raise where another output has this ref, or had it."""
     return StoreError(f"another output is, or was, stored as {ref}; one ref never names two")
@@ -194,19 +202,19 @@ def already_taken(ref: str) -> StoreError:
 
 def verify(store: Store, ref: str) -> str | None:
     """Read a stored output completely and return what is wrong with it; None if nothing is."""
-    try:
-        record = store.get(ref)
-        blob = store.open(record.ref)
-    except StoreError as error:
-        return str(error)
     meter = Meter()
     try:
-        while part := blob.read(meter.bytes, meter.bytes + (1 << 20)):
-            meter.feed(part)
+        record, blob = _opened(store, ref)
+        try:
+            while part := blob.read(meter.bytes, meter.bytes + (1 << 20)):
+                meter.feed(part)
+        finally:
+            blob.close()
+    except BytesMissingError:
+        store.get(ref)  # or it was removed meanwhile, and nothing is wrong: RefError
+        return BYTES_MISSING
     except StoreError as error:
         return str(error)
-    finally:
-        blob.close()
     if meter.bytes != record.bytes:
         return f"{record.bytes:,} bytes were stored; {meter.bytes:,} are there."
     if meter.sha256 != record.sha256:
@@ -214,3 +222,13 @@ def verify(store: Store, ref: str) -> str | None:
     if meter.lines != record.lines:
         return f"Its record counts {record.lines:,} lines; there are {meter.lines:,}."
     return None
+
+
+def _opened(store: Store, ref: str) -> tuple[Record, Blob]:
+    """Return the record and the bytes, with one lookup where a store can do that: each may be a request."""
+    at_once = getattr(store, "opened", None)
+    if at_once is not None:
+        found: tuple[Record, Blob] = at_once(ref)
+        return found
+    record = store.get(ref)
+    return record, store.open(record.ref)

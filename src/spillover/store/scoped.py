@@ -9,7 +9,7 @@ from __future__ import annotations
 from spillover.base.data import dataclass, replace
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.secrets.commands import shorten_command
-from spillover.store.base import REF_SHAPE, Record, Store, Writer, check_ref, resolve
+from spillover.store.base import REF_SHAPE, BytesMissingError, Record, Store, Writer, check_ref, resolve
 from spillover.store.owners import owners, seen
 from spillover.store.scope import EVERY, check_scope, covers, default_scope
 
@@ -113,6 +113,8 @@ class Scoped:
         record = self.get(ref)
         try:
             return record, self.view.open(record.ref)
+        except BytesMissingError:
+            raise
         except RefError:  # gone this moment
             raise self._missing(ref) from None
 

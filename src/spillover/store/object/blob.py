@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock  # as in store.memory
 
-from spillover.errors import RefError
+from spillover.store.base import BytesMissingError
 from spillover.store.object.bucket import Missing
 from spillover.store.object.frames import DamagedError
 
@@ -147,7 +147,9 @@ class RemoteBlob:
         try:
             data = memoryview(self._bucket.get_range(self._key, begin, end))
         except Missing:
-            raise RefError(f"{self._name} was removed while it was read; run the tool again.") from None
+            raise BytesMissingError(
+                f"The bytes of {self._name} are gone (removed, or expired in the bucket). Run the tool again."
+            ) from None
         if len(data) != end - begin:
             raise DamagedError(
                 f"{self._name} is damaged: {end - begin:,} bytes were asked for, and {len(data):,} came."
