@@ -15,16 +15,6 @@ LINES = "".join(f"line {number}\n" for number in range(1, 1_001))
 LOUD = "".join(f"line {number} of a tool that says too much\n" for number in range(4_000))
 
 
-@pytest.fixture
-def store():
-    return MemoryStore()
-
-
-@pytest.fixture
-def clipper(store):
-    return Clipper(Limits(bytes=1_000), store=store)
-
-
 def test_small_results_stay_whole_and_large_ones_share_the_rest(clipper):
     clips = clipper.clip_many({"a": "tiny", "b": LINES, "c": LINES + "more", "d": "small\n"})
     assert list(clips) == ["a", "b", "c", "d"]

@@ -2,20 +2,6 @@
 
 import pytest
 
-from spillover.clipper import Clipper
-from spillover.limits import Limits
-from spillover.store.memory import MemoryStore
-
-
-@pytest.fixture
-def store():
-    return MemoryStore()
-
-
-@pytest.fixture
-def clipper(store):
-    return Clipper(Limits(bytes=1_000), store=store)
-
 
 @pytest.mark.parametrize(
     ("streams", "expected"),

@@ -23,16 +23,6 @@ def text(words):
     return {"type": "text", "text": words}
 
 
-@pytest.fixture
-def store():
-    return MemoryStore()
-
-
-@pytest.fixture
-def clipper(store):
-    return Clipper(Limits(bytes=1_000), store=store)
-
-
 SHAPES = [
     ("MCP text", text, lambda block: block["text"]),
     ("a plain string", lambda words: words, lambda block: block),
@@ -444,3 +434,18 @@ def test_an_object_that_cannot_be_written_fails_no_call():
     odd = type("Odd", (), {"__str__": lambda _: 1 / 0})()
     block = {"json": {"o": odd, "r": list(range(900))}}
     assert Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([block])[0] is block
+
+
+@dataclass
+class Demanding:
+    """A text of an SDK that cannot be made from its text alone."""
+
+    text: str
+    citations: list
+    type: str = "text"
+
+
+def test_a_class_of_blocks_that_wants_more_than_text_fails_no_call():
+    result = {"content": [Demanding("short", [])], "structuredContent": {"rows": ROWS}}
+    [out] = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([result])
+    assert out["content"][1].keys() == {"type", "text"}

@@ -90,7 +90,10 @@ def _add(parent: Any, there: Any, text: str) -> list[Any]:
         return blocks
     like = next((type(block) for block in blocks if fields_in(block).get("type") == "text"), None)
     kind: Any = like or getattr(sys.modules.get(type(parent).__module__), "TextContent", dict)
-    return [*blocks, kind(type="text", text=text)]
+    try:
+        return [*blocks, kind(type="text", text=text)]
+    except Exception:  # noqa: BLE001  somebody else's class, which wants more than that
+        return [*blocks, {"type": "text", "text": text}]
 
 
 def _with(block: Any, path: Sequence[str], value: Any) -> Any:

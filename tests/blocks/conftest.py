@@ -1,0 +1,17 @@
+"""A clipper with little room, and its store."""
+
+import pytest
+
+from spillover.clipper import Clipper
+from spillover.limits import Limits
+from spillover.store.memory import MemoryStore
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def clipper(store):
+    return Clipper(Limits(bytes=1_000), store=store)
