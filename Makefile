@@ -69,7 +69,7 @@ clean: ## remove what these tasks made, .venv included
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Installed again when pyproject.toml changes; `make clean` comes first when the clone was moved or Python changed.
-$(READY): pyproject.toml
+$(READY): pyproject.toml hatch_build.py $(wildcard src/spillover/compiled/*.[ch])
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "spillover needs Python 3.11 or newer; name one: make PYTHON=python3.12 test"; exit 1; }
 	@echo "Making .venv and installing into it (once; again when pyproject.toml changes)"

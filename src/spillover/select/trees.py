@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from itertools import count
 
+from spillover.compiled import loops
 from spillover.select.scratch import borrow
 
 TYPE_CHECKING = False
@@ -34,6 +35,7 @@ class Forest:
         self._trees = trees
         self._small = 1 < max(map(_leaves, trees), default=0) <= MOST_LEAVES
         self._laid_out: tuple[Any, ...] = ()
+        self._by_tree: tuple[Array, ...] = ()  # the same, as the compiled loop wants it
 
     def add_up(self, columns: Mapping[str, Array]) -> Array:
         """Return the sum of what the trees say of each line, added in their order."""
@@ -46,6 +48,9 @@ class Forest:
                 total += _walk(tree, columns)
             return total
         self._laid_out = self._laid_out or self._lay_out()
+        if compiled := loops():
+            self._add_compiled(compiled, total, columns)
+            return total
         for at in range(0, lines, STRETCH):
             with borrow() as scratch:
                 self._add(total[at : at + STRETCH], columns, slice(at, at + STRETCH), scratch)
@@ -84,6 +89,16 @@ class Forest:
             for tree, leaf in zip(values[trees], where, strict=True):
                 tree.take(leaf, out=worth, mode="clip")
                 total += worth
+
+    def _add_compiled(self, compiled: Any, total: Array, columns: Mapping[str, Array]) -> None:
+        """Add what the trees say of all lines, as `_add` does."""
+        import numpy as np
+
+        features, conditions, otherwise, values = self._laid_out
+        if not self._by_tree:
+            self._by_tree = tuple(map(np.ascontiguousarray, (conditions.T, otherwise[:, :, 0].T, values)))
+        asked = tuple((np.ascontiguousarray(columns[name]), bounds) for name, bounds, _ in features)
+        compiled.add_trees(total, asked, *self._by_tree)
 
     def _lay_out(self) -> tuple[Any, ...]:
         """Return the trees as arrays: thresholds by feature, for each place in a tree its conditions and the leaves on the right."""

@@ -1,0 +1,28 @@
+/* The module: which loops there are, by name. */
+#include "loops.h"
+
+static PyMethodDef functions[] = {
+    {"add_trees", (PyCFunction)(void (*)(void))add_trees, METH_FASTCALL, "Add what decision trees say of each line."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int fill(PyObject *module) {
+    return PyModule_AddIntConstant(module, "VERSION", LOOPS_VERSION);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, (void *)fill},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_loops",
+    .m_doc = "Loops of spillover in C; spillover.compiled says what they are for.",
+    .m_methods = functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__loops(void) {
+    return PyModuleDef_Init(&definition);
+}
