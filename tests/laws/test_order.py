@@ -54,7 +54,7 @@ ORDER = """
     select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs     select.diff_lines
     select.exact            select.tags          secrets.streams     select.distinct
     select.lines            select.json.gaps     select.elements
-    select.scan             select.fold          select.features     select.json.room    select.trees        select.pieces
+    select.scan             select.fold          select.take           select.features     select.json.room    select.trees        select.pieces
     select.choose           select.score         select.json.parse   select.rows
     select.plain            select.blob          select.table        select.diff         select.markup
     select.signal           select.page          select.prose

@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.base.data import replace
-from spillover.select.choose import HOLE, MARKER, candidates, choose, widest
+from spillover.select.choose import candidates, choose, widest
 from spillover.select.classes import NAMES
 from spillover.select.fold import runs
 from spillover.select.lines import Lines
+from spillover.select.take import HOLE, MARKER
 
 
 def made(costs, points=None, template=None, family=None, **classes):

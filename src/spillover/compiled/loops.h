@@ -55,6 +55,9 @@ static inline int has_arguments(const char *name, Py_ssize_t given, Py_ssize_t w
     return 0;
 }
 
-PyObject *add_trees(PyObject *self, PyObject *const *args, Py_ssize_t count);
+/* A loop as Python calls it. */
+typedef PyObject *Loop(PyObject *self, PyObject *const *args, Py_ssize_t count);
+
+Loop add_trees, take, price, grow;
 
 #endif

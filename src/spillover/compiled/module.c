@@ -1,8 +1,13 @@
 /* The module: which loops there are, by name. */
 #include "loops.h"
 
+#define LOOP(name, says) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, says}
+
 static PyMethodDef functions[] = {
-    {"add_trees", (PyCFunction)(void (*)(void))add_trees, METH_FASTCALL, "Add what decision trees say of each line."},
+    LOOP(add_trees, "Add what decision trees say of each line."),
+    LOOP(take, "Choose as many lines as fit."),
+    LOOP(price, "Return what lines cost, with a marker for each gap."),
+    LOOP(grow, "Find how far the strength of lines reaches."),
     {NULL, NULL, 0, NULL},
 };
 

@@ -9,6 +9,7 @@ from spillover.select.families import MOST, SURE
 from spillover.select.features import parents
 from spillover.select.fold import runs
 from spillover.select.islands import weak_islands
+from spillover.select.take import MARKER, ROUNDING, grow, price, sum_upto, take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-#: What a gap marker costs, in tokens. A hole that costs up to twice that is filled: one frame in the middle of a stack.
-MARKER = 9
-HOLE = 18
 #: The share of the room for the end, and for the strongest lines before anything around them is added.
 TAIL = 0.10
 PEAKS = 0.25
@@ -52,8 +50,8 @@ PARENTS, SHORT = 0.05, 40
 #: With this many verdicts, naming each is worth more than showing what is around one.
 MANY = 8
 PEAKS_OF_MANY = 0.85
-#: What distance costs: per token downwards and upwards, and for each point a line is below 0; in a room of USUAL.
-DOWN, UP, DULL, USUAL = 0.003, 0.002, 0.15, 2_000
+#: The room that what distance costs was set for; in a larger one it costs less.
+USUAL = 2_000
 #: Of lines that differ in numbers only, if they are very many, so many are shown before anything else has had its turn.
 LIKE, VERY_MANY = 4, 40
 #: But for so many lines beside a failure; of very many failures, beside the first of them.
@@ -63,12 +61,8 @@ FOLDED = 0.15
 #: A line takes at most this share of the room; the rest of it is cut off.
 WIDEST = 0.25
 NARROWEST = 60
-#: How many lines fit is guessed so often before it is found by halving.
-GUESSES = 6
 #: Of many lines, so many of the strongest are sorted first.
 SORTED = 512
-#: More than sums of costs can be off by, in tokens.
-ROUNDING = 1e-3
 #: Below these points, no line is worth a marker of its own.
 WORTHLESS = -3.2
 
@@ -265,14 +259,14 @@ def choose(those: Candidates, room: float, first: Array | None = None) -> Array:
     share = PEAKS_OF_MANY if np.count_nonzero(those.verdicts & able) >= MANY else PEAKS
     held = keep.copy()
     ranked = those.ranked[able[those.ranked]]
-    keep = _take(keep, ranked, len(ranked), cost, upto, min(room, price(keep, cost) + share * left))
+    keep = take(keep, ranked, len(ranked), cost, upto, min(room, price(keep, cost) + share * left))
     headed = _add_parents(keep, _best((keep > held).nonzero()[0], those.alone), those, cost, room)
     named = _tell_families(headed, those, cost, room, left)
     held |= named & ~keep
     # What is around them.
-    grown = _grow(points, cost, (USUAL / room) ** 0.5)
+    grown = grow(points, cost, (USUAL / room) ** 0.5)
     order, count = _strongest(grown, able, cost, room)
-    keep = _take(named, order, count, cost, upto, room)
+    keep = take(named, order, count, cost, upto, room)
     # A line that says nothing is not worth a marker of its own: its room goes to what lies beside other lines.
     held |= those.failing
     held[:1] = True
@@ -283,10 +277,10 @@ def choose(those: Candidates, room: float, first: Array | None = None) -> Array:
         if (
             not last
         ):  # the order without them; they were shown, so what is left of it still is more than there is room for
-            keep = _take(keep, order[~weak[order]], count, cost, upto, room)
+            keep = take(keep, order[~weak[order]], count, cost, upto, room)
     # Any room that is left goes to what was said before, from the end; but a long run of lines that are alike stays folded.
     rest = (~keep & open_ended).nonzero()[0][::-1]
-    return _take(keep, rest, len(rest), cost, upto, room)
+    return take(keep, rest, len(rest), cost, upto, room)
 
 
 def _follow(keep: Array, those: Array, cost: Array, room: float) -> Array:
@@ -335,79 +329,9 @@ def _tell_families(keep: Array, those: Candidates, cost: Array, room: float, lef
     return keep
 
 
-def sum_upto(cost: Array) -> Array:
-    """Return what all lines before each cost, and all of them."""
-    import numpy as np
-
-    upto = np.zeros(len(cost) + 1)
-    cost.cumsum(out=upto[1:])
-    return upto
-
-
 def widest(room: float) -> float:
     """Return how many tokens of one line are shown at most."""
     return max(NARROWEST, WIDEST * room)
-
-
-def _grow(points: Array, cost: Array, scale: float) -> Array:
-    """Return each line's points, or those of a better one nearby less what lies between them; the larger."""
-    import numpy as np
-
-    dull = DULL * np.maximum(0.0, -points)
-    down = np.cumsum((DOWN * cost + dull) * scale)
-    up = np.cumsum(((UP * cost + dull) * scale)[::-1])
-    below = np.maximum.accumulate(points + down) - down
-    above = (np.maximum.accumulate(points[::-1] + up) - up)[::-1]
-    return np.maximum(below, above)
-
-
-def _take(base: Array, order: Array, count: int, cost: Array, upto: Array, room: float) -> Array:
-    """Add lines to those already chosen: as many from the beginning of `order` as fit. `count`: how many it has in all.
-
-    A line more never costs less, as a hole that is filled costs more than its marker did. So how many fit is guessed from
-    what each has cost by now, and only what is chosen in the end is made.
-    """
-    new, held = order[~base[order]], base.nonzero()[0]
-    added = cost[new].cumsum()
-    # Without markers, the lines up to each place in the order cost so much, and every line behind it only adds to that.
-    low, high = 0, min(count, int(added.searchsorted(room + ROUNDING - float(cost[held].sum()))))
-    below = _price_filled(held, cost, upto, room)
-    each = float(added[high - 1]) / high + MARKER if high else 0.0
-    guesses = 0
-    while low < high:
-        guesses += 1
-        middle = low + int((room - below) / each) if guesses <= GUESSES else (low + high + 1) // 2
-        middle = min(max(middle, low + 1), high)
-        keep = base.copy()
-        keep[new[:middle]] = True
-        here = _price_filled(keep.nonzero()[0], cost, upto, room)
-        each = max((here - below) / (middle - low), 1.0)
-        if here <= room:
-            low, below = middle, here
-        else:
-            high = middle - 1
-    if not low and not (len(order) and base[order[0]] and below <= room):
-        return base
-    keep = base.copy()
-    keep[new[:low]] = True
-    return fill_holes(keep, upto)
-
-
-def _price_filled(kept: Array, cost: Array, upto: Array, room: float) -> float:
-    """Return what these lines cost once small holes are filled, with a marker for each other gap; exact where it is near `room`."""
-    import numpy as np
-
-    holes = np.empty(len(kept) + 1)
-    holes[:-1] = upto[kept]
-    holes[-1] = upto[-1]
-    holes[1:] -= upto[kept + 1]
-    large = holes[holes > HOLE]
-    about = float(upto[-1] - large.sum()) + MARKER * len(large)
-    if abs(about - room) > ROUNDING:
-        return about
-    keep = np.zeros(len(cost), dtype=bool)
-    keep[kept] = True
-    return price(fill_holes(keep, upto), cost)
 
 
 def _strongest(strength: Array, able: Array, cost: Array, room: float) -> tuple[Array, int]:
@@ -422,26 +346,3 @@ def _strongest(strength: Array, able: Array, cost: Array, room: float) -> tuple[
         if float(cost[some].sum()) > 2 * room + ROUNDING and len(some) < count:
             return some, count
     return worth.argsort(kind="stable")[:count], count
-
-
-def fill_holes(keep: Array, upto: Array) -> Array:
-    """Fill the holes that cost less than a marker for them; `upto`: what all lines before each cost."""
-    import numpy as np
-
-    kept = keep.nonzero()[0]
-    before, after = np.concatenate(([-1], kept)), np.concatenate((kept, [len(keep)]))
-    small = (after - before > 1) & (upto[after] - upto[before + 1] <= HOLE)
-    first, sizes = before[small] + 1, (after - before)[small] - 1
-    ends = sizes.cumsum()
-    keep[(first - ends + sizes).repeat(sizes) + np.arange(ends[-1] if len(ends) else 0)] = True
-    return keep
-
-
-def price(keep: Array, cost: Array) -> float:
-    """Return what these lines cost, with a marker for each gap."""
-    import numpy as np
-
-    if not len(keep):
-        return 0.0
-    gaps = int(np.count_nonzero(keep[:-1] > keep[1:])) + int(not keep[0])
-    return float(cost[keep.nonzero()[0]].sum()) + MARKER * gaps

@@ -12,24 +12,14 @@ from spillover.base.data import dataclass, replace
 from spillover.notice.since import lines_gone
 from spillover.notice.words import one_line
 from spillover.select.arrays import group
-from spillover.select.choose import (
-    LIKE,
-    MARKER,
-    Candidates,
-    candidates,
-    choose,
-    evidence,
-    fill_holes,
-    find_first,
-    price,
-    widest,
-)
+from spillover.select.choose import LIKE, Candidates, candidates, choose, evidence, find_first, widest
 from spillover.select.classes import EVIDENCE, NAMES, classify
 from spillover.select.ends import fair, keeping
 from spillover.select.ends import most as fit_most
 from spillover.select.rows import find_room
 from spillover.select.signal import points_of, see_all, show
 from spillover.select.span import Span, join
+from spillover.select.take import MARKER, fill_holes, price
 from spillover.select.wanted import NOTHING
 from spillover.since.compare import NEW, Compared
 
