@@ -5,7 +5,8 @@ compares them. So nothing depends on this, and whoever changes one side changes 
 
     loops.h     what all of them share: arrays taken from Python, and checked
     trees.c     decision trees for many lines (select/trees.py)
-    take.c      how many lines fit, and how far strength reaches (select/choose.py)
+    take.c      how many lines fit, and how far strength reaches (select/take.py)
+    features.c  how often values recur, what stands around a line, orders by strength (select/features.py, arrays.py)
 """
 
 from __future__ import annotations

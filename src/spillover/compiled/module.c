@@ -8,6 +8,12 @@ static PyMethodDef functions[] = {
     LOOP(take, "Choose as many lines as fit."),
     LOOP(price, "Return what lines cost, with a marker for each gap."),
     LOOP(grow, "Find how far the strength of lines reaches."),
+    LOOP(count_alike, "Count how often values recur."),
+    LOOP(sort_down, "Sort numbers, the largest first."),
+    LOOP(mean_around, "Return the mean around each line."),
+    LOOP(share_around, "Return the share of some lines around each line."),
+    LOOP(stretches, "Return the best, the size and the places of stretches of lines."),
+    LOOP(find_parents, "Return which line each is indented under."),
     {NULL, NULL, 0, NULL},
 };
 

@@ -10,6 +10,7 @@ import sys
 from _thread import allocate_lock
 
 from spillover.base import process
+from spillover.compiled import loops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +78,31 @@ def group(values: Array) -> tuple[Array, Array, Array]:
     ordered = values[order]
     starts = np.concatenate(([True], ordered[1:] != ordered[:-1])).nonzero()[0] if len(values) else order
     return order, starts, steps(starts, after=[len(values)])
+
+
+def count_alike(values: Array) -> tuple[Array, Array]:
+    """Return how often each value occurs, and how often it did before."""
+    import numpy as np
+
+    counts, index = np.empty(len(values), dtype=np.int64), np.empty(len(values), dtype=np.int64)
+    if compiled := loops():
+        compiled.count_alike(values, counts, index)
+        return counts, index
+    order, starts, sizes = group(values)
+    counts[order] = sizes.repeat(sizes)
+    index[order] = np.arange(len(values)) - starts.repeat(sizes)
+    return counts, index
+
+
+def sort_down(values: Array) -> Array:
+    """Return the order that brings the largest values to the front; equal ones stay in theirs."""
+    import numpy as np
+
+    if compiled := loops():
+        order = np.empty(len(values), dtype=np.intp)
+        compiled.sort_down(values, order)
+        return order
+    return np.negative(values).argsort(kind="stable")
 
 
 def number_alike(values: Array) -> Array:

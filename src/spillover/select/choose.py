@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spillover.base.data import dataclass
-from spillover.select.arrays import among, group
+from spillover.select.arrays import among, count_alike, group, sort_down
 from spillover.select.classes import EVIDENCE
 from spillover.select.families import MOST, SURE
 from spillover.select.features import parents
@@ -145,7 +145,7 @@ def candidates(
         lines,
         points,
         alone,
-        (-alone).argsort(kind="stable"),
+        sort_down(alone),
         able,
         runs(lines),
         _again(lines),
@@ -168,12 +168,7 @@ def candidates(
 
 def find_first(alike: Array) -> Array:
     """Return which lines are the first of those that are alike: a boolean each."""
-    import numpy as np
-
-    first = np.zeros(len(alike), dtype=bool)
-    order, starts, _ = group(alike)
-    first[order[starts]] = True
-    return first
+    return count_alike(alike)[1] == 0
 
 
 def _again(lines: Lines) -> Array:
@@ -188,11 +183,8 @@ def _again(lines: Lines) -> Array:
 
 def _count_before(alike: Array) -> Array:
     """Return how many of the same came before each, where they are very many; 0 for all others."""
-    import numpy as np
-
-    order, starts, sizes = group(alike)
-    before = np.zeros(len(alike), dtype=np.int64)
-    before[order] = np.where(np.repeat(sizes >= VERY_MANY, sizes), np.arange(len(alike)) - np.repeat(starts, sizes), 0)
+    counts, before = count_alike(alike)
+    before[counts < VERY_MANY] = 0
     return before
 
 
@@ -209,7 +201,7 @@ def _families(family: Array, lines: Lines) -> tuple[Array, Array]:
 
 
 def _headings(lines: Lines) -> Array:
-
+    """Return the errors that name their place, the places right above them, and the first that says what did not work."""
     place, says, cannot = (lines.of_class(name) for name in ("place first", "error says", "cannot"))
     says = says & ~lines.dismissed
     heads = place & says
@@ -220,9 +212,8 @@ def _headings(lines: Lines) -> Array:
 
 
 def _best(those: Array, points: Array) -> Array:
-    import numpy as np
-
-    return those[np.negative(points[those]).argsort(kind="stable")] if len(those) > 1 else those
+    """Return those lines, the ones with the most points first."""
+    return those[sort_down(points[those])] if len(those) > 1 else those
 
 
 def choose(those: Candidates, room: float, first: Array | None = None) -> Array:
@@ -339,10 +330,10 @@ def _strongest(strength: Array, able: Array, cost: Array, room: float) -> tuple[
     import numpy as np
 
     count = int(np.count_nonzero(able))
-    worth = np.where(able, -strength, np.inf)
+    worth = np.where(able, strength, -np.inf)
     if count > 2 * SORTED:  # only a few hundred are ever shown, so not all of them need to be sorted
-        some = np.flatnonzero(worth <= np.partition(worth, SORTED)[SORTED])
-        some = some[worth[some].argsort(kind="stable")]
+        some = np.flatnonzero(worth >= np.partition(worth, -1 - SORTED)[-1 - SORTED])
+        some = some[sort_down(worth[some])]
         if float(cost[some].sum()) > 2 * room + ROUNDING and len(some) < count:
             return some, count
-    return worth.argsort(kind="stable")[:count], count
+    return sort_down(worth)[:count], count

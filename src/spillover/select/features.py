@@ -6,7 +6,8 @@ trees in `weights.json` use them.
 
 from __future__ import annotations
 
-from spillover.select.arrays import group, steps
+from spillover.compiled import loops
+from spillover.select.arrays import count_alike, sort_down, steps
 from spillover.select.classes import AROUND, BAD, EVIDENCE, NAMES
 
 TYPE_CHECKING = False
@@ -24,6 +25,8 @@ WINDOWS = ((1, 2), (3, 6), (7, 15), (16, 40))
 MEANS = (3, 12, 40)
 #: The share of lines that are in a class is taken over so many lines on either side.
 REACH = 4
+#: Lines that are indented farther are taken to be indented so far.
+DEEPEST = 16
 #: Farther than any line can be, as a power of two.
 FAR = 17.0
 
@@ -33,15 +36,15 @@ def own(lines: Lines) -> Columns:
     import numpy as np
 
     count, counted = len(lines), ~lines.dismissed
-    template, template_index = _counts(lines.template)
-    equal, equal_index = _counts(lines.exact)
-    prefix, _ = _counts(lines.prefix)
-    subject, subject_index = _counts(lines.subject)
+    template, template_index = count_alike(lines.template)
+    equal, equal_index = count_alike(lines.exact)
+    prefix, _ = count_alike(lines.prefix)
+    subject, subject_index = count_alike(lines.subject)
     # Classes stay as they are: they are most of the columns, and need no comparison.
     return dict(zip(NAMES, lines.classes.T, strict=True)) | _as_floats(
         {
             "width": np.log2(1 + lines.width),
-            "indent": np.minimum(lines.indent, 16),
+            "indent": np.minimum(lines.indent, DEEPEST),
             "cost": np.log2(1 + lines.tokens),
             "template count": np.log2(template),
             "template share": template / count,
@@ -117,13 +120,13 @@ def _near(lines: Lines, points: Array) -> Columns:
 
     best, low = points.max(), points.min()
     order = np.empty(len(lines))
-    order[np.argsort(-points, kind="stable")] = np.arange(len(lines))
+    order[sort_down(points)] = np.arange(len(lines))
     blank = lines.width == 0
     strong = points > best - (best - _median(points)) * 0.25
     verdict = lines.of_class("verdict")
     same = np.concatenate(([False], lines.prefix[1:] == lines.prefix[:-1]))
-    paragraph = _stretches(points, np.cumsum(blank | np.concatenate(([True], blank[:-1]))))
-    section = _stretches(points, np.cumsum(lines.of_class("rule")))
+    paragraph = _stretches(points, blank | np.concatenate(([True], blank[:-1])))
+    section = _stretches(points, lines.of_class("rule"))
     parent = parents(lines.indent, blank)
     above = np.where(parent >= 0, points[parent], low)
     shares = _shares({f"{name} around": lines.of_class(name) for name in AROUND} | {"equal prefix around": same})
@@ -157,11 +160,15 @@ def _near(lines: Lines, points: Array) -> Columns:
     )
 
 
-def _stretches(points: Array, number: Array) -> tuple[Array, Array, Array]:
-    """Return the best of each stretch of lines with one number, how long it is, and how far into it each line stands."""
+def _stretches(points: Array, opens: Array) -> tuple[Array, Array, Array]:
+    """Return the best of each stretch of lines, how long it is, and how far into it each line stands; `opens`: where one begins."""
     import numpy as np
 
-    starts = np.flatnonzero(np.concatenate(([True], number[1:] != number[:-1])))
+    if compiled := loops():
+        best, sizes, into = (np.empty(len(points), dtype=kind) for kind in (np.float64, np.int64, np.int64))
+        compiled.stretches(points, np.ascontiguousarray(opens), best, sizes, into)
+        return best, sizes, into
+    starts = np.flatnonzero(np.concatenate(([True], opens[1:])))
     sizes = steps(starts, after=[len(points)])
     best = np.maximum.reduceat(points, starts)
     return np.repeat(best, sizes), np.repeat(sizes, sizes), np.arange(len(points)) - np.repeat(starts, sizes)
@@ -171,25 +178,18 @@ def parents(indent: Array, blank: Array) -> Array:
     """Return the last line before each that is indented less; -1 where there is none."""
     import numpy as np
 
+    if compiled := loops():
+        parent = np.empty(len(indent), dtype=np.int64)
+        compiled.find_parents(indent, blank, DEEPEST, parent)
+        return parent
     numbers = np.arange(len(indent))
-    depth = np.minimum(indent, 16)
+    depth = np.minimum(indent, DEEPEST)
     parent = np.full(len(indent), -1)
     for level in np.bincount(depth[~blank]).nonzero()[0][:-1]:
         last = np.maximum.accumulate(np.where((depth == level) & ~blank, numbers, -1))
         deeper = depth > level
         parent[deeper] = np.maximum(parent[deeper], last[deeper])
     return parent
-
-
-def _counts(values: Array) -> tuple[Array, Array]:
-    """Return how often each value occurs, and how often it did before."""
-    import numpy as np
-
-    order, starts, sizes = group(values)
-    counts, index = np.empty(len(values), dtype=np.int64), np.empty(len(values), dtype=np.int64)
-    counts[order] = sizes.repeat(sizes)
-    index[order] = np.arange(len(values)) - starts.repeat(sizes)
-    return counts, index
 
 
 def _windows(points: Array, otherwise: float) -> Columns:
@@ -214,6 +214,11 @@ def _means(points: Array) -> Columns:
     """Return the mean of the points over some lines on either side."""
     import numpy as np
 
+    if compiled := loops():
+        means = {f"mean of {2 * reach + 1}": np.empty(len(points)) for reach in MEANS}
+        for reach, mean in zip(MEANS, means.values(), strict=True):
+            compiled.mean_around(points, reach, mean)
+        return means
     upto = np.concatenate(([0.0], points.cumsum()))
     numbers = np.arange(len(points))
     out = {}
@@ -228,6 +233,11 @@ def _shares(those: Columns) -> Columns:
     import numpy as np
 
     count = len(next(iter(those.values())))
+    if compiled := loops():
+        shares = {name: np.empty(count, dtype=np.float32) for name in those}
+        for column, share in zip(those.values(), shares.values(), strict=True):
+            compiled.share_around(np.ascontiguousarray(column), REACH, share)
+        return shares
     padded = np.zeros((len(those), count + 2 * REACH), dtype=np.uint8)
     for row, column in zip(padded, those.values(), strict=True):
         row[REACH : REACH + count] = column

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spillover import compiled
+from spillover.select import features
+from spillover.select.arrays import count_alike, sort_down
+
+pytestmark = pytest.mark.usefixtures("loops")
+
+
+def without(function, *args):
+    """Call a function without the compiled loops."""
+    found = compiled._found[:]
+    compiled._found[:] = [None]
+    try:
+        return function(*args)
+    finally:
+        compiled._found[:] = found
+
+
+def same(function, *args):
+    """Whether a function returns the same bytes with and without the compiled loops."""
+    one, other = function(*args), without(function, *args)
+    if isinstance(one, dict):
+        assert [*one] == [*other]
+        one, other = tuple(one.values()), tuple(other.values())
+    one, other = (each if isinstance(each, tuple) else (each,) for each in (one, other))
+    assert [(each.dtype, each.tolist()) for each in one] == [(each.dtype, each.tolist()) for each in other]
+    return True
+
+
+seeds = st.integers(0, 1 << 32).map(np.random.default_rng)
+sizes = st.integers(1, 300)
+
+
+@given(seeds, sizes, st.sampled_from([1, 5, 1 << 15, 1 << 62]), st.sampled_from(["u2", "u4", "i8"]))
+@settings(max_examples=200, deadline=None)
+def test_values_that_recur_are_counted(rng, size, most, kind):
+    values = rng.integers(0, min(most, 1 << 8 * int(kind[1]) - 2), size).astype(kind)
+    if kind == "i8":
+        values = np.where(rng.random(size) < 0.3, -1 - values, values)
+    assert same(count_alike, values)
+
+
+@given(seeds, sizes, st.sampled_from([0, 1, 3, 17]))
+@settings(max_examples=200, deadline=None)
+def test_numbers_are_sorted_the_largest_first_and_equal_ones_stay(rng, size, digits):
+    values = rng.normal(0, 10, size).round(digits)
+    values[rng.random(size) < 0.05] = -np.inf
+    values[rng.random(size) < 0.05] = -0.0
+    values[rng.random(size) < 0.05] = 0.0
+    values[rng.random(size) < 0.02] = 5e-324
+    assert same(sort_down, values)
+
+
+@given(seeds, sizes)
+@settings(max_examples=200, deadline=None)
+def test_what_stands_around_a_line_is_the_same(rng, size):
+    points = rng.normal(-2, 3, size)
+    some, others = rng.random(size) < 0.2, rng.random(size) < 0.9
+    assert same(features._means, points)
+    assert same(features._shares, {"some": some, "others": others, "none": some & False})
+    assert same(features._stretches, points, some)
+    assert same(features._stretches, points, some & others)
+
+
+@given(seeds, sizes, st.sampled_from([1, 3, 20]))
+@settings(max_examples=200, deadline=None)
+def test_the_line_that_another_is_indented_under_is_the_same(rng, size, deepest):
+    indent, blank = rng.integers(0, deepest, size), rng.random(size) < 0.2
+    assert same(features.parents, indent, blank)
+    assert same(features.parents, indent, blank & False)
+    assert same(features.parents, indent, blank | True)
+
+
+def test_every_feature_of_real_looking_lines_is_the_same():
+    from scripts.samples import failing_build
+
+    from spillover.select.lines import _measure
+    from spillover.select.score import score
+
+    view = failing_build(40_000)
+    ends = np.flatnonzero(np.frombuffer(view, dtype=np.uint8) == 10) + 1
+    lines = _measure(view, np.concatenate(([0], ends[:-1])), ends, np.arange(len(ends)))
+    assert same(score, lines)
+
+
+def test_wrong_arrays_are_refused_and_nothing_is_read(loops):
+    eight, four, one, whole = np.zeros(3), np.zeros(3, np.float32), np.zeros(3, bool), np.zeros(3, np.int64)
+    longer = {8: np.zeros(4), 4: np.zeros(4, np.float32), 1: np.zeros(4, bool)}
+    calls = (
+        (loops.count_alike, (whole, whole.copy(), whole.copy())),
+        (loops.sort_down, (eight, whole)),
+        (loops.mean_around, (eight, 2, eight.copy())),
+        (loops.share_around, (one, 2, four)),
+        (loops.stretches, (eight, one, eight.copy(), whole, whole.copy())),
+        (loops.find_parents, (whole, one, 16, whole.copy())),
+    )
+    for call, good in calls:
+        assert call(*good) is None
+        with pytest.raises(TypeError):
+            call(*good, None)
+        for place, each in enumerate(good):
+            wrong = -1 if isinstance(each, int) else longer[each.dtype.itemsize]
+            with pytest.raises((TypeError, ValueError)):
+                call(*good[:place], wrong, *good[place + 1 :])
+            with pytest.raises((TypeError, ValueError, BufferError)):
+                call(*good[:place], "text", *good[place + 1 :])
+    with pytest.raises(ValueError, match="2, 4 or 8 bytes"):
+        loops.count_alike(one, whole, whole.copy())
