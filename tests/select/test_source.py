@@ -1,5 +1,9 @@
 """Files that are cut: the skeleton, then bodies; numbers where they are needed."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
@@ -148,6 +152,31 @@ def test_a_licence_waits_and_a_constant_comes_with_its_first_use():
     assert "MAX_ORDERS = 40" in clip.text
     assert "    check(order, limit=MAX_ORDERS)" in clip.text
     assert "first use of MAX_ORDERS" in [reason.why for reason in clip.why]
+
+
+def test_of_constants_that_are_first_used_on_one_line_every_process_names_the_same():
+    line = (
+        "from spillover import Clipper, Limits, MemoryStore\n"
+        "names = [f'MOST_{letter}' for letter in 'ABCDEFGH']\n"
+        "body = [f'{name} = 4\\n' for name in names]\n"
+        "for n in range(120):\n"
+        "    body += [f'def step_{n}(order):\\n', *(f'    order.add({n}, {m})\\n' for m in range(12)), '\\n']\n"
+        "    body += [f'    check({names})\\n'.replace(chr(39), '')] * (n == 70)\n"
+        "clip = Clipper(Limits(tokens=1_500), store=MemoryStore()).clip('import shop\\n' + ''.join(body))\n"
+        "print(clip.kind, [each.why for each in clip.why if each.why.startswith('first use')])"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", line],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(5)
+    }
+    assert len(said) == 1
+    assert said.pop().startswith("source ['first use of MOST_")
 
 
 def test_where_room_is_short_the_longest_definitions_are_named_first():
