@@ -189,7 +189,11 @@ def written(value: Any) -> str:
 
 def _comment_above(name: str) -> str:
     """Return the `#:` comment above a constant."""
-    ours = [module for path, module in list(sys.modules.items()) if path.startswith("spillover.")]
+    ours = [
+        module
+        for path, module in list(sys.modules.items())
+        if path.startswith("spillover.") and str(module.__file__).endswith(".py")  # loops in C have no comments
+    ]
     said = (re.search(rf"^#: (.*)\n{name} = ", inspect.getsource(module), re.MULTILINE) for module in ours)
     return next(found[1] for found in said if found)
 

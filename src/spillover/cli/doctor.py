@@ -8,7 +8,7 @@ import sys
 import time
 from shlex import quote
 
-from spillover import __version__
+from spillover import __version__, compiled
 from spillover.base.data import dataclass
 from spillover.cli.installed import check_installed
 from spillover.cli.setup import clipper
@@ -58,9 +58,16 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     found += [Check("trust", ok=False, said=wrong) for wrong in entries(os.environ, os.geteuid())[1]]
     if isinstance(chosen.store, DirStore):
         root = os.fspath(chosen.store.root)
-        found += [_round_trip(chosen.outputs), _space(root), *_look_inside(chosen.store, root), _libraries(), _tokens()]
+        found += [
+            _round_trip(chosen.outputs),
+            _space(root),
+            *_look_inside(chosen.store, root),
+            _libraries(),
+            _loops(),
+            _tokens(),
+        ]
     else:
-        found += [_round_trip(chosen.outputs), *_look_at_spool(chosen.store), _libraries(), _tokens()]
+        found += [_round_trip(chosen.outputs), *_look_at_spool(chosen.store), _libraries(), _loops(), _tokens()]
     return found + [Check(*one) for one in check_installed(os.environ, os.getcwd())]
 
 
@@ -202,6 +209,17 @@ def _what_is_wrong_with(name: str) -> str | None:
         return None
     found = one_line(str(getattr(module, "__file__", None) or module), 120)
     return f" (something else has this name: {found})"
+
+
+def _loops() -> Check:
+    """Say whether the loops in C are there. Nothing depends on them but time."""
+    if compiled.loops():
+        said = "yes"
+    elif os.environ.get(compiled.VARIABLE) == "0":
+        said = f"no, as {compiled.VARIABLE}=0 says: clips are the same, but take longer"
+    else:
+        said = "no: clips are the same, but take longer; install a C compiler, then spillover again"
+    return Check("compiled", ok=True, said=said)
 
 
 def _tokens() -> Check:
