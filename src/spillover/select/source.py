@@ -146,9 +146,7 @@ class _Plan:
         for number, text in enumerate(self.lines.text):
             if not waiting:
                 return
-            for name in dict.fromkeys(
-                _WORD.findall(text[:LOOKED])
-            ):  # in their order, which is the same in every process
+            for name in dict.fromkeys(_WORD.findall(text[:LOOKED])):  # not a set, whose order differs between processes
                 if number > waiting.get(name, number):
                     del waiting[name]
                     yield number, name
