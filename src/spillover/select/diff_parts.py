@@ -36,7 +36,7 @@ _MARK = re.compile(
 )
 HUNK = re.compile(rb"%b@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@" % _COLOUR)
 #: The same headers in a text without colours.
-FILE_HEADER = re.compile(rb"diff -|Index: ")
+FILE_HEADERS = (b"diff -", b"Index: ")
 COMMIT_HEADER = re.compile(rb"(?:commit|From) [0-9a-f]{7}")
 _BEGINS = re.compile(rb"%b(?:diff -|(commit |From )|Index: )" % _COLOUR)
 CHANGED = re.compile(rb"%b[-+]" % _COLOUR)
