@@ -118,7 +118,8 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     heads: list[Place] = [(commit.start, commit.end, f"commit {commit.sha}") for commit in found.commits]
     heads = heads if len(heads) <= MOST and fill(join_places(heads)) <= SUMMARY else []
     sums = _sums(found, of_files) if in_arrays is None else in_arrays.sums(of_files)
-    lead = _summary(found, fill, bool(heads), turns, dict(zip(names, sums, strict=True)))
+    telling = dict.fromkeys([of_files[hunks[number][3]] for number in turns])
+    lead = _summary(found, fill, bool(heads), telling, list(names), sums)
 
     @cache
     def name_of(file: int) -> tuple[int, int]:
@@ -193,24 +194,31 @@ def _sums(found: Parts, of_files: Sequence[int]) -> list[tuple[int, int]]:
     return [(added, removed) for added, removed in sums]
 
 
-def _summary(found: Parts, fill: Fill, headed: bool, turns: Sequence[int], sums: Mapping[str, tuple[int, int]]) -> str:
+def _summary(
+    found: Parts,
+    fill: Fill,
+    headed: bool,
+    telling: Iterable[int],
+    names: Sequence[str],
+    sums: Sequence[tuple[int, int]],
+) -> str:
     """Return what changed in each file, as far as it fits: the files with the most telling changes, in order."""
-    every = len(sums), sum([both[0] for both in sums.values()]), sum([both[1] for both in sums.values()])
-    telling = list(dict.fromkeys([*[found.files[found.hunks[number][3]].name for number in turns], *sums]))
+    every = len(sums), sum([added for added, _ in sums]), sum([removed for _, removed in sums])
+    turns = list(dict.fromkeys([*telling, *range(len(names))]))
     named = [f"{commit.sha} {commit.subject}" for commit in found.commits] if not headed else []
     at = Span(*found.hunks[0][:2])
 
     def words(count: int) -> str:
         # Commits and files share the room: of both, the first half of the turns each.
-        some = set(telling[: count - min(count // 2, len(named))])
-        rows = [(name, both[0], both[1]) for name, both in sums.items() if name in some]
+        some = sorted(turns[: count - min(count // 2, len(named))])
+        rows = [(names[number], *sums[number]) for number in some]
         return changes(named[: count // 2], rows, every, len(found.commits))
 
     def full(count: int) -> float:
         return (fill([Span(at.start, at.end, lead=words(count))]) - bare) / SUMMARY
 
     bare = fill([at])
-    total = min(len(telling), ROWS) + min(len(named), ROWS)
+    total = min(len(turns), ROWS) + min(len(named), ROWS)
     return words(most(total, full))
 
 
@@ -274,12 +282,14 @@ def _what(document: Document, start: int, end: int) -> bytes:
 
 
 def _weights(names: Iterable[str]) -> list[int]:
-    """Return how many turns each file waits. What none of all names has in it is looked for once."""
+    """Return how many turns each file waits. What none of all names has in it is looked for in all of them at once."""
     text = "\n".join(names).lower()
     written = tuple(end for end in WRITTEN if end in text)
     foreign = any(folder in text for folder in FOREIGN)
     about = tuple(end for end in ABOUT if end in text)
     tests = any(word in text for word in TESTS)
+    if not (written or foreign or about or tests):
+        return [0] * (text.count("\n") + 1)
     return [
         6
         if path.endswith(written) or (foreign and not FOREIGN.isdisjoint(path.split("/")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from spillover.select.diff_parts import (
     COMMIT_HEADER,
     FILE_HEADERS,
@@ -89,7 +91,9 @@ def read_files(
     if any(odd in b"\n".join(names) for odd in ODD):
         names = [b"" if any(odd in name for odd in ODD) else name for name in names]
     decoded = b"\n".join(names).decode("utf-8", "replace").split("\n")
-    files = list(map(File, begins.tolist(), ends.tolist(), decoded, (is_commit.cumsum()[where] - 1).tolist()))
+    commit_of = (is_commit.cumsum()[where] - 1).tolist()
+    make = partial(tuple.__new__, File)  # what File() does, in a third of the time
+    files: list[File] = list(map(make, zip(begins.tolist(), ends.tolist(), decoded, commit_of, strict=False)))
     for number, name in enumerate(names):
         if not name:
             at, upto, _, commit = files[number]
