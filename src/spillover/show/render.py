@@ -214,10 +214,10 @@ class Renderer:
         tier, brief = self.tier, 2 if sum(gaps) > FEW else self.tier  # said once in full, a marker is known
         say = mark_lines(self.wording, tier)
         lines = self._hidden_lines(ends, starts, seen)
-        thens, leads = [None, *[span.then for span in spans]], [*[span.lead for span in spans], ""]
-        parts = zip(gaps, thens, lines, leads, (*bodies, None), strict=True)
-        for number, (hides, told, place, lead, body) in enumerate(parts):
-            if hides:
+        for number, body in enumerate((*bodies, None)):
+            if gaps[number]:
+                told = spans[number - 1].then if number else None
+                place = lines[number]
                 if told is None and say and place:
                     pieces.append(say[place[0] != place[1]](*place))
                 else:
@@ -227,8 +227,8 @@ class Renderer:
                 if tier != brief:
                     tier, say = brief, mark_lines(self.wording, brief)
             if body is not None:
-                if lead:
-                    pieces.append(self._lead(lead))
+                if spans[number].lead:
+                    pieces.append(self._lead(spans[number].lead))
                 pieces.append(body)
         text = _lay_out(pieces, inline)
         return text.removesuffix("\n") if several else text, first, seen
@@ -280,16 +280,15 @@ class Renderer:
 
     def _lead(self, words: str) -> str:
         """Return words of ours on lines of their own. They may quote the output, so each line is cleaned and guarded."""
-        first, *more = [line for line in words.split("\n") if line.strip()] or [""]
-        return self.wording.lead.format(note="\n".join((one_line(first, LEAD_CHARS), *map(self._lead_line, more))))
+        first, *more = [one_line(line, LEAD_CHARS) for line in words.split("\n") if line.strip()] or [""]
+        return self.wording.lead.format(note="\n".join((first, *map(self._guard_line, more))))
 
-    def _lead_line(self, words: str) -> str:
+    def _guard_line(self, line: str) -> str:
         """Return a line of a lead, marked if it reads like ours; the same ones come up again while it is fitted."""
         guard, lines = self.document.guard, self._memo.lines
-        if words not in lines:
-            line = f" {one_line(words, LEAD_CHARS)}"
-            lines[words] = line if guard is None else guard(line)
-        return lines[words]
+        if line not in lines:
+            lines[line] = f" {line}" if guard is None else guard(f" {line}")
+        return lines[line]
 
     def gap(self, start: int, end: int) -> Gap:
         gaps = self._memo.gaps
