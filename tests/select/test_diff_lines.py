@@ -10,9 +10,9 @@ from spillover.select import diff, diff_lines, diff_parts
 from spillover.view.document import Document, Section
 
 LINES = (
-    "diff --git a/one.py b/one.py\n", "diff --git a/docs/two.md b/docs/two.md\n", "diff -r 1 three.c\n", "differs\n", "Index: four.c\n",
+    "diff --git a/one.py b/one.py\n", "diff --git a/docs/two.md b/docs/two.md\n", "diff --git a/a b/c b/a b/c\n", "+++ b/a b/c\n", "diff --git a/b b/one.py\n", "diff --git a/one.py\n", "diff -r 1 three.c\n", "differs\n", "Index: four.c\n",
     "--- a/one.py\n", "+++ b/one.py\n", "+++ b/a name\t2026\n", "+++ /dev/null\n", "+++ b//dev/null\n", "+++ b/\n", "+++ b/five.py\r\n",
-    "@@ -1,2 +3,4 @@ f\n", "@@ -1 +1 @@\n", "@@ -x +1 @@\n", "@@\n", "commit 0123456789\n", "commit x\n", "From 0123456789ab now\n", "    A subject\n",
+    "@@ -1,2 +3,4 @@ f\n", "@@ -1 +1 @@\n", "@@ -x +1 @@\n", "@@\n", "@@ -1, +1 @@\n", "@@ -1 +,1 @@\n", "@@ -1 +1 @\n", "@@ -1234567890,1 +1,1234567890 @@\n", "commit 0123456789\n", "commit x\n", "From 0123456789ab now\n", "    A subject\n",
     "+a = 1\n", "+a = 22\n", "-b\n", "+def f():\n", "-\n", "+\n", " c\n", "\n", "\\ No newline at end of file\n", "rename to x\n", "é" * 99 + "\n", "+" + "x" * 400 + "\n",
 )  # fmt: skip
 
@@ -39,6 +39,9 @@ def test_both_ways_of_reading_find_the_same(made, ended):
     assert [what for what, one in zip(found.bare_hunks(), short, strict=True) if one] == [
         what for what, one in zip(whats, short, strict=True) if one
     ]
+    for file, opens, ends in zip(found.parts.files, found.opens.tolist(), found.names.tolist(), strict=True):
+        assert opens == file.start
+        assert ends in (0, diff_parts.name_line(seen, file)[1])
     for number, hunk in enumerate(found.parts.hunks):
         assert found.changed_in(number) == diff._read_body(seen, hunk)[0]
 
@@ -58,6 +61,24 @@ def test_both_ways_of_reading_choose_the_same(hunks, files):
         in_arrays = diff.select(seen, fill)
         patch.setattr(diff, "read_lines", lambda *_: None)
         assert in_arrays == diff.select(seen, fill)
+
+
+def test_a_file_is_known_by_its_first_line_where_git_names_it_there():
+    one = b"diff --git a/x.py b/x.py\nindex 1..2\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n+a\n"
+    other = b"diff --git a/x y.py b/x y.py\n--- a/x y.py\n+++ b/x y.py\t\n@@ -1 +1 @@\n+a\n"
+    found = diff_lines.read_lines(document(one + other), b"")
+    assert found.names.tolist() == [one.index(b"\n") + 1, 0]
+    assert [file.name for file in found.parts.files] == ["x.py", "x y.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "turns"),
+    [("src/a.py", 0), ("tests/a.py", 1), ("README.md", 2), ("CHANGELOG", 2), ("a/vendor/b.py", 6), ("uv.lock", 6)],
+)
+def test_a_file_waits_as_long_among_others_as_alone(name, turns):
+    others = ("inspected.py", "lock.py", "x.mdx", "building/x.py")
+    assert diff._weights([name]) == [turns]
+    assert diff._weights([*others, name, *others])[len(others)] == turns
 
 
 @pytest.mark.parametrize("data", [b"", b"\x1b[1mdiff --git a/x b/x\x1b[m\n@@ -1 +1 @@\n+a\n"])

@@ -19,7 +19,7 @@ from spillover.select.wanted import NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from spillover.select.diff_lines import Lines
     from spillover.select.diff_parts import Hunk, Parts
@@ -50,7 +50,8 @@ WRITTEN = (".lock", "lock.json", "lock.yaml", "go.sum", ".min.js", ".min.css", "
 FOREIGN = frozenset(
     ("vendor", "node_modules", "dist", "third_party", "build", "generated", "__snapshots__", "fixtures")
 )
-ABOUT = (".md", ".rst", ".txt", "changelog")
+CHANGES = "changelog"
+ABOUT = (".md", ".rst", ".txt", CHANGES)
 TESTS = ("test", "spec")
 #: What lines that change something begin with, and what a colour before it does.
 SIGNS = b"-+"
@@ -76,15 +77,15 @@ class _Bodies:
         """Return the other lines of a hunk."""
         return self._lines(number)[1]
 
-    def change(self, number: int) -> bool:
-        """Return whether a hunk changes anything where it is looked at."""
-        if self._in_arrays is not None and _is_short(self._hunks[number]):
-            return self._hunks[number][4] + self._hunks[number][5] > 0
-        return bool(self.changed(number))
+    def changing(self, numbers: Sequence[int]) -> list[int]:
+        """Return those of the hunks that change anything where they are looked at."""
+        if self._in_arrays is not None and self._in_arrays.are_short(numbers):
+            return self._in_arrays.changing(numbers)
+        return [number for number in numbers if self.changed(number)]
 
     def defining(self, turns: Sequence[int]) -> list[tuple[int, Place]]:
         """Return the lines that define something new, each with the number of its hunk; MOST of them."""
-        if self._in_arrays is not None and all(_is_short(self._hunks[number]) for number in turns):
+        if self._in_arrays is not None and self._in_arrays.are_short(turns):
             added = self._in_arrays.added_in(turns)
             data = self._document.blob.read(0, self._document.size)
             found = ((number, start, end) for number, start, end in added if DEFINES.match(data, start))
@@ -109,12 +110,16 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     if not found.files or not found.hunks:
         return None
     hunks, bodies = found.hunks, _Bodies(document, found.hunks, in_arrays)
-    turns = [number for number in _order(document, found, in_arrays)[:MOST] if bodies.change(number)]
+    names: dict[str, int] = {}
+    of_files = [names.setdefault(file.name, len(names)) for file in found.files]
+    turns = bodies.changing(_order(document, found, in_arrays, names, of_files)[:MOST])
     if not turns:
         return None
     heads: list[Place] = [(commit.start, commit.end, f"commit {commit.sha}") for commit in found.commits]
     heads = heads if len(heads) <= MOST and fill(join_places(heads)) <= SUMMARY else []
-    lead = _summary(found, fill, bool(heads), turns)
+    sums = _sums(found, of_files) if in_arrays is None else in_arrays.sums(of_files)
+    telling = dict.fromkeys([of_files[hunks[number][3]] for number in turns])
+    lead = _summary(found, fill, bool(heads), telling, list(names), sums)
 
     @cache
     def name_of(file: int) -> tuple[int, int]:
@@ -154,20 +159,17 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
         document.work.spend(OBJECT * len(places))
         return led(join_places(places, HOLE), lead)  # a hole costs less than a marker for it
 
-    short = all(_is_short(hunks[number]) for number in turns)
-
     def tried(count: int, upto: int) -> list[Span]:
         """Return the same, as it is measured: without reasons, and so without an object for each line where there are many."""
-        if in_arrays is None or count <= FEW or not short:
+        if in_arrays is None or count <= FEW or not in_arrays.are_short(turns):
             return spans(count, upto)
-        some = [hunks[number] for number in turns[:count]]
+        some = turns[:count]
         edges = [edge[:2] for edge in (*heads, *first)]
-        edges += [name_of(file) for _, _, _, file, *_ in some]
-        edges += [hunk[:2] for hunk in some]
-        if not heads:
-            commits = {found.files[file].commit: None for _, _, _, file, *_ in some}
+        edges += [name_of(file) for file in in_arrays.unnamed(some)]
+        if found.commits and not heads:
+            commits = {found.files[hunks[number][3]].commit for number in some}
             edges += [(found.commits[commit].start, found.commits[commit].end) for commit in commits if commit >= 0]
-        return led(in_arrays.join(turns[:count], upto, edges, HOLE, document.work), lead)
+        return led(in_arrays.join(some, upto, edges, HOLE, document.work), lead)
 
     for upto in FIRST:
         count = most(len(turns), lambda count, upto=upto: fill(tried(count, upto)))  # type: ignore[misc]
@@ -182,52 +184,66 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     return spans(count, max(wide, upto), whole=wide > upto)
 
 
-def _summary(found: Parts, fill: Fill, headed: bool, turns: Sequence[int]) -> str:
-    """Return what changed in each file, as far as it fits: the files with the most telling changes, in order."""
-    sums: dict[str, list[int]] = {file.name: [0, 0] for file in found.files}
-    of_files = [sums[file.name] for file in found.files]
+def _sums(found: Parts, of_files: Sequence[int]) -> list[tuple[int, int]]:
+    """Return how many lines are added and removed in all hunks of files with the same name."""
+    sums = [[0, 0] for _ in range(max(of_files) + 1)]
     for _, _, _, file, added, removed in found.hunks:
-        each = of_files[file]
+        each = sums[of_files[file]]
         each[0] += added
         each[1] += removed
-    every = len(sums), sum([both[0] for both in sums.values()]), sum([both[1] for both in sums.values()])
-    telling = list(dict.fromkeys([*[found.files[found.hunks[number][3]].name for number in turns], *sums]))
+    return [(added, removed) for added, removed in sums]
+
+
+def _summary(
+    found: Parts,
+    fill: Fill,
+    headed: bool,
+    telling: Iterable[int],
+    names: Sequence[str],
+    sums: Sequence[tuple[int, int]],
+) -> str:
+    """Return what changed in each file, as far as it fits: the files with the most telling changes, in order."""
+    every = len(sums), sum([added for added, _ in sums]), sum([removed for _, removed in sums])
+    turns = list(dict.fromkeys([*telling, *range(len(names))]))
     named = [f"{commit.sha} {commit.subject}" for commit in found.commits] if not headed else []
     at = Span(*found.hunks[0][:2])
 
     def words(count: int) -> str:
         # Commits and files share the room: of both, the first half of the turns each.
-        some = set(telling[: count - min(count // 2, len(named))])
-        rows = [(name, both[0], both[1]) for name, both in sums.items() if name in some]
+        some = sorted(turns[: count - min(count // 2, len(named))])
+        rows = [(names[number], *sums[number]) for number in some]
         return changes(named[: count // 2], rows, every, len(found.commits))
 
     def full(count: int) -> float:
         return (fill([Span(at.start, at.end, lead=words(count))]) - bare) / SUMMARY
 
     bare = fill([at])
-    total = min(len(telling), ROWS) + min(len(named), ROWS)
+    total = min(len(turns), ROWS) + min(len(named), ROWS)
     return words(most(total, full))
 
 
-def _order(document: Document, found: Parts, in_arrays: Lines | None) -> list[int]:
+def _order(
+    document: Document, found: Parts, in_arrays: Lines | None, names: Mapping[str, int], of_files: Sequence[int]
+) -> list[int]:
     """Return the numbers of hunks in the order in which they get room."""
+    weights = _weights(names)
+    if in_arrays is not None:
+        whats = in_arrays.bare_hunks()[: 8 * MOST]
+        for number in in_arrays.longer_than(SIGHT):
+            if number < len(whats):
+                whats[number] = _what(document, *found.hunks[number][1:3])
+        return in_arrays.order(whats, AGAIN, of_files, weights)
     said: dict[bytes, int] = {}
     dull: list[int] = []
-    bare = [] if in_arrays is None else in_arrays.bare_hunks()
-    for number, (_, body, end, _, added, removed) in enumerate(found.hunks[: 8 * MOST]):
-        what = bare[number] if bare and end - body <= SIGHT else _what(document, body, end)
+    for _, body, end, _, added, removed in found.hunks[: 8 * MOST]:
+        what = _what(document, body, end)
         again = said[what] = said.get(what, -1) + 1
         # Less for what says more: lines that are replaced, then new ones, then those only removed. The same change in many
         # places is one change.
         dull.append((0 if added and removed else 1 if added else 2) + min(again, AGAIN))
-    names: dict[str, int] = {}
-    files = [names.setdefault(file.name, len(names)) for file in found.files]
-    weights = [_weight(name) for name in names]
-    if in_arrays is not None:
-        return in_arrays.order(dull, files, weights)
     by_name: list[list[tuple[int, int]]] = [[] for _ in names]
     for number, (rank, hunk) in enumerate(zip(dull, found.hunks, strict=False)):
-        by_name[files[hunk[3]]].append((rank, number))
+        by_name[of_files[hunk[3]]].append((rank, number))
     order = [
         (turn + max(0, rank - 1), number)
         for weight, ranked in zip(weights, by_name, strict=True)
@@ -265,11 +281,20 @@ def _what(document: Document, start: int, end: int) -> bytes:
     return b"\n".join(changed).translate(None, DIGITS_AND_BLANKS)
 
 
-def _weight(name: str) -> int:
-    """Return how many turns a file waits."""
-    path = name.lower()
-    if path.endswith(WRITTEN) or not FOREIGN.isdisjoint(path.split("/")):
-        return 6
-    if path.endswith(ABOUT) or "changelog" in path:
-        return 2
-    return 1 if TESTS[0] in path or TESTS[1] in path else 0
+def _weights(names: Iterable[str]) -> list[int]:
+    """Return how many turns each file waits. What none of all names has in it is looked for in all of them at once."""
+    text = "\n".join(names).lower()
+    written = tuple(end for end in WRITTEN if end in text)
+    foreign = any(folder in text for folder in FOREIGN)
+    about = tuple(end for end in ABOUT if end in text)
+    tests = any(word in text for word in TESTS)
+    if not (written or foreign or about or tests):
+        return [0] * (text.count("\n") + 1)
+    return [
+        6
+        if path.endswith(written) or (foreign and not FOREIGN.isdisjoint(path.split("/")))
+        else 2
+        if about and (path.endswith(about) or CHANGES in path)
+        else int(tests and (TESTS[0] in path or TESTS[1] in path))
+        for path in text.split("\n")
+    ]

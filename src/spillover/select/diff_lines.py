@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from itertools import pairwise, repeat
+from itertools import repeat
 
 from spillover.base import process
 from spillover.base.data import dataclass
 from spillover.base.work import OBJECT
 from spillover.select.arrays import find_byte, group, load, steps
-from spillover.select.diff_parts import (
-    COMMIT_HEADER,
-    FILE_HEADER,
-    HUNK,
-    MARKS,
-    WINDOW,
-    Commit,
-    File,
-    Parts,
-    read_commit,
-    read_file,
-)
+from spillover.select.diff_headers import HUNK_BEGINS, find_headers, read_files, read_words
+from spillover.select.diff_parts import MARKS, WINDOW, Parts
 from spillover.select.span import Span
 from spillover.view.document import ONE_THREAD
 
@@ -37,11 +26,7 @@ if TYPE_CHECKING:
 
 #: In a process that clips once, numpy is loaded for a diff of this size; for less, reading header by header is quicker.
 LARGE = 1 << 19
-#: What a line may be: the header of a hunk, that of a file, a commit, two lines that name a file, or nothing of these.
-NONE, HUNK_BEGINS, FILE_BEGINS, COMMIT_BEGINS, NAMES_BEGIN = range(5)
 PLUS, MINUS = b"+-"
-#: How git names a file, on all of a line.
-_NAMED = re.compile(rb"\+\+\+ b/([^\t\r\n]++)\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +34,17 @@ class Lines:
     """A diff and the changed lines of its hunks, one by one and in runs with nothing between them."""
 
     parts: Parts
-    file: Array  # of each hunk
+    hunks: Array  # a row for each column of a hunk
+    opens: Array  # where each file begins
+    names: Array  # where its first line ends, if that is known to name it; otherwise 0
     start: Array  # of each changed line in a hunk
     end: Array
     added: Array  # whether it is new
     of_hunk: Array  # the number of the first one in each hunk, and of all
     bare: bytes  # the diff without some bytes, which has the same lines
-    bare_start: Sequence[int]  # of each run of changed lines in it
-    bare_end: Sequence[int]
-    runs_of_hunk: Sequence[int]  # the number of the first one in each hunk, and of all
+    bare_start: Array  # of each run of changed lines in it
+    bare_end: Array
+    runs_of_hunk: Array  # the number of the first one in each hunk, and of all
 
     def changed_in(self, number: int) -> list[tuple[int, int, str]]:
         """Return where the changed lines of a hunk begin and end."""
@@ -75,38 +62,76 @@ class Lines:
 
     def bare_hunks(self) -> list[bytes]:
         """Return the changed lines of each hunk without the bytes that are left out."""
-        bare, runs = self.bare, list(zip(self.bare_start, self.bare_end, strict=True))
-        return [
-            bare[runs[low][0] : runs[low][1]]
-            if high - low == 1
-            else b"\n".join([bare[start:end] for start, end in runs[low:high]])
-            for low, high in pairwise(self.runs_of_hunk)
-        ]
-
-    def order(self, dull: Sequence[int], files: Sequence[int], weights: Sequence[int]) -> list[int]:
-        """Return the order in which hunks get room: by how dull each is, the name of each file, and how long that waits."""
         import numpy as np
 
-        rank = np.array(dull)
-        name = np.array(files)[self.file[: len(rank)]]
-        order = (name * (int(rank.max()) + 1) + rank).argsort(kind="stable")  # by name, the least dull of each first
-        _, starts, sizes = group(name)
-        turn = np.empty(len(rank), dtype=np.int64)
-        turn[order] = np.arange(len(rank)) - starts.repeat(sizes)
+        low, runs = self.runs_of_hunk[:-1], steps(self.runs_of_hunk)
+        if not len(self.bare_start):
+            return [b""] * len(low)
+        bare, first = self.bare, np.minimum(low, len(self.bare_start) - 1)
+        edges = zip(self.bare_start[first].tolist(), self.bare_end[first].tolist(), strict=True)
+        out = [bare[start:end] for start, end in edges]  # most have one run
+        for number in (runs != 1).nonzero()[0].tolist():
+            some = slice(low[number], low[number] + runs[number])
+            edges = zip(self.bare_start[some].tolist(), self.bare_end[some].tolist(), strict=True)
+            out[number] = b"\n".join([bare[start:end] for start, end in edges])
+        return out
+
+    def order(self, said: Sequence[bytes], again: int, names: Sequence[int], weights: Sequence[int]) -> list[int]:
+        """Return the order in which hunks get room: by what each says, the name of each file, and how long that waits."""
+        import numpy as np
+
+        *_, file, added, removed = self.hunks[:, : len(said)]
+        known: dict[bytes, int] = {}
+        what = np.array([known.setdefault(each, len(known)) for each in said])
+        name = np.array(names)[file]
+        rank = np.where(added > 0, removed == 0, 2) + np.minimum(_count_before(what), again)
+        turn = _count_before(name, rank)  # the least dull of each first
         return (turn + np.array(weights)[name] + np.maximum(rank - 1, 0)).argsort(kind="stable").tolist()  # type: ignore[no-any-return]
+
+    def are_short(self, numbers: Sequence[int]) -> bool:
+        """Return whether all of these hunks is looked at."""
+        _, body, end, *_ = self.hunks[:, numbers]
+        return bool((end - body).max(initial=0) <= WINDOW)
+
+    def longer_than(self, size: int) -> list[int]:
+        """Return the hunks whose bodies are longer."""
+        _, body, end, *_ = self.hunks
+        return (end - body > size).nonzero()[0].tolist()  # type: ignore[no-any-return]
+
+    def changing(self, numbers: Sequence[int]) -> list[int]:
+        """Return those of the hunks that change anything."""
+        *_, added, removed = self.hunks[:, numbers]
+        return [number for number, changes in zip(numbers, (added + removed).tolist(), strict=True) if changes]
+
+    def sums(self, names: Sequence[int]) -> list[tuple[int, int]]:
+        """Return how many lines are added and removed in all hunks of files with the same name."""
+        import numpy as np
+
+        *_, file, added, removed = self.hunks
+        name = np.array(names)
+        sums = [np.bincount(name[file], weights=each, minlength=int(name.max()) + 1) for each in (added, removed)]
+        return list(zip(*(each.astype(np.int64).tolist() for each in sums), strict=True))
+
+    def unnamed(self, numbers: Sequence[int]) -> list[int]:
+        """Return the files of these hunks that are not named by the first of their lines, as far as is known."""
+        file = self.hunks[3, numbers]
+        return file[self.names[file] == 0].tolist()  # type: ignore[no-any-return]
 
     def join(
         self, numbers: Sequence[int], upto: int, more: Sequence[tuple[int, int]], hole: int, work: Work
     ) -> list[Span]:
-        """Return spans of the first so many changed lines of hunks and of more places, as `join_places` does."""
+        """Return spans as `join_places` does: of the first so many changed lines of hunks, of what names those, and of more."""
         import numpy as np
 
         lines, _ = self._lines_of(numbers, upto)
-        work.spend(OBJECT * (len(lines) + len(more)))
-        first, last = np.array(more).T
-        start = np.concatenate((first, self.start[lines]))
+        header, body, _, file, *_ = self.hunks[:, numbers]
+        file = file[self.names[file] > 0]
+        work.spend(OBJECT * (len(lines) + len(header) + len(file) + len(more)))
+        first, last = np.array(more, dtype=np.int64).reshape(-1, 2).T
+        start = np.concatenate((first, header, self.opens[file], self.start[lines]))
+        end = np.concatenate((last, body, self.names[file], self.end[lines]))
         order = start.argsort(kind="stable")
-        start, end = start[order], np.maximum.accumulate(np.concatenate((last, self.end[lines]))[order])
+        start, end = start[order], np.maximum.accumulate(end[order])
         apart = start[1:] > end[:-1] + hole
         starts, ends = start[np.concatenate(([True], apart))], end[np.concatenate((apart, [True]))]
         return list(map(Span, starts.tolist(), ends.tolist()))
@@ -135,35 +160,38 @@ def read_lines(document: Document, without: bytes) -> Lines | None:
     text = np.frombuffer(data, dtype=np.uint8)
     start, end = _edges(text)
     document.work.spend(OBJECT * len(start))
-    kind = _kinds(data, start)
+    words = read_words(data)
+    kind = find_headers(data, words, start)
     marks = kind.nonzero()[0][:MARKS]
     kinds = kind[marks]
     if (end[marks] - start[marks]).max(initial=0) > WINDOW:
         return None
-    files, commits, opened = _read_files(document, data, start, marks, kinds)
+    files, commits, opened, opens, names = read_files(document, data, words, start, marks, kinds)
     hunk = (kinds == HUNK_BEGINS) & (opened > 0)
     first = marks[hunk] + 1  # lines of each hunk: from, to
     last = np.concatenate((marks[1:], [len(start)]))[hunk]
     begins = text[start]
     added, removed = ((begins == sign).cumsum() for sign in (PLUS, MINUS))
-    header, upto = start[marks[hunk]], np.concatenate((start, [size]))[last]
-    body = end[marks[hunk]]
-    columns = (
-        header,
-        body,
-        upto,
-        opened[hunk] - 1,
-        added[last - 1] - added[first - 1],
-        removed[last - 1] - removed[first - 1],
+    hunks = np.array(
+        (
+            start[marks[hunk]],
+            end[marks[hunk]],
+            np.concatenate((start, [size]))[last],
+            opened[hunk] - 1,
+            added[last - 1] - added[first - 1],
+            removed[last - 1] - removed[first - 1],
+        )
     )
-    parts = Parts(commits, files, list(zip(*(column.tolist() for column in columns), strict=True)))
-    return _find_changed(data, parts, opened[hunk] - 1, start, end, begins, first, last, without)
+    parts = Parts(commits, files, list(zip(*hunks.tolist(), strict=True)))
+    return _find_changed(data, parts, hunks, opens, names, start, end, begins, first, last, without)
 
 
 def _find_changed(
     data: bytes,
     parts: Parts,
-    file: Array,
+    hunks: Array,
+    opens: Array,
+    names: Array,
     start: Array,
     end: Array,
     begins: Array,
@@ -187,15 +215,17 @@ def _find_changed(
     edge = np.concatenate((first, [len(start)]))
     return Lines(
         parts,
-        file,
+        hunks,
+        opens,
+        names,
         start[changed],
         end[changed],
         begins[changed] == PLUS,
         changed.searchsorted(edge),
         bare,
-        bare_start[run_first].tolist(),
-        ended.tolist(),
-        run_first.searchsorted(edge).tolist(),
+        bare_start[run_first],
+        ended,
+        run_first.searchsorted(edge),
     )
 
 
@@ -209,55 +239,13 @@ def _edges(text: Array) -> tuple[Array, Array]:
     return np.concatenate(([0], end[:-1])), end
 
 
-def _kinds(data: bytes, start: Array) -> Array:
-    """Return what begins on each line."""
+def _count_before(values: Array, rank: Array | None = None) -> Array:
+    """Return how many of the same value stand before each, in the order of their ranks."""
     import numpy as np
 
-    words = np.ndarray((len(data),), dtype="<u4", buffer=data + bytes(4), strides=(1,))[start]
-    kind = np.zeros(len(start), dtype=np.uint8)
-    named = (words[:-2] == _word(b"--- ")) & (words[1:-1] == _word(b"+++ ")) & (words[2:] == _word(b"@@ -"))
-    kind[:-2][named] = NAMES_BEGIN
-    for first, pattern, which in (
-        (b"@@ -", HUNK, HUNK_BEGINS),
-        (b"diff", FILE_HEADER, FILE_BEGINS),
-        (b"Inde", FILE_HEADER, FILE_BEGINS),
-        (b"comm", COMMIT_HEADER, COMMIT_BEGINS),
-        (b"From", COMMIT_HEADER, COMMIT_BEGINS),
-    ):
-        lines = (words == _word(first)).nonzero()[0]
-        good = [pattern.match(data, at) is not None for at in start[lines].tolist()]
-        kind[lines[np.array(good, dtype=bool)]] = which
-    return kind
-
-
-def _word(text: bytes) -> int:
-    return int.from_bytes(text, "little")
-
-
-def _read_files(
-    document: Document, data: bytes, start: Array, marks: Array, kinds: Array
-) -> tuple[list[File], list[Commit], Array]:
-    """Return files and commits, and how many files have begun by each mark."""
-    import numpy as np
-
-    # Two lines that name a file begin one only where none has begun that has no hunk yet.
-    before = np.concatenate(([COMMIT_BEGINS], kinds[:-1]))
-    opens = (kinds == FILE_BEGINS) | ((kinds == NAMES_BEGIN) & ((before == HUNK_BEGINS) | (before == COMMIT_BEGINS)))
-    closes = (kinds != NAMES_BEGIN).nonzero()[0]
-    where = opens.nonzero()[0]
-    # Of each: the line behind its header, and the last line of that, which names it as a rule.
-    behind = np.concatenate((marks[closes], [len(start)]))[closes.searchsorted(where, side="right")]
-    edges = np.concatenate((start, [len(data)]))
-    is_commit = kinds == COMMIT_BEGINS
-    columns = (edges[marks[where]], edges[behind], edges[behind - 1], is_commit.cumsum()[where] - 1)
-    files = []
-    for at, upto, line, commit in zip(*(column.tolist() for column in columns), strict=True):
-        named = _NAMED.match(data, line) if upto - at <= WINDOW else None
-        files.append(
-            read_file(document, at, upto, commit)
-            if named is None or named[1] == b"/dev/null"
-            else File(at, upto, named[1].decode("utf-8", "replace"), commit)
-        )
-    upto = np.concatenate((start[marks[1:]], [len(data)]))[is_commit]
-    places = zip(start[marks[is_commit]].tolist(), upto.tolist(), strict=True)
-    return files, [read_commit(document, at, upto) for at, upto in places], opens.cumsum()
+    order, starts, sizes = group(values)
+    if rank is not None:
+        order = (values * (int(rank.max()) + 1) + rank).argsort(kind="stable")
+    out = np.empty(len(values), dtype=np.int64)
+    out[order] = np.arange(len(values)) - starts.repeat(sizes)
+    return out

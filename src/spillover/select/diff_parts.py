@@ -36,7 +36,7 @@ _MARK = re.compile(
 )
 HUNK = re.compile(rb"%b@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@" % _COLOUR)
 #: The same headers in a text without colours.
-FILE_HEADER = re.compile(rb"diff -|Index: ")
+FILE_HEADERS = (b"diff -", b"Index: ")
 COMMIT_HEADER = re.compile(rb"(?:commit|From) [0-9a-f]{7}")
 _BEGINS = re.compile(rb"%b(?:diff -|(commit |From )|Index: )" % _COLOUR)
 CHANGED = re.compile(rb"%b[-+]" % _COLOUR)
@@ -56,8 +56,9 @@ _SHA = re.compile(rb"%b(?:commit |From )([0-9a-f]{7})" % _COLOUR)
 _NAMES = re.compile(rb"(diff --git a/)|\+\+\+ (?:b/)?+|Index: ")
 GIT = b"diff --git a/"
 _NAME = re.compile(rb"[^\t\n\x1b\r]++")
-#: What the lines of a diff begin with, and those of a hunk.
+#: What the lines of a diff begin with: those of a hunk, most headers, and any.
 BODY = b" +-\\"
+COMMON = (b"@@ ", b"diff ", b"index ")
 LINE = re.compile(rb"%b(?:[-+ \\]|@@ |diff |index |\w++ mode |(?:new|deleted|rename|copy|similarity|dissimilarity) |"
                   rb"Binary files |GIT binary|Index: |=++$|commit |Author|Commit|Date:|Merge: |From |Subject: |$)"
                   % _COLOUR)  # fmt: skip

@@ -242,9 +242,11 @@ def _is_diff(seen: _Seen) -> bool:
         return False
     if not re.search(rb"(?m)^(?:\x1b\[[0-9;]*+m)*+@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@", seen.samples[0]):
         return False
-    from spillover.select.diff_parts import BODY, LINE  # few outputs get as far as this
+    from spillover.select.diff_parts import BODY, COMMON, LINE  # few outputs get as far as this
 
-    good = [line[0] in BODY or LINE.match(line) is not None for line in seen.lines()]  # none of them is empty
+    good = [  # none of the lines is empty
+        line[0] in BODY or line.startswith(COMMON) or LINE.match(line) is not None for line in seen.lines()
+    ]
     return sum(good) >= SURE * len(good) and good[-1]
 
 
