@@ -48,8 +48,7 @@ class Forest:
                 total += _walk(tree, columns)
             return total
         self._laid_out = self._laid_out or self._lay_out()
-        if compiled := loops():
-            self._add_compiled(compiled, total, columns)
+        if (compiled := loops()) and self._add_compiled(compiled, total, columns):
             return total
         for at in range(0, lines, STRETCH):
             with borrow() as scratch:
@@ -90,15 +89,18 @@ class Forest:
                 tree.take(leaf, out=worth, mode="clip")
                 total += worth
 
-    def _add_compiled(self, compiled: Any, total: Array, columns: Mapping[str, Array]) -> None:
-        """Add what the trees say of all lines, as `_add` does."""
+    def _add_compiled(self, compiled: Any, total: Array, columns: Mapping[str, Array]) -> bool:
+        """Add what the trees say of all lines, as `_add` does; return False for columns that the loop does not take."""
         import numpy as np
 
         features, conditions, otherwise, values = self._laid_out
         if not self._by_tree:
             self._by_tree = tuple(map(np.ascontiguousarray, (conditions.T, otherwise[:, :, 0].T, values)))
         asked = tuple((np.ascontiguousarray(columns[name]), bounds) for name, bounds, _ in features)
+        if any(column.dtype != np.float32 and column.dtype != bool for column, _ in asked):
+            return False
         compiled.add_trees(total, asked, *self._by_tree)
+        return True
 
     def _lay_out(self) -> tuple[Any, ...]:
         """Return the trees as arrays: thresholds by feature, for each place in a tree its conditions and the leaves on the right."""
