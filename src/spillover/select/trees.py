@@ -97,7 +97,7 @@ class Forest:
         if not self._by_tree:
             self._by_tree = tuple(map(np.ascontiguousarray, (conditions.T, otherwise[:, :, 0].T, values)))
         asked = tuple((np.ascontiguousarray(columns[name]), bounds) for name, bounds, _ in features)
-        if any(column.dtype != np.float32 and column.dtype != bool for column, _ in asked):
+        if any(column.dtype not in (np.float32, bool) for column, _ in asked):
             return False
         compiled.add_trees(total, asked, *self._by_tree)
         return True
