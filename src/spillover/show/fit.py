@@ -12,7 +12,7 @@ from spillover.notice.wording import Wording
 from spillover.result import Reason
 from spillover.select.ends import keeping, most
 from spillover.select.kind import describe
-from spillover.select.seek import LINE, likely_search
+from spillover.select.seek import LINE, likely_search, may_name_error
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
 from spillover.select.worth import FLOOR
@@ -107,7 +107,8 @@ def fit(
 
 def _say_next(renderer: Renderer, shown: Shown, choices: Choices, wanted: Wanted) -> tuple[Renderer, Shown]:
     """Return the same with the next step in the words of this output: the likely search, and a map only where there is one."""
-    told = ((reason.why, renderer.line(reason.first, LINE)) for reason in shown.why[:MOST_TOLD])
+    reasons = (reason for reason in shown.why[:MOST_TOLD] if may_name_error(reason.why))
+    told = ((reason.why, renderer.line(reason.first, LINE)) for reason in reasons)
     seek = likely_search(shown.kind, shown.body[:TOLD_CHARS], told, wanted.query)
     other = replace(renderer, seek=seek, mapped=shown.kind in MAPPED)
     said = other.tell(shown)
