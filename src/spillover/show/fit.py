@@ -68,8 +68,10 @@ def fit(
     document: Document, choices: Choices, kept: Kept, tokens: int, *, wanted: Wanted = NOTHING, least: int = 0
 ) -> tuple[Renderer, Shown]:
     """Return the largest selection that fits, and the renderer for its words."""
-    renderer = _renderer(document, choices, kept, tokens, least, wanted.since)
+    renderer, bare = _renderer(document, choices, kept, tokens, least, wanted.since)
     seen: dict[tuple[object, ...], tuple[float, Shown]] = {}
+    if bare is not None:  # nothing but the notice, which selectors measure, too
+        seen[(), (), ()] = _measure(renderer, bare, choices, choices.limits), bare
 
     def look(spans: Sequence[Span]) -> tuple[float, Shown]:
         joined = join(spans)
@@ -126,14 +128,17 @@ def _tell_since(against: Against | None) -> Since | None:
 
 def _renderer(
     document: Document, choices: Choices, kept: Kept, tokens: int, least: int, since: Against | None
-) -> Renderer:
-    """Return the renderer with the longest wording that leaves half of the room to the output."""
+) -> tuple[Renderer, Shown | None]:
+    """Return the renderer with the longest wording that leaves half of the room to the output, and what it shows of nothing."""
     if choices.form is not None:
-        return renderer_for(document, choices, kept, tokens, TIERS - 1)
+        return renderer_for(document, choices, kept, tokens, TIERS - 1), None
     half = choices.limits.share(0.5)
-    bare = (renderer_for(document, choices, kept, tokens, tier, since) for tier in range(least, TIERS))
-    fits = (each for each in bare if _measure(each, each.show([]), choices, half) <= 1)
-    return next(fits, None) or renderer_for(document, choices, kept, tokens, TIERS - 1, since)
+    for tier in range(least, TIERS):
+        renderer = renderer_for(document, choices, kept, tokens, tier, since)
+        bare = renderer.show([])
+        if _measure(renderer, bare, choices, half) <= 1:
+            return renderer, bare
+    return renderer_for(document, choices, kept, tokens, TIERS - 1, since), None
 
 
 def rename(
