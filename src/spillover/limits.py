@@ -96,9 +96,9 @@ class Limits:
             full = len(text) / self.chars
         if self.lines is not None:
             full = max(full, count_lines(text) / self.lines)
-        if self.bytes is None and self.tokens is None:
-            return full
-        size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        size = 0
+        if self.bytes is not None or (self.tokens is not None and byte_bound):
+            size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
         if self.bytes is not None:
             full = max(full, size / self.bytes)
         if self.tokens is None or full > FAR_ABOVE:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
+import stringzilla
+
 from spillover.errors import MissingExtraError, UsageError
 
 TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
@@ -68,6 +72,8 @@ PAIRS = (  # what a byte leaves open, what it asks for, which bytes
 LONGEST = 8
 #: So many bytes at a time stay in the cache of a processor while they are counted.
 CACHED = 1 << 14
+#: The bits of fewer bytes than this are counted as quickly without an array.
+FEW = 1 << 10
 RUNS = b" -=*#._~+"
 
 
@@ -88,15 +94,26 @@ def estimate(text: str) -> int:
     """Estimate how many o200k tokens a text has. Never more than its bytes, and never less for a longer text."""
     data = text.encode("utf-8", "replace")
     size, bits = len(data), 0
-    # Many bytes as one number each: what they leave open over what their followers ask for.
     for at in range(0, size, CACHED):
-        left_open = int.from_bytes(data[at : at + CACHED].translate(LEFT_OPEN), "little")
-        asked = int.from_bytes(data[at + 1 : at + CACHED + 1].translate(ASKED), "little")
-        bits += (left_open & asked).bit_count()
+        left_open = stringzilla.translate(data[at : at + CACHED], LEFT_OPEN)
+        asked = stringzilla.translate(data[at + 1 : at + CACHED + 1], ASKED)
+        bits += _count_common_bits(left_open, asked)
     tokens = 1 + int(PER_BIT * bits + PER_BYTE * size)
     if tokens * LONGEST < size:
         tokens = max(tokens, len(data.translate(None, RUNS)) // LONGEST)
     return min(tokens, size)
+
+
+def _count_common_bits(some: bytes, others: bytes) -> int:
+    """Return how many bits two strings of bytes have in common; what one has more than the other has none."""
+    size = min(len(some), len(others))
+    # An array takes a fifth of the time; but nothing that fits is worth loading numpy for. None where it must not be loaded.
+    if size < FEW or not sys.modules.get("numpy"):
+        return (int.from_bytes(some, "little") & int.from_bytes(others, "little")).bit_count()
+    import numpy as np
+
+    common = np.frombuffer(some, np.uint8, size) & np.frombuffer(others, np.uint8, size)
+    return int(stringzilla.bytesum(np.bitwise_count(common).data))
 
 
 def exact(name: str = "o200k_base") -> Counter:

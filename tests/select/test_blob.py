@@ -243,3 +243,16 @@ def test_runs_are_in_order_inside_and_long(data):
         assert kind
         assert end - start >= blob.LINES * blob.WIDTH or kind == "hex dump"
         at = end
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(
+        st.sampled_from(("a line of a log\n" * 9, "00000010: 0a1b 2c3d 4e5f 6071 ok\n" * 9, "aZ3/" * 200, "key="))
+    ),
+    st.integers(0, 2_000),
+)
+def test_where_none_begins_early_no_run_is_found_early(parts, upto):
+    data = "".join(parts).encode()
+    if not blob.begins_by(data, upto):
+        assert all(start >= upto for start, *_ in blob.runs(data))

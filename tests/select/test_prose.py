@@ -1,9 +1,11 @@
 """Prose and markdown: headings, first sentences, names and the conclusion survive; what says the same again does not."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.select.prose import is_prose
+from spillover.select.prose import are_too_few, is_prose
 
 
 def clip(text, tokens=500, **choices):
@@ -88,3 +90,11 @@ def test_of_a_giant_text_both_ends_are_looked_at():
     shown = clip(text).text
     assert "# Top" in shown
     assert "the_last_name" in shown
+
+
+LINES = [b"make all", b"/usr/bin/cc", b"2026-08-22T10:00:04 INFO x", b"1. One item here", b"## Part", b"12) Twelve"]
+
+
+@given(st.lists(st.sampled_from([*LINES, b"This is a sentence of six words or more.", b"| a | b |", b" - item"])))
+def test_lines_that_begin_like_no_prose_are_none_when_all_is_looked_at(lines):
+    assert not (are_too_few(lines) and is_prose(lines))

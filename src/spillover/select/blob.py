@@ -86,8 +86,20 @@ def _dumps(data: bytes) -> Iterator[Run]:
         at = begins.end() if begins else -1
 
 
+def begins_by(data: bytes, upto: int) -> bool:
+    """Return whether a blob may begin in so many of the first bytes; looking for those of all takes longer."""
+    if b"x" * WIDTH in _flatten(data[: upto + WIDTH]):
+        return True
+    lines = data.find(b"\n", upto) + 1 or len(data)  # whole ones
+    return _DUMP.match(data) is not None or _DUMP_BEGINS.search(data, 0, lines) is not None
+
+
+def _flatten(data: bytes) -> bytes:
+    return stringzilla.translate(data, _FLAT)  # type: ignore[no-any-return]  # bytes for bytes
+
+
 def _long(data: bytes) -> Iterator[Run]:
-    flat = data.translate(_FLAT)
+    flat = _flatten(data)
     at = flat.find(b"x" * WIDTH)
     while at >= 0:
         match = _LONG.match(flat, at) or _WORD.match(flat, at)
@@ -170,7 +182,7 @@ def _is_binary(sample: bytes) -> bool:
 
 def _is_minified(sample: bytes) -> bool:
     size = len(sample) or 1
-    if sample.count(b"\n") * 1_000 >= size or sample.count(b" ") * 12 >= size:
+    if stringzilla.count(sample, b"\n") * 1_000 >= size or stringzilla.count(sample, b" ") * 12 >= size:
         return False
     marks = size - len(sample.translate(None, b"(){}[];=,.:!&|?"))
     return marks * 8 > size

@@ -7,7 +7,7 @@ Read are the forms of grep, rg, git grep and the tools of agents: `path:12:text`
 from __future__ import annotations
 
 import re
-from itertools import accumulate, islice, pairwise
+from itertools import islice, pairwise
 from math import ceil, inf
 
 from spillover.base.data import dataclass
@@ -45,6 +45,8 @@ _STATUS = re.compile(
 #: What `grep -c` and `rg -c` end a line with, and how much of its end is looked at.
 _COUNTED = re.compile(rb"[\w)]:\d{1,8}\r?\Z")
 COUNT = 12
+#: What stands between finds.
+_BETWEEN = frozenset((b"", b"--"))
 _ROOTED = re.compile(rb"/|[A-Za-z]:[/\\]")
 _FILE = re.compile(rb"\.[A-Za-z0-9_+-]{1,12}\Z")
 #: What is in no name of a file.
@@ -65,16 +67,22 @@ class Row:
 
 def rows(data: bytes, most_others: float = inf) -> list[Row]:
     """Return the rows of a search; where it found nothing but names, those are the finds. Stop after too many about no file."""
-    lines = _lines(data)
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return _rows(lines, len(data), most_others)
+
+
+def _rows(lines: Sequence[bytes], size: int, most_others: float) -> list[Row]:
     known = _Known(lines)
     out: list[Row] = []
-    others = 0
+    others = start = end = 0
     above = b""
-    for number, (start, line) in enumerate(lines):
-        end = start + len(line) + 1
-        row = _row(start, min(end, len(data)), line, known, above, out[-1].file if out else b"")
+    for number, line in enumerate(lines):
+        start, end = end, end + len(line) + 1
+        row = _row(start, min(end, size), line, known, above, out[-1].file if out else b"")
         if row.kind == NAME:
-            below = lines[number + 1][1] if number + 1 < len(lines) else b""
+            below = lines[number + 1] if number + 1 < len(lines) else b""
             heads = bool(_NUMBERED.match(below)) or line.endswith(b":")
             if heads:  # of a folder, as `ls -R` has it, or of a file
                 folder = line.endswith(b":") and not _NUMBERED.match(below)
@@ -95,14 +103,14 @@ def rows(data: bytes, most_others: float = inf) -> list[Row]:
 class _Known:
     """The files that are named with a number behind them; hardly any output is asked for them."""
 
-    def __init__(self, lines: Sequence[tuple[int, bytes]]) -> None:
+    def __init__(self, lines: Sequence[bytes]) -> None:
         self._lines = lines
         self._names: set[bytes] | None = None
 
     @property
     def names(self) -> set[bytes]:
         if self._names is None:
-            found = (_NAMED.match(line) for _, line in self._lines)
+            found = map(_NAMED.match, self._lines)
             self._names = {match[1] for match in found if match and match[2] and looks_like_path(match[1])}
         return self._names
 
@@ -115,12 +123,15 @@ def kinds_of(lines: Sequence[bytes], told: str) -> list[str]:
 
 def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:
     """Return whether these lines are what a search or a listing found; where the call does not say so, nearly all have to be."""
-    filled = list(islice((line for line in lines if line.strip() not in (b"", b"--")), SAMPLED))
+    filled = [line for line in lines[:SAMPLED] if line.strip() not in _BETWEEN]
+    if len(filled) < SAMPLED < len(lines):
+        filled = list(islice((line for line in lines if line.strip() not in _BETWEEN), SAMPLED))
     if len(filled) < FEWEST:
         return False
     counted = are_most(SURE, filled, lambda line: _COUNTED.search(line[-COUNT:]))
     # Otherwise nearly all rows have to be about a file.
-    some = rows(b"\n".join(filled), inf if hinted or counted else len(filled) - ceil(SURE * len(filled)))
+    size = sum(map(len, filled)) + len(filled) - 1
+    some = _rows(filled, size, inf if hinted or counted else len(filled) - ceil(SURE * len(filled)))
     bare = [row.number for row in some if row.number and not row.file]
     counts = sum(1 for one, two in pairwise(bare) if one < two) >= RISING * (len(bare) - 1)
     about = [row for row in some if row.kind != OTHER and (row.file or (row.number and counts))]
@@ -139,16 +150,8 @@ def _heads(some: Sequence[Row]) -> int:
     return sum(1 for row in some if row.kind == NAME)
 
 
-def _lines(data: bytes) -> list[tuple[int, bytes]]:
-    """Return the lines of some bytes, and where each begins."""
-    lines = data.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    return list(zip(accumulate([len(line) + 1 for line in lines], initial=0), lines, strict=False))
-
-
 def _row(start: int, end: int, line: bytes, known: _Known, above: bytes, last: bytes) -> Row:
-    if line.strip() in (b"", b"--"):
+    if line.strip() in _BETWEEN:
         return Row(start, end, start, OTHER, b"")
     match = _named(line)
     if match and match[2]:
@@ -184,6 +187,8 @@ def _around(line: bytes, known: _Known, last: bytes) -> tuple[bytes, int, int] |
     best = None
     for match in _AROUND.finditer(line, 0, LONGEST):
         name = line[: match.start()]
+        if name != last and not (b"/" in name or b"." in name or b"\\" in name):
+            continue  # no name of a file: a date, mostly
         if name == last or name in known.names:
             return name, match.start(1), int(match[1])
         if best is None and known.names and _FILE.search(name) and looks_like_path(name):

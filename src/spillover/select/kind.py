@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
+from itertools import chain
 
 import stringzilla
 
@@ -82,7 +83,7 @@ def guesses(document: Document, name: str = "", told: str = "") -> Iterator[str]
 
         def lines() -> list[bytes]:
             if not split:
-                split.extend(_lines(samples, document.size))
+                split.extend(chain.from_iterable(_lines(samples, document.size)))
             return split
 
         shape = cache(partial(_shape, samples, document.size))
@@ -143,14 +144,14 @@ def _samples(document: Document) -> list[bytes]:
     return [document.blob.read(0, HEAD), *filter(None, middle), *filter(None, [tail])]
 
 
-def _lines(samples: Sequence[bytes], size: int) -> Iterator[bytes]:
-    """Yield the whole lines of all samples, without their ends."""
+def _lines(samples: Sequence[bytes], size: int) -> Iterator[list[bytes]]:
+    """Yield the whole lines of each sample, without their ends; blank ones are left out."""
     for number, sample in enumerate(samples):
         lines = sample.split(b"\n")
         first = 1 if number else 0  # where a sample begins and ends there are pieces of lines
         last = len(lines) if number == len(samples) - 1 or size <= HEAD else len(lines) - 1
-        filled = [line for line in lines[first:last] if line and not line.isspace()]
-        yield from [line.removesuffix(b"\r") for line in filled] if b"\r" in sample else filled
+        filled = list(filter(bytes.strip, lines[first:last]))
+        yield [line.removesuffix(b"\r") for line in filled] if b"\r" in sample else filled
 
 
 def _first_line(seen: _Seen) -> bytes:
@@ -158,7 +159,7 @@ def _first_line(seen: _Seen) -> bytes:
     line, ends, _ = seen.samples[0][:LINE].partition(b"\n")
     if ends and line[:1].strip():
         return line.removesuffix(b"\r")
-    return next(_lines(seen.samples, seen.size), b"")
+    return next(chain.from_iterable(_lines(seen.samples, seen.size)), b"")
 
 
 def _whole_lines(sample: bytes) -> bytes:
@@ -302,8 +303,11 @@ def _is_blob(seen: _Seen) -> bool:
     """Return whether it is binary, minified code, or nearly nothing but base64 or hex."""
     if blob.nature(seen.samples, seen.size):
         return True
+    total = sum(map(len, seen.samples))
+    if not blob.begins_by(seen.samples[0], min(len(seen.samples[0]), total // 4)):
+        return False  # most outputs: a quarter of it is something else
     covered = sum(end - start for sample in seen.samples for start, end, _ in blob.runs(sample))
-    return covered >= 0.8 * sum(map(len, seen.samples))
+    return covered >= 0.8 * total
 
 
 def _is_near_json(seen: _Seen) -> bool:
@@ -328,9 +332,10 @@ def _is_prose(seen: _Seen) -> bool:
     marked = count(head, b"\n##") + count(head, b"\n**") > 1
     if not (marked or count(head, b". ") * 400 > len(head)) or b"\x1b" in head:
         return False
-    from spillover.select.prose import is_prose  # few outputs get as far as this
+    from spillover.select.prose import FENCES, are_too_few, is_prose  # few outputs get as far as this
 
-    return is_prose(seen.lines())
+    fenced = any(stringzilla.find(sample, fence) >= 0 for sample in seen.samples for fence in FENCES)
+    return (fenced or not are_too_few(seen.lines())) and is_prose(seen.lines())
 
 
 _TESTS = {

@@ -120,7 +120,9 @@ def is_numbered(lines: Sequence[bytes], *, hinted: bool) -> bool:
 
 def is_code(lines: Sequence[bytes], *, hinted: bool) -> bool:
     """Return whether these lines are those of a program, and not a log that quotes some."""
-    filled = [line for line in lines if line.strip()]
+    if not hinted and not are_few(FEW_OTHERS, lines, _NOT_CODE.match):
+        return False  # most logs; blank lines, which count for less, would not make it more likely
+    filled = list(filter(bytes.strip, lines))
     if len(filled) < FEWEST:
         return False
     if hinted:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from heapq import heapify, heappop, heappush
+from itertools import compress
+from operator import itemgetter
 
 from spillover.base.data import dataclass
 from spillover.base.work import OBJECT
@@ -47,9 +49,12 @@ _ITEM = re.compile(rb"\s*+(?:[-*+\xe2]|\d{1,3}[.)]) ++\S")
 _ROW = re.compile(rb"\s*+\|")
 _RULE = re.compile(rb"\s*+(?:[-=*_]{3,}+|\|[-:| ]++)\s*+\Z")
 #: A line that begins with one of these is no heading, no item, no row and no sentence.
-_SMALL = frozenset(bytes([byte]) for byte in b"abcdefghijklmnopqrstuvwxyz/=<")
+_SMALL_BYTES = b"abcdefghijklmnopqrstuvwxyz/=<"
+_SMALL = frozenset(bytes([byte]) for byte in _SMALL_BYTES)
 #: Nor is one that begins with more digits than items have.
 _DIGITS = frozenset(bytes([byte]) for byte in b"0123456789")
+_IS_DIGIT = bytes(byte in b"0123456789" for byte in range(256))
+FENCES = (b"```", b"~~~")
 _FENCE = re.compile(rb"\s*+(?:```|~~~)")
 #: Where a sentence ends: a mark, a blank, and something that begins one.
 _SENTENCE = re.compile(rb"[.!?:;][)\"'*`\]]?+ (?=[A-Z\"'`*(\[\d])")
@@ -86,6 +91,20 @@ class Piece:
     use: str
     names: tuple[tuple[bytes, float], ...]  # and what each is worth
     line: int  # where its line begins
+
+
+def are_too_few(lines: Sequence[bytes]) -> bool:
+    """Return whether, by how lines begin, too few are headings, items or sentences; none of them is empty or a fence.
+
+    Most logs are told by this, which takes a fifth of the time that `is_prose` does.
+    """
+    firsts = bytes(map(itemgetter(0), lines))
+    left = BAD * len(lines) - len(firsts) + len(firsts.translate(None, _SMALL_BYTES))
+    for line in compress(lines, firsts.translate(_IS_DIGIT)) if left >= 0 else ():
+        left -= line[1:4].isalnum()
+        if left < 0:
+            break
+    return left < 0
 
 
 def is_prose(lines: Sequence[bytes]) -> bool:

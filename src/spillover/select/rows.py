@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import repeat
+from math import inf
 
 from spillover.select.fold import LONGEST_BLOCK
 from spillover.select.span import Hidden, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from spillover.select.lines import Lines
@@ -23,11 +24,18 @@ ENOUGH = 0.98
 NO_LEADS: dict[int, str] = {}
 
 
-def find_room(most: int, fill: Any, bare: float) -> int:
-    """Return the largest room with which the limits are not above full, near enough, in few tries; 0 where none is."""
+def find_room(
+    most: int, fill: Any, bare: float, *, upto: float = inf, most_above: Callable[[], int] | None = None
+) -> int:
+    """Return the largest room with which the limits are not above full, near enough, in few tries; 0 where none is.
+
+    `most_above` says how much the most is after all, never less than `upto`; it is asked only before so much room is tried.
+    """
     low, low_fill, high, high_fill = 0, bare, 0, 0.0
     room = FIRST_TRY
     for _ in range(TRIES):
+        if room >= upto and most_above is not None:
+            most, upto = most_above(), inf
         room = min(room, most)
         here = fill(room)
         if here <= 1:

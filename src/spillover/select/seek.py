@@ -27,6 +27,11 @@ _DEFINES = re.compile(
 )
 
 
+def may_name_error(why: str) -> bool:
+    """Return whether a line that is shown for this reason may name the error of a log; no other is looked at."""
+    return why.partition("; ")[0] in _TOLD
+
+
 def likely_search(kind: str, shown: str, told: Iterable[tuple[str, str]], query: str = "") -> str:
     """Return a pattern for what was probably asked for, "" where nothing is likely.
 
@@ -46,6 +51,7 @@ def likely_search(kind: str, shown: str, told: Iterable[tuple[str, str]], query:
 
 def _name_error(told: Sequence[tuple[str, str]]) -> str:
     """Return the name of an error in the most telling line that has one, or a word that all such lines have."""
-    lines = [line[:LINE] for reason in _TOLD for why, line in told if why.split("; ")[0] == reason]
+    first = [(why.partition("; ")[0], line) for why, line in told]
+    lines = [line[:LINE] for reason in _TOLD for why, line in first if why == reason]
     found = (match for pattern in _ERRORS for match in map(pattern.search, lines) if match)
     return next((match[0] for match in found), "")

@@ -71,17 +71,23 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
             for span in show(part, _choose_once(part, part_room, tried), part_room, why=why, known=hidden)
         ]
 
-    def look(room: int) -> list[tuple[Array, Array, Array]]:
-        return [
-            (_choose_once(part, here, tried), part.lines.tokens, needed)
-            for (part, here), needed, tried in zip(deal(room), worths, chosen, strict=True)
-        ]
+    def most_above() -> int:
+        """Return how much is worth showing where FLOOR fits; otherwise all of it, as limits are what bounds it."""
+        if not wanted.worth or nothing_ran(wanted) or most <= FLOOR or fill(spans(FLOOR)) > 1:
+            return most
+        worths = share_out([likely(part.points) * part.new for part in parts], [part.lines.tokens for part in parts])
+
+        def look(room: int) -> list[tuple[Array, Array, Array]]:
+            return [
+                (_choose_once(part, here, tried), part.lines.tokens, needed)
+                for (part, here), needed, tried in zip(deal(room), worths, chosen, strict=True)
+            ]
+
+        return worth_room(wanted.worth, most, look)
 
     most = sum(costs)
-    worths = share_out([likely(part.points) * part.new for part in parts], [part.lines.tokens for part in parts])
-    if wanted.worth and not nothing_ran(wanted) and most > FLOOR and fill(spans(FLOOR)) <= 1:
-        most = worth_room(wanted.worth, most, look)
-    room = find_room(most, lambda room: fill(spans(room)), fill([]))
+    # Below FLOOR, rooms are tried in the same order whatever the most is.
+    room = find_room(most, lambda room: fill(spans(room)), fill([]), upto=FLOOR, most_above=most_above)
     return spans(room, why=True) if room else keeping(0.5)(document, fill)
 
 

@@ -218,7 +218,8 @@ def _estimate_tokens(document: Document, choices: Choices) -> int:
     if not head and not tail:
         return size // BYTES_PER_TOKEN
     # Whatever is cut is shown with plain line ends.
-    counted = [choices.count(choices.seen(end).replace("\r\n", "\n")) for end in (head, tail)]
+    seen = [choices.seen(end) for end in (head, tail)]
+    counted = [choices.count(text.replace("\r\n", "\n") if "\r" in text else text) for text in seen]
     return scale(sum(counted), len(head) + len(tail), size)
 
 

@@ -12,7 +12,7 @@ from spillover.notice.wording import Wording
 from spillover.result import Reason
 from spillover.select.ends import keeping, most
 from spillover.select.kind import describe
-from spillover.select.seek import LINE, likely_search
+from spillover.select.seek import LINE, likely_search, may_name_error
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
 from spillover.select.worth import FLOOR
@@ -68,8 +68,10 @@ def fit(
     document: Document, choices: Choices, kept: Kept, tokens: int, *, wanted: Wanted = NOTHING, least: int = 0
 ) -> tuple[Renderer, Shown]:
     """Return the largest selection that fits, and the renderer for its words."""
-    renderer = _renderer(document, choices, kept, tokens, least, wanted.since)
+    renderer, bare = _renderer(document, choices, kept, tokens, least, wanted.since)
     seen: dict[tuple[object, ...], tuple[float, Shown]] = {}
+    if bare is not None:  # nothing but the notice, which selectors measure, too
+        seen[(), (), ()] = _measure(renderer, bare, choices, choices.limits), bare
 
     def look(spans: Sequence[Span]) -> tuple[float, Shown]:
         joined = join(spans)
@@ -107,7 +109,8 @@ def fit(
 
 def _say_next(renderer: Renderer, shown: Shown, choices: Choices, wanted: Wanted) -> tuple[Renderer, Shown]:
     """Return the same with the next step in the words of this output: the likely search, and a map only where there is one."""
-    told = ((reason.why, renderer.line(reason.first, LINE)) for reason in shown.why[:MOST_TOLD])
+    reasons = (reason for reason in shown.why[:MOST_TOLD] if may_name_error(reason.why))
+    told = ((reason.why, renderer.line(reason.first, LINE)) for reason in reasons)
     seek = likely_search(shown.kind, shown.body[:TOLD_CHARS], told, wanted.query)
     other = replace(renderer, seek=seek, mapped=shown.kind in MAPPED)
     said = other.tell(shown)
@@ -125,14 +128,17 @@ def _tell_since(against: Against | None) -> Since | None:
 
 def _renderer(
     document: Document, choices: Choices, kept: Kept, tokens: int, least: int, since: Against | None
-) -> Renderer:
-    """Return the renderer with the longest wording that leaves half of the room to the output."""
+) -> tuple[Renderer, Shown | None]:
+    """Return the renderer with the longest wording that leaves half of the room to the output, and what it shows of nothing."""
     if choices.form is not None:
-        return renderer_for(document, choices, kept, tokens, TIERS - 1)
+        return renderer_for(document, choices, kept, tokens, TIERS - 1), None
     half = choices.limits.share(0.5)
-    bare = (renderer_for(document, choices, kept, tokens, tier, since) for tier in range(least, TIERS))
-    fits = (each for each in bare if _measure(each, each.show([]), choices, half) <= 1)
-    return next(fits, None) or renderer_for(document, choices, kept, tokens, TIERS - 1, since)
+    for tier in range(least, TIERS):
+        renderer = renderer_for(document, choices, kept, tokens, tier, since)
+        bare = renderer.show([])
+        if _measure(renderer, bare, choices, half) <= 1:
+            return renderer, bare
+    return renderer_for(document, choices, kept, tokens, TIERS - 1, since), None
 
 
 def rename(

@@ -57,28 +57,32 @@ def reads_like(line: str, openings: Sequence[str] = ()) -> str:
         return ""
     bracket, dots, at = False, "", 0
     for char in rest:
-        if (char.isalnum() and char not in BLANK) or (not char.isascii() and _is_drawn_letter(char)):
-            break
         if char.isascii():
+            if char.isalnum():
+                break
             if char not in BEFORE:
                 return ""
             bracket = bracket or char in OPENS
             dots = dots + char if char == "." and bracket and len(dots) < len("...") else dots
-        elif char in QUOTES:
-            return ""
         elif char in ELLIPSES:
             dots = char if bracket else dots
+        elif (char.isalnum() and char not in BLANK) or _is_drawn_letter(char):
+            break
+        elif char in QUOTES:
+            return ""
         elif char.isprintable():  # any other sign, brackets of all kinds among them
             bracket = True
         at += 1
     else:
         return ""
+    if bracket and dots in ELLIPSES:
+        return "gap"
     letters, plain = _letters(rest, at)
     if not bracket:
         is_next = letters.startswith(NEXT) and rest[at + len(NEXT) :][:1] in (":", "：") and line.rstrip().endswith("]")
         return "next" if is_next else ""
     if dots:
-        shown_so = dots in ELLIPSES or (dots.startswith("...") and (letters.startswith(HIDDEN) or plain[:1].isdigit()))
+        shown_so = dots.startswith("...") and (letters.startswith(HIDDEN) or plain[:1].isdigit())
         return "gap" if shown_so else ""
     if letters.startswith((*OPENINGS, *openings)) or (letters.startswith(TINY) and plain[len(TINY) :][:1].isdigit()):
         return "notice"
