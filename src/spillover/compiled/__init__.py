@@ -7,6 +7,7 @@ compares them. So nothing depends on this, and whoever changes one side changes 
     trees.c     decision trees for many lines (select/trees.py)
     take.c      how many lines fit, and how far strength reaches (select/take.py)
     features.c  how often values recur, what stands around a line, orders by strength (select/features.py, arrays.py)
+    matches.c   matches marked line by line (select/classes.py)
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 #: "0" turns the loops off, to compare or to rule them out.
 VARIABLE = "SPILLOVER_COMPILED"
 #: What a library must say of itself: one that was built for other code is as good as none.
-VERSION = 1
+VERSION = 2
 _found: list[Any] = []  # the library, or None, once it was looked for
 
 

@@ -14,6 +14,7 @@ static PyMethodDef functions[] = {
     LOOP(share_around, "Return the share of some lines around each line."),
     LOOP(stretches, "Return the best, the size and the places of stretches of lines."),
     LOOP(find_parents, "Return which line each is indented under."),
+    LOOP(mark_matches, "Return a function that marks matches."),
     {NULL, NULL, 0, NULL},
 };
 

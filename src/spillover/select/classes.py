@@ -12,6 +12,7 @@ from __future__ import annotations
 from itertools import chain
 
 from spillover.base.data import dataclass
+from spillover.compiled import loops
 from spillover.select.engine import Engine
 
 TYPE_CHECKING = False
@@ -228,6 +229,10 @@ def classify(view: bytes, starts: Array) -> Array:
     """Return which classes each line is in: a row of booleans per line, in the order of NAMES."""
     import numpy as np
 
+    table = np.zeros((len(CLASSES), len(starts)), dtype=bool)
+    if compiled := loops():
+        ENGINE.scan(view, compiled.mark_matches(np.ascontiguousarray(starts, np.int64), table, MOST_HITS, PACE))
+        return table.T
     hits: list[list[int]] = [
         [] for _ in CLASSES
     ]  # where matches end, by class: a call of ours for each is most of the time
@@ -242,7 +247,6 @@ def classify(view: bytes, starts: Array) -> Array:
         return None
 
     ENGINE.scan(view, found)
-    table = np.zeros((len(CLASSES), len(starts)), dtype=bool)
     counts = [len(ends) for ends in hits]
     # An end is behind the last byte; an empty match at a line's end belongs to that line.
     at = np.fromiter(chain.from_iterable(hits), np.int64, sum(counts))
