@@ -8,6 +8,8 @@ compares them. So nothing depends on this, and whoever changes one side changes 
     take.c      how many lines fit, and how far strength reaches (select/take.py)
     features.c  how often values recur, what stands around a line, orders by strength (select/features.py, arrays.py)
     matches.c   matches marked line by line (select/classes.py)
+    order.c     equal values brought together (select/arrays.py)
+    families.c  lines without what tells them apart (select/families.py)
 """
 
 from __future__ import annotations

@@ -15,6 +15,9 @@ static PyMethodDef functions[] = {
     LOOP(stretches, "Return the best, the size and the places of stretches of lines."),
     LOOP(find_parents, "Return which line each is indented under."),
     LOOP(mark_matches, "Return a function that marks matches."),
+    LOOP(group_values, "Bring equal values together."),
+    LOOP(number_values, "Number distinct values."),
+    LOOP(strip_names, "Leave out names that tell lines apart."),
     {NULL, NULL, 0, NULL},
 };
 

@@ -74,6 +74,10 @@ def group(values: Array) -> tuple[Array, Array, Array]:
     """Return the order that brings equal values together, earlier ones first; where each group begins in it; and its size."""
     import numpy as np
 
+    if (compiled := loops()) and values.dtype.kind in "iu" and values.itemsize > 1:
+        order, starts, sizes = np.empty((3, len(values)), np.intp)
+        groups = compiled.group_values(np.ascontiguousarray(values), values.dtype.kind == "i", order, starts, sizes)
+        return order, starts[:groups], sizes[:groups]
     order = values.argsort(kind="stable")
     ordered = values[order]
     starts = np.concatenate(([True], ordered[1:] != ordered[:-1])).nonzero()[0] if len(values) else order
@@ -109,6 +113,10 @@ def number_alike(values: Array) -> Array:
     """Return a small number for each value, the same for equal ones, and 0 for 0: those are brought together much quicker."""
     import numpy as np
 
+    if (compiled := loops()) and len(values) < 1 << 16:
+        out = np.empty(len(values), dtype=np.uint16)
+        compiled.number_values(np.ascontiguousarray(values), out)
+        return out
     order, starts, sizes = group(values)
     out = np.empty(len(values), dtype=np.uint16 if len(starts) < 1 << 16 else np.uint32)
     first = int(not len(values) or values[order[0]] != 0)  # nothing is below 0
