@@ -52,7 +52,7 @@ ORDER = """
     select.json.rows
     select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts    select.islands
     select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs     select.diff_headers
-    select.exact            select.tags          secrets.streams     select.distinct      select.diff_lines
+    select.exact            select.tags          secrets.streams     select.distinct      select.diff_lines    select.shapes
     select.lines            select.json.gaps     select.elements
     select.scan             select.fold          select.take           select.features     select.json.room    select.trees        select.pieces
     select.choose           select.score         select.json.parse   select.rows

@@ -32,7 +32,7 @@ def find_once(view):
     messages, which = number(same_digits(view)[:-1].split(b"\n"))
     text = BARRIER.join(messages) + b"\n"
     starts, ends = (places[::2] for places in lines_of(text))
-    return classify_each(messages, text, starts, ends, which)
+    return classify_each(text, starts, ends, which)
 
 
 def named(table):

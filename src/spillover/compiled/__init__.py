@@ -4,9 +4,12 @@ Each loop stands in for steps of numpy or Python that remain beside it and give 
 compares them. So nothing depends on this, and whoever changes one side changes the other.
 
     loops.h     what all of them share: arrays taken from Python, and checked
+    texts.h     texts numbered in the order in which they are first seen
     trees.c     decision trees for many lines (select/trees.py)
     take.c      how many lines fit, and how far strength reaches (select/take.py)
     features.c  how often values recur, what stands around a line, orders by strength (select/features.py, arrays.py)
+    distinct.c  lines that say the same but for digits (select/lines.py)
+    shapes.c    what distinct lines look like and what they cost (select/shapes.py)
     matches.c   matches marked line by line (select/classes.py)
     order.c     equal values brought together (select/arrays.py)
     families.c  lines without what tells them apart (select/families.py)

@@ -17,6 +17,9 @@ static PyMethodDef functions[] = {
     LOOP(mark_matches, "Return a function that marks matches."),
     LOOP(group_values, "Bring equal values together."),
     LOOP(number_values, "Number distinct values."),
+    LOOP(split_lines, "Find distinct lines and messages."),
+    LOOP(shape_lines, "Say what lines look like."),
+    LOOP(cost_lines, "Estimate the tokens of each line."),
     LOOP(strip_names, "Leave out names that tell lines apart."),
     {NULL, NULL, 0, NULL},
 };

@@ -58,7 +58,7 @@ def number(rows: Sequence[bytes]) -> tuple[list[bytes], Array]:
     return list(numbers), np.fromiter(map(numbers.__getitem__, rows), np.intp, len(rows))
 
 
-def classify_each(messages: Sequence[bytes], text: bytes, starts: Array, ends: Array, which: Array) -> Array:
+def classify_each(text: bytes, starts: Array, ends: Array, which: Array) -> Array:
     r"""Return which classes each line is in, given distinct messages, which are the lines of `text` with barriers between them.
 
     Some patterns reach over a line end, as `\s` is a newline, too. Lines that one may reach into are looked at in their place.
@@ -80,25 +80,25 @@ def classify_each(messages: Sequence[bytes], text: bytes, starts: Array, ends: A
         | (blank[line] & trailing[before])
     )
     if reached.any():
-        _look_in_place(table, messages, which, reached)
+        _look_in_place(table, text, starts, ends, which, reached)
     return table.T
 
 
-def _look_in_place(table: Array, messages: Sequence[bytes], which: Array, reached: Array) -> None:
+def _look_in_place(table: Array, text: bytes, starts: Array, ends: Array, which: Array, reached: Array) -> None:
     """Add the classes of lines that a pattern may have reached from the line before, and of that line."""
     import numpy as np
 
     behind = np.concatenate(([False], reached))
     rows = (behind | np.concatenate((reached, [False]))).nonzero()[0]
+    begins, stops = starts[which[rows]], ends[which[rows]]
     # A group begins where none reaches; a barrier stands before it, and behind the last group, if there are lines behind it.
     parts = [
-        messages[place] if goes_on else _BETWEEN + messages[place]
-        for place, goes_on in zip(which[rows].tolist(), behind[rows].tolist(), strict=True)
+        text[begin:stop] if goes_on else _BETWEEN + text[begin:stop]
+        for begin, stop, goes_on in zip(begins.tolist(), stops.tolist(), behind[rows].tolist(), strict=True)
     ]
-    text = b"\n".join(parts) + (b"\n" if rows[-1] == len(which) - 1 else BARRIER)
-    ends = np.fromiter(map(len, parts), np.intp, len(parts)).cumsum() + np.arange(len(parts))
-    starts = ends - np.fromiter((len(messages[place]) for place in which[rows].tolist()), np.intp, len(rows))
-    table[:, rows] |= classify(text, starts).T
+    together = b"\n".join(parts) + (b"\n" if rows[-1] == len(which) - 1 else BARRIER)
+    last = np.fromiter(map(len, parts), np.intp, len(parts)).cumsum() + np.arange(len(parts))
+    table[:, rows] |= classify(together, last - (stops - begins)).T
 
 
 @cache

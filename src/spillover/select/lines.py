@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from spillover.base.data import dataclass
+from spillover.compiled import loops
 from spillover.select import distinct
-from spillover.select.arrays import group, load, number_alike, steps
+from spillover.select.arrays import group, load, number_alike
 from spillover.select.classes import DISMISSED, EVIDENCE, PLACES
 from spillover.select.families import KEY, templates
 from spillover.select.scratch import borrow
-from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
+from spillover.select.shapes import costs, shapes
 from spillover.view.clean import flat
 
 TYPE_CHECKING = False
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from spillover.select.scratch import Scratch
     from spillover.view.document import Document
 
     Array = Any  # of numpy; its own types say little about what is in one
@@ -32,25 +31,12 @@ _STAMP = (
 STAMP = re.compile(_STAMP)
 #: The message of each line, one behind the other; what is left of a line always matches, so nothing is tried twice.
 _MESSAGES = re.compile(_STAMP + rb"([^\n]*+)\n")
-_STAMPED = re.compile(rb"\d\d:\d\d:\d\d|INFO|DEBUG|TRACE|info|debug")
+_CLOCK = re.compile(rb"\d\d:\d\d:\d\d")
+_LEVELS = (b"INFO", b"DEBUG", b"TRACE", b"info", b"debug")
 _NEWLINE = 0x0A
-#: So many bytes at a time are summed up.
-STRETCH = 1 << 16
-#: What a byte is, one bit each: a part of a word, a digit, a blank.
-_WORD, _DIGIT, _SPACE = 1, 2, 4
-_FLAGS = bytes(
-    _WORD * (c in b"_" or chr(c).isalnum() or c >= 0x80) | _DIGIT * (48 <= c < 58) | _SPACE * (c in b" \t")
-    for c in range(256)
-)
-#: Any odd numbers would do, as long as they are always the same: hashes are made with them.
-_SALT, _MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
-_POWER = 0x100000001B3
 _DIGITS = b"0123456789"
-PREFIX = 12
 #: Few means one line in FEW.
 FEW = 100
-#: A word of this many letters is likely a name.
-LONG_WORD = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,37 +110,64 @@ def _view(data: bytes) -> bytes:
 
 def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
     """Return all that is known of the lines of a view. What is alike but for digits is looked at once (`distinct`)."""
-    import numpy as np
-
-    rows, row_of = distinct.number(distinct.same_digits(view)[:-1].split(b"\n"))
-    stamp: Array | int = 0  # how long it is, in bytes
-    if _STAMPED.search(view[: 1 << 14]):
-        messages = _MESSAGES.findall(b"\n".join(rows) + b"\n")
-        stamps = np.fromiter(map(len, rows), np.intp, len(rows)) - np.fromiter(map(len, messages), np.intp, len(rows))
-        messages, message_of = distinct.number(messages)
-        which, stamp = message_of[row_of], stamps[row_of]
-    else:
-        messages, which = rows, row_of
-    text = distinct.BARRIER.join(messages) + b"\n"
-    data = np.frombuffer(text, dtype=np.uint8)
-    ends = (data == _NEWLINE).nonzero()[0][::2]
-    starts = np.concatenate(([0], ends[:-1] + len(distinct.BARRIER)))
-    template, subject, indent = _shapes_of_all(text, starts, ends)
-    classes = distinct.classify_each(messages, text, starts, ends, which)
+    stamped = _is_stamped(view[: 1 << 14])
+    rows, row_of, text, starts, ends, which, exact = _split(view, len(first), stamped=stamped)
+    template, subject, prefix, indent = shapes(text, starts, ends)
+    classes = distinct.classify_each(text, starts, ends, which)
     return Lines(
         first=first,
         last=last,
-        tokens=_costs(rows, row_of),
+        tokens=costs(rows, row_of),
         classes=classes,
         template=number_alike(template)[which],
-        prefix=number_alike(_prefixes(data, starts, ends))[which],
-        exact=_equal(view, stamp, data, starts, which),
+        prefix=number_alike(prefix)[which],
+        exact=exact,
         subject=number_alike(subject)[which],
         indent=indent[which],
         width=(ends - starts)[which],
         number=number,
-        family=_families(messages, which, classes),
+        family=_families(text, starts, ends, which, classes),
     )
+
+
+def _is_stamped(view: bytes) -> bool:
+    """Return whether lines may begin with a clock or a level."""
+    return any(level in view for level in _LEVELS) or bool(_CLOCK.search(view))
+
+
+def _split(view: bytes, lines: int, *, stamped: bool) -> tuple[Any, ...]:
+    """Return the distinct rows and messages of a view, digits aside, and which of them each line has.
+
+    That is: the rows, with a newline behind each; which of them each line is; the messages, with barriers between them; where
+    each begins and ends; which of them each line has; and a number for each line, the same for equal messages, see `_equal`.
+    """
+    import numpy as np
+
+    if compiled := loops():
+        row_of, which, starts, ends = np.empty((4, lines), np.intp)
+        exact = np.empty(lines, np.int64)
+        with borrow() as scratch:
+            memory = scratch.array(len(view) + 128 * lines + 512, np.uint8)
+            rows, text, count = compiled.split_lines(
+                view, stamped, distinct.BARRIER, row_of, which, exact, starts, ends, memory
+            )
+        return rows, row_of, text, starts[:count], ends[:count], which, exact
+    those, row_of = distinct.number(distinct.same_digits(view)[:-1].split(b"\n"))
+    rows = b"\n".join(those) + b"\n"
+    stamp: Array | int = 0  # how long it is, in bytes
+    messages, which = those, row_of
+    if stamped:
+        messages = _MESSAGES.findall(rows)
+        stamps = np.fromiter(map(len, those), np.intp, len(those)) - np.fromiter(
+            map(len, messages), np.intp, len(those)
+        )
+        messages, message_of = distinct.number(messages)
+        which, stamp = message_of[row_of], stamps[row_of]
+    text = distinct.BARRIER.join(messages) + b"\n"
+    data = np.frombuffer(text, dtype=np.uint8)
+    ends = (data == _NEWLINE).nonzero()[0][::2]
+    starts = np.concatenate(([0], ends[:-1] + len(distinct.BARRIER)))
+    return rows, row_of, text, starts, ends, which, _equal(view, stamp, data, starts, which)
 
 
 def _equal(view: bytes, stamp: Array | int, data: Array, starts: Array, which: Array) -> Array:
@@ -177,125 +190,28 @@ def _equal(view: bytes, stamp: Array | int, data: Array, starts: Array, which: A
     return numbers
 
 
-def _families(messages: Sequence[bytes], which: Array, classes: Array) -> Array:
+def _families(text: bytes, starts: Array, ends: Array, which: Array, classes: Array) -> Array:
     """Return for each line that says that something failed what it has in common with others that say the same."""
     import numpy as np
 
     said = classes.T[[PLACES[name] for name in EVIDENCE]].any(axis=0)
     said &= ~classes.T[[PLACES[name] for name in DISMISSED]].any(axis=0)
     rows = said.nonzero()[0]
-    wanted = [place for place in dict.fromkeys(which[rows].tolist()) if messages[place]]
-    keys = np.zeros(len(messages), dtype=np.int64)
+    wanted = np.array([*dict.fromkeys(which[rows].tolist())], dtype=np.intp)
+    wanted = wanted[starts[wanted] < ends[wanted]]
+    keys = np.zeros(len(starts), dtype=np.int64)
     # Only ever compared.
     keys[wanted] = [
-        hash(key[:KEY].strip()) or 1 for key in templates(b"".join([messages[place] + b"\n" for place in wanted]))
+        hash(key[:KEY].strip()) or 1
+        for key in templates(
+            b"".join(
+                [
+                    text[start : end + 1]
+                    for start, end in zip(starts[wanted].tolist(), ends[wanted].tolist(), strict=True)
+                ]
+            )
+        )
     ]
     family = np.zeros(len(which), dtype=np.int64)
     family[rows] = keys[which[rows]]
     return family
-
-
-def _costs(rows: Sequence[bytes], row_of: Array) -> Array:
-    """Return tokens of each line, as the estimate has it; what a digit costs does not depend on which it is."""
-    import numpy as np
-
-    text = b"\n".join((b"", *rows, b""))  # a line is counted behind the end of another
-    opens = np.frombuffer(text.translate(LEFT_OPEN), dtype=np.uint8)
-    asks = np.frombuffer(text.translate(ASKED), dtype=np.uint8)
-    bits = np.bitwise_count(opens[:-1] & asks[1:])
-    ends = (np.frombuffer(text, dtype=np.uint8) == _NEWLINE).nonzero()[0]
-    sums = np.add.reduceat(bits, ends[:-1], dtype=np.int32)
-    widths = steps(ends)
-    tokens = np.maximum(1.0, PER_BIT * sums + PER_BYTE * widths)[row_of]
-    # But for the first, which is behind none.
-    tokens[0] = max(1.0, PER_BIT * int(sums[row_of[0]] - bits[ends[row_of[0]]]) + PER_BYTE * int(widths[row_of[0]]))
-    return tokens
-
-
-def _shapes_of_all(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]:
-    """Return the shapes of all lines, some at a time: what is in hand then stays in the processor's cache."""
-    import numpy as np
-
-    salt = _salt()
-    cuts = np.searchsorted(ends, np.arange(STRETCH, len(view), STRETCH), side="right")
-    parts, before = [], 0
-    for upto in (*cuts.tolist(), len(starts)):
-        if upto > before:
-            at = int(starts[before])
-            part = view[at : int(ends[upto - 1]) + 1]
-            with borrow() as scratch:
-                parts.append(_shapes(part, starts[before:upto] - at, ends[before:upto] - at, salt, scratch))
-            before = upto
-    return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
-
-
-@cache
-def _salt() -> Array:
-    """Return a number for each byte; none for blanks."""
-    import numpy as np
-
-    salt = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
-    salt ^= salt >> np.uint64(29)
-    salt *= np.uint64(_MIX)
-    salt[[9, 32, 95]] = 0  # columns are padded, and so are titles: `____ test_a[9] ____`
-    return salt
-
-
-def _shapes(view: bytes, starts: Array, ends: Array, salt: Array, scratch: Scratch) -> tuple[Array, Array, Array]:
-    """Return sums over the bytes of each line: without the words that hold digits, and of long words only; and its indentation."""
-    import numpy as np
-
-    salted = scratch.array(len(view), np.uint64)
-    salt.take(np.frombuffer(view, dtype=np.uint8), out=salted, mode="clip")  # no byte is outside
-    upto = _upto(salted, np.uint64, scratch)
-    flags = np.frombuffer(view.translate(_FLAGS), dtype=np.uint8)
-    word = (flags & _WORD).view(bool)
-    changes = np.empty(len(word), dtype=bool)
-    changes[0] = word[0]
-    np.not_equal(word[1:], word[:-1], out=changes[1:])
-    edges = changes.nonzero()[0]  # a view ends with a newline, so words come in pairs of edges
-    begin, end = edges[::2], edges[1::2]
-    sums = upto[end] - upto[begin]
-    digits = _upto(flags & _DIGIT, np.int32, scratch)
-    wild = digits[end] > digits[begin]
-    # A word with a digit in it counts as one, whatever it says, so that a line of three numbers is not a line of one.
-    instead = _upto(np.where(wild, np.uint64(_SALT) - sums, np.uint64(0)), np.uint64, scratch)
-    first, behind = np.searchsorted(begin, starts), np.searchsorted(begin, ends)
-    template = upto[ends] - upto[starts] + instead[behind] - instead[first]
-    mixed = sums * np.uint64(_MIX)
-    names = np.where((end - begin >= LONG_WORD) & ~wild, mixed ^ (mixed >> np.uint64(31)), np.uint64(0))
-    named = _upto(names, np.uint64, scratch)
-    indent = np.zeros(len(starts), dtype=np.int64)
-    rows = (flags[starts] == _SPACE).nonzero()[0]
-    if len(rows):  # only few lines begin with a blank
-        filled = (flags != _SPACE).nonzero()[0]
-        indent[rows] = np.minimum(filled[filled.searchsorted(starts[rows])] - starts[rows], 64)
-    return template, named[behind] - named[first], indent
-
-
-def _upto(values: Array, kind: Any, scratch: Scratch) -> Array:
-    """Return sums of all before each place, and of all."""
-    import numpy as np
-
-    out = scratch.array(len(values) + 1, kind)
-    out[0] = 0
-    np.cumsum(values, dtype=out.dtype, out=out[1:])
-    return out
-
-
-def _prefixes(data: Array, starts: Array, ends: Array) -> Array:
-    """Return how each message begins: some bytes of it, digits aside, as a hash."""
-    import numpy as np
-
-    places = starts[:, None] + np.arange(PREFIX)
-    begins = data.take(places, mode="clip")
-    begins[(begins >= _DIGITS[0]) & (begins <= _DIGITS[-1])] = _DIGITS[0]
-    begins[places >= ends[:, None]] = 0
-    return (begins + np.uint64(1)) @ _powers()
-
-
-@cache
-def _powers() -> Array:
-    import numpy as np
-
-    return np.uint64(_POWER) ** np.arange(PREFIX - 1, -1, -1, dtype=np.uint64)
