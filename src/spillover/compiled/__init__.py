@@ -11,6 +11,7 @@ compares them. So nothing depends on this, and whoever changes one side changes 
     distinct.c  lines that say the same but for digits (select/lines.py)
     shapes.c    what distinct lines look like and what they cost (select/shapes.py)
     matches.c   matches marked line by line (select/classes.py)
+    spread.c    classes of distinct messages, told of each line (select/distinct.py)
     order.c     equal values brought together (select/arrays.py)
     families.c  lines without what tells them apart (select/families.py)
 """

@@ -20,6 +20,7 @@ static PyMethodDef functions[] = {
     LOOP(split_lines, "Find distinct lines and messages."),
     LOOP(shape_lines, "Say what lines look like."),
     LOOP(cost_lines, "Estimate the tokens of each line."),
+    LOOP(spread_classes, "Tell the classes of messages of each line."),
     LOOP(strip_names, "Leave out names that tell lines apart."),
     {NULL, NULL, 0, NULL},
 };

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import count
 
+from spillover.compiled import loops
 from spillover.select.classes import PLACES, classify
 
 TYPE_CHECKING = False
@@ -63,38 +64,48 @@ def classify_each(text: bytes, starts: Array, ends: Array, which: Array) -> Arra
 
     Some patterns reach over a line end, as `\s` is a newline, too. Lines that one may reach into are looked at in their place.
     """
+    table, reached = _spread(classify(text, starts), text, starts, ends, which)
+    if reached is not None:
+        _look_in_place(table, text, starts, ends, which, reached)
+    return table.T
+
+
+def _spread(alone: Array, text: bytes, starts: Array, ends: Array, which: Array) -> tuple[Array, Array | None]:
+    """Return a row for each class, given a column of them, and which lines a pattern may reach from the line before, if any."""
     import numpy as np
 
-    alone = classify(text, starts)
-    table = alone.T.take(which, axis=1)
+    trailing = [PLACES[name] for name in _TRAILING]
+    if compiled := loops():
+        table, reached = np.zeros((alone.shape[1], len(which)), dtype=bool), np.empty(len(which), dtype=bool)
+        starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
+        some = compiled.spread_classes(alone.T, text, starts, ends, which, _EDGES, bytes(trailing), table, reached)
+        return table, reached if some else None
     data, edges = np.frombuffer(text, dtype=np.uint8), _edges()
     head, tail = edges[data[starts]], edges[data[ends - 1]]  # of an empty line, a newline
     blank = (head & tail & _BLANK).view(bool)
-    trailing = alone[:, [PLACES[name] for name in _TRAILING]].any(axis=1) | blank
+    goes_on = alone[:, trailing].any(axis=1) | blank
     before, line = which[:-1], which[1:]
     first, last = head[line], tail[before]
-    reached = (
+    reached = np.zeros(len(which), dtype=bool)
+    reached[1:] = (
         ((first & _SIGN) != 0)  # `error\s?:`, `\w\s?=`
         | ((last & _OPEN != 0) & (first & _BLANK == 0))  # `\w:\s?\S+$`
         | ((last & _DOT != 0) & (first & _CAPITAL != 0))  # `\.\.\.\s?FAIL`
-        | (blank[line] & trailing[before])
+        | (blank[line] & goes_on[before])
     )
-    if reached.any():
-        _look_in_place(table, text, starts, ends, which, reached)
-    return table.T
+    return alone.T.take(which, axis=1), reached if reached.any() else None
 
 
 def _look_in_place(table: Array, text: bytes, starts: Array, ends: Array, which: Array, reached: Array) -> None:
     """Add the classes of lines that a pattern may have reached from the line before, and of that line."""
     import numpy as np
 
-    behind = np.concatenate(([False], reached))
-    rows = (behind | np.concatenate((reached, [False]))).nonzero()[0]
+    rows = (reached | np.concatenate((reached[1:], [False]))).nonzero()[0]
     begins, stops = starts[which[rows]], ends[which[rows]]
     # A group begins where none reaches; a barrier stands before it, and behind the last group, if there are lines behind it.
     parts = [
         text[begin:stop] if goes_on else _BETWEEN + text[begin:stop]
-        for begin, stop, goes_on in zip(begins.tolist(), stops.tolist(), behind[rows].tolist(), strict=True)
+        for begin, stop, goes_on in zip(begins.tolist(), stops.tolist(), reached[rows].tolist(), strict=True)
     ]
     together = b"\n".join(parts) + (b"\n" if rows[-1] == len(which) - 1 else BARRIER)
     last = np.fromiter(map(len, parts), np.intp, len(parts)).cumsum() + np.arange(len(parts))
