@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spillover import compiled
 from spillover.select import distinct, lines, shapes
+from spillover.select.classes import PLACES
 from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
 
 pytestmark = pytest.mark.usefixtures("loops")
@@ -208,3 +209,62 @@ def test_wrong_places_of_lines_are_refused(loops):
         with pytest.raises((TypeError, ValueError)):
             loops.cost_lines(*costs[:place], each, *costs[place + 1 :])
     assert loops.cost_lines(b"a\n", np.empty(0, np.intp), *costs[2:6], np.empty(0)) is None
+
+
+def test_wrong_classes_of_messages_are_refused(loops):
+    starts, which = np.array([0, 2]), np.array([0, 1, 0])
+    good = (
+        np.eye(2, dtype=bool),
+        b"a\nb\n",
+        starts,
+        starts + 1,
+        which,
+        bytes(256),
+        b"\0",
+        np.zeros((2, 3), bool),
+        np.empty(3, bool),
+    )
+    assert loops.spread_classes(*good) is False
+    assert good[7].tolist() == [[True, False, True], [False, True, False]]
+    assert good[8].tolist() == [False] * 3
+    wrong = [
+        (0, np.zeros((3, 1), bool)),
+        (0, np.zeros((65, 2), bool)),
+        (1, b"a\nb"),
+        (2, starts - 1),
+        (2, starts[:1]),
+        (3, starts - 1),
+        (3, starts + 2),
+    ]
+    wrong += [
+        (4, which + 1),
+        (4, which - 1),
+        (4, which[:2]),
+        (5, b""),
+        (6, b"\2"),
+        (6, b"\xff"),
+        (7, np.zeros((2, 2), bool)),
+        (8, np.empty(2, bool)),
+    ]
+    for place, each in wrong:
+        with pytest.raises((TypeError, ValueError)):
+            loops.spread_classes(*good[:place], each, *good[place + 1 :])
+    many = np.zeros((64, 2), bool)
+    many[63, 1] = True
+    table = np.zeros((64, 3), bool)
+    loops.spread_classes(many, *good[1:7], table, good[8])
+    assert table.nonzero() == (63, 1)
+
+
+@given(texts)
+def test_a_line_may_be_reached_from_the_one_before(text):
+    view = text + b"\n"
+    _, _, text, starts, ends, which, _ = lines._split(view, view.count(b"\n"), stamped=False)
+    alone = np.random.default_rng(len(view)).random((len(starts), len(PLACES))) < 0.1
+    alone = np.asfortranarray(alone)
+    one, other = (
+        call(distinct._spread, alone, text, starts, ends, which) for call in (lambda call, *args: call(*args), without)
+    )
+    assert one[0].tolist() == other[0].tolist()
+    assert (one[1] is None) == (other[1] is None)
+    assert one[1] is None or one[1].tolist() == other[1].tolist()

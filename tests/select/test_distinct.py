@@ -45,6 +45,12 @@ def test_a_line_is_in_the_same_classes_wherever_it_is_looked_at(parts):
     assert named(find_once(view)) == named(find_in_place(view))
 
 
+@given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=12), max_size=4), st.integers(2, 4))
+def test_so_it_is_where_lines_that_reach_into_each_other_recur(blocks, times):
+    view = "".join(["".join([*block, "\nbetween\n"]) for block in blocks] * times + ["key:\n"]).encode()
+    assert named(find_once(view)) == named(find_in_place(view))
+
+
 @pytest.mark.parametrize("path", TOOLS, ids=lambda path: path.stem)
 def test_so_it_is_for_what_real_tools_print(path):
     view = path.read_bytes()[: 1 << 18] + b"\n"

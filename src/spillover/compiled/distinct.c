@@ -12,7 +12,7 @@ static void even_digits(const uint8_t *restrict line, uint8_t *restrict out, siz
     out[0] = line[0] >= '1' && line[0] <= '9' ? '1' : line[0];
     for (size_t i = 1; i < size; i++) {
         uint8_t byte = line[i], digit = (uint8_t)(byte - '0') < 10, inside = (uint8_t)(line[i - 1] - '0') < 10;
-        out[i] = digit & (inside | (byte != '0')) ? '1' : byte;
+        out[i] = (digit & (inside | (byte != '0'))) ? '1' : byte;
     }
 }
 

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import count
 
 from spillover.compiled import loops
+from spillover.select.arrays import steps
 from spillover.select.classes import PLACES, classify
 
 TYPE_CHECKING = False
@@ -101,15 +102,27 @@ def _look_in_place(table: Array, text: bytes, starts: Array, ends: Array, which:
     import numpy as np
 
     rows = (reached | np.concatenate((reached[1:], [False]))).nonzero()[0]
-    begins, stops = starts[which[rows]], ends[which[rows]]
-    # A group begins where none reaches; a barrier stands before it, and behind the last group, if there are lines behind it.
-    parts = [
-        text[begin:stop] if goes_on else _BETWEEN + text[begin:stop]
-        for begin, stop, goes_on in zip(begins.tolist(), stops.tolist(), reached[rows].tolist(), strict=True)
+    lines = [
+        text[start:end] for start, end in zip(starts[which[rows]].tolist(), ends[which[rows]].tolist(), strict=True)
     ]
-    together = b"\n".join(parts) + (b"\n" if rows[-1] == len(which) - 1 else BARRIER)
-    last = np.fromiter(map(len, parts), np.intp, len(parts)).cumsum() + np.arange(len(parts))
-    table[:, rows] |= classify(together, last - (stops - begins)).T
+    # A group begins where none reaches. Equal ones are looked at once, but for the last, which may end the view.
+    cuts = (~reached[rows]).nonzero()[0]
+    sizes = steps(cuts, after=[len(rows)])
+    *groups, last = [
+        b"\n".join(lines[cut : cut + size]) for cut, size in zip(cuts.tolist(), sizes.tolist(), strict=True)
+    ]
+    groups, place = number(groups)
+    place, groups = np.concatenate((place, [len(groups)])), [*groups, last]
+    # A barrier stands before each, and behind the last, if there are lines behind it.
+    together = _BETWEEN + BARRIER.join(groups) + (b"\n" if rows[-1] == len(which) - 1 else BARRIER)
+    counts = np.fromiter((group.count(b"\n") + 1 for group in groups), np.intp, len(groups))
+    upto = counts.cumsum()
+    newlines = (np.frombuffer(together, dtype=np.uint8) == _NEWLINE).nonzero()[0]
+    begins = (
+        newlines[np.arange(upto[-1]) + np.arange(len(groups)).repeat(counts)] + 1
+    )  # behind a barrier for each group
+    column = ((upto - counts)[place] - cuts).repeat(sizes) + np.arange(len(rows))
+    table[:, rows] |= classify(together, begins).T[:, column]
 
 
 @cache
