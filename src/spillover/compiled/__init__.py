@@ -7,12 +7,12 @@ compares them. So nothing depends on this, and whoever changes one side changes 
     texts.h     texts numbered in the order in which they are first seen
     trees.c     decision trees for many lines (select/trees.py)
     take.c      how many lines fit, and how far strength reaches (select/take.py)
-    features.c  how often values recur, what stands around a line, orders by strength (select/features.py, arrays.py)
+    features.c  how often values recur, and what stands around a line (select/arrays.py, features.py)
     distinct.c  lines that say the same but for digits (select/lines.py)
     shapes.c    what distinct lines look like and what they cost (select/shapes.py)
     matches.c   matches marked line by line (select/classes.py)
     spread.c    classes of distinct messages, told of each line (select/distinct.py)
-    order.c     equal values brought together (select/arrays.py)
+    order.c     equal values brought together, and numbers sorted (select/arrays.py)
     families.c  lines without what tells them apart (select/families.py)
 """
 

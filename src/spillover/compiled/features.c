@@ -1,5 +1,5 @@
-/* What features of lines are made of: how often values recur, what stands around a line, and orders by strength: the twins of
-   _counts, _means, _shares, _stretches and parents in select/features.py, and of sort_down in select/arrays.py. */
+/* What features of lines are made of: how often values recur, and what stands around a line: the twins of count_alike in
+   select/arrays.py, and of _means, _shares, _stretches and parents in select/features.py. */
 #include "loops.h"
 
 /* Values that are alike, by a table of places: each has the line that came first with its value, or -1. */
@@ -75,62 +75,6 @@ PyObject *count_alike(PyObject *self, PyObject *const *args, Py_ssize_t count) {
 done:
     PyMem_Free(places.first);
     release(arrays, 3);
-    return result;
-}
-
-/* sort_down(values, order): the places of the values, the largest first, earlier ones before equal ones behind them. */
-PyObject *sort_down(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-    (void)self;
-    if (!has_arguments("sort_down", count, 2))
-        return NULL;
-    static const int items[] = {8, -(int)sizeof(intptr_t)};
-    Array arrays[2];
-    if (take_arrays(args, arrays, items, 2) < 0)
-        return NULL;
-    PyObject *result = NULL;
-    Py_ssize_t lines = arrays[0].count;
-    uint64_t *keys = NULL;
-    if (arrays[1].count != lines) {
-        PyErr_SetString(PyExc_ValueError, "values and order must be of the same lines");
-        goto done;
-    }
-    keys = PyMem_Malloc((size_t)(lines + 1) * (8 + sizeof(intptr_t)));
-    if (!keys) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    const double *values = arrays[0].at;
-    intptr_t *order = arrays[1].at, *other = (intptr_t *)(keys + lines);
-    static const int digits = 8;
-    size_t counts[8][256];
-    memset(counts, 0, sizeof counts);
-    for (Py_ssize_t i = 0; i < lines; i++) {
-        double value = 0.0 - values[i]; /* so that there is one zero only */
-        uint64_t key;
-        memcpy(&key, &value, 8);
-        key = value != value ? UINT64_MAX : key >> 63 ? ~key : key | (uint64_t)1 << 63;
-        keys[i] = key;
-        order[i] = i;
-        for (int digit = 0; digit < digits; digit++)
-            counts[digit][key >> 8 * digit & 0xFF]++;
-    }
-    for (int digit = 0; digit < digits; digit++) {
-        if (lines && counts[digit][keys[0] >> 8 * digit & 0xFF] == (size_t)lines)
-            continue; /* all have the same */
-        size_t before = 0;
-        for (int i = 0; i < 256; i++) {
-            size_t here = counts[digit][i];
-            counts[digit][i] = before;
-            before += here;
-        }
-        for (Py_ssize_t i = 0; i < lines; i++)
-            other[counts[digit][keys[order[i]] >> 8 * digit & 0xFF]++] = order[i];
-        memcpy(order, other, (size_t)lines * sizeof(intptr_t));
-    }
-    result = Py_NewRef(Py_None);
-done:
-    PyMem_Free(keys);
-    release(arrays, 2);
     return result;
 }
 

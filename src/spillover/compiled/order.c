@@ -1,4 +1,4 @@
-/* Equal values brought together: the twins of group and number_alike in select/arrays.py.
+/* Equal values brought together, and numbers sorted: the twins of group, number_alike and sort_down in select/arrays.py.
 
    Values are sorted by their bytes, the lowest first, and bytes in which they do not differ are left out: small numbers take
    two passes. */
@@ -168,5 +168,48 @@ PyObject *number_values(PyObject *self, PyObject *const *args, Py_ssize_t count)
     PyBuffer_Release(&values.buffer);
 done:
     PyBuffer_Release(&numbers);
+    return result;
+}
+
+/* sort_down(values, order): the places of the values, the largest first, earlier ones before equal ones behind them.
+
+   values     float64[count]
+   order      intp[count], written */
+PyObject *sort_down(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    (void)self;
+    if (!has_arguments("sort_down", count, 2))
+        return NULL;
+    static const int kinds[] = {8, -(int)sizeof(intptr_t)};
+    Array arrays[2];
+    if (take_arrays(args, arrays, kinds, 2) < 0)
+        return NULL;
+    Py_ssize_t size = arrays[0].count;
+    const double *values = arrays[0].at;
+    intptr_t *order = arrays[1].at;
+    PyObject *result = NULL;
+    Item *memory = NULL;
+    if (arrays[1].count != size) {
+        PyErr_SetString(PyExc_ValueError, "there must be a place for each value");
+        goto done;
+    }
+    memory = PyMem_Malloc(2 * sizeof(Item) * (size_t)(size ? size : 1));
+    if (!memory) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < size; i++) {
+        double value = 0.0 - values[i]; /* so that there is one zero only */
+        uint64_t key;
+        memcpy(&key, &value, 8);
+        /* As whole numbers, what is above 0 is in order, and what is below it in the order turned around. */
+        memory[i] = (Item){value != value ? UINT64_MAX : key >> 63 ? ~key : key | (uint64_t)1 << 63, i};
+    }
+    const Item *items = sort_items(memory, memory + size, size);
+    for (Py_ssize_t i = 0; i < size; i++)
+        order[i] = items[i].place;
+    result = Py_NewRef(Py_None);
+done:
+    PyMem_Free(memory);
+    release(arrays, 2);
     return result;
 }
