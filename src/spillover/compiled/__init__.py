@@ -3,9 +3,11 @@
 Each loop stands in for steps of numpy or Python that remain beside it and give the same result, bit for bit: tests/compiled
 compares them. So nothing depends on this, and whoever changes one side changes the other.
 
-    loops.h     what all of them share: arrays taken from Python, and checked
-    trees.c     decision trees for many lines (select/trees.py)
-    take.c      how many lines fit (select/choose.py)
+    loops.h         what all of them share: arrays taken from Python, and checked
+    beginnings.c    how lines begin (select/beginnings.py)
+    words.c         which words each cell has (select/words.py); filter.h finds where one may begin
+    trees.c         decision trees for many lines (select/trees.py)
+    take.c          how many lines fit (select/choose.py)
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 #: "0" turns the loops off, to compare or to rule them out.
 VARIABLE = "SPILLOVER_COMPILED"
 #: What a library must say of itself: one that was built for other code is as good as none.
-VERSION = 1
+VERSION = 2
 _found: list[Any] = []  # the library, or None, once it was looked for
 
 

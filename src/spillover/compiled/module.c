@@ -2,7 +2,10 @@
 #include "loops.h"
 
 static PyMethodDef functions[] = {
+    {"add_beginnings", (PyCFunction)(void (*)(void))add_beginnings, METH_FASTCALL, "Count how lines begin."},
     {"add_trees", (PyCFunction)(void (*)(void))add_trees, METH_FASTCALL, "Add what decision trees say of each line."},
+    {"mark_words", (PyCFunction)(void (*)(void))mark_words, METH_FASTCALL, "Mark which words each cell has."},
+    {"table_of_words", (PyCFunction)(void (*)(void))table_of_words, METH_FASTCALL, "Return what mark_words takes."},
     {NULL, NULL, 0, NULL},
 };
 
