@@ -1,8 +1,8 @@
 /* How lines begin, counted by a hash: the twin of Beginnings.add in select/beginnings.py, in one pass. */
 #include "loops.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 #include <arm_neon.h>
 #endif
@@ -17,7 +17,7 @@
 /* Return which of the next 64 bytes are newlines, as bits. */
 static inline uint64_t find_newlines(const uint8_t *text) {
     uint64_t found = 0;
-#if defined(__SSE2__)
+#if defined(__x86_64__) && defined(__GNUC__)
     const __m128i newline = _mm_set1_epi8('\n');
     for (int i = 0; i < 4; i++) {
         __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(text + 16 * i)), newline);
@@ -37,6 +37,15 @@ static inline uint64_t find_newlines(const uint8_t *text) {
 #endif
     return found;
 }
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static inline uint64_t find_newlines_by_avx2(const uint8_t *text) {
+    const __m256i newline = _mm256_set1_epi8('\n');
+    __m256i one = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)text), newline);
+    __m256i two = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(text + 32)), newline);
+    return (uint64_t)(uint32_t)_mm256_movemask_epi8(two) << 32 | (uint32_t)_mm256_movemask_epi8(one);
+}
+#endif
 
 /* Return the number of the lowest bit; of 0, any. */
 static inline size_t lowest_bit(uint64_t bits) {
@@ -62,6 +71,72 @@ static inline uint64_t without_digits(uint64_t word) {
 static inline uint64_t mix(uint64_t word) {
     word *= 0x9E3779B97F4A7C15u;
     return word ^ word >> 32;
+}
+
+/* A block, and what is known of beginnings. */
+typedef struct {
+    const uint8_t *data;
+    size_t size, skip;
+    uint64_t start;
+    uint64_t *counts, *first;
+    size_t places;
+} Block;
+
+/* Count the lines of a block. Compiled for each way to find newlines. */
+static inline __attribute__((always_inline)) Py_ssize_t count_lines(
+    const Block *block, Py_ssize_t most, uint64_t (*find)(const uint8_t *)) {
+    const uint8_t *data = block->data;
+    size_t size = block->size, skip = block->skip;
+    uint64_t *counts = block->counts, *first = block->first;
+    Py_ssize_t lines = 0;
+    /* A line that begins here or behind has too few bytes left in this block. */
+    size_t whole = size > HASHED + skip ? size - HASHED - skip : 0;
+    size_t starts[STARTS + STRETCH];
+    for (size_t at = 0; at + 1 < whole && lines < most;) {
+        size_t some = 0;
+        for (; at + 1 < whole && some < STARTS; at += STRETCH) {
+            uint8_t rest[STRETCH];
+            const uint8_t *text = data + at;
+            if (size - at < STRETCH)
+                text = memcpy(memset(rest, 0, STRETCH), text, size - at);
+            uint64_t newlines = find(text);
+            if (whole - 1 - at < STRETCH)
+                newlines &= ((uint64_t)1 << (whole - 1 - at)) - 1;
+            /* Two are noted even if there are fewer, so that the processor need not guess how many there are. */
+            for (int i = 0; i < 2; i++, newlines &= newlines - 1) {
+                starts[some] = at + lowest_bit(newlines) + 1;
+                some += newlines != 0;
+            }
+            for (; newlines; newlines &= newlines - 1)
+                starts[some++] = at + lowest_bit(newlines) + 1;
+        }
+        if ((Py_ssize_t)some > most - lines)
+            some = (size_t)(most - lines);
+        for (size_t i = 0; i < some; i++) {
+            const uint8_t *told = data + starts[i] + skip;
+            uint64_t hash = mix(without_digits(load_little(told))) ^ without_digits(load_little(told + 8));
+            size_t place = mix(hash) & (block->places - 1);
+            if (!counts[place]++)
+                first[place] = block->start + starts[i];
+        }
+        lines += (Py_ssize_t)some;
+    }
+    return lines;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2,bmi,bmi2"))) static Py_ssize_t count_by_avx2(const Block *block, Py_ssize_t most) {
+    return count_lines(block, most, find_newlines_by_avx2);
+}
+#endif
+
+static Py_ssize_t count_quickly(const Block *block, Py_ssize_t most) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+        return count_by_avx2(block, most);
+#endif
+    return count_lines(block, most, find_newlines);
 }
 
 /* add_beginnings(data, start, skip, most, counts, first) -> how many lines were counted
@@ -96,41 +171,9 @@ PyObject *add_beginnings(PyObject *self, PyObject *const *args, Py_ssize_t count
         release(arrays, 3);
         return NULL;
     }
-    const uint8_t *data = arrays[0].at;
-    uint64_t *counts = arrays[1].at, *first = arrays[2].at;
+    Block block = {arrays[0].at, size, (size_t)skip, (uint64_t)start, arrays[1].at, arrays[2].at, places};
     Py_BEGIN_ALLOW_THREADS;
-    /* A line that begins here or behind has too few bytes left in this block. */
-    size_t whole = size > HASHED + (size_t)skip ? size - HASHED - (size_t)skip : 0;
-    size_t starts[STARTS + STRETCH];
-    for (size_t at = 0; at + 1 < whole && lines < most;) {
-        size_t some = 0;
-        for (; at + 1 < whole && some < STARTS; at += STRETCH) {
-            uint8_t rest[STRETCH];
-            const uint8_t *text = data + at;
-            if (size - at < STRETCH)
-                text = memcpy(memset(rest, 0, STRETCH), text, size - at);
-            uint64_t newlines = find_newlines(text);
-            if (whole - 1 - at < STRETCH)
-                newlines &= ((uint64_t)1 << (whole - 1 - at)) - 1;
-            /* Two are noted even if there are fewer, so that the processor need not guess how many there are. */
-            for (int i = 0; i < 2; i++, newlines &= newlines - 1) {
-                starts[some] = at + lowest_bit(newlines) + 1;
-                some += newlines != 0;
-            }
-            for (; newlines; newlines &= newlines - 1)
-                starts[some++] = at + lowest_bit(newlines) + 1;
-        }
-        if ((Py_ssize_t)some > most - lines)
-            some = (size_t)(most - lines);
-        for (size_t i = 0; i < some; i++) {
-            const uint8_t *told = data + starts[i] + skip;
-            uint64_t hash = mix(without_digits(load_little(told))) ^ without_digits(load_little(told + 8));
-            size_t place = mix(hash) & (places - 1);
-            if (!counts[place]++)
-                first[place] = (uint64_t)start + starts[i];
-        }
-        lines += (Py_ssize_t)some;
-    }
+    lines = count_quickly(&block, most);
     Py_END_ALLOW_THREADS;
     release(arrays, 3);
     return PyLong_FromSsize_t(lines);
