@@ -4,6 +4,7 @@ Each loop stands in for steps of numpy or Python that remain beside it and give 
 compares them. So nothing depends on this, and whoever changes one side changes the other.
 
     loops.h         what all of them share: arrays taken from Python, and checked
+    tally.c         newlines and characters (intake/meter.py)
     beginnings.c    how lines begin (select/beginnings.py)
     words.c         which words each cell has (select/words.py); filter.h finds where one may begin
     trees.c         decision trees for many lines (select/trees.py)

@@ -58,6 +58,7 @@ static inline int has_arguments(const char *name, Py_ssize_t given, Py_ssize_t w
 PyObject *add_beginnings(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *add_trees(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *mark_words(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *tally(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *table_of_words(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 #endif

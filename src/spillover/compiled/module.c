@@ -6,6 +6,7 @@ static PyMethodDef functions[] = {
     {"add_trees", (PyCFunction)(void (*)(void))add_trees, METH_FASTCALL, "Add what decision trees say of each line."},
     {"mark_words", (PyCFunction)(void (*)(void))mark_words, METH_FASTCALL, "Mark which words each cell has."},
     {"table_of_words", (PyCFunction)(void (*)(void))table_of_words, METH_FASTCALL, "Return what mark_words takes."},
+    {"tally", (PyCFunction)(void (*)(void))tally, METH_FASTCALL, "Count newlines and characters."},
     {NULL, NULL, 0, NULL},
 };
 
