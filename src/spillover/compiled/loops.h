@@ -61,5 +61,6 @@ typedef PyObject *Loop(PyObject *self, PyObject *const *args, Py_ssize_t count);
 Loop add_trees, take, price, grow, count_alike, sort_down, mean_around, share_around, stretches, find_parents;
 Loop mark_matches, group_values, number_values, split_lines, shape_lines, cost_lines, strip_names,
     spread_classes;
+Loop tally, add_beginnings, table_of_words, mark_words;
 
 #endif

@@ -22,6 +22,10 @@ static PyMethodDef functions[] = {
     LOOP(cost_lines, "Estimate the tokens of each line."),
     LOOP(spread_classes, "Tell the classes of messages of each line."),
     LOOP(strip_names, "Leave out names that tell lines apart."),
+    LOOP(tally, "Count newlines and characters."),
+    LOOP(add_beginnings, "Count how lines begin."),
+    LOOP(table_of_words, "Return what mark_words takes."),
+    LOOP(mark_words, "Mark which words each cell has."),
     {NULL, NULL, 0, NULL},
 };
 

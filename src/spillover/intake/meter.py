@@ -71,13 +71,25 @@ class Meter:
         while at < len(view):
             step = min(len(view) - at, BLOCK - self.bytes % BLOCK)
             part = view[at : at + step]
-            self.chars += stringzilla.utf8_count(part)
-            self.newlines += _count_newlines(part)
+            newlines, chars = _count(part)
+            self.newlines += newlines
+            self.chars += chars
             self.bytes += step
             at += step
             if self.bytes % BLOCK == 0 and indexing:  # past the cap nobody looks lines up, and memory stays bounded
                 self._before.append(self.newlines)
         self.last = bytes(view[-1:])
+
+
+def _count(view: memoryview) -> tuple[int, int]:
+    """Return how many newlines and characters there are."""
+    if len(view) == BLOCK:  # most outputs are smaller, and need not load what makes large ones quicker
+        from spillover.compiled import loops
+
+        if compiled := loops():
+            newlines, chars = compiled.tally(view)
+            return newlines, chars
+    return _count_newlines(view), stringzilla.utf8_count(view)
 
 
 def _count_newlines(view: memoryview) -> int:
