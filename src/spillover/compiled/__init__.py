@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: "0" turns the loops off, to compare or to rule them out.
 VARIABLE = "SPILLOVER_COMPILED"
 #: What a library must say of itself: one that was built for other code is as good as none.
-VERSION = 3
+VERSION = 4
 _found: list[Any] = []  # the library, or None, once it was looked for
 
 

@@ -6,6 +6,10 @@ import stringzilla
 
 from spillover.base.data import dataclass
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 #: Small enough that looking into one costs microseconds, large enough that a record stays small (16 entries a MiB).
 BLOCK = 1 << 16
 #: Makes 1 of every newline and 0 of every other byte, which can be added up.
@@ -70,26 +74,30 @@ class Meter:
         at = 0
         while at < len(view):
             step = min(len(view) - at, BLOCK - self.bytes % BLOCK)
-            part = view[at : at + step]
-            newlines, chars = _count(part)
-            self.newlines += newlines
+            if step == BLOCK:  # all whole blocks that are here, at once
+                step = (len(view) - at) // BLOCK * BLOCK
+            newlines, chars = _count(view[at : at + step])
             self.chars += chars
             self.bytes += step
             at += step
-            if self.bytes % BLOCK == 0 and indexing:  # past the cap nobody looks lines up, and memory stays bounded
-                self._before.append(self.newlines)
+            whole = self.bytes % BLOCK == 0
+            for each in newlines:
+                self.newlines += each
+                if whole and indexing:  # past the cap nobody looks lines up, and memory stays bounded
+                    self._before.append(self.newlines)
         self.last = bytes(view[-1:])
 
 
-def _count(view: memoryview) -> tuple[int, int]:
-    """Return how many newlines and characters there are."""
-    if len(view) == BLOCK:  # most outputs are smaller, and need not load what makes large ones quicker
+def _count(view: memoryview) -> tuple[Sequence[int], int]:
+    """Return how many newlines each block has, and how many characters there are."""
+    if len(view) >= BLOCK:  # most outputs are smaller, and need not load what makes large ones quicker
         from spillover.compiled import loops
 
         if compiled := loops():
-            newlines, chars = compiled.tally(view)
-            return newlines, chars
-    return _count_newlines(view), stringzilla.utf8_count(view)
+            counts: tuple[list[int], int] = compiled.tally(view, BLOCK)
+            return counts
+    blocks = [view[at : at + BLOCK] for at in range(0, len(view), BLOCK)]
+    return [*map(_count_newlines, blocks)], stringzilla.utf8_count(view)
 
 
 def _count_newlines(view: memoryview) -> int:
