@@ -65,7 +65,7 @@ test-latest: $(TESTED) ## the newest and the oldest of every framework that ther
 	$(BIN)/python -m scripts.latest $(FLAGS)
 
 clean: ## remove what these tasks made, .venv included
-	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/out build dist
+	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/out build dist src/spillover/compiled/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Installed again when pyproject.toml or the loops in C change; `make clean` comes first when the clone was moved or Python changed.

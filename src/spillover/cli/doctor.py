@@ -213,12 +213,13 @@ def _what_is_wrong_with(name: str) -> str | None:
 
 def _loops() -> Check:
     """Say whether the loops in C are there. Nothing depends on them but time."""
-    if compiled.loops():
+    why = compiled.why_not()
+    if why is None:
         said = "yes"
-    elif os.environ.get(compiled.VARIABLE) == "0":
-        said = f"no, as {compiled.VARIABLE}=0 says: clips are the same, but take longer"
+    elif why:
+        said = f"no ({one_line(why, 200)}); clips are the same, but logs take longer"
     else:
-        said = "no: clips are the same, but take longer; install a C compiler, then spillover again"
+        said = "no; clips are the same, but logs take longer. To compile them, install a C compiler and Python's headers, then spillover again"
     return Check("compiled", ok=True, said=said)
 
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 #: "0" turns the loops off, to compare or to rule them out.
 VARIABLE = "SPILLOVER_COMPILED"
-#: What a library must say of itself: one that was built for other code is as good as none.
-VERSION = 4
+NAME = "_loops.abi3.so"
 _found: list[Any] = []  # the library, or None, once it was looked for
+_missing: list[str] = []  # why there is none, "" where it was not built
 
 
 def loops() -> Any:
@@ -41,13 +41,59 @@ def loops() -> Any:
     return _found[0]
 
 
+def why_not() -> str | None:
+    """Return why the loops are not used: "" if they were not built, None if they are used."""
+    return None if loops() else _missing[0] if _missing else ""
+
+
 def _load() -> Any:
     if os.environ.get(VARIABLE) == "0":
+        _missing.append(f"{VARIABLE}=0")
         return None
+    folder = os.path.dirname(os.path.abspath(__file__))
+    if not os.path.lexists(os.path.join(folder, NAME)):
+        return None
+    try:
+        library = _import(os.path.join(folder, NAME))
+    except (ImportError, OSError) as error:
+        _missing.append(str(error))
+        return None
+    sources = fingerprint(folder)
+    if sources and getattr(library, "SOURCES", "") != sources:  # a wheel has no sources to compare with
+        _missing.append("it was built from other sources; in a clone, run `python hatch_build.py`")
+        return None
+    return library
+
+
+def _import(path: str) -> Any:
     from importlib import import_module
 
-    try:
-        library = import_module("._loops", __name__)
-    except ImportError:
-        return None
-    return library if library.VERSION == VERSION else None
+    if not _is_whole(path):
+        raise ImportError(f"{NAME} is cut off")
+    return import_module("._loops", __name__)
+
+
+def fingerprint(folder: str | os.PathLike[str]) -> str:
+    """Return a hash of the C files in a folder; "" if it has none."""
+    import hashlib
+
+    names = sorted(name for name in os.listdir(folder) if name.endswith((".c", ".h")))
+    whole = hashlib.sha256()
+    for name in names:
+        with open(os.path.join(folder, name), "rb") as file:
+            data = file.read()
+        whole.update(b"%s %d\n%s" % (name.encode(), len(data), data))
+    return whole.hexdigest()[:16] if names else ""
+
+
+def _is_whole(path: str) -> bool:
+    """Return whether an ELF file is as long as it says: half of one would not fail to load, but end the process."""
+    with open(path, "rb") as file:
+        head = file.read(64)
+        size = os.fstat(file.fileno()).st_size
+    if head[:6] != b"\x7fELF\2\1":  # 64 bits, little-endian; others are left to the loader
+        return True
+    sections = int.from_bytes(head[40:48], "little")
+    return len(head) == 64 and size >= sections + int.from_bytes(head[58:60], "little") * int.from_bytes(
+        head[60:62], "little"
+    )

@@ -30,7 +30,7 @@ static PyMethodDef functions[] = {
 };
 
 static int fill(PyObject *module) {
-    return PyModule_AddIntConstant(module, "VERSION", LOOPS_VERSION);
+    return PyModule_AddStringConstant(module, "SOURCES", SOURCES); /* a hash of these files, from hatch_build.py */
 }
 
 static PyModuleDef_Slot slots[] = {

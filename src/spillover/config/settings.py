@@ -13,7 +13,6 @@ from spillover import profiles
 from spillover.base.data import dataclass, replace
 from spillover.base.folders import user_folder
 from spillover.choices import Choices
-from spillover.compiled import VARIABLE as COMPILED
 from spillover.config.files import NAMED, files_for, users_file
 from spillover.config.place import CONTEXT_TOKENS, DEADLINE_SECONDS, open_store
 from spillover.config.values import (
@@ -51,7 +50,7 @@ PREFIX = "SPILLOVER_"
 VARIABLES = {PREFIX + key.upper().replace(".", "_"): key for key in KEYS}
 TEXTS = ("profile", "scope")  # used as they are, and empty where nobody says
 #: Ours too, but no settings.
-OTHERS = (NAMED, CONTEXT_TOKENS, "SPILLOVER_DEBUG", COMPILED)
+OTHERS = (NAMED, CONTEXT_TOKENS, "SPILLOVER_DEBUG", "SPILLOVER_COMPILED", "SPILLOVER_BUILD")
 
 
 @dataclass(frozen=True, slots=True)
