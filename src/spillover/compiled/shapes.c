@@ -1,7 +1,7 @@
-/* What distinct lines look like and what they cost: the twins of _shapes, _prefixes and _costs in select/lines.py. */
+/* What distinct lines look like and what they cost: the twins of shapes and costs in select/shapes.py. */
 #include "loops.h"
 
-/* As in select/lines.py. */
+/* As in select/shapes.py. */
 #define SALT 0x9E3779B97F4A7C15u
 #define MIX 0xBF58476D1CE4E5B9u
 #define POWER 0x100000001B3u

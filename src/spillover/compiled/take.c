@@ -1,5 +1,5 @@
-/* How many lines fit, what lines cost with their markers, and how far strength reaches: the twins of _take, price and _grow
-   in select/choose.py. All sums are added up in the order of numpy, so that they are the same to the last bit. */
+/* How many lines fit, what lines cost with their markers, and how far strength reaches: the twins of take, price and grow
+   in select/take.py. All sums are added up in the order of numpy, so that they are the same to the last bit. */
 #include "loops.h"
 
 /* What a gap costs, up to which cost one is filled, how far sums may be off, and how often a number is guessed. */

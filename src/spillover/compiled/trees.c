@@ -8,7 +8,7 @@
 #define STRETCH 256
 #define LEAVES 256
 
-/* add_trees(total, features, wanted, rules, values)
+/* add_trees(total, features, rules, right, values)
 
    total      float64[lines], added to
    features   a tuple of (column, bounds): float32[lines] or bool[lines], float32[any number]
