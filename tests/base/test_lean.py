@@ -104,3 +104,40 @@ def test_importlib_is_left_to_whoever_imports_it():
     program += "assert late.rgb_to_hsv(0, 0, 0) == (0, 0, 0) and np.diff([1, 3]).tolist() == [2]\n"
     program += "import colorsys; assert colorsys is not late and type(np).__name__ == '_Unfinished'"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+HYPERSCAN = "import sys\nfrom spillover.base import lean\n"
+
+
+def test_hyperscan_is_loaded_without_typing_and_finds_what_it_finds():
+    program = """
+lean.load_hyperscan()
+assert "typing" not in sys.modules
+import hyperscan
+database = hyperscan.Database()
+database.compile(expressions=[b"b+"], ids=[0], flags=[hyperscan.HS_FLAG_SOM_LEFTMOST])
+found = []
+database.scan(b"abc", match_event_handler=lambda *match: found.append(match[1:3]))
+import typing
+assert typing.NamedTuple.__module__ == "typing" and hyperscan.typing.Any is typing.Any
+print(found)
+"""
+    ran = subprocess.run([sys.executable, "-c", HYPERSCAN + program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[(1, 2)]\n"
+
+
+def test_a_hyperscan_that_wants_more_of_typing_is_left_to_whoever_imports_it(tmp_path):
+    package = tmp_path / "hyperscan"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import typing\nclass A(typing.NamedTuple):\n    a: int = 1\nassert A(2).a == 2\n"
+    )
+    program = f"""
+sys.path.insert(0, {str(tmp_path)!r})
+lean.load_hyperscan()
+assert "hyperscan" not in sys.modules
+import hyperscan
+print(hyperscan.A())
+"""
+    ran = subprocess.run([sys.executable, "-c", HYPERSCAN + program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "A(a=1)\n"
