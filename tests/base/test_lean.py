@@ -22,7 +22,7 @@ def test_the_core_and_what_we_use_beside_it_load_nothing_else():
 assert np.diff(np.flatnonzero([1, 0, 1, 1]), prepend=-1, append=9).tolist() == [1, 2, 1, 6]
 assert np.interp([1.5], [1, 2], [3, 4]).tolist() == [3.5]
 assert np.isin([1, 2], [2]).tolist() == [False, True]
-print(*({"numpy.linalg", "numpy.ma", "inspect", "ast", "pickle", "ctypes"} & set(sys.modules)), type(np).__name__)
+print(*({"numpy.linalg", "numpy.ma", "inspect", "ast", "pickle", "ctypes", "datetime"} & set(sys.modules)), type(np).__name__)
 """
     ) == ["_Unfinished"]
 
@@ -54,6 +54,8 @@ print(len(given) > 300, *(name for name, value in given.items() if getattr(np, n
         "import pickle; assert pickle.loads(pickle.dumps(np.arange(3))).tolist() == [0, 1, 2]",
         "import inspect; assert list(inspect.signature(lambda a: a).parameters) == ['a']",
         "assert np.zeros(3).ctypes.shape[0] == 3",
+        "import datetime; assert np.datetime64('2026-01-02').item() == datetime.date(2026, 1, 2)",
+        "from datetime import datetime as d; assert np.array([d(2026, 1, 2)], 'M8[D]').astype(str).tolist() == ['2026-01-02']",
         "assert np.dtype('i4,f8').names == ('f0', 'f1')",
         "from numpy import *; assert tile([1], 2).tolist() == [1, 1]",
         "assert not hasattr(np, 'no_such_name')",

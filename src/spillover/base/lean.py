@@ -46,7 +46,10 @@ _UNKNOWN = object()
 def load() -> None:
     """Import numpy with its core alone."""
     stand_ins: dict[str, ModuleType] = {name: ModuleType(name) for name in FOR_READERS}
-    stand_ins |= {name: _Later(name) for name in LATER} | {"inspect": _Inspect("inspect")}
+    stand_ins |= {name: _Later(name) for name in LATER} | {
+        "inspect": _Inspect("inspect"),
+        "datetime": _Datetime("datetime"),
+    }
     _import_with(stand_ins, lambda: _import_unfinished(NUMPY))
 
 
@@ -207,6 +210,16 @@ class _Inspect(_Later):
 
     def cleandoc(self, doc: str) -> str:
         return doc if _asked_by(NUMPY) else str(self.__getattr__("cleandoc")(doc))
+
+
+class _Datetime(_Later):
+    """`datetime`, of which numpy wants what it has from `_datetime`; before Python 3.12 it defines all of that once more."""
+
+    @property
+    def datetime_CAPI(self) -> Any:  # noqa: N802  its name
+        from _datetime import datetime_CAPI  # type: ignore[import-not-found]
+
+        return datetime_CAPI
 
 
 class _Typing(_Later):
