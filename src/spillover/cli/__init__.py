@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-#: So many new objects, and not 700, before those are looked for that hold each other: most commands never make so many.
-GARBAGE = 20_000
+#: So many new objects, and not 700, before those are looked for that hold each other: to clip a log makes 25,000.
+GARBAGE = 50_000
 
 
 def main(argv: list[str] | None = None) -> int:
