@@ -195,7 +195,7 @@ def test_two_hundred_processes_at_once_all_find_the_same_though_half_are_killed(
 
 
 def test_clips_are_the_same_whatever_is_in_the_cache(folder, tmp_path):
-    """By way of the command line: nothing, a table, half a table, and a folder that others can write to."""
+    """By way of the command line: nothing, whole files, half of one, and a folder that others can write to."""
     given = b"".join(b"%d step %s\n" % (n, b"error: no such file" if n == 1_400 else b"ok") for n in range(2_000))
     spill = [sys.executable, "-c", "import sys; from spillover.cli import main; sys.exit(main())", "--tokens", "300"]
 
@@ -205,11 +205,13 @@ def test_clips_are_the_same_whatever_is_in_the_cache(folder, tmp_path):
 
     first = clip()
     assert b"error: no such file" in first
-    (name,) = os.listdir(folder)
-    whole = (folder / name).read_bytes()
-    for other in (whole, whole[: len(whole) // 2]):
-        (folder / name).write_bytes(other)
-        assert clip() == first
-        assert (folder / name).read_bytes() == whole
+    names = sorted(os.listdir(folder))
+    assert [name.partition("-")[0] for name in names] == ["patterns", "trees"]
+    for name in names:
+        whole = (folder / name).read_bytes()
+        for other in (whole, whole[: len(whole) // 2]):
+            (folder / name).write_bytes(other)
+            assert clip() == first
+            assert (folder / name).read_bytes() == whole
     folder.chmod(0o777)
     assert clip() == first

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from spillover import Limits, MemoryStore, Size
-from spillover.base.data import dataclass, field, replace
+from spillover.base.data import FEW, dataclass, field, replace
 from spillover.clipper import Clipper
 
 
@@ -61,6 +61,43 @@ def test_wrong_arguments_are_a_type_error(args, kwargs):
     for kind in (Point, Standard):
         with pytest.raises(TypeError):
             kind(*args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((1,), {}),
+        ((1, 5), {"tags": ["a"]}),
+        ((), {"y": 3, "x": 1}),
+        ((), {}),
+        ((1, 2, [], 4), {}),
+        ((1,), {"x": 1}),
+        ((-1,), {}),
+    ],
+)
+@pytest.mark.parametrize("kw_only", [False, True])
+def test_the_first_objects_are_made_as_all_others_are(args, kwargs, kw_only):
+    @dataclass(frozen=True, slots=True, kw_only=kw_only)
+    class New(Point):
+        name: str = "?"
+        length: int = field(init=False)
+
+        def __post_init__(self):
+            Point.__post_init__(self)
+            object.__setattr__(self, "length", len(self.name))
+
+    at_first = New.__init__
+
+    def attempt():
+        try:
+            made = New(*args, **kwargs)
+        except (TypeError, ValueError) as error:
+            return type(error), str(error)
+        return made.x, made.y, made.tags, made.name, made.length
+
+    first, *others = [attempt() for _ in range(FEW + 2)]
+    assert New.__init__ is not at_first
+    assert all(other == first for other in others)
 
 
 def test_every_object_gets_a_default_of_its_own():

@@ -22,7 +22,7 @@ def test_the_core_and_what_we_use_beside_it_load_nothing_else():
 assert np.diff(np.flatnonzero([1, 0, 1, 1]), prepend=-1, append=9).tolist() == [1, 2, 1, 6]
 assert np.interp([1.5], [1, 2], [3, 4]).tolist() == [3.5]
 assert np.isin([1, 2], [2]).tolist() == [False, True]
-print(*({"numpy.linalg", "numpy.ma", "inspect", "ast", "pickle", "ctypes"} & set(sys.modules)), type(np).__name__)
+print(*({"numpy.linalg", "numpy.ma", "inspect", "ast", "pickle", "ctypes", "datetime"} & set(sys.modules)), type(np).__name__)
 """
     ) == ["_Unfinished"]
 
@@ -54,6 +54,8 @@ print(len(given) > 300, *(name for name, value in given.items() if getattr(np, n
         "import pickle; assert pickle.loads(pickle.dumps(np.arange(3))).tolist() == [0, 1, 2]",
         "import inspect; assert list(inspect.signature(lambda a: a).parameters) == ['a']",
         "assert np.zeros(3).ctypes.shape[0] == 3",
+        "import datetime; assert np.datetime64('2026-01-02').item() == datetime.date(2026, 1, 2)",
+        "from datetime import datetime as d; assert np.array([d(2026, 1, 2)], 'M8[D]').astype(str).tolist() == ['2026-01-02']",
         "assert np.dtype('i4,f8').names == ('f0', 'f1')",
         "from numpy import *; assert tile([1], 2).tolist() == [1, 1]",
         "assert not hasattr(np, 'no_such_name')",
@@ -104,3 +106,40 @@ def test_importlib_is_left_to_whoever_imports_it():
     program += "assert late.rgb_to_hsv(0, 0, 0) == (0, 0, 0) and np.diff([1, 3]).tolist() == [2]\n"
     program += "import colorsys; assert colorsys is not late and type(np).__name__ == '_Unfinished'"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+HYPERSCAN = "import sys\nfrom spillover.base import lean\n"
+
+
+def test_hyperscan_is_loaded_without_typing_and_finds_what_it_finds():
+    program = """
+lean.load_hyperscan()
+assert "typing" not in sys.modules
+import hyperscan
+database = hyperscan.Database()
+database.compile(expressions=[b"b+"], ids=[0], flags=[hyperscan.HS_FLAG_SOM_LEFTMOST])
+found = []
+database.scan(b"abc", match_event_handler=lambda *match: found.append(match[1:3]))
+import typing
+assert typing.NamedTuple.__module__ == "typing" and hyperscan.typing.Any is typing.Any
+print(found)
+"""
+    ran = subprocess.run([sys.executable, "-c", HYPERSCAN + program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[(1, 2)]\n"
+
+
+def test_a_hyperscan_that_wants_more_of_typing_is_left_to_whoever_imports_it(tmp_path):
+    package = tmp_path / "hyperscan"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import typing\nclass A(typing.NamedTuple):\n    a: int = 1\nassert A(2).a == 2\n"
+    )
+    program = f"""
+sys.path.insert(0, {str(tmp_path)!r})
+lean.load_hyperscan()
+assert "hyperscan" not in sys.modules
+import hyperscan
+print(hyperscan.A())
+"""
+    ran = subprocess.run([sys.executable, "-c", HYPERSCAN + program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "A(a=1)\n"

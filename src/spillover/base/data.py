@@ -1,7 +1,7 @@
 """Frozen, slotted dataclasses that cost next to nothing to define.
 
 `dataclasses` takes 19 ms to import and most of a millisecond for each class, and every tool call pays for the start of
-`spill`. This is the part of it that we use, made lazily: a constructor is compiled when the first object is made, and
+`spill`. This is the part of it that we use, made lazily: a constructor is compiled once a class has made a few objects, and
 the standard library's own `replace`, `fields` and `asdict` work on these classes as on any others. Checkers see the real thing.
 """
 
@@ -16,6 +16,8 @@ else:
     from _operator import attrgetter  # `operator` would load more, and not know more
 
     MISSING = object()
+    #: To compile a constructor takes as long as to make so many objects without; most classes make one or two in a call.
+    FEW = 16
 
     class _Field:
         """How one field is made and used."""
@@ -30,6 +32,8 @@ else:
     field = _Field
     #: For each class, what gets the values it is compared by.
     _getters = {}
+    #: How many objects each class has made without a compiled constructor.
+    _counts = {}
 
     def dataclass(*, frozen=True, slots=True, kw_only=False, order=False):
         """A class whose annotations are its fields; always frozen and slotted."""
@@ -68,10 +72,36 @@ else:
         return type(obj)(**changes)
 
     def _first_init(self, *args, **kwargs):
-        """Compile the constructor of this class, then be it."""
+        """Make one of the first objects of a class; then, or where the arguments do not fit, compile its constructor."""
         cls = type(self)
-        cls.__init__ = _compiled(cls)
-        cls.__init__(self, *args, **kwargs)
+        made = _counts[cls] = _counts.get(cls, 0) + 1
+        if made > FEW or not _set_fields(self, args, kwargs):
+            cls.__init__ = _compiled(cls)
+            cls.__init__(self, *args, **kwargs)
+
+    def _set_fields(self, args, kwargs):
+        """Do what a compiled constructor does, slowly; return False for arguments that it would not take."""
+        fields_ = [one for one in type(self).__spillover_fields__.values() if one.init]
+        names = [one.name for one in fields_ if not one.kw_only]
+        given = dict(zip(names, args, strict=False))
+        if len(args) > len(names) or given.keys() & kwargs.keys():
+            return False
+        given |= kwargs
+        for one in fields_:
+            if one.name in given:
+                value = given.pop(one.name)
+            elif one.default is not MISSING:
+                value = one.default
+            elif one.factory is not MISSING:
+                value = one.factory()
+            else:
+                return False
+            object.__setattr__(self, one.name, value)
+        if given:
+            return False
+        if hasattr(self, "__post_init__"):
+            self.__post_init__()
+        return True
 
     def _compiled(cls):
         fields_ = [one for one in cls.__spillover_fields__.values() if one.init]

@@ -3,15 +3,18 @@
 Python imports it as usual, but its `__init__` does not run at first. The names of its core are there, and what we use of the rest
 is looked up where numpy keeps it. The first name that is not found runs the `__init__` after all, in the same module, and so
 does anything that goes wrong: then numpy is what it always is, some milliseconds later.
+Hyperscan is imported as usual, but for `typing`.
 """
 
 from __future__ import annotations
 
 import sys
-from threading import Lock, RLock
+from _thread import RLock, allocate_lock  # `threading` costs a millisecond
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
@@ -19,6 +22,7 @@ else:
     ModuleType = type(sys)
 
 NUMPY, CORE, PARTS = "numpy", "numpy._core", "numpy.lib"
+HYPERSCAN = "hyperscan"
 #: Where numpy keeps the few functions we use that are not in its core; loaded without running their package's `__init__`.
 HOMES = tuple(
     f"{PARTS}.{name}"
@@ -34,7 +38,7 @@ FOR_READERS = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
 LATER = ("ast", "ctypes", "pickle")
 
 _lock = RLock()  # one thread at a time looks names up; a thread that runs an `__init__` looks up more of them
-_taking = Lock()  # nothing is imported while it is held
+_taking = allocate_lock()  # nothing is imported while it is held
 _running: set[str] = set()
 _UNKNOWN = object()
 
@@ -42,11 +46,26 @@ _UNKNOWN = object()
 def load() -> None:
     """Import numpy with its core alone."""
     stand_ins: dict[str, ModuleType] = {name: ModuleType(name) for name in FOR_READERS}
-    stand_ins |= {name: _Later(name) for name in LATER} | {"inspect": _Inspect("inspect")}
+    stand_ins |= {name: _Later(name) for name in LATER} | {
+        "inspect": _Inspect("inspect"),
+        "datetime": _Datetime("datetime"),
+    }
+    _import_with(stand_ins, lambda: _import_unfinished(NUMPY))
+
+
+def load_hyperscan() -> None:
+    """Import Hyperscan without `typing`, which takes longer than the rest of it. Where that fails, nothing is imported."""
+    if HYPERSCAN not in sys.modules:
+        with suppress(Exception):  # another Hyperscan than those we know, or none; whoever imports it next is told
+            _import_with({"typing": _Typing("typing")}, lambda: __import__(HYPERSCAN))
+
+
+def _import_with(stand_ins: Mapping[str, ModuleType], import_: Callable[[], object]) -> None:
+    """Import something while other modules stand in for some that it imports."""
     for name, module in stand_ins.items():
         sys.modules.setdefault(name, module)  # in one step: another thread may be importing it
     try:
-        _import_unfinished(NUMPY)
+        import_()
     finally:
         for module in stand_ins.values():
             if isinstance(module, _Later):
@@ -187,11 +206,29 @@ class _Inspect(_Later):
     """`inspect`, of which numpy's core wants the signatures of its functions for people who read them."""
 
     def signature(self, function: Any, **options: Any) -> Any:
-        return None if _asked_by_numpy() else self.__getattr__("signature")(function, **options)
+        return None if _asked_by(NUMPY) else self.__getattr__("signature")(function, **options)
 
     def cleandoc(self, doc: str) -> str:
-        return doc if _asked_by_numpy() else str(self.__getattr__("cleandoc")(doc))
+        return doc if _asked_by(NUMPY) else str(self.__getattr__("cleandoc")(doc))
 
 
-def _asked_by_numpy() -> bool:
-    return str(sys._getframe(2).f_globals.get("__name__")).startswith(NUMPY)  # noqa: SLF001  the caller's module
+class _Datetime(_Later):
+    """`datetime`, of which numpy wants what it has from `_datetime`; before Python 3.12 it defines all of that once more."""
+
+    @property
+    def datetime_CAPI(self) -> Any:  # noqa: N802  its name
+        from _datetime import datetime_CAPI  # type: ignore[import-not-found]
+
+        return datetime_CAPI
+
+
+class _Typing(_Later):
+    """`typing`, of which Hyperscan wants a base for the class of an argument that we never give."""
+
+    @property
+    def NamedTuple(self) -> Any:  # noqa: N802  its name
+        return object if _asked_by(HYPERSCAN) else self.__getattr__("NamedTuple")
+
+
+def _asked_by(package: str) -> bool:
+    return str(sys._getframe(2).f_globals.get("__name__")).startswith(package)  # noqa: SLF001  the caller's module

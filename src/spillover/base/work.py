@@ -6,6 +6,8 @@ reading one byte, ten nanoseconds; a loop that creates objects spends the cost o
 
 from __future__ import annotations
 
+from _thread import allocate_lock  # `threading` costs a millisecond, and this is its Lock
+
 #: The most that selecting may cost: about two seconds plus four passes over the output.
 BASE = 200_000_000
 PER_BYTE = 4
@@ -31,9 +33,7 @@ class Work:
     def __init__(self, units: int | None = None) -> None:
         self.left = units
         if units is not None:
-            import threading
-
-            self._lock = threading.Lock()
+            self._lock = allocate_lock()
 
     def __repr__(self) -> str:
         return f"Work({'' if self.left is None else self.left})"

@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-#: So many new objects, and not 700, before those are looked for that hold each other: most commands never make so many.
-GARBAGE = 20_000
+#: So many new objects, and not 700, before those are looked for that hold each other: to clip a log makes 25,000.
+GARBAGE = 50_000
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -24,10 +24,23 @@ def main(argv: list[str] | None = None) -> int:
         return _run(argv)
     process.ours = True
     gc.set_threshold(GARBAGE)
+    _load_argparse()
     code = _run(sys.argv[1:])
     if not os.environ.get("SPILLOVER_DEBUG"):
         _end(code)
     return code
+
+
+def _load_argparse() -> None:
+    """Import argparse without `gettext`: to look for translations of its words takes 2 ms, and nobody has made any."""
+    untranslated = type(sys)("gettext")
+    vars(untranslated).update(gettext=str, ngettext=lambda one, many, count: one if count == 1 else many)
+    sys.modules.setdefault("gettext", untranslated)
+    try:
+        import argparse  # noqa: F401  it has these two from here on
+    finally:
+        if sys.modules["gettext"] is untranslated:  # whoever needs the real one imports it
+            del sys.modules["gettext"]
 
 
 def _end(code: int) -> NoReturn:

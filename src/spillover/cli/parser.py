@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from spillover.base import patterns
 from spillover.cli.commands import COMMANDS, parser_for
 
 TYPE_CHECKING = False
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
 
     Function = Callable[[argparse.Namespace], int]
 
-_FROM_END = re.compile(r"-[\d_,]+(:.*)?")
+_FROM_END = patterns.compile(r"-[\d_,]+(:.*)?")
 #: The option of grep that takes a pattern, as people type it: `-e X`, `-eX`, behind other letters as in `-ie X`, `--regexp=X`.
-_EXPRESSION = re.compile(r"(?P<flags>-[ivFocnE]*)e(?P<short>.*)|--regexp(?:=(?P<long>.*))?", re.DOTALL)
+_EXPRESSION = patterns.compile(r"(?P<flags>-[ivFocnE]*)e(?P<short>.*)|--regexp(?:=(?P<long>.*))?", re.DOTALL)
 
 
 def parse(argv: Sequence[str]) -> tuple[Function, argparse.Namespace]:
@@ -29,10 +30,10 @@ def parse(argv: Sequence[str]) -> tuple[Function, argparse.Namespace]:
         rest = [f" {word}" if at and _FROM_END.fullmatch(word) else word for at, word in enumerate(rest)]
     parser = parser_for(name)
     if name == "grep":
-        rest, patterns = _take_patterns(rest)
-        if patterns:  # a stand-in lets the parser check the other words; a pattern may begin with a dash
+        rest, given = _take_patterns(rest)
+        if given:  # a stand-in lets the parser check the other words; a pattern may begin with a dash
             arguments = parser.parse_args(["PATTERN", *rest])
-            arguments.ref, arguments.pattern, arguments.patterns = arguments.pattern, " ".join(patterns), patterns
+            arguments.ref, arguments.pattern, arguments.patterns = arguments.pattern, " ".join(given), given
             return _function(name), arguments
     # Where a word may be left out, argparse by itself would not look for it behind an option.
     mixed = name in ("read", "show", "verify", "rm", "help", "ui") and "--" not in rest
@@ -41,21 +42,21 @@ def parse(argv: Sequence[str]) -> tuple[Function, argparse.Namespace]:
 
 def _take_patterns(words: list[str]) -> tuple[list[str], list[str]]:
     """Return the words without `-e PATTERN`, and the patterns: grep takes any number of them."""
-    rest, patterns, at = [], [], 0
+    rest, given, at = [], [], 0
     while at < len(words) and words[at] != "--":
         found = _EXPRESSION.fullmatch(words[at])
         inside = (found["short"] or found["long"]) if found else None
         if found and found["flags"] and found["flags"] != "-":
             rest.append(found["flags"])
         if inside:
-            patterns.append(inside)
+            given.append(inside)
         elif found and at + 1 < len(words):
             at += 1
-            patterns.append(words[at])
+            given.append(words[at])
         else:
             rest.append(words[at])
         at += 1
-    return rest + words[at:], patterns
+    return rest + words[at:], given
 
 
 def _function(name: str | None) -> Function:

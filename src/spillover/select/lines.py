@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from spillover.base import patterns
 from spillover.base.data import dataclass
 from spillover.compiled import loops
 from spillover.select import distinct
@@ -28,10 +27,10 @@ _STAMP = (
     rb"[ \t]*+(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?)?"
     rb"[ \t]*(?:(?:\[?(?:INFO|DEBUG|TRACE|info|debug)\]?)[ \t]*[-:|]?[ \t]*)?"
 )
-STAMP = re.compile(_STAMP)
+STAMP = patterns.compile(_STAMP)
 #: The message of each line, one behind the other; what is left of a line always matches, so nothing is tried twice.
-_MESSAGES = re.compile(_STAMP + rb"([^\n]*+)\n")
-_CLOCK = re.compile(rb"\d\d:\d\d:\d\d")
+_MESSAGES = patterns.compile(_STAMP + rb"([^\n]*+)\n")
+_CLOCK = patterns.compile(rb"\d\d:\d\d:\d\d")
 _LEVELS = (b"INFO", b"DEBUG", b"TRACE", b"info", b"debug")
 _NEWLINE = 0x0A
 _DIGITS = b"0123456789"

@@ -6,7 +6,9 @@ The tables are data: `scripts/fit` writes `weights.json`, and docs/decisions/010
 from __future__ import annotations
 
 import os
+import sys
 
+from spillover.base import cache
 from spillover.select.arrays import between
 from spillover.select.features import in_context, own
 from spillover.select.trees import Forest
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     Array = Any  # of numpy; its own types say little about what is in one
 
 WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.json")
+#: Changes with what is cached of it.
+FORMAT = 1
 _tables: dict[str, Forest] = {}
 _calibration: list[Sequence[float]] = []  # points, and the probability that a line with so many is needed
 
@@ -51,10 +55,30 @@ def add_up(trees: Sequence[Any], columns: Columns) -> Array:
 
 def _forest(table: str) -> Forest:
     if table not in _tables:
-        import json
-
-        with open(WEIGHTS, "rb") as file:
-            trees = json.loads(file.read())
-        _calibration[:] = zip(*trees["calibration"], strict=True)
-        _tables.update({name: Forest(trees[name]) for name in ("own", "context")})
+        calibration, forests = _read()
+        _calibration[:] = calibration
+        _tables.update(forests)
     return _tables[table]
+
+
+def _read() -> tuple[list[Sequence[float]], dict[str, Forest]]:
+    """Return the weights. To parse them and to lay out their trees takes 3 ms, so the result is cached on disk."""
+    import marshal
+    from hashlib import sha256
+
+    with open(WEIGHTS, "rb") as file:
+        text = file.read()
+    made_of = repr((FORMAT, marshal.version, sys.byteorder)).encode() + text
+    name = f"trees-{sha256(made_of).hexdigest()[:32]}"
+    if (kept := cache.load(name)) is not None:  # private, and what we have written
+        calibration, tables = marshal.loads(kept)  # noqa: S302
+        return calibration, {each: Forest((), table) for each, table in tables.items()}
+    import json
+
+    weights = json.loads(text)
+    calibration = list(zip(*weights["calibration"], strict=True))
+    forests = {each: Forest(weights[each]) for each in ("own", "context")}
+    tables = {each: forest.table for each, forest in forests.items()}
+    if None not in tables.values():
+        cache.save(name, marshal.dumps((calibration, tables)))
+    return calibration, forests

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from spillover.select.scratch import Scratch
 
     Array = Any  # of numpy; its own types say little about what is in one
+    Table = tuple[dict[str, list[float]], int, bytes, bytes, bytes]
 
 #: A tree with more leaves than bits in a byte is walked from its root instead.
 MOST_LEAVES = 8
@@ -31,11 +32,19 @@ LEAVES = 1 << 17
 class Forest:
     """Trees whose values are added up."""
 
-    def __init__(self, trees: Sequence[Any]) -> None:
-        self._trees = trees
-        self._small = 1 < max(map(_leaves, trees), default=0) <= MOST_LEAVES
+    def __init__(self, trees: Sequence[Any], table: Table | None = None) -> None:
+        """`table`: what another forest of the same trees said was its own; then no trees are needed."""
+        self._trees, self._table = trees, table
+        self._small = bool(table) or 1 < max(map(_leaves, trees), default=0) <= MOST_LEAVES
         self._laid_out: tuple[Any, ...] = ()
         self._by_tree: tuple[Array, ...] = ()  # the same, as the compiled loop wants it
+
+    @property
+    def table(self) -> Table | None:
+        """The trees in a form that is quickly read back; None where they are walked."""
+        if self._small and not self._table:
+            self._table = _tabulate(self._trees)
+        return self._table
 
     def add_up(self, columns: Mapping[str, Array]) -> Array:
         """Return the sum of what the trees say of each line, added in their order."""
@@ -103,45 +112,53 @@ class Forest:
         return True
 
     def _lay_out(self) -> tuple[Any, ...]:
-        """Return the trees as arrays: thresholds by feature, for each place in a tree its conditions and the leaves on the right."""
+        """Return the table as arrays: thresholds by feature, for each place in a tree its conditions and the leaves on the right."""
         import numpy as np
 
-        asked: dict[str, dict[float, int]] = {}  # by feature and threshold, which condition it is
-        nodes, worths = [], []
-        for tree in self._trees:
-            inner: list[tuple[str, float, int]] = []
-            worth: list[float] = []
-            _number_leaves(tree, inner, worth)
-            nodes.append(inner)
-            worths.append(worth)
-            for feature, bound, _ in inner:
-                asked.setdefault(feature, {})[bound] = 0
-        number = count()
-        for bounds in asked.values():
-            for bound in bounds:
-                bounds[bound] = next(number)
-        places = range(max((1, *map(len, nodes))))
-        # Where a tree has fewer conditions than others, one that rules out nothing.
-        laid = [
-            [
-                (asked[inner[place][0]][inner[place][1]], 0xFF & ~inner[place][2]) if place < len(inner) else (0, 0xFF)
-                for inner in nodes
-            ]
-            for place in places
-        ]
-        table = np.array(laid).reshape(-1, len(nodes), 2)
+        assert self.table is not None
+        asked, places, conditions, rights, worths = self.table
         lowest = [(leaves & -leaves).bit_length() - 1 for leaves in range(1 << MOST_LEAVES)]
-        values = np.array([worth + worth[-1:] * (MOST_LEAVES - len(worth)) for worth in worths])[:, lowest]
         return (
             # Of a class, which is 0 or 1, there is one question: whether a line is not in it.
             [
-                (name, np.array(list(bounds), dtype=np.float32)[:, None], len(bounds) == 1 and 0 <= min(bounds) < 1)
+                (name, np.array(bounds, dtype=np.float32)[:, None], len(bounds) == 1 and 0 <= min(bounds) < 1)
                 for name, bounds in asked.items()
             ],
-            table[:, :, 0].astype(np.intp),
-            table[:, :, 1:].astype(np.uint8),
-            values,
+            np.frombuffer(conditions, np.uint16).reshape(places, -1).astype(np.intp),
+            np.frombuffer(rights, np.uint8).reshape(places, -1, 1),
+            np.frombuffer(worths, np.float64).reshape(-1, MOST_LEAVES)[:, lowest],
         )
+
+
+def _tabulate(trees: Sequence[Any]) -> Table:
+    """Return the thresholds of each feature; for each place in a tree, its conditions and the leaves on the right; and all leaves."""
+    import numpy as np
+
+    asked: dict[str, dict[float, int]] = {}  # by feature and threshold, which condition it is
+    nodes, worths = [], []
+    for tree in trees:
+        inner: list[tuple[str, float, int]] = []
+        worth: list[float] = []
+        _number_leaves(tree, inner, worth)
+        nodes.append(inner)
+        worths.append(worth + worth[-1:] * (MOST_LEAVES - len(worth)))
+        for feature, bound, _ in inner:
+            asked.setdefault(feature, {})[bound] = 0
+    number = count()
+    for bounds in asked.values():
+        for bound in bounds:
+            bounds[bound] = next(number)
+    places = max((1, *map(len, nodes)))
+    # Where a tree has fewer conditions than others, one that rules out nothing.
+    conditions = [[asked[name][bound] for name, bound, _ in inner] + [0] * (places - len(inner)) for inner in nodes]
+    rights = [[0xFF & ~left for _, _, left in inner] + [0xFF] * (places - len(inner)) for inner in nodes]
+    return (
+        {name: list(bounds) for name, bounds in asked.items()},
+        places,
+        np.array(conditions, np.uint16).T.tobytes(),
+        np.array(rights, np.uint8).T.tobytes(),
+        np.array(worths).tobytes(),
+    )
 
 
 def _leaves(tree: Any) -> int:

@@ -8,9 +8,9 @@ The same output may come again under it. A tombstone goes after KEEP_SECONDS, or
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 
+from spillover.base import patterns
 from spillover.store.base import REF_SHAPE, already_taken
 from spillover.store.folder import READ, Folder, is_ours, shut, write_all
 from spillover.store.reading import read_record
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 GONE = ".gone"
 KEEP_SECONDS = 30 * 86_400
 MOST = 10_000
-_HASH = re.compile(rb"[0-9a-f]{64}\n")
+_HASH = patterns.compile(rb"[0-9a-f]{64}\n")
 
 
 def bury(folder: Folder, ref: str) -> None:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 
+from spillover.base import patterns
+
 #: So many bytes of words may stand above a value, and below it.
 WORDS = 2_000
 
 # A quoted text, and the words of Python; every quantifier is possessive, and what is not closed is not looked for twice:
 # a quote that opens nothing ends the search for the one after it.
-_TOKEN = re.compile(rb"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"|\b(?:True|False|None)\b|[()'\"]", re.DOTALL)
-_ESCAPE = re.compile(rb"\\(?:x[0-9a-fA-F]|[^x])|\"", re.DOTALL)
-_BEGINS = re.compile(rb"^[\[{(](?=[ \t\r\n]*+[\[{(\"'\]})\d-])", re.MULTILINE)
+_TOKEN = patterns.compile(rb"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"|\b(?:True|False|None)\b|[()'\"]", re.DOTALL)
+_ESCAPE = patterns.compile(rb"\\(?:x[0-9a-fA-F]|[^x])|\"", re.DOTALL)
+_BEGINS = patterns.compile(rb"^[\[{(](?=[ \t\r\n]*+[\[{(\"'\]})\d-])", re.MULTILINE)
 _PLAIN = {b"True": b"true", b"False": b"false", b"None": b"null", b"(": b"[", b")": b"]"}
 #: What may follow a backslash in JSON, too.
 _SAME = frozenset(b'"\\/bfnrt')

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from spillover.base import patterns
 from spillover.base.data import replace
 from spillover.intake.blob import Held
 
@@ -21,7 +22,7 @@ CAP = 16 << 20
 #: A repr is one line, or hardly more.
 LINES = 3
 # One token after the other. No quantifier gives anything back.
-_TOKEN = re.compile(
+_TOKEN = patterns.compile(
     rb"(?P<string>[bru]?+(?:'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\"))|(?P<word>None|True|False)(?!\w)"
     rb"|(?P<call>[A-Za-z_][\w.]*+\([^()'\"]*+\))|(?P<number>-?\d[\w.+-]*+)|(?P<sign>[\[\]{}(),:])|(?P<blank>\s++)",
     re.DOTALL,
