@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -57,7 +58,9 @@ def compiler(folder, script):
     return f"'{path}'"
 
 
-def test_a_library_is_built_without_warnings_and_used(loops, clone):
+def test_a_library_is_built_without_warnings_and_used(clone):
+    if not shutil.which("cc") or not Path(sysconfig.get_paths()["include"], "Python.h").exists():
+        pytest.skip("no C compiler, or no headers of Python")
     ran = build(clone)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert [path.name for path in (clone / FOLDER).glob("*.so*")] == ["_loops.abi3.so"]

@@ -108,5 +108,27 @@ def test_wrong_arrays_are_refused_and_nothing_is_read(loops):
                 call(*good[:place], wrong, *good[place + 1 :])
             with pytest.raises((TypeError, ValueError, BufferError)):
                 call(*good[:place], "text", *good[place + 1 :])
-    with pytest.raises(ValueError, match="2, 4 or 8 bytes"):
+        for place, each in enumerate(good):  # as wide as it should be, and something else
+            if not isinstance(each, int) and each.dtype != bool:
+                other = np.zeros(len(each), object if each.dtype.itemsize == 8 else "S4")
+                with pytest.raises(TypeError):
+                    call(*good[:place], other, *good[place + 1 :])
+    with pytest.raises(TypeError):
         loops.count_alike(one, whole, whole.copy())
+    with pytest.raises(TypeError):
+        loops.sort_down(np.zeros(3, ">f8"), whole)
+
+
+def test_arrays_that_share_memory_are_refused(loops):
+    memory = np.zeros(40, np.int64)
+    with pytest.raises(ValueError, match="shares memory"):
+        loops.count_alike(memory[:30], memory[5:35], np.zeros(30, np.int64))
+    with pytest.raises(ValueError, match="shares memory"):
+        loops.mean_around(memory.view(float), 2, memory.view(float))
+    assert loops.mean_around(memory[:20].view(float), 2, memory[20:].view(float)) is None
+
+
+def test_arrays_that_are_not_aligned_are_refused(loops):
+    odd = np.zeros(33, np.uint8)[1:].view(np.float64)
+    with pytest.raises(TypeError):
+        loops.mean_around(odd, 2, np.zeros(4))

@@ -160,9 +160,8 @@ PyObject *add_beginnings(PyObject *self, PyObject *const *args, Py_ssize_t count
     if (most == -1 && PyErr_Occurred())
         return NULL;
     PyObject *const objects[] = {args[0], args[4], args[5]};
-    static const int items[] = {1, -8, -8};
     Array arrays[3];
-    if (take_arrays(objects, arrays, items, 3) < 0)
+    if (take_arrays(objects, arrays, "bII") < 0)
         return NULL;
     size_t size = (size_t)arrays[0].count, places = (size_t)arrays[1].count;
     Py_ssize_t lines = 0;

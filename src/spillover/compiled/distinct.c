@@ -191,13 +191,12 @@ PyObject *split_lines(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     (void)self;
     if (!has_arguments("split_lines", count, 9))
         return NULL;
-    int stamped = PyObject_IsTrue(args[1]), place = sizeof(intptr_t);
+    int stamped = PyObject_IsTrue(args[1]);
     if (stamped < 0)
         return NULL;
     PyObject *const objects[] = {args[0], args[2], args[3], args[4], args[5], args[6], args[7], args[8]};
-    const int items[] = {1, 1, -place, -place, -8, -place, -place, -1};
     Array arrays[8];
-    if (take_arrays(objects, arrays, items, 8) < 0)
+    if (take_arrays(objects, arrays, "bbIIIIIB") < 0)
         return NULL;
     Split s = {.view = arrays[0].at, .size = arrays[0].count, .lines = arrays[2].count, .stamped = stamped};
     s.row_of = arrays[2].at;

@@ -10,9 +10,8 @@ PyObject *strip_names(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     (void)self;
     if (!has_arguments("strip_names", count, 3))
         return NULL;
-    static const int items[] = {1, 1, 1};
     Array arrays[3];
-    if (take_arrays(args, arrays, items, 3) < 0)
+    if (take_arrays(args, arrays, "bbb") < 0)
         return NULL;
     PyObject *result = NULL;
     const uint8_t *view = arrays[0].at, *names = arrays[1].at, *telling = arrays[2].at;

@@ -2,7 +2,8 @@
    select/arrays.py, and of _means, _shares, _stretches and parents in select/features.py. */
 #include "loops.h"
 
-/* Values that are alike, by a table of places: each has the line that came first with its value, or -1. */
+/* Values that are alike, by a table of places: each has the line that came first with its value, or -1. Its hash needs no key, as
+   no text can choose the values: they are small numbers, or hashes of Python, which have one. */
 typedef struct {
     Py_ssize_t *first;
     size_t mask;
@@ -27,19 +28,13 @@ PyObject *count_alike(PyObject *self, PyObject *const *args, Py_ssize_t count) {
         return NULL;
     Array arrays[3];
     Array *values = &arrays[0];
-    static const int items[] = {-8, -8};
-    if (PyObject_GetBuffer(args[0], &values->buffer, PyBUF_CONTIG_RO) < 0)
+    if (take_arrays(args, arrays, "nII") < 0)
         return NULL;
-    if (take_arrays(args + 1, arrays + 1, items, 2) < 0) {
-        release(arrays, 1);
-        return NULL;
-    }
     PyObject *result = NULL;
-    Py_ssize_t item = values->buffer.itemsize, lines = values->buffer.len / (item ? item : 1);
+    Py_ssize_t lines = values->count;
     Places places = {NULL, 1};
-    values->at = values->buffer.buf;
-    if ((item != 8 && item != 4 && item != 2) || arrays[1].count != lines || arrays[2].count != lines) {
-        PyErr_SetString(PyExc_ValueError, "values of 2, 4 or 8 bytes, counts and index must be of the same lines");
+    if (arrays[1].count != lines || arrays[2].count != lines) {
+        PyErr_SetString(PyExc_ValueError, "values, counts and index must be of the same lines");
         goto done;
     }
     while (places.mask < 2 * (size_t)lines)
@@ -87,9 +82,8 @@ PyObject *mean_around(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     if (PyErr_Occurred())
         return NULL;
     PyObject *const objects[] = {args[0], args[2]};
-    static const int items[] = {8, -8};
     Array arrays[2];
-    if (take_arrays(objects, arrays, items, 2) < 0)
+    if (take_arrays(objects, arrays, "dD") < 0)
         return NULL;
     PyObject *result = NULL;
     Py_ssize_t lines = arrays[0].count;
@@ -128,9 +122,8 @@ PyObject *share_around(PyObject *self, PyObject *const *args, Py_ssize_t count) 
     if (PyErr_Occurred())
         return NULL;
     PyObject *const objects[] = {args[0], args[2]};
-    static const int items[] = {1, -4};
     Array arrays[2];
-    if (take_arrays(objects, arrays, items, 2) < 0)
+    if (take_arrays(objects, arrays, "bF") < 0)
         return NULL;
     PyObject *result = NULL;
     Py_ssize_t lines = arrays[0].count;
@@ -160,9 +153,8 @@ PyObject *stretches(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     (void)self;
     if (!has_arguments("stretches", count, 5))
         return NULL;
-    static const int items[] = {8, 1, -8, -8, -8};
     Array arrays[5];
-    if (take_arrays(args, arrays, items, 5) < 0)
+    if (take_arrays(args, arrays, "dbDII") < 0)
         return NULL;
     PyObject *result = NULL;
     Py_ssize_t lines = arrays[0].count;
@@ -201,9 +193,8 @@ PyObject *find_parents(PyObject *self, PyObject *const *args, Py_ssize_t count) 
     if (PyErr_Occurred())
         return NULL;
     PyObject *const objects[] = {args[0], args[1], args[3]};
-    static const int items[] = {8, 1, -8};
     Array arrays[3];
-    if (take_arrays(objects, arrays, items, 3) < 0)
+    if (take_arrays(objects, arrays, "ibI") < 0)
         return NULL;
     PyObject *result = NULL;
     Py_ssize_t lines = arrays[0].count, last[65], most = 0;

@@ -95,11 +95,11 @@ PyObject *mark_matches(PyObject *self, PyObject *const *args, Py_ssize_t count) 
     Matches *matches = PyMem_Calloc(1, sizeof *matches);
     if (!matches)
         return PyErr_NoMemory();
-    if (take_array(args[0], &matches->starts, 8, 0) < 0) {
+    if (take_array(args[0], &matches->starts, 'i') < 0) {
         PyMem_Free(matches);
         return NULL;
     }
-    if (take_array(args[1], &matches->table, 1, 1) < 0) {
+    if (take_array(args[1], &matches->table, 'B') < 0) {
         PyBuffer_Release(&matches->starts.buffer);
         PyMem_Free(matches);
         return NULL;

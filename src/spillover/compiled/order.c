@@ -63,16 +63,8 @@ static Item *sort_items(Item *items, Item *other, Py_ssize_t count) {
 
 /* Take an array of whole numbers, and return its items in order; `memory` is to be freed. NULL, with an error set, if it is none. */
 static Item *order_items(PyObject *object, int is_signed, Array *values, Item **memory) {
-    if (PyObject_GetBuffer(object, &values->buffer, PyBUF_CONTIG_RO) < 0)
+    if (take_array(object, values, 'n') < 0)
         return NULL;
-    Py_ssize_t item = values->buffer.itemsize;
-    if (item != 2 && item != 4 && item != 8) {
-        PyErr_SetString(PyExc_TypeError, "an array of whole numbers of 2, 4 or 8 bytes is needed");
-        PyBuffer_Release(&values->buffer);
-        return NULL;
-    }
-    values->at = values->buffer.buf;
-    values->count = values->buffer.len / item;
     *memory = PyMem_Malloc(2 * sizeof(Item) * (size_t)(values->count ? values->count : 1));
     if (!*memory) {
         PyBuffer_Release(&values->buffer);
@@ -100,11 +92,10 @@ PyObject *group_values(PyObject *self, PyObject *const *args, Py_ssize_t count) 
     int is_signed = PyObject_IsTrue(args[1]);
     if (is_signed < 0)
         return NULL;
-    static const int kinds[] = {-(int)sizeof(intptr_t), -(int)sizeof(intptr_t), -(int)sizeof(intptr_t)};
     Array arrays[3], values;
     Item *memory = NULL, *items;
     PyObject *result = NULL;
-    if (take_arrays(args + 2, arrays, kinds, 3) < 0)
+    if (take_arrays(args + 2, arrays, "III") < 0)
         return NULL;
     items = order_items(args[0], is_signed, &values, &memory);
     if (!items)
@@ -139,10 +130,11 @@ PyObject *number_values(PyObject *self, PyObject *const *args, Py_ssize_t count)
         return NULL;
     Array values;
     Item *memory = NULL, *items;
-    Py_buffer numbers;
     PyObject *result = NULL;
-    if (PyObject_GetBuffer(args[1], &numbers, PyBUF_CONTIG) < 0)
+    Array numbered;
+    if (take_array(args[1], &numbered, 'N') < 0)
         return NULL;
+    Py_buffer numbers = numbered.buffer;
     items = order_items(args[0], 0, &values, &memory);
     if (!items)
         goto done;
@@ -179,9 +171,8 @@ PyObject *sort_down(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     (void)self;
     if (!has_arguments("sort_down", count, 2))
         return NULL;
-    static const int kinds[] = {8, -(int)sizeof(intptr_t)};
     Array arrays[2];
-    if (take_arrays(args, arrays, kinds, 2) < 0)
+    if (take_arrays(args, arrays, "dI") < 0)
         return NULL;
     Py_ssize_t size = arrays[0].count;
     const double *values = arrays[0].at;

@@ -24,9 +24,8 @@ PyObject *shape_lines(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     (void)self;
     if (!has_arguments("shape_lines", count, 9))
         return NULL;
-    static const int items[] = {1, sizeof(intptr_t), sizeof(intptr_t), 1, 8, -8, -8, -8, -8};
     Array arrays[9];
-    if (take_arrays(args, arrays, items, 9) < 0)
+    if (take_arrays(args, arrays, "biibiIIII") < 0)
         return NULL;
     PyObject *result = NULL;
     const intptr_t *starts = arrays[1].at, *ends = arrays[2].at;
@@ -104,9 +103,8 @@ PyObject *cost_lines(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     if (PyErr_Occurred())
         return NULL;
     PyObject *const objects[] = {args[0], args[1], args[2], args[3], args[6]};
-    static const int items[] = {1, sizeof(intptr_t), 1, 1, -8};
     Array arrays[5];
-    if (take_arrays(objects, arrays, items, 5) < 0)
+    if (take_arrays(objects, arrays, "bibbD") < 0)
         return NULL;
     PyObject *result = NULL;
     const uint8_t *text = arrays[0].at, *opens = arrays[2].at, *asks = arrays[3].at;

@@ -48,9 +48,8 @@ PyObject *spread_classes(PyObject *self, PyObject *const *args, Py_ssize_t count
     (void)self;
     if (!has_arguments("spread_classes", count, 9))
         return NULL;
-    static const int items[] = {1, 1, sizeof(intptr_t), sizeof(intptr_t), sizeof(intptr_t), 1, 1, -1, -1};
     Array arrays[9];
-    if (take_arrays(args, arrays, items, 9) < 0)
+    if (take_arrays(args, arrays, "bbiiibbBB") < 0)
         return NULL;
     PyObject *result = NULL;
     const uint8_t *text = arrays[1].at, *edges = arrays[5].at;

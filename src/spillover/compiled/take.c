@@ -1,5 +1,5 @@
 /* How many lines fit, what lines cost with their markers, and how far strength reaches: the twins of take, price and grow
-   in select/take.py. All sums are added up in the order of numpy, so that they are the same to the last bit. */
+   in select/take.py. All sums are added up in the same order, so that they are the same to the last bit. */
 #include "loops.h"
 
 /* What a gap costs, up to which cost one is filled, how far sums may be off, and how often a number is guessed. */
@@ -15,29 +15,12 @@ typedef struct {
     double *some;
 } Costs;
 
-/* The sum of some numbers, in pairs of pairs as numpy adds them. */
+/* The sum of some numbers, one after the other: numpy's own sums are added in an order that its versions do not agree on. */
 static double add_up(const double *numbers, Py_ssize_t count) {
-    if (count < 8) {
-        double sum = 0.0;
-        for (Py_ssize_t i = 0; i < count; i++)
-            sum += numbers[i];
-        return sum;
-    }
-    if (count <= 128) {
-        double part[8];
-        memcpy(part, numbers, sizeof part);
-        Py_ssize_t i = 8;
-        for (; i + 8 <= count; i += 8)
-            for (int j = 0; j < 8; j++)
-                part[j] += numbers[i + j];
-        double sum = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
-        for (; i < count; i++)
-            sum += numbers[i];
-        return sum;
-    }
-    Py_ssize_t half = count / 2;
-    half -= half % 8;
-    return add_up(numbers, half) + add_up(numbers + half, count - half);
+    double sum = 0.0;
+    for (Py_ssize_t i = 0; i < count; i++)
+        sum += numbers[i];
+    return sum;
 }
 
 /* What these lines cost, with a marker for each gap. */
@@ -147,9 +130,8 @@ PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     if (PyErr_Occurred())
         return NULL;
     PyObject *const objects[] = {args[0], args[1], args[3], args[4], args[6]};
-    static const int items[] = {1, sizeof(intptr_t), 8, 8, -1};
     Array arrays[5];
-    if (take_arrays(objects, arrays, items, 5) < 0)
+    if (take_arrays(objects, arrays, "biddB") < 0)
         return NULL;
     PyObject *result = NULL;
     Py_ssize_t lines = arrays[0].count, length = arrays[1].count;
@@ -189,9 +171,8 @@ PyObject *price(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     double marker = PyFloat_AsDouble(args[2]);
     if (PyErr_Occurred())
         return NULL;
-    static const int items[] = {1, 8};
     Array arrays[2];
-    if (take_arrays(args, arrays, items, 2) < 0)
+    if (take_arrays(args, arrays, "bd") < 0)
         return NULL;
     PyObject *result = NULL;
     double *some = NULL;
@@ -222,9 +203,8 @@ PyObject *grow(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     if (PyErr_Occurred())
         return NULL;
     PyObject *const objects[] = {args[0], args[1], args[6]};
-    static const int items[] = {8, 8, -8};
     Array arrays[3];
-    if (take_arrays(objects, arrays, items, 3) < 0)
+    if (take_arrays(objects, arrays, "ddD") < 0)
         return NULL;
     Py_ssize_t lines = arrays[0].count;
     PyObject *result = NULL;

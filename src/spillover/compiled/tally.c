@@ -47,7 +47,7 @@ PyObject *tally(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     if (block == -1 && PyErr_Occurred())
         return NULL;
     Array data;
-    if (take_array(args[0], &data, 1, 0) < 0)
+    if (take_array(args[0], &data, 'b') < 0)
         return NULL;
     PyObject *result = NULL, *list = NULL;
     size_t *newlines = NULL, all = 0;

@@ -25,9 +25,8 @@ PyObject *add_trees(PyObject *self, PyObject *const *args, Py_ssize_t count) {
         return NULL;
     }
     PyObject *const objects[] = {args[0], args[2], args[3], args[4]};
-    static const int items[] = {-8, sizeof(intptr_t), 1, 8};
     Array arrays[4];
-    if (take_arrays(objects, arrays, items, 4) < 0)
+    if (take_arrays(objects, arrays, "Dibd") < 0)
         return NULL;
     Py_ssize_t lines = arrays[0].count, trees = arrays[3].count / LEAVES, asked = 0, taken = 0;
     Py_ssize_t places = trees ? arrays[1].count / trees : 0, pairs = PyTuple_Size(features);
@@ -45,15 +44,16 @@ PyObject *add_trees(PyObject *self, PyObject *const *args, Py_ssize_t count) {
             goto done;
         }
         Py_buffer *column = &columns[taken].buffer;
-        if (PyObject_GetBuffer(PyTuple_GetItem(pair, 0), column, PyBUF_CONTIG_RO) < 0)
+        if (PyObject_GetBuffer(PyTuple_GetItem(pair, 0), column, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0)
             goto done;
         columns[taken].at = column->buf;
         taken++;
-        if (take_array(PyTuple_GetItem(pair, 1), &columns[taken], 4, 0) < 0)
+        if (take_array(PyTuple_GetItem(pair, 1), &columns[taken], 'f') < 0)
             goto done;
         asked += columns[taken].count;
         taken++;
-        if ((column->itemsize != 4 && column->itemsize != 1) || column->len / column->itemsize != lines) {
+        if ((!is_kind(column, 'f') && !is_kind(column, 'b')) || column->len / column->itemsize != lines ||
+            overlap(&columns[taken - 2], &arrays[0]) || overlap(&columns[taken - 1], &arrays[0])) {
             PyErr_SetString(PyExc_ValueError, "a column must have a float32 or a bool for each line");
             goto done;
         }

@@ -70,7 +70,7 @@ PyObject *table_of_words(PyObject *self, PyObject *const *args, Py_ssize_t count
         return NULL;
     }
     Array groups;
-    if (take_array(args[1], &groups, 1, 0) < 0)
+    if (take_array(args[1], &groups, 'b') < 0)
         return NULL;
     PyObject *result = NULL;
     Table *table = PyMem_Calloc(1, sizeof(Table));
@@ -176,9 +176,8 @@ PyObject *mark_words(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     if (cell == -1 && PyErr_Occurred())
         return NULL;
     PyObject *const objects[] = {args[1], args[3]};
-    static const int items[] = {1, -1};
     Array arrays[2];
-    if (take_arrays(objects, arrays, items, 2) < 0)
+    if (take_arrays(objects, arrays, "bB") < 0)
         return NULL;
     size_t size = (size_t)arrays[0].count;
     size_t cells = cell > 0 ? size / (size_t)cell + (size % (size_t)cell != 0) : 0;

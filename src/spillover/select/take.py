@@ -33,6 +33,11 @@ def sum_upto(cost: Array) -> Array:
     return upto
 
 
+def _add_up(costs: Array) -> float:
+    """Return the sum, added one after the other: in which order `sum` does it depends on the version of numpy."""
+    return float(costs.cumsum()[-1]) if len(costs) else 0.0
+
+
 def price(keep: Array, cost: Array) -> float:
     """Return what these lines cost, with a marker for each gap."""
     if compiled := loops():
@@ -43,7 +48,7 @@ def price(keep: Array, cost: Array) -> float:
     if not len(keep):
         return 0.0
     gaps = int(np.count_nonzero(keep[:-1] > keep[1:])) + int(not keep[0])
-    return float(cost[keep.nonzero()[0]].sum()) + MARKER * gaps
+    return _add_up(cost[keep.nonzero()[0]]) + MARKER * gaps
 
 
 def fill_holes(keep: Array, upto: Array) -> Array:
@@ -75,7 +80,7 @@ def take(base: Array, order: Array, count: int, cost: Array, upto: Array, room: 
     new, held = order[~base[order]], base.nonzero()[0]
     added = cost[new].cumsum()
     # Without markers, the lines up to each place in the order cost so much, and every line behind it only adds to that.
-    low, high = 0, min(count, int(added.searchsorted(room + ROUNDING - float(cost[held].sum()))))
+    low, high = 0, min(count, int(added.searchsorted(room + ROUNDING - _add_up(cost[held]))))
     below = _price_filled(held, cost, upto, room)
     each = float(added[high - 1]) / high + MARKER if high else 0.0
     guesses = 0
@@ -107,7 +112,7 @@ def _price_filled(kept: Array, cost: Array, upto: Array, room: float) -> float:
     holes[-1] = upto[-1]
     holes[1:] -= upto[kept + 1]
     large = holes[holes > HOLE]
-    about = float(upto[-1] - large.sum()) + MARKER * len(large)
+    about = float(upto[-1]) - _add_up(large) + MARKER * len(large)
     if abs(about - room) > ROUNDING:
         return about
     keep = np.zeros(len(cost), dtype=bool)
