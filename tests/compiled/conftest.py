@@ -1,4 +1,11 @@
+"""The folder of these tests is on the path, so that `twins` can be imported by each."""
+
+import sys
+from pathlib import Path
+
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 from spillover import compiled
 
@@ -10,15 +17,3 @@ def loops():
     if found is None:
         pytest.skip("no compiled loops: spillover was installed where there is no C compiler")
     return found
-
-
-@pytest.fixture
-def in_python(monkeypatch):
-    """Calls a function without the compiled loops."""
-
-    def call(function, *args, **kwargs):
-        with monkeypatch.context() as patch:
-            patch.setattr(compiled, "_found", [None])
-            return function(*args, **kwargs)
-
-    return call

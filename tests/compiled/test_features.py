@@ -2,33 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from twins import same
 
-from spillover import compiled
 from spillover.select import features
 from spillover.select.arrays import count_alike, sort_down
 
 pytestmark = pytest.mark.usefixtures("loops")
-
-
-def without(function, *args):
-    """Call a function without the compiled loops."""
-    found = compiled._found[:]
-    compiled._found[:] = [None]
-    try:
-        return function(*args)
-    finally:
-        compiled._found[:] = found
-
-
-def same(function, *args):
-    """Whether a function returns the same bytes with and without the compiled loops."""
-    one, other = function(*args), without(function, *args)
-    if isinstance(one, dict):
-        assert [*one] == [*other]
-        one, other = tuple(one.values()), tuple(other.values())
-    one, other = (each if isinstance(each, tuple) else (each,) for each in (one, other))
-    assert [(each.dtype, each.tolist()) for each in one] == [(each.dtype, each.tolist()) for each in other]
-    return True
 
 
 seeds = st.integers(0, 1 << 32).map(np.random.default_rng)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from twins import without
 
-from spillover import compiled
 from spillover.select import distinct, lines, shapes
 from spillover.select.classes import PLACES
 from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
@@ -26,16 +26,6 @@ texts = st.one_of(
     st.lists(st.sampled_from(PARTS), max_size=40).map(b"".join),
     st.lists(st.binary(max_size=20), max_size=8).map(b"\n".join),
 )
-
-
-def without(function, *args, **kwargs):
-    """Call a function without the compiled loops."""
-    found = compiled._found[:]
-    compiled._found[:] = [None]
-    try:
-        return function(*args, **kwargs)
-    finally:
-        compiled._found[:] = found
 
 
 def alike(values):

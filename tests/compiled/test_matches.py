@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from twins import without
 
 from spillover import compiled
 from spillover.select import classes
@@ -30,15 +31,6 @@ WORDS = [
     b"{",
     "✗".encode(),
 ]
-
-
-def without(function, *args):
-    found = compiled._found[:]
-    compiled._found[:] = [None]
-    try:
-        return function(*args)
-    finally:
-        compiled._found[:] = found
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=60), st.data())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from twins import same, without
 
-from spillover import compiled
 from spillover.select.arrays import group, number_alike
 from spillover.select.families import templates
 
@@ -36,21 +36,6 @@ NAMES = [
     b"\xff",
     b"\t",
 ]
-
-
-def without(function, *args):
-    found = compiled._found[:]
-    compiled._found[:] = [None]
-    try:
-        return function(*args)
-    finally:
-        compiled._found[:] = found
-
-
-def same(function, *args):
-    one, other = function(*args), without(function, *args)
-    one, other = (each if isinstance(each, tuple) else (each,) for each in (one, other))
-    assert [(each.dtype, each.tolist()) for each in one] == [(each.dtype, each.tolist()) for each in other]
 
 
 def kinds(*names):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from twins import without
 
 from spillover import compiled
 from spillover.select import words as words_module
@@ -68,11 +69,11 @@ def counted(blocks, skip):
     return part.lines, part.counts.tobytes(), part.first.tobytes()
 
 
-def test_the_words_of_odd_blocks_are_the_same(loops, in_python):
+def test_the_words_of_odd_blocks_are_the_same(loops):
     python = Words()
     for data in odd_blocks():
         expected = np.zeros((-(-len(data) // CELL), len(WORDS)), dtype=bool)
-        in_python(python.mark, data, BLOCK, expected.reshape(-1))
+        without(python.mark, data, BLOCK, expected.reshape(-1))
         assert (expected == one_by_one(data)).all()
         for table in ways(loops):
             assert (mark(loops, table, data) == expected).all()
@@ -130,16 +131,16 @@ def test_without_a_quick_way_python_goes_on(loops, monkeypatch):
 
 
 @pytest.mark.parametrize("skip", [0, 1, 20, 40])
-def test_lines_of_odd_blocks_begin_the_same(loops, in_python, skip):
+def test_lines_of_odd_blocks_begin_the_same(loops, skip):
     blocks = list(odd_blocks())
-    assert counted(blocks, skip) == in_python(counted, blocks, skip)
+    assert counted(blocks, skip) == without(counted, blocks, skip)
 
 
 @pytest.mark.parametrize("skip", [0, 3, 40])
-def test_lines_of_every_short_block_begin_the_same(loops, in_python, skip):
+def test_lines_of_every_short_block_begin_the_same(loops, skip):
     dice = random.Random(skip)
     blocks = [bytes(dice.choices(b"\n\nab09:?\xff", k=size)) for size in range(130) for _ in range(8)]
-    assert counted(blocks, skip) == in_python(counted, blocks, skip)
+    assert counted(blocks, skip) == without(counted, blocks, skip)
 
 
 @settings(max_examples=300)

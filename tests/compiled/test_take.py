@@ -2,21 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from twins import without
 
-from spillover import compiled
 from spillover.select.take import fill_holes, grow, price, sum_upto, take
 
 pytestmark = pytest.mark.usefixtures("loops")
-
-
-def without(function, *args):
-    """Call a function without the compiled loops."""
-    found = compiled._found[:]
-    compiled._found[:] = [None]
-    try:
-        return function(*args)
-    finally:
-        compiled._found[:] = found
 
 
 @st.composite

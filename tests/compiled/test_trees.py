@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from twins import without
 
 from spillover.select.score import WEIGHTS
 from spillover.select.trees import Forest
@@ -21,19 +22,19 @@ def features_of(tree):
 
 @pytest.mark.parametrize("lines", [1, 7, 255, 256, 257, 5_000])
 @pytest.mark.parametrize("table", ["own", "context"])
-def test_the_shipped_trees_say_the_same_to_the_last_bit(loops, in_python, table, lines):
+def test_the_shipped_trees_say_the_same_to_the_last_bit(loops, table, lines):
     with open(WEIGHTS, encoding="utf-8") as file:
         trees = json.load(file)[table]
     names = sorted(set().union(*map(features_of, trees)))
     columns = columns_of(names, lines, np.random.default_rng(lines))
-    compiled, python = Forest(trees).add_up(columns), in_python(Forest(trees).add_up, columns)
+    compiled, python = Forest(trees).add_up(columns), without(Forest(trees).add_up, columns)
     assert compiled.tobytes() == python.tobytes()
 
 
-def test_not_a_number_is_above_every_bound(loops, in_python):
+def test_not_a_number_is_above_every_bound(loops):
     trees = [["x", 0.5, 1.0, ["x", 2.0, 3.0, 5.0]]]
     columns = {"x": np.array([np.nan, 0.5, 0.6, 2.0, 2.5, np.inf, -np.inf], dtype=np.float32)}
-    assert Forest(trees).add_up(columns).tolist() == in_python(Forest(trees).add_up, columns).tolist()
+    assert Forest(trees).add_up(columns).tolist() == without(Forest(trees).add_up, columns).tolist()
 
 
 def test_wrong_arrays_are_refused_and_nothing_is_read(loops):
