@@ -19,6 +19,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def build(root: Path, library: Path) -> None:
             f'-DSOURCES="{sources}"',
             f"-I{sysconfig.get_paths()['include']}",
             *(["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]),
-            *map(str, sorted((root / FOLDER).glob("*.c"))),
+            *map(str, sorted((root / FOLDER).glob("[!.]*.c"))),
             "-o",
             str(library),
             "-lm",
@@ -104,7 +105,7 @@ def build_in_place(root: Path) -> None:
     except OSError as error:
         raise CannotBuildError(str(error)) from None
     finally:
-        if os.access(new, os.F_OK):
+        with suppress(OSError):
             new.unlink()
 
 

@@ -157,3 +157,12 @@ def test_defining_them_does_not_load_dataclasses():
         "import sys; import spillover.limits, spillover.notice, spillover.choices; print('dataclasses' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_a_subclass_keeps_a_constructor_of_its_own():
+    class Thousands(Limits):
+        def __init__(self, tokens):
+            super().__init__(tokens=tokens * 1_000)
+
+    assert {Thousands(4).tokens for _ in range(FEW + 3)} == {4_000}
+    assert Limits(tokens=5).tokens == 5

@@ -27,7 +27,7 @@ PROGRAM = textwrap.dedent("""
         if how == "multiprocessing":
             process = multiprocessing.get_context("fork").Process(target=clip_all)
             process.start()
-            return process.pid
+            return process.pid, lambda: process.exitcode  # to start another may have waited for this one already
         pid = os.fork()
         if pid == 0:
             try:
@@ -36,28 +36,27 @@ PROGRAM = textwrap.dedent("""
                 os.write(2, f"{error!r}\\n".encode())
                 os._exit(3)
             os._exit(0)
-        return pid
+        return pid, lambda: os.waitstatus_to_exitcode(ended[1]) if (ended := os.waitpid(pid, os.WNOHANG))[0] else None
 
     thread = threading.Thread(target=clip_all)
     thread.start()
-    pids = set()
+    children = {}
     for _ in range(14):
         time.sleep(wait)
-        pids.add(forked())
+        pid, exit_code = forked()
+        children[pid] = exit_code
     thread.join()
     ends, until = [], time.monotonic() + 240  # a child takes a second, on a busy machine many; one that hangs never ends
-    while pids and time.monotonic() < until:
-        for pid in list(pids):
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            if ended:
-                pids.discard(pid)
-                ends.append(os.waitstatus_to_exitcode(status))
+    while children and time.monotonic() < until:
+        for pid, exit_code in list(children.items()):
+            if (ended := exit_code()) is not None:
+                del children[pid]
+                ends.append(ended)
         time.sleep(0.02)
-    for pid in pids:
+    for pid in children:
         os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-    print(len(pids), "hung;", sorted(set(ends)))
-    os._exit(0)  # multiprocessing would wait for what was waited for
+    print(len(children), "hung;", sorted(set(ends)))
+    os._exit(0)  # multiprocessing would wait for those that hang
 """)
 
 

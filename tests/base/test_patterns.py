@@ -1,5 +1,7 @@
 """Patterns that are compiled at their first use."""
 
+import copy
+import pickle
 import re
 
 import pytest
@@ -23,3 +25,10 @@ def test_it_has_all_that_a_compiled_pattern_has(name):
     late, at_once = patterns.compile(rb"(?P<a>b)c*", re.DOTALL), re.compile(rb"(?P<a>b)c*", re.DOTALL)
     one, other = getattr(late, name), getattr(at_once, name)
     assert one == other or one.__name__ == other.__name__
+
+
+def test_a_pattern_can_be_copied_pickled_and_printed():
+    given = patterns.compile("a+b", re.IGNORECASE)
+    for other in (copy.copy(given), copy.deepcopy(given), pickle.loads(pickle.dumps(given))):
+        assert other.fullmatch("AAB")
+    assert repr(given) == "patterns.compile('a+b')"

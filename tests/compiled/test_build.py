@@ -1,10 +1,12 @@
 """Installing where there is no compiler, or one that fails, works; the loops are then in Python."""
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -117,6 +119,8 @@ def test_a_library_that_is_cut_off_is_not_loaded_as_that_would_end_the_process(l
 def test_a_library_of_other_sources_is_not_used(loops, clone, change):
     shutil.copy(loops.__file__, clone / FOLDER)
     assert ask(clone) == "None"
+    (clone / FOLDER / ".#take.c").symlink_to("an editor has this file open")
+    assert ask(clone) == "None"
     path = clone / FOLDER / ("more.c" if change == "a file more" else "take.c")
     with path.open("a") as file:
         file.write("/* as after a pull */\n")
@@ -157,6 +161,13 @@ def test_whoever_needs_the_library_is_told_if_there_is_none(clone, wanted, said)
     assert ran.returncode != 0
     assert said in ran.stderr
     assert wheels == []
+
+
+def test_the_oldest_python_is_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    hook = runpy.run_path(str(ROOT / "hatch_build.py"))
+    assert project["requires-python"] == ">=" + ".".join(map(str, hook["OLDEST"]))
+    assert hook["NAME"] == compiled.NAME
 
 
 def test_what_says_how_to_build_and_to_load_is_no_wrong_setting():

@@ -23,6 +23,14 @@ def test_values_that_recur_are_counted(rng, size, most, kind):
     assert same(count_alike, values)
 
 
+def test_values_made_to_fall_into_one_place_are_counted_as_quickly():
+    """By how often the table is asked: with a key, no values that one can choose fall into one place."""
+    back = pow(0x9E3779B97F4A7C15, -1, 1 << 64)
+    hostile = np.array([(n << 32 | n) * back % (1 << 64) for n in range(200_000)], dtype=np.uint64)
+    counts, index = count_alike(hostile)  # without a key, this takes a quarter of a minute
+    assert (counts.max(), index.max()) == (1, 0)
+
+
 @given(seeds, sizes, st.sampled_from([0, 1, 3, 17]))
 @settings(max_examples=200, deadline=None)
 def test_numbers_are_sorted_the_largest_first_and_equal_ones_stay(rng, size, digits):

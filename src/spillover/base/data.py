@@ -73,15 +73,17 @@ else:
 
     def _first_init(self, *args, **kwargs):
         """Make one of the first objects of a class; then, or where the arguments do not fit, compile its constructor."""
-        cls = type(self)
+        # Of a subclass with a constructor of its own, that one stays.
+        cls = next(each for each in type(self).__mro__ if each.__dict__.get("__init__") is _first_init)
         made = _counts[cls] = _counts.get(cls, 0) + 1
-        if made > FEW or not _set_fields(self, args, kwargs):
-            cls.__init__ = _compiled(cls)
-            cls.__init__(self, *args, **kwargs)
+        if made > FEW or not _set_fields(cls, self, args, kwargs):
+            _counts.pop(cls, None)
+            cls.__init__ = init = _compiled(cls)
+            init(self, *args, **kwargs)
 
-    def _set_fields(self, args, kwargs):
+    def _set_fields(cls, self, args, kwargs):
         """Do what a compiled constructor does, slowly; return False for arguments that it would not take."""
-        fields_ = [one for one in type(self).__spillover_fields__.values() if one.init]
+        fields_ = [one for one in cls.__spillover_fields__.values() if one.init]
         names = [one.name for one in fields_ if not one.kw_only]
         given = dict(zip(names, args, strict=False))
         if len(args) > len(names) or given.keys() & kwargs.keys():

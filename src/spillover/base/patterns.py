@@ -16,6 +16,12 @@ else:
         def __init__(self, pattern: str | bytes, flags: int = 0) -> None:
             self.pattern, self._flags = pattern, flags
 
+        def __repr__(self) -> str:
+            return f"patterns.compile({self.pattern!r})"
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return compile, (self.pattern, self._flags)
+
         def __getattr__(self, name: str) -> Any:
             compiled = re.compile(self.pattern, self._flags)
             # From here on these are found without coming here.

@@ -219,7 +219,7 @@ def _loops() -> Check:
     elif why:
         said = f"no ({one_line(why, 200)}); clips are the same, but logs take longer"
     else:
-        said = "no; clips are the same, but logs take longer. To compile them, install a C compiler and Python's headers, then spillover again"
+        said = "no; clips are the same, but logs take longer. To compile them, install a C compiler and Python's headers, then reinstall spillover"
     return Check("compiled", ok=True, said=said)
 
 

@@ -55,10 +55,10 @@ def _load() -> Any:
         return None
     try:
         library = _import(os.path.join(folder, NAME))
+        sources = fingerprint(folder)
     except (ImportError, OSError) as error:
         _missing.append(str(error))
         return None
-    sources = fingerprint(folder)
     if sources and getattr(library, "SOURCES", "") != sources:  # a wheel has no sources to compare with
         _missing.append("it was built from other sources; in a clone, run `python hatch_build.py`")
         return None
@@ -77,7 +77,7 @@ def fingerprint(folder: str | os.PathLike[str]) -> str:
     """Return a hash of the C files in a folder; "" if it has none."""
     import hashlib
 
-    names = sorted(name for name in os.listdir(folder) if name.endswith((".c", ".h")))
+    names = sorted(name for name in os.listdir(folder) if name.endswith((".c", ".h")) and not name.startswith("."))
     whole = hashlib.sha256()
     for name in names:
         with open(os.path.join(folder, name), "rb") as file:

@@ -1,9 +1,9 @@
 /* What features of lines are made of: how often values recur, and what stands around a line: the twins of count_alike in
    select/arrays.py, and of _means, _shares, _stretches and parents in select/features.py. */
-#include "loops.h"
+#include "texts.h"
 
-/* Values that are alike, by a table of places: each has the line that came first with its value, or -1. Its hash needs no key, as
-   no text can choose the values: they are small numbers, or hashes of Python, which have one. */
+/* Values that are alike, by a table of places: each has the line that came first with its value, or -1. Its hash has a
+   key that nobody outside of the process knows, as a text may choose some of the values. */
 typedef struct {
     Py_ssize_t *first;
     size_t mask;
@@ -33,6 +33,9 @@ PyObject *count_alike(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     PyObject *result = NULL;
     Py_ssize_t lines = values->count;
     Places places = {NULL, 1};
+    uint64_t key[2];
+    if (hash_key(key) < 0)
+        goto done;
     if (arrays[1].count != lines || arrays[2].count != lines) {
         PyErr_SetString(PyExc_ValueError, "values, counts and index must be of the same lines");
         goto done;
@@ -49,7 +52,8 @@ PyObject *count_alike(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     int64_t *counts = arrays[1].at, *index = arrays[2].at;
     /* In a first pass, `counts` has how many there are by now at the first line of each value, and elsewhere -1 - that line. */
     for (Py_ssize_t line = 0; line < lines; line++) {
-        uint64_t value = read_value(values, line), mixed = value * 0x9E3779B97F4A7C15u;
+        uint64_t value = read_value(values, line), mixed = (value ^ key[0]) * (key[1] | 1);
+        mixed = (mixed ^ mixed >> 32) * 0x9E3779B97F4A7C15u;
         size_t place = (size_t)(mixed ^ mixed >> 32) & places.mask;
         while (places.first[place] >= 0 && read_value(values, places.first[place]) != value)
             place = (place + 1) & places.mask;

@@ -5,9 +5,7 @@
 #ifndef SPILLOVER_FILTER_H
 #define SPILLOVER_FILTER_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "loops.h"
 
 #define FIRST 6
 /* So many bytes are looked at together; in all, FIRST - 1 more are read. */

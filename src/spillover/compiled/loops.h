@@ -32,7 +32,7 @@ static inline int take_array(PyObject *object, Array *array, char kind) {
     if (PyObject_GetBuffer(object, &array->buffer, (is_written ? PyBUF_CONTIG : PyBUF_CONTIG_RO) | PyBUF_FORMAT) < 0)
         return -1;
     if (!is_kind(&array->buffer, is_written ? (char)(kind + ('a' - 'A')) : kind)) {
-        PyErr_Format(PyExc_TypeError, "this array does not hold what it should (%c)", kind);
+        PyErr_Format(PyExc_TypeError, "wrong type of array (expected %c)", kind);
         PyBuffer_Release(&array->buffer);
         return -1;
     }

@@ -49,7 +49,7 @@ static PyObject *found(PyObject *self, PyObject *const *args, Py_ssize_t count) 
     if (end == (uint64_t)-1 && PyErr_Occurred())
         return NULL;
     if (class < 0 || class >= matches->classes || !matches->lines) {
-        PyErr_SetString(PyExc_IndexError, "a match of a class or a line that there is not");
+        PyErr_SetString(PyExc_IndexError, "unknown class, or no lines");
         return NULL;
     }
     /* An end is behind the last byte; an empty match at a line's end belongs to that line. */
@@ -95,15 +95,13 @@ PyObject *mark_matches(PyObject *self, PyObject *const *args, Py_ssize_t count) 
     Matches *matches = PyMem_Calloc(1, sizeof *matches);
     if (!matches)
         return PyErr_NoMemory();
-    if (take_array(args[0], &matches->starts, 'i') < 0) {
+    Array arrays[2];
+    if (take_arrays(args, arrays, "iB") < 0) {
         PyMem_Free(matches);
         return NULL;
     }
-    if (take_array(args[1], &matches->table, 'B') < 0) {
-        PyBuffer_Release(&matches->starts.buffer);
-        PyMem_Free(matches);
-        return NULL;
-    }
+    matches->starts = arrays[0];
+    matches->table = arrays[1];
     matches->lines = matches->starts.count;
     matches->classes = matches->lines ? matches->table.count / matches->lines : 0;
     matches->most = most;

@@ -143,7 +143,7 @@ PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     }
     for (Py_ssize_t i = 0; i < length; i++) {
         if (order[i] < 0 || order[i] >= lines) {
-            PyErr_SetString(PyExc_ValueError, "the order names a line that there is not");
+            PyErr_SetString(PyExc_ValueError, "the order contains an invalid line number");
             goto done;
         }
     }

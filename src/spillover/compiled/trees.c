@@ -66,7 +66,7 @@ PyObject *add_trees(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     }
     for (Py_ssize_t i = 0; i < arrays[1].count; i++) {
         if (rules[i] < 0 || rules[i] >= asked) {
-            PyErr_SetString(PyExc_ValueError, "a tree asks a condition that there is not");
+            PyErr_SetString(PyExc_ValueError, "a tree refers to an unknown condition");
             goto done;
         }
     }

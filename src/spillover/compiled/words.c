@@ -79,7 +79,7 @@ PyObject *table_of_words(PyObject *self, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (PyTuple_Size(args[0]) > MOST_WORDS || PyTuple_Size(args[0]) != groups.count) {
-        PyErr_Format(PyExc_ValueError, "%d words at most are needed, and a group for each", MOST_WORDS);
+        PyErr_Format(PyExc_ValueError, "at most %d words, with a group for each", MOST_WORDS);
         goto done;
     }
     if (!find_way(&table->way, left_out)) {

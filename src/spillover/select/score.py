@@ -11,7 +11,7 @@ import sys
 from spillover.base import cache
 from spillover.select.arrays import between
 from spillover.select.features import in_context, own
-from spillover.select.trees import Forest
+from spillover.select.trees import MOST_LEAVES, Forest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _read() -> tuple[list[Sequence[float]], dict[str, Forest]]:
 
     with open(WEIGHTS, "rb") as file:
         text = file.read()
-    made_of = repr((FORMAT, marshal.version, sys.byteorder)).encode() + text
+    made_of = repr((FORMAT, MOST_LEAVES, marshal.version, sys.byteorder)).encode() + text
     name = f"trees-{sha256(made_of).hexdigest()[:32]}"
     if (kept := cache.load(name)) is not None:  # private, and what we have written
         calibration, tables = marshal.loads(kept)  # noqa: S302
