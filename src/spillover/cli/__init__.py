@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-#: So many new objects, and not 700, before those are looked for that hold each other: to clip a log makes 25,000.
+#: Collect garbage after so many new objects: clipping a log makes 25,000.
 GARBAGE = 50_000
 
 
