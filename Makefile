@@ -29,6 +29,7 @@ lint: $(TESTED) ## lint, format and strict types; changes nothing
 	$(BIN)/python -m ruff check
 	$(BIN)/python -m ruff format --check
 	$(BIN)/python -m mypy
+	$(BIN)/python scripts/house.py
 
 format: $(TESTED) ## fix what lint can fix by itself
 	$(BIN)/python -m ruff check --fix
