@@ -66,14 +66,14 @@ test-latest: $(TESTED) ## the newest and the oldest of every framework that ther
 	$(BIN)/python -m scripts.latest $(FLAGS)
 
 clean: ## remove what these tasks made, .venv included
-	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/out build dist src/spillover/compiled/*.so
+	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/out build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Installed again when pyproject.toml or the loops in C change; `make clean` comes first when the clone was moved or Python changed.
-$(READY): pyproject.toml hatch_build.py $(wildcard src/spillover/compiled/*.[ch])
+# Installed again when pyproject.toml changes; `make clean` comes first when the clone was moved or Python changed.
+$(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "spillover needs Python 3.11 or newer; name one: make PYTHON=python3.12 test"; exit 1; }
-	@echo "Making .venv and installing into it (once; again when pyproject.toml or C changes)"
+	@echo "Making .venv and installing into it (once; again when pyproject.toml changes)"
 	@$(PYTHON) -m venv .venv \
 		|| { echo "This Python cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[tokens]"

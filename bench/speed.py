@@ -3,7 +3,6 @@
     python bench/speed.py                 # the table; JSON in bench/out/speed.json
     python bench/speed.py --size 200      # a smaller file, in MB, for a quick look
     python bench/speed.py --only cold,warm,hook
-    SPILLOVER_COMPILED=0 python bench/speed.py --only warm        # without the loops in C
 
 Absolute times mean little on a shared machine: every figure stands beside a floor that was measured in turn with it, and
 of each the best of several runs is taken. "goal" in the last column means that the goal is reached, "yes" the bar.
@@ -31,7 +30,7 @@ from bench.speeds import everyday
 from bench.speeds.rows import BARE, MEGABYTE, SPILL, Row, best, cpu_of, one_core_left, peak, timed
 
 import spillover
-from spillover import Clipper, DirStore, MemoryStore, compiled
+from spillover import Clipper, DirStore, MemoryStore
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.show.fit import fit
@@ -336,7 +335,6 @@ def main() -> int:
         log = folder / "F"
         if {"streaming", "selecting", "back"} & set(only):
             make_log(log, args.size)
-        print(f"loops in C: {'yes' if compiled.loops() else 'no'}")
         print(f"{'what':<42}{'figure':>9} {'unit':<9}{'bar':>8}{'goal':>8}  {'against':<16}held")
         rows = []
         for part in only:
@@ -349,7 +347,6 @@ def main() -> int:
         json.dumps(
             {
                 "size_mb": args.size,
-                "compiled": bool(compiled.loops()),
                 "rows": [{**asdict(row), "held": row.held} for row in rows],
             },
             indent=1,

@@ -192,7 +192,7 @@ def _comment_above(name: str) -> str:
     ours = [
         module
         for path, module in list(sys.modules.items())
-        if path.startswith("spillover.") and str(module.__file__).endswith(".py")  # loops in C have no comments
+        if path.startswith("spillover.") and str(module.__file__).endswith(".py")
     ]
     said = (re.search(rf"^#: (.*)\n{name} = ", inspect.getsource(module), re.MULTILINE) for module in ours)
     return next(found[1] for found in said if found)

@@ -4,7 +4,6 @@ import os
 
 import pytest
 
-from spillover.compiled import loops
 from spillover.config.values import KEYS
 from spillover.testing import put
 
@@ -133,17 +132,10 @@ def test_doctor_finds_everything_in_order(spill, tmp_path):
         "private",
         "room",
         "libraries",
-        "compiled",
         "tokens",
     ]
     assert {line.split()[0] for line in said.stdout.splitlines()[1:]} == {"ok"}
     assert not list((tmp_path / "a store").glob("*.txt")), "what it stored to try is gone"
-
-
-def test_doctor_says_whether_loops_are_compiled(spill):
-    said = spill("doctor", env={"SPILLOVER_COMPILED": "0"}).stdout
-    assert "ok  compiled       no (SPILLOVER_COMPILED=0); clips are the same, but logs take longer\n" in said
-    assert "ok  compiled       " + ("yes\n" if loops() else "no") in spill("doctor").stdout
 
 
 def test_doctor_json_has_every_check(spill):

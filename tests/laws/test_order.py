@@ -11,7 +11,7 @@ ROOT = Path(spillover.__file__).parent
 
 #: From top to bottom: no module imports one below it, or one in its own row. Add a new module where it belongs.
 ORDER = """
-    base  notice  secrets  show  run  wrap  compiled
+    base  notice  secrets  show  run  wrap
     base.data                    base.log                  base.work                base.forking             base.process             base.integers            base.lean            base.deep            base.patterns
     errors                  base.units                shell               base.folders
     base.cache                   base.linear

@@ -8,7 +8,7 @@ import sys
 import time
 from shlex import quote
 
-from spillover import __version__, compiled
+from spillover import __version__
 from spillover.base.data import dataclass
 from spillover.cli.installed import check_installed
 from spillover.cli.setup import clipper
@@ -63,11 +63,10 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
             _space(root),
             *_look_inside(chosen.store, root),
             _libraries(),
-            _loops(),
             _tokens(),
         ]
     else:
-        found += [_round_trip(chosen.outputs), *_look_at_spool(chosen.store), _libraries(), _loops(), _tokens()]
+        found += [_round_trip(chosen.outputs), *_look_at_spool(chosen.store), _libraries(), _tokens()]
     return found + [Check(*one) for one in check_installed(os.environ, os.getcwd())]
 
 
@@ -209,18 +208,6 @@ def _what_is_wrong_with(name: str) -> str | None:
         return None
     found = one_line(str(getattr(module, "__file__", None) or module), 120)
     return f" (something else has this name: {found})"
-
-
-def _loops() -> Check:
-    """Say whether the loops in C are there. Nothing depends on them but time."""
-    why = compiled.why_not()
-    if why is None:
-        said = "yes"
-    elif why:
-        said = f"no ({one_line(why, 200)}); clips are the same, but logs take longer"
-    else:
-        said = "no; clips are the same, but logs take longer. To compile them, install a C compiler and Python's headers, then reinstall spillover"
-    return Check("compiled", ok=True, said=said)
 
 
 def _tokens() -> Check:

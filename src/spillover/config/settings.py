@@ -50,7 +50,7 @@ PREFIX = "SPILLOVER_"
 VARIABLES = {PREFIX + key.upper().replace(".", "_"): key for key in KEYS}
 TEXTS = ("profile", "scope")  # used as they are, and empty where nobody says
 #: Ours too, but no settings.
-OTHERS = (NAMED, CONTEXT_TOKENS, "SPILLOVER_DEBUG", "SPILLOVER_COMPILED", "SPILLOVER_BUILD")
+OTHERS = (NAMED, CONTEXT_TOKENS, "SPILLOVER_DEBUG")
 
 
 @dataclass(frozen=True, slots=True)

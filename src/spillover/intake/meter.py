@@ -90,12 +90,6 @@ class Meter:
 
 def _count(view: memoryview) -> tuple[Sequence[int], int]:
     """Return how many newlines each block has, and how many characters there are."""
-    if len(view) >= BLOCK:  # most outputs are smaller, and need not load what makes large ones quicker
-        from spillover.compiled import loops
-
-        if compiled := loops():
-            counts: tuple[list[int], int] = compiled.tally(view, BLOCK)
-            return counts
     blocks = [view[at : at + BLOCK] for at in range(0, len(view), BLOCK)]
     return [*map(_count_newlines, blocks)], stringzilla.utf8_count(view)
 

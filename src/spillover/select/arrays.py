@@ -10,7 +10,6 @@ import sys
 from _thread import allocate_lock
 
 from spillover.base import process
-from spillover.compiled import loops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,10 +73,6 @@ def group(values: Array) -> tuple[Array, Array, Array]:
     """Return the order that brings equal values together, earlier ones first; where each group begins in it; and its size."""
     import numpy as np
 
-    if (compiled := loops()) and values.dtype.kind in "iu" and values.itemsize > 1:
-        order, starts, sizes = np.empty((3, len(values)), np.intp)
-        groups = compiled.group_values(np.ascontiguousarray(values), values.dtype.kind == "i", order, starts, sizes)
-        return order, starts[:groups], sizes[:groups]
     order = values.argsort(kind="stable")
     ordered = values[order]
     starts = np.concatenate(([True], ordered[1:] != ordered[:-1])).nonzero()[0] if len(values) else order
@@ -89,9 +84,6 @@ def count_alike(values: Array) -> tuple[Array, Array]:
     import numpy as np
 
     counts, index = np.empty(len(values), dtype=np.int64), np.empty(len(values), dtype=np.int64)
-    if compiled := loops():
-        compiled.count_alike(values, counts, index)
-        return counts, index
     order, starts, sizes = group(values)
     counts[order] = sizes.repeat(sizes)
     index[order] = np.arange(len(values)) - starts.repeat(sizes)
@@ -102,10 +94,6 @@ def sort_down(values: Array) -> Array:
     """Return the order that brings the largest values to the front; equal ones stay in theirs."""
     import numpy as np
 
-    if compiled := loops():
-        order = np.empty(len(values), dtype=np.intp)
-        compiled.sort_down(values, order)
-        return order
     return np.negative(values).argsort(kind="stable")
 
 
@@ -113,10 +101,6 @@ def number_alike(values: Array) -> Array:
     """Return a small number for each value, the same for equal ones, and 0 for 0: those are brought together much quicker."""
     import numpy as np
 
-    if (compiled := loops()) and len(values) < 1 << 16:
-        out = np.empty(len(values), dtype=np.uint16)
-        compiled.number_values(np.ascontiguousarray(values), out)
-        return out
     order, starts, sizes = group(values)
     out = np.empty(len(values), dtype=np.uint16 if len(starts) < 1 << 16 else np.uint32)
     first = int(not len(values) or values[order[0]] != 0)  # nothing is below 0

@@ -5,8 +5,6 @@ Memory is a few numbers for each of PLACES, whatever the output prints.
 
 from __future__ import annotations
 
-from spillover.compiled import loops
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,9 +36,6 @@ class Beginnings:
 
     def add(self, data: bytes, start: int) -> None:
         """Add the lines of a block that stands behind all that were added before."""
-        if compiled := loops():
-            self.lines += compiled.add_beginnings(data, start, self._skip, MOST_BEGINNINGS, self.counts, self.first)
-            return
         import numpy as np
 
         whole = len(data) - 16 - self._skip

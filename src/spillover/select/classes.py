@@ -12,7 +12,6 @@ from __future__ import annotations
 from itertools import chain
 
 from spillover.base.data import dataclass
-from spillover.compiled import loops
 from spillover.select.engine import Engine
 
 TYPE_CHECKING = False
@@ -230,9 +229,6 @@ def classify(view: bytes, starts: Array) -> Array:
     import numpy as np
 
     table = np.zeros((len(CLASSES), len(starts)), dtype=bool)
-    if compiled := loops():
-        ENGINE.scan(view, compiled.mark_matches(np.ascontiguousarray(starts, np.int64), table, MOST_HITS, PACE))
-        return table.T
     hits: list[list[int]] = [
         [] for _ in CLASSES
     ]  # where matches end, by class: a call of ours for each is most of the time

@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import cache
 from itertools import count
 
-from spillover.compiled import loops
 from spillover.select.arrays import steps
 from spillover.select.classes import PLACES, classify
 
@@ -76,11 +75,6 @@ def _spread(alone: Array, text: bytes, starts: Array, ends: Array, which: Array)
     import numpy as np
 
     trailing = [PLACES[name] for name in _TRAILING]
-    if compiled := loops():
-        table, reached = np.zeros((alone.shape[1], len(which)), dtype=bool), np.empty(len(which), dtype=bool)
-        starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
-        some = compiled.spread_classes(alone.T, text, starts, ends, which, _EDGES, bytes(trailing), table, reached)
-        return table, reached if some else None
     data, edges = np.frombuffer(text, dtype=np.uint8), _edges()
     head, tail = edges[data[starts]], edges[data[ends - 1]]  # of an empty line, a newline
     blank = (head & tail & _BLANK).view(bool)

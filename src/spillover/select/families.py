@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from spillover.compiled import loops
 from spillover.select.arrays import steps
 from spillover.select.classes import EVIDENCE
 
@@ -37,8 +36,6 @@ def templates(view: bytes) -> list[bytes]:
 
     if not view:
         return []
-    if compiled := loops():
-        return compiled.strip_names(view, _NAME, _TELLING).removesuffix(b"\n").split(b"\n")  # type: ignore[no-any-return]
     data = np.frombuffer(view, dtype=np.uint8)
     edges = np.flatnonzero(steps(np.frombuffer(view.translate(_NAME), dtype=np.int8), [0], [0]))
     begin, end = edges[::2], edges[1::2]

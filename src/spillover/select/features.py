@@ -6,7 +6,6 @@ trees in `weights.json` use them.
 
 from __future__ import annotations
 
-from spillover.compiled import loops
 from spillover.select.arrays import count_alike, sort_down, steps
 from spillover.select.classes import AROUND, BAD, EVIDENCE, NAMES
 
@@ -164,10 +163,6 @@ def _stretches(points: Array, opens: Array) -> tuple[Array, Array, Array]:
     """Return the best of each stretch of lines, how long it is, and how far into it each line stands; `opens`: where one begins."""
     import numpy as np
 
-    if compiled := loops():
-        best, sizes, into = (np.empty(len(points), dtype=kind) for kind in (np.float64, np.int64, np.int64))
-        compiled.stretches(points, np.ascontiguousarray(opens), best, sizes, into)
-        return best, sizes, into
     starts = np.flatnonzero(np.concatenate(([True], opens[1:])))
     sizes = steps(starts, after=[len(points)])
     best = np.maximum.reduceat(points, starts)
@@ -178,10 +173,6 @@ def parents(indent: Array, blank: Array) -> Array:
     """Return the last line before each that is indented less; -1 where there is none."""
     import numpy as np
 
-    if compiled := loops():
-        parent = np.empty(len(indent), dtype=np.int64)
-        compiled.find_parents(indent, blank, DEEPEST, parent)
-        return parent
     numbers = np.arange(len(indent))
     depth = np.minimum(indent, DEEPEST)
     parent = np.full(len(indent), -1)
@@ -214,11 +205,6 @@ def _means(points: Array) -> Columns:
     """Return the mean of the points over some lines on either side."""
     import numpy as np
 
-    if compiled := loops():
-        means = {f"mean of {2 * reach + 1}": np.empty(len(points)) for reach in MEANS}
-        for reach, mean in zip(MEANS, means.values(), strict=True):
-            compiled.mean_around(points, reach, mean)
-        return means
     upto = np.concatenate(([0.0], points.cumsum()))
     numbers = np.arange(len(points))
     out = {}
@@ -233,11 +219,6 @@ def _shares(those: Columns) -> Columns:
     import numpy as np
 
     count = len(next(iter(those.values())))
-    if compiled := loops():
-        shares = {name: np.empty(count, dtype=np.float32) for name in those}
-        for column, share in zip(those.values(), shares.values(), strict=True):
-            compiled.share_around(np.ascontiguousarray(column), REACH, share)
-        return shares
     padded = np.zeros((len(those), count + 2 * REACH), dtype=np.uint8)
     for row, column in zip(padded, those.values(), strict=True):
         row[REACH : REACH + count] = column

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from spillover.base import patterns
 from spillover.base.data import dataclass
-from spillover.compiled import loops
 from spillover.select import distinct
 from spillover.select.arrays import group, load, number_alike
 from spillover.select.classes import DISMISSED, EVIDENCE, PLACES
 from spillover.select.families import KEY, templates
-from spillover.select.scratch import borrow
 from spillover.select.shapes import costs, shapes
 from spillover.view.clean import flat
 
@@ -110,7 +108,7 @@ def _view(data: bytes) -> bytes:
 def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
     """Return all that is known of the lines of a view. What is alike but for digits is looked at once (`distinct`)."""
     stamped = _is_stamped(view[: 1 << 14])
-    rows, row_of, text, starts, ends, which, exact = _split(view, len(first), stamped=stamped)
+    rows, row_of, text, starts, ends, which, exact = _split(view, stamped=stamped)
     template, subject, prefix, indent = shapes(text, starts, ends)
     classes = distinct.classify_each(text, starts, ends, which)
     return Lines(
@@ -134,7 +132,7 @@ def _is_stamped(view: bytes) -> bool:
     return any(level in view for level in _LEVELS) or bool(_CLOCK.search(view))
 
 
-def _split(view: bytes, lines: int, *, stamped: bool) -> tuple[Any, ...]:
+def _split(view: bytes, *, stamped: bool) -> tuple[Any, ...]:
     """Return the distinct rows and messages of a view, digits aside, and which of them each line has.
 
     That is: the rows, with a newline behind each; which of them each line is; the messages, with barriers between them; where
@@ -142,15 +140,6 @@ def _split(view: bytes, lines: int, *, stamped: bool) -> tuple[Any, ...]:
     """
     import numpy as np
 
-    if compiled := loops():
-        row_of, which, starts, ends = np.empty((4, lines), np.intp)
-        exact = np.empty(lines, np.int64)
-        with borrow() as scratch:
-            memory = scratch.array(len(view) + 128 * lines + 512, np.uint8)
-            rows, text, count = compiled.split_lines(
-                view, stamped, distinct.BARRIER, row_of, which, exact, starts, ends, memory
-            )
-        return rows, row_of, text, starts[:count], ends[:count], which, exact
     those, row_of = distinct.number(distinct.same_digits(view)[:-1].split(b"\n"))
     rows = b"\n".join(those) + b"\n"
     stamp: Array | int = 0  # how long it is, in bytes

@@ -145,7 +145,7 @@ def _look_at_blocks(
                 return
             at = start + number * BLOCK
             data = document.blob.read(at, min(at + BLOCK, end))
-            words.mark(data, len(blocks) * BLOCK // threads, cells)
+            cells[words.look(data, len(blocks) * BLOCK // threads)] = True
             beginnings.add(data, at)
     except BaseException:
         blocks.clear()  # nobody wants the others any more

@@ -1,13 +1,9 @@
-"""What distinct lines look like and what they cost: sums and hashes of their bytes.
-
-`src/spillover/compiled/shapes.c` does the same where it could be compiled.
-"""
+"""What distinct lines look like and what they cost: sums and hashes of their bytes."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from spillover.compiled import loops
 from spillover.select.arrays import steps
 from spillover.select.scratch import borrow
 from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
@@ -45,10 +41,6 @@ def costs(rows: bytes, row_of: Array) -> Array:
     """
     import numpy as np
 
-    if compiled := loops():
-        tokens = np.empty(len(row_of))
-        compiled.cost_lines(rows, row_of, LEFT_OPEN, ASKED, PER_BIT, PER_BYTE, tokens)
-        return tokens
     text = b"\n" + rows  # a line is counted behind the end of another
     opens = np.frombuffer(text.translate(LEFT_OPEN), dtype=np.uint8)
     asks = np.frombuffer(text.translate(ASKED), dtype=np.uint8)
@@ -67,11 +59,6 @@ def shapes(text: bytes, starts: Array, ends: Array) -> tuple[Array, ...]:
     import numpy as np
 
     salt = _salt()
-    if compiled := loops():
-        sums = tuple(np.empty((3, len(starts)), np.uint64))
-        indent = np.empty(len(starts), np.int64)
-        compiled.shape_lines(text, starts, ends, _FLAGS, salt, *sums, indent)
-        return *sums, indent
     template, subject, indent = _shapes_of_all(text, starts, ends, salt)
     return template, subject, _prefixes(np.frombuffer(text, dtype=np.uint8), starts, ends), indent
 

@@ -1,11 +1,6 @@
-"""What lines cost to show, with markers and small holes; how many of them fit; and how far strength reaches. Pure arrays.
-
-`compiled/take.c` does the same in C, where it is built.
-"""
+"""What lines cost to show, with markers and small holes; how many of them fit; and how far strength reaches. Pure arrays."""
 
 from __future__ import annotations
-
-from spillover.compiled import loops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,9 +35,6 @@ def _add_up(costs: Array) -> float:
 
 def price(keep: Array, cost: Array) -> float:
     """Return what these lines cost, with a marker for each gap."""
-    if compiled := loops():
-        cost_of_all: float = compiled.price(keep, cost, MARKER)
-        return cost_of_all
     import numpy as np
 
     if not len(keep):
@@ -70,13 +62,6 @@ def take(base: Array, order: Array, count: int, cost: Array, upto: Array, room: 
     A line more never costs less, as a hole that is filled costs more than its marker did. So how many fit is guessed from
     what each has cost by now, and only what is chosen in the end is made.
     """
-    if compiled := loops():
-        import numpy as np
-
-        keep = np.empty_like(base)
-        order = np.ascontiguousarray(order)
-        compiled.take(base, order, count, cost, upto, room, keep, MARKER, HOLE, ROUNDING, GUESSES)
-        return keep
     new, held = order[~base[order]], base.nonzero()[0]
     added = cost[new].cumsum()
     # Without markers, the lines up to each place in the order cost so much, and every line behind it only adds to that.
@@ -124,10 +109,6 @@ def grow(points: Array, cost: Array, scale: float) -> Array:
     """Return each line's points, or those of a better one nearby less what lies between them; the larger."""
     import numpy as np
 
-    if compiled := loops():
-        out = np.empty(len(points))
-        compiled.grow(points, cost, scale, DOWN, UP, DULL, out)
-        return out
     dull = DULL * np.maximum(0.0, -points)
     down = np.cumsum((DOWN * cost + dull) * scale)
     up = np.cumsum(((UP * cost + dull) * scale)[::-1])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from itertools import count
 
-from spillover.compiled import loops
 from spillover.select.scratch import borrow
 
 TYPE_CHECKING = False
@@ -37,7 +36,6 @@ class Forest:
         self._trees, self._table = trees, table
         self._small = bool(table) or 1 < max(map(_leaves, trees), default=0) <= MOST_LEAVES
         self._laid_out: tuple[Any, ...] = ()
-        self._by_tree: tuple[Array, ...] = ()  # the same, as the compiled loop wants it
 
     @property
     def table(self) -> Table | None:
@@ -57,8 +55,6 @@ class Forest:
                 total += _walk(tree, columns)
             return total
         self._laid_out = self._laid_out or self._lay_out()
-        if (compiled := loops()) and self._add_compiled(compiled, total, columns):
-            return total
         for at in range(0, lines, STRETCH):
             with borrow() as scratch:
                 self._add(total[at : at + STRETCH], columns, slice(at, at + STRETCH), scratch)
@@ -97,19 +93,6 @@ class Forest:
             for tree, leaf in zip(values[trees], where, strict=True):
                 tree.take(leaf, out=worth, mode="clip")
                 total += worth
-
-    def _add_compiled(self, compiled: Any, total: Array, columns: Mapping[str, Array]) -> bool:
-        """Add what the trees say of all lines, as `_add` does; return False for columns that the loop does not take."""
-        import numpy as np
-
-        features, conditions, otherwise, values = self._laid_out
-        if not self._by_tree:
-            self._by_tree = tuple(map(np.ascontiguousarray, (conditions.T, otherwise[:, :, 0].T, values)))
-        asked = tuple((np.ascontiguousarray(columns[name]), bounds) for name, bounds, _ in features)
-        if any(column.dtype not in (np.float32, bool) for column, _ in asked):
-            return False
-        compiled.add_trees(total, asked, *self._by_tree)
-        return True
 
     def _lay_out(self) -> tuple[Any, ...]:
         """Return the table as arrays: thresholds by feature, for each place in a tree its conditions and the leaves on the right."""

@@ -1,7 +1,6 @@
 """Which telling words each cell of a large output has.
 
-A compiled loop does it where there is one. Elsewhere one table of all words is run over many cells at once. Few cells have any
-word; where one is found, it is looked for in each of those cells. Words that every cell has, over and over, would hold up the
+One table of all words is run over many cells at once. Few cells have any word; where one is found, it is looked for in each of those cells. Words that every cell has, over and over, would hold up the
 table at each: they are taken out of it, and are soon found in each cell.
 """
 
@@ -9,7 +8,6 @@ from __future__ import annotations
 
 import stringzilla
 
-from spillover.compiled import loops
 from spillover.select.engine import Engine
 
 TYPE_CHECKING = False
@@ -35,9 +33,6 @@ WORDS = (
     b"ismatch", b"onflict", b"nresolved", b"nhandled", b"crash", b"UNEXPECTED", b"BUILD FAIL", b"arning:", b"WARN", b"CRITICAL",
     b"refusing", b"rejected", b"violat", b"orrupt", b"deadlock", b"overflow", b"--- FAIL", b"<failure", b"<error",
 )  # fmt: skip
-#: The group of each word for the compiled loop, which looks for all of a group at once: words of one should begin alike. Found by
-#: moving words around until the fewest places of logs and sources looked like a word. Any groups give the same result.
-GROUPS = bytes(map(int, "24406454244337017675217357311755737273222421000003267655242155666156"))
 
 
 def _engine(words: Iterable[bytes]) -> Engine:
@@ -45,13 +40,6 @@ def _engine(words: Iterable[bytes]) -> Engine:
 
 
 ENGINE = _engine(WORDS)
-_tables: list[Any] = []  # what the compiled loop takes, or None where it would not be quick, once it was asked for
-
-
-def _table(compiled: Any) -> Any:
-    if not _tables:
-        _tables.append(compiled.table_of_words(WORDS, GROUPS, 0))
-    return _tables[0]
 
 
 class Words:
@@ -62,14 +50,6 @@ class Words:
         self._numbers = list(range(len(WORDS)))  # of the words in the table
         self._common: list[int] = []  # and of those that are not in it
         self._closely = False
-
-    def mark(self, data: bytes, left: int, found: Array) -> None:
-        """Make `found` true for the words of each cell: `look` for an array of len(WORDS) places per cell."""
-        compiled = loops()
-        if compiled and (table := _table(compiled)):
-            compiled.mark_words(table, data, CELL, found[: -(-len(data) // CELL) * len(WORDS)])
-        else:
-            found[self.look(data, left)] = True
 
     def look(self, data: bytes, left: int) -> list[int]:
         """Return the words of each cell, as cell * len(WORDS) + word; `left`: how many bytes will be looked at after these."""
