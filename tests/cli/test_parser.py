@@ -112,11 +112,11 @@ WRONG = [
     (["init", "claude-code", "extra"], "'extra' is not expected here: FILE is only for mcp-json."),
     (["init", "--all", "extra"], "'extra' is not a host"),
     (["help", "gerp"], "unknown command 'gerp'. Did you mean `spill help grep`?"),
-    (["completion", "tcsh"], "use bash, zsh, fish"),
+    (["completion", "ksh"], "use bash, zsh, fish, tcsh, powershell"),
     # too few, too many
     (["run"], "missing COMMAND, e.g. `spill run -- make -j8`."),
     (["run", "--"], "missing COMMAND, e.g. `spill run -- make -j8`."),
-    (["completion"], "name a shell: bash, zsh or fish. See `spill help completion`."),
+    (["completion"], "name a shell: bash, zsh, fish, tcsh or powershell. See `spill help completion`."),
     (["read"], "missing REF, e.g. `spill read last 1:50`. See `spill help read`."),
     (["diff"], "missing REF, e.g. `spill diff last`."),
     (["rm"], "missing REF, e.g. `spill rm bash-7f3a9c2e41d05b86`."),

@@ -167,7 +167,6 @@ ORDER = """
     profiles.opencode       profiles.t15         profiles.klaude     profiles.daycare    profiles.vtcode
     cli.exits               cli.output           cli.setup           cli.arguments       cli.mistakes        cli.units
     cli.live                cli.commands         cli.refs
-    cli.completion
     cli.hook                cli.init             cli.installed       cli.mcp             cli.trust           cli.ui
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning

@@ -10,7 +10,7 @@ _REF = "the ref in the notice (any unique prefix works) or the path of the outpu
 _LAST_TOO = f"{_REF}; last for the newest run, last:WORDS for the newest run of that command or tool"
 HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "mcp-json", "shell")
 HOOKS = ("claude-code", "codex", "opencode", "copilot", "cline", "gemini", "pi")
-SHELLS = ("bash", "zsh", "fish")
+SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
@@ -306,7 +306,7 @@ def completion(parser: argparse.ArgumentParser) -> None:
 
 
 def help_(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("command", nargs="?", metavar="COMMAND", help="a command; default: an overview of all commands")
+    parser.add_argument("topic", nargs="?", metavar="COMMAND", help="a command; default: an overview of all commands")
 
 
 def nothing(_: argparse.ArgumentParser) -> None:

@@ -156,7 +156,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
     ),
     "doctor": ("Check that everything works, and say how to fix what does not.", arguments.doctor, ("spill doctor",)),
     "completion": (
-        "Print a completion script for bash, zsh or fish.",
+        "Print a completion script for a shell.",
         arguments.completion,
         ('eval "$(spill completion bash)"', "spill completion fish | source"),
     ),

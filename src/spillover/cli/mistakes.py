@@ -72,7 +72,7 @@ def explain(message: str, options: Iterable[str], command: str = "") -> str:
         if names == "PATTERN":  # of `grep`, which takes them in either order: who knows which one is missing
             return "a REF and a PATTERN are needed, e.g. `spill grep last 'FAILED|Error'`."
         if names == "shell":
-            return "name a shell: bash, zsh or fish."
+            return "name a shell: bash, zsh, fish, tcsh or powershell."
         example = f", e.g. `{WITH_REF[command]}`" if names == "REF" and command in WITH_REF else ""
         return f"missing {' and '.join(names.split(', '))}{example}."
     name, _, what = message.removeprefix("argument ").partition(": ")
