@@ -64,7 +64,7 @@ CALLS = [
     ["trust"], ["trust", "{bad}"], ["trust", "--list"], ["trust", "--remove", "{bad}"],
     ["run", "--", "{bad}"], ["run", "--tool", "{bad}", "--", "true"], ["run", "--json", "--", "printf", "%s", "{bad}"],
     ["run", "--", "printf", "%s", "{bad}"], ["run", "--timeout", "{bad}", "--", "true"], ["run", "--store", "{bad}", "--", "seq", "9000"],
-    ["run", "--live", "--", "sh", "-c", 'printf "%s" "$0"', "{bad}"], ["run", "--profile", "{bad}", "--", "true"],
+    ["run", "--", "sh", "-c", 'printf "%s" "$0"', "{bad}"], ["run", "--profile", "{bad}", "--", "true"],
     ["init", "claude-code"], ["init", "claude-code", "--dry-run"], ["init", "codex", "--scope", "project"], ["init", "{bad}"],
     ["hook", "claude-code"], ["hook", "{bad}"], ["mcp", "--servers", "{bad}"], ["mcp", "--http", "{bad}"], ["mcp", "--url", "{bad}"],
     ["{bad}"], ["--{bad}"], ["--keep", "{bad}"], ["--hints", "{bad}"], ["--cap", "{bad}"], ["--tokens", "{bad}"], ["--tokenizer", "{bad}"],
@@ -187,8 +187,6 @@ def test_what_is_plain_stays_as_it_is():
 #: Where the command line may write without `put`, and why.
 WRITERS = {
     ("output.py", "os.write"): "put itself",
-    ("live.py", "_out.write"): "rewrites its line with codes of ours; what it shows is harmless",
-    ("clipping.py", "sys.stderr"): "handed to Live",
     ("commands.py", "sys.stderr"): "compared with, to know where argparse wants to write",
     ("__init__.py", "sys.stdout"): "flushed",
 }

@@ -143,7 +143,7 @@ def test_stdin_is_closed_for_a_command_only_if_it_was_for_us(spill, store, close
 @pytest.mark.parametrize("which", ["stdout", "stderr", "stdout stderr"])
 def test_on_a_full_disk_the_other_stream_works_and_the_exit_code_is_the_commands(ran, store, which, script):
     with open("/dev/full", "wb") as full:
-        done = ran("--live", script=script, **dict.fromkeys(which.split(), full))
+        done = ran(script=script, **dict.fromkeys(which.split(), full))
     assert done.returncode == 7
     if which == "stdout":
         assert b"could not be written: No space left on device" in done.stderr

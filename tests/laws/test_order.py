@@ -166,7 +166,7 @@ ORDER = """
     profiles.daycare.profile profiles.vtcode.profile
     profiles.opencode       profiles.t15         profiles.klaude     profiles.daycare    profiles.vtcode
     cli.exits               cli.output           cli.setup           cli.arguments       cli.mistakes        cli.units
-    cli.live                cli.commands         cli.refs
+    cli.commands            cli.refs
     cli.hook                cli.init             cli.installed       cli.mcp             cli.trust           cli.ui
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning

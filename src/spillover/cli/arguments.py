@@ -91,7 +91,6 @@ def run(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="stop the command after this long, e.g. 90, 90s or 5m; exit code 124",
     )
-    parser.add_argument("--live", action="store_true", help="show progress on stderr")
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command to run, with its arguments"
     )
@@ -361,7 +360,6 @@ def mcp(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="with --http: another name that clients use for this machine",
     )
-    parser.add_argument("--allow-run", action="store_true", help="also offer a tool that runs shell commands")
     parser.add_argument(
         "--no-tools",
         action="store_true",

@@ -69,11 +69,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("missing COMMAND, e.g. `spill run -- make -j8`.")
     if arguments.scope:  # a `spill` inside the command works in the same one
         os.environ["SPILLOVER_SCOPE"] = arguments.scope
-    live = None
-    if arguments.live:
-        from spillover.cli.live import Live
-
-        live = Live(sys.stderr)
     chosen = make_clipper(arguments)
     if warning := chosen.for_command(argv).warning:  # while there is time to stop it
         complain(warning)
@@ -84,11 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     ended = run_command(
         Command(argv=argv, timeout=arguments.timeout, interactive=True, die_with_parent=True),
         chosen.for_command(argv).for_tool(arguments.tool or tool_name(argv[0])),
-        on_progress=live.show if live else None,
         settling=lambda _, choices, code: compare_if_failed(lower_if_failed(choices, code), code),
     )
-    if live:
-        live.end()
     try:
         if arguments.json:
             how = {"exit_code": ended.exit_code, "timed_out": ended.timed_out, "still_open": list(ended.still_open)}

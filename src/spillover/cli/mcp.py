@@ -48,7 +48,6 @@ def mcp(arguments: argparse.Namespace) -> int:
         token_file=arguments.token_file,
         allow_remote=arguments.allow_remote,
         allow_hosts=arguments.allow_host,
-        allow_run=arguments.allow_run,
         offer=not arguments.no_tools,
         links=arguments.links,
         by_reference=arguments.by_reference_to if arguments.by_reference or arguments.by_reference_to else None,

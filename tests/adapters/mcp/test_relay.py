@@ -249,6 +249,6 @@ STATELESS = {"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "copilot-c
     ],
 )
 def test_a_client_that_shows_text_and_data_is_known_by_its_name(params, told):
-    catalog = Catalog(Clipper(store=MemoryStore()), [], allow_run=False)
+    catalog = Catalog(Clipper(store=MemoryStore()), [])
     catalog.meet(params)
     assert catalog.tool("t").both_shown is told

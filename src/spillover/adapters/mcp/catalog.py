@@ -41,10 +41,8 @@ class Entry:
 class Catalog:
     """The tools of all servers and our own; `page` is the answer to tools/list, None while it is not known."""
 
-    def __init__(
-        self, clipper: Clipper, servers: Sequence[str], *, allow_run: bool, offer: bool = True, links: bool = False
-    ) -> None:
-        self.clipper, self.servers, self.allow_run, self.offer, self.links = clipper, servers, allow_run, offer, links
+    def __init__(self, clipper: Clipper, servers: Sequence[str], *, offer: bool = True, links: bool = False) -> None:
+        self.clipper, self.servers, self.offer, self.links = clipper, servers, offer, links
         self.both_shown = False  # as the client's name says, once it is known
         self.page: dict[str, Any] | None = None
         self.entries: dict[str, Entry] = {}
@@ -62,7 +60,7 @@ class Catalog:
         tools = [Entry(server, str(tool.get("name")), tool) for server, tool in _list_tools(pages)]
         self.entries = named(tools)
         prefix = prefix_among(self.entries)
-        self.ours = offered(self.clipper, prefix, allow_run=self.allow_run) if self.offer else {}
+        self.ours = offered(self.clipper, prefix) if self.offer else {}
         self._tools = {}
         self._hint = hint(prefix)
         listed = [self._listing(name, entry) for name, entry in self.entries.items()]

@@ -63,7 +63,6 @@ class Relay:
         servers: Mapping[str, ServerLink],
         clipper: Clipper,
         *,
-        allow_run: bool = False,
         offer: bool = True,
         links: bool = False,
         by_reference: Sequence[str] | None = None,
@@ -71,7 +70,7 @@ class Relay:
     ) -> None:
         self.client, self.servers, self.clipper, self.complain = client, dict(servers), clipper, complain
         self.only = next(iter(servers)) if len(servers) == 1 else None
-        self.catalog = Catalog(clipper, [*servers], allow_run=allow_run, offer=offer, links=links)
+        self.catalog = Catalog(clipper, [*servers], offer=offer, links=links)
         self.links = links
         self.calls: dict[Any, Call] = {}
         self.ask = Ask(self.servers)

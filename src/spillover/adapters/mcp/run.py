@@ -32,7 +32,6 @@ def serve(
     token_file: str | None = None,
     allow_remote: bool = False,
     allow_hosts: Sequence[str] = (),
-    allow_run: bool = False,
     offer: bool = True,
     links: bool = False,
     by_reference: Sequence[str] | None = None,
@@ -65,7 +64,6 @@ def serve(
                 client,
                 behind,
                 clipper,
-                allow_run=allow_run,
                 offer=offer,
                 links=links,
                 by_reference=by_reference,
@@ -79,7 +77,7 @@ def serve(
         return asyncio.run(_over_pipes(session))
     host, port = at
     if not is_loopback(host):
-        _check_remote(host, complain, allow_remote=allow_remote, allow_run=allow_run)
+        _check_remote(host, complain, allow_remote=allow_remote)
         allow_hosts = [*allow_hosts, gethostname()]
     http = needing_sdk("http")
     door = Door(
@@ -101,16 +99,15 @@ def serve(
     return None
 
 
-def _check_remote(host: str, complain: Callable[[str], None], *, allow_remote: bool, allow_run: bool) -> None:
+def _check_remote(host: str, complain: Callable[[str], None], *, allow_remote: bool) -> None:
     """Refuse an address that other machines reach, or warn of it where that was asked for."""
     if not allow_remote:
         raise UsageError(
             f"--http {host}: other machines could reach that address; add --allow-remote if they should, "
             f"or leave the address out to serve this machine only."
         )
-    shell = ", and run shell commands as you" if allow_run else ""
     complain(
-        f"warning: anyone who reaches {host} and has the token can use every tool here{shell}; "
+        f"warning: anyone who reaches {host} and has the token can use every tool here; "
         "nothing is encrypted on the way, so put a TLS proxy in front of it or use a network you trust"
     )
 

@@ -1,21 +1,17 @@
-"""The way back as MCP tools: the functions of `Clipper.tools()` with their schemas, and `run_command` where allowed."""
+"""The way back as MCP tools: the functions of `Clipper.tools()` with their schemas."""
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 
 from spillover.base.data import dataclass, replace
 from spillover.errors import SpilloverError, UsageError
-from spillover.intake.child import Command
-from spillover.ledger.note import gather, note_clip, note_retrieval
+from spillover.ledger.note import note_retrieval
 from spillover.limits import SMALLEST, Limits
 from spillover.notice.hints import TOOLS
 from spillover.notice.words import one_line
-from spillover.pipeline import show_as_it_came
 from spillover.retrieve.specs import about, check_arguments, operation_of, schema
 from spillover.retrieve.tools import ERROR_CHARS, tools
-from spillover.run.command import in_thread, run
 from spillover.show.fit import trim
 
 TYPE_CHECKING = False
@@ -26,21 +22,15 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.clipper import Clipper
     from spillover.notice.hints import Hint
-    from spillover.run.command import Run
 
     ChoicesT = TypeVar("ChoicesT", bound=Choices)
 
 #: What all of them are called, with `spill_` before each where a server has a tool of such a name.
 NAMES = ("read_output", "grep_output", "outline_output", "list_outputs")
-RUN = "run_command"
 PREFIX = "spill_"
-#: A command that nobody gave a time has this many seconds.
-TIMEOUT = 600
 #: The most characters of an answer, whatever the limits are: a host that bounds MCP results itself, as Claude Code with
 #: our hook does at 49,500, leaves it alone.
 ANSWER_CHARS = 48_000
-#: The part of the limits that is left for the line with the exit code.
-EXIT_SHARE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +57,10 @@ def bounded_by(choices: ChoicesT, chars: Any) -> ChoicesT:
     return replace(choices, limits=lower(choices.limits), trigger=choices.trigger and lower(choices.trigger))
 
 
-def _bound(choices: ChoicesT) -> ChoicesT:
-    return bounded_by(choices, ANSWER_CHARS)
-
-
 def prefix_among(taken: Iterable[str]) -> str:
     """Return what stands before our names, so that none of them is taken."""
     names, prefix = set(taken), ""
-    while any(prefix + name in names for name in (*NAMES, RUN)):
+    while any(prefix + name in names for name in NAMES):
         prefix += PREFIX
     return prefix
 
@@ -85,15 +71,13 @@ def hint(prefix: str) -> Hint:
     return replace(TOOLS, **{name: prefix + step for name, step in steps.items()})
 
 
-def offered(clipper: Clipper, prefix: str = "", *, allow_run: bool = False) -> dict[str, Offered]:
+def offered(clipper: Clipper, prefix: str = "") -> dict[str, Offered]:
     """Return the tools by their names."""
 
     def failed(words: str) -> str:
         raise Failed(words)
 
-    functions: list[Callable[..., Any]] = [*tools(_bound(clipper.for_answers()), hint(prefix), failed)]
-    if allow_run:
-        functions.append(_runner(clipper))
+    functions = tools(bounded_by(clipper.for_answers(), ANSWER_CHARS), hint(prefix), failed)
     return {
         prefix + function.__name__: Offered(listing(function, prefix + function.__name__), function)
         for function in functions
@@ -102,8 +86,12 @@ def offered(clipper: Clipper, prefix: str = "", *, allow_run: bool = False) -> d
 
 def listing(function: Callable[..., Any], name: str) -> dict[str, Any]:
     """Return a function as tools/list has it."""
-    reads = {} if function.__name__ == RUN else {"annotations": {"readOnlyHint": True}}
-    return {"name": name, "description": about(function), "inputSchema": schema(function), **reads}
+    return {
+        "name": name,
+        "description": about(function),
+        "inputSchema": schema(function),
+        "annotations": {"readOnlyHint": True},
+    }
 
 
 async def called(tool: Offered, arguments: Any, clipper: Clipper) -> dict[str, Any]:
@@ -112,10 +100,7 @@ async def called(tool: Offered, arguments: Any, clipper: Clipper) -> dict[str, A
         if not isinstance(arguments, dict | None):
             raise UsageError('the arguments are not an object; send one such as {"ref": "last"}.')
         given = check_arguments(tool.listed["inputSchema"], arguments or {}, tool.listed["name"])
-        if inspect.iscoroutinefunction(tool.call):
-            text = await tool.call(**given)
-        else:
-            text = await asyncio.to_thread(tool.call, **given)
+        text = await asyncio.to_thread(tool.call, **given)
     except Failed as failed:
         return _result(str(failed), is_error=True)
     except SpilloverError as error:
@@ -127,35 +112,3 @@ async def called(tool: Offered, arguments: Any, clipper: Clipper) -> dict[str, A
 
 def _result(text: str, *, is_error: bool = False) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "isError": is_error}
-
-
-def _runner(clipper: Clipper) -> Callable[..., Any]:
-    """Return the tool that runs commands, for hosts without a shell of their own."""
-    choices = _bound(clipper.for_tool(RUN))
-    choices = replace(choices, limits=choices.limits.share(1 - EXIT_SHARE), trigger=None)
-
-    def run_shell(command: str, cwd: str | None, timeout: float, cancel: int | Callable[[], bool]) -> Run:
-        argv = ["sh", "-c", command]
-        return run(
-            Command(argv=argv, cwd=cwd, timeout=timeout, die_with_parent=True),
-            choices.for_command(argv).for_tool(RUN),
-            cancel=cancel,
-            settling=lambda intake, choices, _: show_as_it_came(intake, choices),
-        )
-
-    async def run_command(command: str, cwd: str | None = None, timeout: int = TIMEOUT) -> str:  # noqa: ASYNC109
-        """Run a shell command. What it prints comes back within limits; all of it is stored.
-
-        Args:
-            command: For sh -c.
-            cwd: The folder to run it in.
-            timeout: Seconds after which it is ended.
-        """
-        with gather():
-            ran = await in_thread(lambda cancel: run_shell(command, cwd, timeout, cancel))
-        ended = f"timed out after {timeout} s" if ran.timed_out else f"exit code {ran.exit_code}"
-        text = ran.clip.text + "\n" * (ran.clip.text[-1:] not in ("", "\n")) + f"[{ended}]"
-        note_clip(choices, ran.clip, texts=[text], command=f"sh -c {command}", failing=bool(ran.exit_code))
-        return text
-
-    return run_command
