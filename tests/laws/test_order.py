@@ -136,7 +136,7 @@ ORDER = """
     adapters.install.hosts
     adapters.install.offers
     adapters.mcp.message    adapters.mcp.errors  adapters.mcp.sdk
-    adapters.mcp.schema     adapters.mcp.tools   adapters.mcp.reference
+    adapters.mcp.schema     adapters.mcp.tools
     adapters.mcp.fields
     adapters.mcp.structured
     adapters.mcp.result

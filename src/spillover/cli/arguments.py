@@ -366,23 +366,6 @@ def mcp(parser: argparse.ArgumentParser) -> None:
         help="do not offer read_output and the other tools; if one client has several proxies, use this on all but one",
     )
     parser.add_argument(
-        "--links",
-        action="store_true",
-        help="add a resource_link to the full output to each clipped result, for clients that read resources",
-    )
-    parser.add_argument(
-        "--by-reference",
-        action="store_true",
-        help="replace an argument spill://REF by that output, for tools of the server it came from",
-    )
-    parser.add_argument(
-        "--by-reference-to",
-        metavar="TOOL",
-        action="append",
-        default=[],
-        help="also for this tool, or for tools that match this pattern",
-    )
-    parser.add_argument(
         "command",
         nargs=argparse.REMAINDER,
         metavar="-- COMMAND",

@@ -49,8 +49,6 @@ def mcp(arguments: argparse.Namespace) -> int:
         allow_remote=arguments.allow_remote,
         allow_hosts=arguments.allow_host,
         offer=not arguments.no_tools,
-        links=arguments.links,
-        by_reference=arguments.by_reference_to if arguments.by_reference or arguments.by_reference_to else None,
         complain=complain,
     )
     if how is None:

@@ -45,11 +45,6 @@ def before_filters(filters: str, exits: Sequence[tuple[str, int]], hidden: Mappi
     return f"[{' · '.join([said, *ends])}]"
 
 
-def passed_on(uri: str, argument: str, size: int) -> str:
-    """Return the line about an argument that was passed by reference."""
-    return f"[{one_line(uri, 100)} was passed as {one_line(argument, 60)}: {size:,} bytes.]"
-
-
 def found_in(finds: int, groups: int, folder: str, *, names: bool, above: str = "") -> str:
     """Return the words above what a search found: how much, where, and what is left out of each line."""
     what = f"{finds:,} name{'' if finds == 1 else 's'}" if names else f"{finds:,} match{'' if finds == 1 else 'es'}"

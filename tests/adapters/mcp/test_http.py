@@ -195,7 +195,6 @@ def test_a_token_file_of_somebody_else_is_refused(tmp_path, monkeypatch):
     ("words", "complaint"),
     [
         (["--http", "0.0.0.0:0"], "--allow-remote"),
-        (["--http", "0.0.0.0:0"], "--allow-remote"),
         (["--http", "[::]:0"], "--allow-remote"),
         (["--http", "example.com:0"], "--allow-remote"),
         (["--token-file", "t"], "--http"),

@@ -172,6 +172,11 @@ async def test_a_server_without_tools_has_ours(mcp):
         assert names(await client.list_tools()) == OURS
 
 
+async def test_with_no_tools_only_those_of_the_server_are_listed(mcp):
+    async with mcp.client("--no-tools", "--", *mcp.plain) as client:
+        assert names(await client.list_tools()) == THEIRS
+
+
 async def test_two_clients_have_a_server_each_and_one_store(mcp):
     async with mcp.client("--", *mcp.plain) as one, mcp.client("--", *mcp.plain) as other:
         pids = [(await client.call_tool("pid")).content[0].text for client in (one, other)]

@@ -195,25 +195,9 @@ async def test_arguments_that_nest_deep_reach_a_server_as_they_came(memory, leve
     told = json.loads(client.sent[2])
     assert (told["id"], told["result"]["isError"]) == (8, True)
     assert "not a string" in told["result"]["content"][0]["text"]
-    await end(client, running)
-
-
-async def test_arguments_too_deep_for_what_is_asked_of_us_are_refused_under_their_id(memory):
-    client, server = memory.Side(), memory.Behind({})
-    running = asyncio.ensure_future(
-        Relay(client, {"behind": server}, Clipper(store=MemoryStore()), by_reference=()).run()
-    )
-    client.say({"id": 0, "method": "tools/list"})
-    await client.has(1)
-    sent = len(server.sent)
-    client.lines.put_nowait(nested(7, "t", 5_000, '"spill://last"'))
-    await client.has(2)
-    told = json.loads(client.sent[1])
-    assert (told["id"], told["error"]["message"]) == (7, "tools/call: the parameters are nested too deeply")
-    assert len(server.sent) == sent
-    client.lines.put_nowait(b"[" * 5_000)  # no message at all
-    await client.has(3)
-    assert json.loads(client.sent[2])["error"]["code"] == -32700
+    client.lines.put_nowait(b"[" * levels)  # no message at all
+    await client.has(4)
+    assert json.loads(client.sent[3])["error"]["code"] == -32700
     await end(client, running)
 
 

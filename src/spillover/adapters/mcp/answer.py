@@ -23,7 +23,7 @@ from spillover.show.fit import trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any
 
     from spillover.choices import Choices
@@ -64,26 +64,15 @@ def within(message: Message, choices: Choices) -> Message:
     return next(messages(message.with_params(new)), message)
 
 
-def with_notes(message: Message, notes: Sequence[str]) -> Message:
-    """Return the result of a call with words of ours before it; as it came where there are none, or no place for them."""
-    result = message.result if notes else None
-    if not isinstance(result, dict) or not isinstance(result.get("content"), list):
-        return message
-    said = [{"type": "text", "text": "\n".join(notes)}]
-    line = answer(message.id, {**result, "content": [*said, *result["content"]]})
-    return next(messages(line), message)
-
-
-def with_tools(message: Message, choices: Choices, *, resources: bool = False) -> bytes:
-    """Return what a server says of itself: that it has tools is true now, and where links are given, resources."""
+def with_tools(message: Message, choices: Choices) -> bytes:
+    """Return what a server says of itself; that it has tools is true now."""
     if not isinstance(message.result, dict):
         return dumps({"jsonrpc": "2.0", "id": message.id, "error": error(message.error, choices)})
     result = bound_strings(message.result, choices, free=LISTED_CHARS)
     can = result.get("capabilities")
     can = can if isinstance(can, dict) else {}
-    missing: dict[str, Any] = {what: {} for what in ("tools", *["resources"] * resources) if what not in can}
-    if missing:
-        result = {**result, "capabilities": {**can, **missing}}
+    if "tools" not in can:
+        result = {**result, "capabilities": {**can, "tools": {}}}
     return message.line if result == message.result and message.is_bare else answer(message.id, result)
 
 

@@ -44,7 +44,6 @@ class Call:
     server: str
     tool: str = ""
     query: str = ""  # what it asks for, by its arguments
-    notes: tuple[str, ...] = ()  # what is said in its result
 
 
 class Ask:

@@ -41,8 +41,8 @@ class Entry:
 class Catalog:
     """The tools of all servers and our own; `page` is the answer to tools/list, None while it is not known."""
 
-    def __init__(self, clipper: Clipper, servers: Sequence[str], *, offer: bool = True, links: bool = False) -> None:
-        self.clipper, self.servers, self.offer, self.links = clipper, servers, offer, links
+    def __init__(self, clipper: Clipper, servers: Sequence[str], *, offer: bool = True) -> None:
+        self.clipper, self.servers, self.offer = clipper, servers, offer
         self.both_shown = False  # as the client's name says, once it is known
         self.page: dict[str, Any] | None = None
         self.entries: dict[str, Entry] = {}
@@ -97,7 +97,6 @@ class Catalog:
                 choices=bounded_by(choices, meta.get(MAX_CHARS) if isinstance(meta, dict) else None),
                 schema=self._schema(name, entry) if entry else None,
                 left_alone=self.clipper.leaves_alone(name),
-                links=self.links,
                 both_shown=self.both_shown,
             )
         return self._tools[name]

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from functools import partial
 
-from spillover.adapters.mcp.answer import finished, survived, with_notes, with_tools
+from spillover.adapters.mcp.answer import finished, survived, with_tools
 from spillover.adapters.mcp.ask import Call
 from spillover.adapters.mcp.message import INTERNAL_ERROR, Message, messages, refusal
 from spillover.adapters.mcp.noting import NOTED, finish_and_note, note_answer
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
         client: Link
         host: str
-        links: bool
         catalog: Catalog
         ask: Ask
         many: Many
@@ -56,7 +55,6 @@ class Finishing:
         call = self.relay.calls.pop(message.id, None)
         if call is None:  # cancelled, or never asked: nobody waits for it
             return
-        message = with_notes(message, call.notes)
         finish = self._finisher(call, message)
         choices = self.relay.catalog.tool(call.tool or call.method).choices
         noted = call.method in NOTED
@@ -95,9 +93,7 @@ class Finishing:
         """Return what is to be done with an answer before the client has it; None: nothing."""
         if call.method in ("initialize", "server/discover"):
             self.relay.many.heard(call.server, message)
-            return partial(
-                with_tools, message, self.relay.catalog.tool(call.method).choices, resources=self.relay.links
-            )
+            return partial(with_tools, message, self.relay.catalog.tool(call.method).choices)
         tool = self.relay.catalog.tool(call.tool or call.method)
         if tool.left_alone or surely_fits(message.line, tool.choices):
             return None

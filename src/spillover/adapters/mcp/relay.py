@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from spillover.adapters.mcp.answer import completed, within
+from spillover.adapters.mcp.answer import within
 from spillover.adapters.mcp.ask import Ask, Call
 from spillover.adapters.mcp.calling import Calling
 from spillover.adapters.mcp.catalog import Catalog
@@ -20,7 +20,6 @@ from spillover.adapters.mcp.message import (
     INTERNAL_ERROR,
     PARSE_ERROR,
     Message,
-    answer,
     dumps,
     messages,
     read_deep,
@@ -30,11 +29,10 @@ from spillover.adapters.mcp.noting import client_of
 from spillover.adapters.mcp.result import is_small
 from spillover.errors import SpilloverError
 from spillover.notice.words import one_line
-from spillover.retrieve.asked import SCHEME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping
     from typing import Any
 
     from spillover.adapters.mcp.ask import Link, ServerLink
@@ -45,11 +43,6 @@ if TYPE_CHECKING:
 PATIENCE, TICK = 2.0, 0.01
 #: Seconds for answers to what a client asked before it closed its side: on a busy machine a large one takes longer than the rest.
 LAST_ANSWERS = 30.0
-#: What is answered for a server that has no resources, where links to ours are given.
-NO_RESOURCES: dict[str, dict[str, Any]] = {
-    "resources/list": {"resources": []},
-    "resources/templates/list": {"resourceTemplates": []},
-}
 #: How much of a line that is no message is told.
 GARBAGE = 200
 
@@ -64,18 +57,15 @@ class Relay:
         clipper: Clipper,
         *,
         offer: bool = True,
-        links: bool = False,
-        by_reference: Sequence[str] | None = None,
         complain: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.client, self.servers, self.clipper, self.complain = client, dict(servers), clipper, complain
         self.only = next(iter(servers)) if len(servers) == 1 else None
-        self.catalog = Catalog(clipper, [*servers], offer=offer, links=links)
-        self.links = links
+        self.catalog = Catalog(clipper, [*servers], offer=offer)
         self.calls: dict[Any, Call] = {}
         self.ask = Ask(self.servers)
         self.many = Many(self)
-        self.calling = Calling(self, by_reference)
+        self.calling = Calling(self)
         self.finishing = Finishing(self)
         self.listed, self.finished = self.calling.listed, self.finishing.finished
         self.questions: dict[str, tuple[str, Any]] = {}  # requests of servers, where there are several
@@ -200,10 +190,6 @@ class Relay:
             self.work(message, self.calling.list_tools(message))
         elif message.method == "tools/call":
             await self.calling.call(message)
-        elif message.method == "resources/read" and str(message.params.get("uri", "")).startswith(SCHEME):
-            self.work(message, self.calling.read_resource(message))
-        elif self.links and message.method in NO_RESOURCES and self.only and self.many.lacks(self.only, "resources"):
-            await self.client.send(answer(message.id, completed(NO_RESOURCES[message.method], message)))
         else:
             await self._pass_on(message)
 
@@ -221,14 +207,13 @@ class Relay:
         line: bytes | None = None,
         tool: str = "",
         query: str = "",
-        notes: tuple[str, ...] = (),
     ) -> None:
         """Send a request to a server, unchanged unless told otherwise."""
         if server in self.gone:
             how = f"The MCP server {server} {self.gone[server]}."
             await self.client.send(refusal(message.id, CONNECTION_CLOSED, how))
             return
-        self.calls[message.id] = Call(message.method or "", server, tool, query, notes)
+        self.calls[message.id] = Call(message.method or "", server, tool, query)
         await self.servers[server].send(message.line if line is None else line)
 
     async def _reply(self, message: Message) -> None:

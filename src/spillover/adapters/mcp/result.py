@@ -22,7 +22,6 @@ from spillover.blocks.texts import texts_of
 from spillover.blocks.together import clip_blocks
 from spillover.notice.sentences import cut_data
 from spillover.pipeline import clip
-from spillover.retrieve.asked import SCHEME
 from spillover.view.forged import may_hold
 
 TYPE_CHECKING = False
@@ -40,8 +39,6 @@ BESIDE = 2_000
 ADDRESS_CHARS = 200
 #: How Claude Code lets a server say how much of a tool's result may stand in the conversation.
 MAX_CHARS = "anthropic/maxResultSizeChars"
-#: A link to the whole takes no more.
-LINK_CHARS = 200
 #: More texts than this in one result are not weighed against each other.
 MANY = 32
 #: Where what is clipped together stood.
@@ -57,7 +54,6 @@ class Tool:
     choices: Choices
     schema: dict[str, Any] | None = None  # what we let the server promise
     left_alone: bool = False
-    links: bool = False  # a clipped result has a link to the whole beside it
     both_shown: bool = False  # whether the client's model reads the data and the text that says the same
 
 
@@ -90,11 +86,7 @@ def tool_result(result: Any, tool: Tool, call_id: str | None = None) -> Any:
     given = result.get("content") or []
     given = given if isinstance(given, list) else [_text(given)]  # no server should
     content, rest = _beside(result, ("content", "structuredContent"), given)
-    # The link stands within the limits, as everything does.
-    around = with_share(choices, 1 - min(0.5, fill("x" * LINK_CHARS, choices))) if tool.links else choices
-    blocks, clipped = _blocks(content, around, call_id)
-    if tool.links and clipped.ref is not None:
-        blocks = [*blocks, _link(clipped)]
+    blocks, clipped = _blocks(content, choices, call_id)
     new = {**rest, "content": blocks}
     data = result.get("structuredContent")
     if "structuredContent" in result:
@@ -115,18 +107,6 @@ def tool_result(result: Any, tool: Tool, call_id: str | None = None) -> Any:
         return {**new, "content": once, "structuredContent": value}
     del new["structuredContent"]  # there is no such cut; whoever promised data has failed
     return {**new, "isError": True} if tool.schema is not None else new
-
-
-def _link(clipped: Clip) -> dict[str, Any]:
-    """Return a link to the whole output, for clients that read resources."""
-    uri = f"{SCHEME}{clipped.ref}"
-    return {
-        "type": "resource_link",
-        "uri": uri,
-        "name": clipped.ref,
-        "mimeType": "text/plain",
-        "size": clipped.total.bytes,
-    }
 
 
 def is_promise(result: Any) -> bool:

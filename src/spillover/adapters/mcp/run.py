@@ -33,15 +33,12 @@ def serve(
     allow_remote: bool = False,
     allow_hosts: Sequence[str] = (),
     offer: bool = True,
-    links: bool = False,
-    by_reference: Sequence[str] | None = None,
     bounds: Bounds | None = None,
     complain: Callable[[str], None] = lambda _: None,
 ) -> str | None:
     """Serve until the client has gone, or over HTTP until stopped; return how the servers ended if they ended first.
 
-    `offer`: whether our own tools are listed. `links`: a clipped result has a `resource_link` to the whole beside it. `by_reference`: an argument `spill://REF` becomes what is stored there, for tools of the server it
-    came from and for these.
+    `offer`: whether our own tools are listed.
 
     Over HTTP every request needs a bearer token: that of `token_file`, or a new one, which `complain` is told.
     """
@@ -65,8 +62,6 @@ def serve(
                 behind,
                 clipper,
                 offer=offer,
-                links=links,
-                by_reference=by_reference,
                 complain=complain,
             )
             return await relay.run()
