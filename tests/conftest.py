@@ -3,13 +3,16 @@
 import importlib.util
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from spillover.hosts import HOSTS
+# pytest's importlib mode does not change sys.path; support.py is the one module that all tests may import.
+sys.path.append(str(Path(__file__).parent))
+from support import HOSTS, fit
 
 #: Every run tries the same examples, so that a failure can be repeated. `EXPLORE=1 make test` tries new ones each time, as
 #: `make soak` does.
@@ -38,7 +41,7 @@ for _ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
 
 @pytest.fixture(autouse=True)
 def _a_selector_of_ours_that_fails_is_heard(monkeypatch):
-    monkeypatch.setattr("spillover.show.fit.SURVIVED", ())
+    monkeypatch.setattr(fit, "SURVIVED", ())
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import spillover
+from spillover import profiles
 
 ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -151,3 +152,18 @@ def _words(demo):
     """The words of a demo that are the same on every machine: what is typed and what is said about it."""
     without = re.sub(r"(?m)^ .*\n?", "", demo)
     return re.sub(r"[\d,]+|─+|-[0-9a-f]{12,}", "", without).split()
+
+
+def test_the_locks_import_private_names_only_from_support():
+    public = {"spillover", *(f"spillover.{name}" for name in ("errors", "types", "testing", "profiles"))}
+    public |= {f"spillover.profiles.{name}" for name in profiles.NAMES}
+    public |= {f"spillover.adapters.{name}" for name in ("langchain", "openai_agents", "pydantic_ai")}
+    folders = [ROOT / "tests" / name for name in ("laws", "peers", "profiles", "e2e")]
+    locks = [*(path for folder in folders for path in folder.rglob("*.py")), ROOT / "tests/adapters/test_contract.py"]
+    private = [
+        f"{path.relative_to(ROOT)}: {module}"
+        for path in locks
+        for module in re.findall(r"^\s*(?:from|import) (spillover[\w.]*)", path.read_text(), re.MULTILINE)
+        if module not in public
+    ]
+    assert not private, "import these from tests/support.py"

@@ -22,17 +22,13 @@ from mcp.types import CallToolResult, ImageContent, TextContent
 from pydantic_ai import Agent, BinaryContent, FunctionToolset, ModelResponse, TextPart, ToolCallPart, ToolFailed
 from pydantic_ai.models.function import FunctionModel
 
-from spillover.adapters import claude_code, cline, copilot, opencode, pi
+from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.adapters.langchain import SpilloverMiddleware
-from spillover.adapters.mcp.relay import Relay
 from spillover.adapters.openai_agents import bound_server, bound_tools
 from spillover.adapters.pydantic_ai import SpilloverToolset
-from spillover.clipper import Clipper
-from spillover.limits import Limits
-from spillover.store.directory import DirStore
-from spillover.store.memory import MemoryStore
 from spillover.testing import FailingStore, content
-from spillover.wrap.bound import as_json
+from support import Relay, as_json, claude_code, cline, copilot, pi
+from support import opencode_host as opencode
 
 LIMITS = Limits(bytes=900)
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")

@@ -3,7 +3,7 @@
 import random
 
 from spillover import Clipper, Limits, MemoryStore, UsageError, estimate
-from spillover.limits import SMALLEST
+from support import SMALLEST
 
 #: What tools print, and what they should not. Each piece may occur once or very often, in any order.
 KINDS = {

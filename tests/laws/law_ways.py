@@ -8,8 +8,8 @@ from pathlib import Path
 
 from spillover import Clip, aclip, clip
 from spillover.testing import byte_by_byte, chunked
-from spillover.view.clean import clean
-from spillover.wrap.shape import write
+from support import clean
+from support import write_json as write
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from law_naive import over, over_all
 from law_ways import SOURCES, TOGETHER, WRAPPED
 
 from spillover import Budget, Clipper, DirStore, Limits, MemoryStore, estimate
-from spillover.limits import SMALLEST
 from spillover.testing import HOSTILE_REFS, FailingStore, put
-from spillover.tokens import exact
+from support import SMALLEST
+from support import exact_counter as exact
 
 STORES = {
     "memory": MemoryStore,

@@ -10,7 +10,7 @@ from law_naive import over
 from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.view.clean import clean, look
+from support import clean, look
 
 LEFT_OUT = re.compile(r"\[(Output clipped: (control codes only|[\d,]+ overwritten frames? left out)|Clipped:)")
 

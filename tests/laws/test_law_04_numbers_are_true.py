@@ -15,7 +15,7 @@ from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.testing import FailingStore
-from spillover.view.clean import clean, look
+from support import clean, look
 
 NUMBER = r"([\d,]+)"
 NOTICE = re.compile(r"\[(?:Output|Clipped)[^\]]*\]\n?")

@@ -14,8 +14,9 @@ from law_naive import Lines, over
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.testing import put
-from spillover.view.clean import clean, exact, look
-from spillover.view.forged import MARK
+from support import FORGERY_MARK as MARK
+from support import clean, look
+from support import exact_view as exact
 
 #: Reading an entire output takes one answer per screenful, so these outputs have no huge middle.
 some = outputs.filter(lambda data: len(data) < 12_000)

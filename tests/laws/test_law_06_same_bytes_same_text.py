@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,8 +16,8 @@ from law_naive import line_count
 from law_ways import SOURCES, as_bytes
 
 from spillover import Clipper, DirStore, MemoryStore
-from spillover.store.base import REF_DIGITS
 from spillover.testing import byte_by_byte, chunked
+from support import REF_DIGITS
 
 
 def facts(clip):
@@ -102,9 +103,11 @@ ELSEWHERE = (
     {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"},
     {"PYTHONHASHSEED": "random", "COLUMNS": "20", "TERM": "dumb"},
 )
+#: Where law_tables.py and support.py stand.
+SHARED = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 PROGRAM = textwrap.dedent("""
     import sys
-    sys.path.append(sys.argv[1])
+    sys.path += sys.argv[1:]
     from law_tables import CHOICES, PARTS, Output
     from spillover import Clipper, MemoryStore
     import hashlib
@@ -131,7 +134,7 @@ def test_every_process_says_the_same(tmp_path):
     for number, differing in enumerate(ELSEWHERE):
         folder = tmp_path / f"folder {number}"
         folder.mkdir()
-        command = [sys.executable, "-c", PROGRAM, os.path.dirname(__file__)]
+        command = [sys.executable, "-c", PROGRAM, *SHARED]
         run = subprocess.run(
             command, cwd=folder, env={**os.environ, **differing}, capture_output=True, text=True, check=False
         )

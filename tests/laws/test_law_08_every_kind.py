@@ -9,7 +9,7 @@ from law_kinds import kinds
 from law_tables import KEEPS
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.intake.take import CAP
+from support import STORED_BYTES_CAP as CAP
 
 #: A cut reads 64 KiB of each end. The first size has no missing middle but exceeds one index block; the second has a middle.
 SIZES = (70_000, 150_000)

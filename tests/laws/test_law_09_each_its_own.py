@@ -10,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, RefError
-from spillover.adapters.mcp.tools import called, offered
-from spillover.store.base import mint, resolve
-from spillover.store.named import NamedStore
-from spillover.store.scope import covers
-from spillover.store.scoped import Scoped
 from spillover.testing import FailingStore, put
+from support import NamedStore, Scoped, covers, mint, resolve
+from support import called_tool as called
+from support import offered_tools as offered
 
 TEXT = "".join(f"line {number} of the secret\n" for number in range(1, 1_001))
 COMMAND = "curl https://a.b"

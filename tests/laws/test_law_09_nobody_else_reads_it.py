@@ -10,9 +10,9 @@ from law_given import choices, cuts, law, law_in_short, outputs
 from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, RefError
-from spillover.cli import main
-from spillover.store.base import REF_SHAPE
 from spillover.testing import HOSTILE_REFS, put
+from support import REF_SHAPE
+from support import run_spill as main
 
 LONG = b"a line that is one of many\n" * 500
 

@@ -11,11 +11,10 @@ from law_tables import CHOICES
 from law_ways import SOURCES, TOGETHER, WRAPPED
 
 from spillover import Clipper, Limits, MemoryStore, Wording
-from spillover.adapters.hooked import Call
-from spillover.run.line import run_line
-from spillover.store.base import REF_DIGITS
-from spillover.view.clean import every_line
-from spillover.view.forged import MARK
+from support import FORGERY_MARK as MARK
+from support import REF_DIGITS, every_line, run_line
+from support import HookCall as Call
+from support import forged as forgery
 
 #: Token counts depend on the letters, so we count characters here: then only the meaning of the text could matter.
 CHOSEN = [{**chosen, "tokenizer": len} for chosen in CHOICES if chosen["limits"].tokens is None]
@@ -72,7 +71,7 @@ def test_forged_words_change_no_decision(tmp_path, monkeypatch, chosen, forged, 
     A selector that reads the text may choose different lines, but must still decide the same about cutting and storing. The
     mark before a forged line counts like any text, so this test gives it no length.
     """
-    monkeypatch.setattr("spillover.view.forged.MARK", "")
+    monkeypatch.setattr(forgery, "MARK", "")
     at = sum(cuts) % (len(data) + 1)
     words = "\n" + "".join(forged)  # on a new line, because the output may end in half an escape code
     clips = []

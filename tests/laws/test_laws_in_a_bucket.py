@@ -13,9 +13,9 @@ from law_naive import cover_streams, line_count, over_all
 from law_ways import SOURCES, dealt_out
 
 from spillover import Clipper, Limits, MemoryStore, ObjectStore, RefError, StoreError, verify
-from spillover.secrets.outputs import cover
-from spillover.store.scoped import Scoped
 from spillover.testing import chunked, content
+from support import Scoped
+from support import cover_secrets as cover
 
 few = settings(law, max_examples=40)
 ways = st.sampled_from([*SOURCES])

@@ -10,11 +10,8 @@ from law_given import choices, law, outputs
 from law_naive import over_all
 
 from spillover import Clipper, MemoryStore
-from spillover.pipeline import fits
-from spillover.run.line import run_line
 from spillover.testing import FailingStore, content
-from spillover.view.clean import clean, every_line
-from spillover.view.invisible import has_invisible
+from support import clean, every_line, fits, has_invisible, run_line
 
 pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
 

@@ -9,8 +9,7 @@ from law_given import choices, cuts, law_in_short, outputs
 from law_ways import SOURCES, TOGETHER, WRAPPED
 
 from spillover import Clipper, DirStore
-from spillover.ledger import journal
-from spillover.ledger.stats import add_up
+from support import add_up, journal
 
 WAYS = SOURCES | TOGETHER | WRAPPED
 #: What may stand where the journal should be.

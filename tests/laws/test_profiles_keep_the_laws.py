@@ -13,9 +13,8 @@ from law_naive import line_count, over, sizes
 from law_ways import SOURCES
 
 from spillover import DirStore, Limits, MemoryStore, Span, profiles, verify
-from spillover.base.data import replace
-from spillover.notice.form import OUTSIDE
 from spillover.testing import FailingStore
+from support import OUTSIDE, replace
 
 #: Limits that small outputs reach; klaude's trigger follows its limits.
 SMALL = {

@@ -10,13 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from spillover.clipper import Clipper
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
-from spillover.limits import count_lines
-from spillover.select.ends import keeping
-from spillover.store.memory import MemoryStore
-from spillover.view.document import Document, Section
+from spillover import Clipper, Document, MemoryStore
+from support import Held, Meter, Section, count_lines, keeping
 
 sys.path.append(str(Path(__file__).parent))  # for *_reference.py; see tests/laws/conftest.py
 

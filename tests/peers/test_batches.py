@@ -2,8 +2,8 @@
 
 import pytest
 
-from spillover.limits import Limits
-from spillover.select.ends import fair
+from spillover import Limits
+from support import fair
 
 WATER = [
     # qwen tool-response-finalizer: budget, sizes → what each gets

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spillover.limits import Limits
+from spillover import Limits
 from spillover.testing import content
 
 IMAGE = {"type": "image", "data": "i" * 7_000, "mimeType": "image/png"}

@@ -4,12 +4,10 @@ import sys
 
 import pytest
 
+from spillover import DirStore, Limits, MemoryStore
 from spillover.errors import StoreError
-from spillover.intake.take import Intake
-from spillover.limits import Limits
-from spillover.store.directory import DirStore
-from spillover.store.memory import MemoryStore
 from spillover.testing import FailingStore, byte_by_byte, content
+from support import Intake
 
 
 def nowhere():
@@ -93,7 +91,7 @@ def test_nothing_touches_the_disk_at_the_limit_and_one_byte_more_is_stored_from_
 @pytest.mark.parametrize("after", [0, 1, 300, 5_000, 40_000])
 def test_a_disk_that_fills_up_in_the_middle_leaves_both_ends_to_show(after):
     """hermes tee, qwen: if spilling fails, the result is still bounded and its end is shown."""
-    from spillover.clipper import Clipper
+    from spillover import Clipper
 
     text = "FIRST\n" + "".join(f"line {number}\n" for number in range(5_000)) + "LAST\n"
     clipper = Clipper(Limits(bytes=1_000), store=FailingStore(MemoryStore(), after_bytes=after))

@@ -4,9 +4,10 @@ import re
 
 import pytest
 
+from spillover import Limits
 from spillover.errors import UsageError
-from spillover.limits import Limits, count_lines
 from spillover.testing import byte_by_byte, chunked, content
+from support import count_lines
 
 LINES = "".join(f"line {number}\n" for number in range(1, 2_102))
 

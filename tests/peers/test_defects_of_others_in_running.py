@@ -4,10 +4,7 @@ import sys
 
 import pytest
 
-from spillover.clipper import Clipper
-from spillover.limits import Limits
-from spillover.store.directory import DirStore
-from spillover.store.memory import MemoryStore
+from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.testing import content
 
 

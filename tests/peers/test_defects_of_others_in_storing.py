@@ -9,12 +9,7 @@ import time
 
 import pytest
 
-from spillover.clipper import Clipper
-from spillover.limits import Limits
-from spillover.store.base import verify
-from spillover.store.directory import DirStore
-from spillover.store.memory import MemoryStore
-from spillover.store.retention import Retention
+from spillover import Clipper, DirStore, Limits, MemoryStore, Retention, verify
 from spillover.testing import FailingStore, content, put
 
 LINES = "".join(f"line {number}\n" for number in range(1, 2_102))  # more than 2000 lines, less than 50 KB

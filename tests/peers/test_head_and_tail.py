@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from spillover.limits import DEFAULT_BYTES, DEFAULT_LINES, Limits, count_lines
+from spillover import Limits
 from spillover.testing import content
+from support import DEFAULT_BYTES, DEFAULT_LINES, count_lines
 
 TEN = [f"line{number}" for number in range(10)]
 HUNDRED = "\n".join(f"line{number}" for number in range(100))

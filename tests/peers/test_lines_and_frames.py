@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from spillover.limits import Limits
+from spillover import Limits
 from spillover.testing import content
-from spillover.view.clean import clean
+from support import clean
 
 FRAMES = [
     # source, raw, what a person sees, why ours differs

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spillover.limits import Limits
+from spillover import Limits
 
 LONG = "this is an example of a long output that should be truncated"
 EMOJI = "😀" * 10 + "\nsecond line with text\n"

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from spillover.limits import Limits
+from spillover import Limits
 from spillover.profiles import opencode
-from spillover.profiles.opencode.ids import ascending
-from spillover.profiles.opencode.permission import allow_reading, evaluate, may_delegate
 from spillover.testing import FailingStore
+from support import allow_reading, ascending, evaluate, may_delegate
 
 MIB = 1 << 20
 DAY = 24 * 60 * 60
@@ -105,7 +104,7 @@ def test_oc1_19_age_is_that_of_the_file_even_if_ids_wrap(folder):
 
 def ascending_at(seconds):
     """Return an id for this time, unaffected by ids created earlier in this process."""
-    from spillover.profiles.opencode import ids as opencode_ids
+    from support import opencode_ids
 
     before, opencode_ids._last = opencode_ids._last, 0
     try:

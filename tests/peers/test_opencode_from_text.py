@@ -18,8 +18,9 @@ from from_text.compared import (
 )
 
 from spillover import MemoryStore, UsageError, profiles
-from spillover.profiles.opencode import bash, read
 from spillover.testing import FailingStore
+from support import opencode_bash as bash
+from support import opencode_read as read
 
 opencode = profiles.opencode
 DAY_MS = 24 * 60 * 60 * 1_000

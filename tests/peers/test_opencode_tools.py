@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from spillover.errors import UsageError
-from spillover.profiles.opencode import bash as opencode_bash
-from spillover.profiles.opencode import read as opencode_read
+from support import opencode_bash, opencode_read
 
 #: id, command, whether its output is cut.
 OC2 = [
@@ -210,7 +209,8 @@ def test_the_last_page_of_a_folder_is_not_marked(tmp_path):
 
 def test_less_than_half_of_a_large_file_is_read(tmp_path):
     """50,000 lines of 80 x: reading stops at the byte limit of a page."""
-    from spillover.profiles.opencode.lines import Lines, take_page
+    from support import OpencodeLines as Lines
+    from support import take_page
 
     path = tmp_path / "large.txt"
     path.write_bytes((b"x" * 80 + b"\n") * 50_000)

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opencode_reference import first_output, shell_tail, size_of
 
-from spillover.limits import Limits, count_lines
+from spillover import Limits, MemoryStore
 from spillover.profiles import opencode
-from spillover.profiles.opencode import bash as opencode_bash
-from spillover.store.memory import MemoryStore
+from support import count_lines, opencode_bash
 
 HINT = (
     "The tool call succeeded but the output was truncated. Full output saved to: <PATH>\n"

@@ -2,10 +2,8 @@
 
 import pytest
 
-from spillover.clipper import Clipper
+from spillover import Clipper, Limits, MemoryStore
 from spillover.errors import PatternError, RefError, UsageError
-from spillover.limits import Limits
-from spillover.store.memory import MemoryStore
 from spillover.testing import put
 
 STORE = MemoryStore()

@@ -4,11 +4,9 @@ import sys
 
 import pytest
 
-from spillover.clipper import Clipper
-from spillover.limits import Limits
-from spillover.select.ends import fair
-from spillover.store.directory import DirStore
+from spillover import Clipper, DirStore, Limits
 from spillover.testing import content
+from support import fair
 
 N = 9_000
 SHARES = [

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from spillover import DirStore, Limits, UsageError, profiles
-from spillover.base.data import replace
 from spillover.profiles import vtcode
+from support import replace
 
 X = "x" * 200
 PAGE = Path(__file__).parents[2] / "docs/profiles/vtcode.md"

@@ -16,7 +16,8 @@ from from_text.compared import (
 )
 
 from spillover import Limits, MemoryStore, profiles
-from spillover.profiles.vtcode import display, estimate
+from support import vtcode_display as display
+from support import vtcode_estimate as estimate
 
 vtcode = profiles.vtcode
 

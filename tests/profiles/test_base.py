@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import spillover.notice.form
 from spillover import DirStore, profiles
-from spillover.profiles.base import _without_path
+from support import form, without_path
 
 
 def test_forms_are_public_and_loaded_only_when_they_are_asked_for():
     for name in ("Form", "Told", "Missing"):
-        assert getattr(profiles, name) is getattr(spillover.notice.form, name)
+        assert getattr(profiles, name) is getattr(form, name)
     assert set(profiles.__all__) == {"NAMES", "named", "Form", "Told", "Missing"}
     assert all(getattr(profiles, name).__doc__ for name in profiles.__all__ if name != "NAMES")
     code = "import sys; from spillover import profiles; print('spillover.notice.form' in sys.modules)"
@@ -66,4 +65,4 @@ def test_a_name_that_is_none_is_said():
     ],
 )
 def test_a_reason_names_no_path(reason, said):
-    assert _without_path(reason) == said
+    assert without_path(reason) == said

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from spillover import Clipper, ConfigError, Limits, UsageError, profiles
-from spillover.config.settings import load
+from support import load_settings as load
 
 FLOOD = "".join(f"line {number} of a flood of lines\n" for number in range(1, 9_001))
 #: name, its limits, its trigger, what it keeps, words that only it has

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover import Clipper, DirStore, MemoryStore, Span, UsageError
-from spillover.base.data import replace
 from spillover.profiles import daycare
 from spillover.profiles.daycare import LEAST, MOST_CUT, WORDS_CHARS
-from spillover.profiles.daycare.exec import EXEC_CHARS
-from spillover.profiles.daycare.net import PASSES
-from spillover.profiles.daycare.text import MAX_CHARS, TOTAL_CHARS
 from spillover.testing import FailingStore
+from support import DAYCARE_MAX_CHARS as MAX_CHARS
+from support import DAYCARE_PASSES as PASSES
+from support import DAYCARE_TOTAL_CHARS as TOTAL_CHARS
+from support import EXEC_CHARS, replace
 
 IMAGE = {"type": "image", "data": "iVBORw0K", "mimeType": "image/png"}
 

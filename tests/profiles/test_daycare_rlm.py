@@ -4,7 +4,7 @@ import pytest
 
 from spillover import MemoryStore
 from spillover.profiles import daycare
-from spillover.profiles.daycare.exec import EXEC_CHARS
+from support import EXEC_CHARS
 
 
 def text(value):

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from spillover import Limits, MemoryStore
 from spillover.errors import UsageError
-from spillover.limits import Limits
-from spillover.notice.form import OUTSIDE
 from spillover.profiles import named, opencode
-from spillover.store.memory import MemoryStore
 from spillover.testing import FailingStore
+from support import OUTSIDE
 
 FLOOD = "".join(f"line {number}\n" for number in range(5_000))
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillover import MemoryStore
 from spillover.errors import UsageError
 from spillover.profiles import opencode
-from spillover.profiles.opencode import bash as opencode_bash
-from spillover.profiles.opencode.bash import MAX_METADATA_LENGTH, live
-from spillover.store.memory import MemoryStore
 from spillover.testing import FailingStore
+from support import MAX_METADATA_LENGTH, opencode_bash
+from support import opencode_live as live
 
 
 @pytest.fixture

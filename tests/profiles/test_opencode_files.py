@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from spillover import DirStore
 from spillover.profiles import opencode
-from spillover.profiles.opencode import bash
-from spillover.profiles.opencode.ids import PER_MS, SHAPE, ascending
-from spillover.store.directory import DirStore
-from spillover.store.named import NamedStore
+from support import PER_MS, SHAPE, NamedStore, ascending, opencode_ids
+from support import opencode_bash as bash
 
 DAY = 24 * 60 * 60
 NAME = re.compile(r"tool_[0-9a-f]{12}[0-9A-Za-z]{14}")
@@ -56,7 +55,7 @@ def test_nobody_else_can_read_them(folder):
 
 @pytest.fixture
 def _no_name_so_far(monkeypatch):
-    monkeypatch.setattr("spillover.profiles.opencode.ids._last", 0)
+    monkeypatch.setattr(opencode_ids, "_last", 0)
 
 
 @pytest.mark.usefixtures("_no_name_so_far")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillover import MemoryStore
 from spillover.errors import UsageError
 from spillover.profiles import opencode
-from spillover.profiles.opencode import read as opencode_read
-from spillover.store.memory import MemoryStore
+from support import opencode_read
 
 
 def theirs(text, offset=1, limit=2_000):

@@ -259,7 +259,7 @@ def test_what_is_fresh_outlives_any_quota(clipping, tmp_path):
 def test_old_files_end_before_the_first_output_of_a_process(tmp_path):
     first = t15.clipper(folder=str(tmp_path / "overflow")).clip(LONG, call_id="old")
     aged(first.path, 30)
-    from spillover.store import named
+    from support import named_store as named
 
     named._swept.pop(str(tmp_path / "overflow"))  # as another process would find it
     t15.clipper(folder=str(tmp_path / "overflow")).clip(LONG + "new", call_id="new")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.profiles.t15.commands import FLOODS, Flood, direction_for, warning_for
+from support import FLOODS, Flood, direction_for, shell_tree, warning_for
 
 FLOODING = [
     "ls -R",
@@ -125,7 +125,7 @@ BY_THE_PARSER = [
 def _reader(request, monkeypatch):
     """Lines read with tree-sitter-bash, and without it."""
     if request.param == "split":
-        monkeypatch.setattr("spillover.shell.tree.load", lambda: None)
+        monkeypatch.setattr(shell_tree, "load", lambda: None)
     else:
         pytest.importorskip("tree_sitter_bash")
 
@@ -249,6 +249,6 @@ def test_whatever_the_line_is_nothing_is_raised(line):
 @settings(max_examples=100)
 def test_without_the_parser_nothing_is_raised_either(line):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spillover.shell.tree.load", lambda: None)
+        patch.setattr(shell_tree, "load", lambda: None)
         warning_for(f"find / {line}")
         direction_for(line)

@@ -8,9 +8,8 @@ import sys
 import pytest
 
 from spillover import Clipper, Limits
-from spillover.adapters import claude_code
-from spillover.base.data import replace
 from spillover.profiles import t15
+from support import claude_code, replace
 
 #: Prints its number of lines, whatever it is called.
 SCRIPT = "#!/bin/sh\nseq 1 5000\n"

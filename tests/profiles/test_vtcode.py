@@ -5,12 +5,11 @@ import re
 import pytest
 
 from spillover import Budget, Limits, MemoryStore, Span, profiles
-from spillover.base.data import replace
 from spillover.profiles import vtcode
-from spillover.profiles.vtcode.cut import _cost
-from spillover.profiles.vtcode.estimate import tokens as by_median
-from spillover.profiles.vtcode.words import name_tokens
 from spillover.testing import FailingStore
+from support import name_tokens, replace
+from support import vtcode_cost as _cost
+from support import vtcode_tokens as by_median
 
 LINES = [f"line-{number} of a log that is not short" for number in range(1, 521)]
 LOG = "\n".join(LINES)

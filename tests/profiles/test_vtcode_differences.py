@@ -7,9 +7,8 @@ import pytest
 
 from spillover import DirStore, MemoryStore, estimate
 from spillover.profiles import vtcode
-from spillover.profiles.vtcode import display as vtcode_display
-from spillover.profiles.vtcode import estimate as vtcode_estimate
-from spillover.tokens import exact
+from support import exact_counter as exact
+from support import vtcode_display, vtcode_estimate
 
 SPOOL = 200_000
 

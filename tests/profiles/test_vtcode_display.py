@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover import UsageError
-from spillover.profiles.vtcode.display import LINE_CHARS, render, shorten
+from support import LINE_CHARS
+from support import vtcode_render as render
+from support import vtcode_shorten as shorten
 
 LINES = {"inline": 30, "code": 500, "diff": 500}
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore, UsageError
-from spillover.profiles.vtcode.estimate import PIECE, by_chars, by_lines, by_words, is_code, tokens, tokens_for_lines
+from support import PIECE, by_chars, by_lines, by_words, is_code, tokens_for_lines
+from support import vtcode_tokens as tokens
 
 PROSE = "The quick brown fox jumps over the lazy dog"
 CODE = "fn foo() { let x = 42; return x + 1; }"

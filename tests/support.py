@@ -1,0 +1,70 @@
+"""Private names that the locks use: laws, peers, profiles, e2e, and the contract of the adapters.
+
+The locks import from here and from public modules only, so that a module that moves changes this file and no lock.
+"""
+
+from spillover.adapters import claude_code, cline, copilot, pi
+from spillover.adapters import opencode as opencode_host
+from spillover.adapters.hooked import Call as HookCall
+from spillover.adapters.mcp.relay import Relay
+from spillover.adapters.mcp.tools import called as called_tool
+from spillover.adapters.mcp.tools import offered as offered_tools
+from spillover.base.data import replace
+from spillover.cli import main as run_spill
+from spillover.config.settings import load as load_settings
+from spillover.hosts import HOSTS
+from spillover.intake.blob import Held
+from spillover.intake.meter import Meter
+from spillover.intake.take import CAP as STORED_BYTES_CAP
+from spillover.intake.take import Intake
+from spillover.ledger import journal
+from spillover.ledger.stats import add_up
+from spillover.limits import DEFAULT_BYTES, DEFAULT_LINES, SMALLEST, count_lines
+from spillover.notice import form
+from spillover.notice.form import OUTSIDE
+from spillover.pipeline import fits
+from spillover.profiles.base import _without_path as without_path
+from spillover.profiles.daycare.exec import EXEC_CHARS
+from spillover.profiles.daycare.net import PASSES as DAYCARE_PASSES
+from spillover.profiles.daycare.text import MAX_CHARS as DAYCARE_MAX_CHARS
+from spillover.profiles.daycare.text import TOTAL_CHARS as DAYCARE_TOTAL_CHARS
+from spillover.profiles.opencode import bash as opencode_bash
+from spillover.profiles.opencode import ids as opencode_ids
+from spillover.profiles.opencode import read as opencode_read
+from spillover.profiles.opencode.bash import MAX_METADATA_LENGTH
+from spillover.profiles.opencode.bash import live as opencode_live
+from spillover.profiles.opencode.ids import PER_MS, SHAPE, ascending
+from spillover.profiles.opencode.lines import Lines as OpencodeLines
+from spillover.profiles.opencode.lines import take_page
+from spillover.profiles.opencode.permission import allow_reading, evaluate, may_delegate
+from spillover.profiles.t15.commands import FLOODS, Flood, direction_for, warning_for
+from spillover.profiles.vtcode import display as vtcode_display
+from spillover.profiles.vtcode import estimate as vtcode_estimate
+from spillover.profiles.vtcode.cut import _cost as vtcode_cost
+from spillover.profiles.vtcode.display import LINE_CHARS
+from spillover.profiles.vtcode.display import render as vtcode_render
+from spillover.profiles.vtcode.display import shorten as vtcode_shorten
+from spillover.profiles.vtcode.estimate import PIECE, by_chars, by_lines, by_words, is_code, tokens_for_lines
+from spillover.profiles.vtcode.estimate import tokens as vtcode_tokens
+from spillover.profiles.vtcode.words import name_tokens
+from spillover.run.line import run_line
+from spillover.secrets.outputs import cover as cover_secrets
+from spillover.secrets.outputs import find as find_secrets
+from spillover.secrets.outputs import mark as mark_secret
+from spillover.select.ends import fair, keeping
+from spillover.shell import tree as shell_tree
+from spillover.show import fit
+from spillover.store import named as named_store
+from spillover.store.base import REF_DIGITS, REF_SHAPE, mint, resolve
+from spillover.store.named import NamedStore
+from spillover.store.scope import covers
+from spillover.store.scoped import Scoped
+from spillover.tokens import exact as exact_counter
+from spillover.view import forged
+from spillover.view.clean import clean, every_line, look
+from spillover.view.clean import exact as exact_view
+from spillover.view.document import Section
+from spillover.view.forged import MARK as FORGERY_MARK
+from spillover.view.invisible import has_invisible
+from spillover.wrap.bound import as_json
+from spillover.wrap.shape import write as write_json
