@@ -118,10 +118,6 @@ def test_every_decision_says_context_decision_and_consequences(page):
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Context", "Decision", "Consequences"]
 
 
-def test_decisions_are_numbered_without_a_gap():
-    assert [page.name[:3] for page in DECISIONS] == [f"{number:03}" for number in range(1, len(DECISIONS) + 1)]
-
-
 def test_the_demo_shows_the_reason_that_tail_does_not_and_leaves_nothing_behind(tmp_path):
     environment = {**os.environ, "HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path), "COLUMNS": "80"}
     ended = subprocess.run(

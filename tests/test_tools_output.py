@@ -4,12 +4,16 @@ The outputs are in tests/tools/, each with the lines that matter in a .keep besi
 """
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.tokens import exact
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # scripts/ is not installed
+from scripts.samples import SAMPLES
 
 TOOLS = Path(__file__).parent / "tools"
 CASES = sorted(path.stem for path in TOOLS.glob("*.txt"))
@@ -54,6 +58,27 @@ def test_the_lines_a_developer_acts_on_survive(case):
     assert lost(case, text) == []
     lines = normalised(text)
     assert [words for words in unwanted(case) if any(words in line for line in lines)] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    {
+        "log": "AssertionError: ",
+        "json": '{"id": 0, "name": "job-0", "status": "ok"',
+        "ndjson": '{"id": 0, "name": "job-0", "status": "ok"',
+        "csv": "777,job-17,eu-0,884,failed",
+        "diff": "@@ -1,4 +1,4 @@ def parse():",
+        "html": "<title>Report</title>",
+    }.items(),
+)
+def test_every_kind_is_recognised_and_this_line_survives(kind, line):
+    clip = Clipper(Limits(tokens=600), store=MemoryStore()).clip(SAMPLES[kind](60_000))
+    assert clip.kind == kind
+    assert line in clip.text
+
+
+def test_bytes_that_are_no_text_are_a_blob():
+    assert Clipper(Limits(tokens=600), store=MemoryStore()).clip(bytes(range(256)) * 200).kind == "blob"
 
 
 def test_what_must_not_be_there_is_in_the_output():
