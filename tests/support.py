@@ -28,15 +28,6 @@ from spillover.profiles.daycare.exec import EXEC_CHARS
 from spillover.profiles.daycare.net import PASSES as DAYCARE_PASSES
 from spillover.profiles.daycare.text import MAX_CHARS as DAYCARE_MAX_CHARS
 from spillover.profiles.daycare.text import TOTAL_CHARS as DAYCARE_TOTAL_CHARS
-from spillover.profiles.opencode import bash as opencode_bash
-from spillover.profiles.opencode import ids as opencode_ids
-from spillover.profiles.opencode import read as opencode_read
-from spillover.profiles.opencode.bash import MAX_METADATA_LENGTH
-from spillover.profiles.opencode.bash import live as opencode_live
-from spillover.profiles.opencode.ids import PER_MS, SHAPE, ascending
-from spillover.profiles.opencode.lines import Lines as OpencodeLines
-from spillover.profiles.opencode.lines import take_page
-from spillover.profiles.opencode.permission import allow_reading, evaluate, may_delegate
 from spillover.profiles.t15.commands import FLOODS, Flood, direction_for, warning_for
 from spillover.profiles.vtcode import display as vtcode_display
 from spillover.profiles.vtcode import estimate as vtcode_estimate

@@ -157,13 +157,10 @@ ORDER = """
     adapters.langchain      adapters.openai_agents adapters.pydantic_ai
     profiles.base           profiles.klaude.ui   profiles.vtcode.cut
     profiles.vtcode.words
-    profiles.opencode.ids   profiles.opencode.permission profiles.opencode.lines profiles.opencode.media
-    profiles.opencode.profile profiles.opencode.read
-    profiles.opencode.bash
+    profiles.opencode.read
     profiles.t15.commands   profiles.daycare.text
-    profiles.t15.profile    profiles.klaude.profile profiles.daycare.exec profiles.daycare.rlm
+    profiles.daycare.exec   profiles.daycare.rlm
     profiles.daycare.net
-    profiles.daycare.profile profiles.vtcode.profile
     profiles.opencode       profiles.t15         profiles.klaude     profiles.daycare    profiles.vtcode
     cli.exits               cli.output           cli.setup           cli.arguments       cli.mistakes        cli.units
     cli.commands            cli.refs

@@ -2,7 +2,7 @@
 (the second design) that also applies to the first.
 
 Source: anomalyco/opencode at d545d8f, packages/opencode/test/{tool/truncation,agent/agent,session/message-v2}.test.ts and
-packages/core/test/tool-output-store.test.ts. OC2 and OC3, its shell and its Read, are in test_opencode_tools.py.
+packages/core/test/tool-output-store.test.ts. OC3, its Read, is in test_opencode_tools.py.
 """
 
 import json
@@ -16,8 +16,8 @@ import pytest
 
 from spillover import Limits
 from spillover.profiles import opencode
+from spillover.profiles.opencode import allow_reading, evaluate, may_delegate
 from spillover.testing import FailingStore
-from support import allow_reading, ascending, evaluate, may_delegate
 
 MIB = 1 << 20
 DAY = 24 * 60 * 60
@@ -87,7 +87,7 @@ def test_the_hint_is_for_what_the_agent_may_do(folder, case, rules, delegates):
 
 
 def test_oc1_18_it_can_be_imported_first_in_a_fresh_process():
-    for module in ("opencode", "opencode.bash", "opencode.read"):
+    for module in ("opencode", "opencode.read"):
         subprocess.run([sys.executable, "-c", f"import spillover.profiles.{module}"], check=True)
 
 
@@ -103,14 +103,8 @@ def test_oc1_19_age_is_that_of_the_file_even_if_ids_wrap(folder):
 
 
 def ascending_at(seconds):
-    """Return an id for this time, unaffected by ids created earlier in this process."""
-    from support import opencode_ids
-
-    before, opencode_ids._last = opencode_ids._last, 0
-    try:
-        return ascending(seconds, "5" * 64)
-    finally:
-        opencode_ids._last = before
+    """Return an id for this time."""
+    return f"tool_{int(seconds * 1_000) * 4_096 % 2**48:012x}{'5' * 14}"
 
 
 def place(folder, name, days):

@@ -18,9 +18,8 @@ from from_text.compared import (
 )
 
 from spillover import MemoryStore, UsageError, profiles
+from spillover.profiles.opencode import read
 from spillover.testing import FailingStore
-from support import opencode_bash as bash
-from support import opencode_read as read
 
 opencode = profiles.opencode
 DAY_MS = 24 * 60 * 60 * 1_000
@@ -235,7 +234,7 @@ def test_its_read_on_1_000_files(tmp_path):
 
     def ours(page):
         file.write_bytes("".join(f"{line}\n" for line in page.lines).encode())
-        result = read.read(file, page.offset, page.limit, style="document")
+        result = read.read(file, page.offset, page.limit)
         return (
             result["output"].partition("<content>\n")[2].rpartition("\n\n(")[0],
             result["metadata"]["truncated"],
@@ -269,7 +268,7 @@ def test_what_a_person_sees_of_300_commands():
     tally = compare(
         "opencode, Bash",
         texts,
-        lambda text: (bash.live(text.encode()), None),
+        lambda text: (opencode.live(text), None),
         lambda text, given: document.bash_metadata(text),
         lambda text, given, causes: document.bash_metadata(text, codepoints if causes else utf16),
         BASH,
@@ -358,14 +357,8 @@ ELSEWHERE = {
     "a symlink in the place": "profiles/test_opencode_files.py",
     "errors are not bounded": "profiles/test_opencode.py",
     "compaction keeps": "profiles/test_opencode.py",
-    "Read: `offset` counts from 0": "profiles/test_opencode_read.py",
-    "Read: nothing of a line behind": "profiles/test_opencode_read.py",
-    "Read: a lone carriage return": "profiles/test_opencode_read.py",
-    "Read: `.png` is a picture": "profiles/test_opencode_read.py",
-    "Read: a pipe or a device": "profiles/test_opencode_read.py",
-    "Bash: one huge line": "profiles/test_opencode_bash.py",
-    "Bash: the result may be made": "profiles/test_opencode_bash.py",
-    "Bash: a file may grow": "profiles/test_opencode_bash.py",
+    "Read: a lone carriage return": "peers/test_opencode_tools.py",
+    "Read: a pipe or a device": "peers/test_opencode_tools.py",
 }
 
 

@@ -1,155 +1,53 @@
-"""opencode's own cases for its shell (OC2) and its Read (OC3), with real commands and real files.
+"""opencode's own cases for its Read tool (OC3), with offsets and "..." as its document has them.
 
-Source: anomalyco/opencode at d545d8f, packages/opencode/test/tool/{shell,read}.test.ts and test/session/prompt.test.ts.
+Source: anomalyco/opencode at d545d8f, packages/opencode/test/tool/read.test.ts.
 """
 
 import os
-import shlex
+import re
+import subprocess
 import sys
-import threading
-from pathlib import Path
 
 import pytest
 
-from spillover.errors import UsageError
-from support import opencode_bash, opencode_read
-
-#: id, command, whether its output is cut.
-OC2 = [
-    ("2,500 lines", "seq 2500", True),
-    ("61,200 bytes without a newline", "head -c 61200 /dev/zero | tr '\\0' a", True),
-    ("the same with one (#42277)", "head -c 61200 /dev/zero | tr '\\0' a; echo", True),
-    ("one line", "echo hello", False),
-    ("2,100 lines", "seq 2100", True),
-    ("stderr", "seq 2500 >&2", True),
-]
-
-
-@pytest.fixture
-def clipper(tmp_path):
-    return opencode_bash.clipper(folder=str(tmp_path / "tool-output"))
-
-
-@pytest.mark.parametrize(("case", "command", "cut"), OC2, ids=[row[0] for row in OC2])
-def test_a_command_that_floods_is_cut_and_kept(clipper, case, command, cut):
-    result = opencode_bash.run(command, clipper)
-    assert result["metadata"]["truncated"] is cut
-    assert ("outputPath" in result["metadata"]) is cut
-    if cut:
-        path = result["metadata"]["outputPath"]
-        banner, _, end = result["output"].partition(f"...output truncated...\n\nFull output saved to: {path}\n\n")
-        assert (banner, end != "") == ("", True)
-        assert Path(path).read_text().endswith(end)
-
-
-def test_all_2100_lines_are_in_the_file(clipper):
-    lines = Path(opencode_bash.run("seq 2100", clipper)["metadata"]["outputPath"]).read_text().splitlines()
-    assert (len(lines), lines[0], lines[-1]) == (2_100, "1", "2100")
-
-
-def test_the_exit_code_is_reported(clipper):
-    result = opencode_bash.run("echo out; echo err >&2; exit 42", clipper)
-    assert result["metadata"]["exit"] == 42
-    assert sorted(result["output"].split()) == ["err", "out"]
-
-
-def test_nothing_is_said_in_words(clipper):
-    assert opencode_bash.run("true", clipper)["output"] == "(no output)"
-
-
-def test_a_timeout_keeps_what_came_and_says_so(clipper):
-    result = opencode_bash.run("echo before; sleep 60", clipper, timeout_ms=500)
-    assert result["output"] == (
-        "before\n\n\n<shell_metadata>\nshell tool terminated command after exceeding timeout 500 ms. If this command is "
-        "expected to take longer and is not waiting for interactive input, retry with a larger timeout value in "
-        "milliseconds.\n</shell_metadata>"
-    )
-    assert result["metadata"]["exit"] is None
-
-
-def aborted_after(text, command, clipper):
-    """Run a command and abort it once this text has appeared."""
-    told, tell = os.pipe()
-    seen = threading.Event()
-
-    def look(metadata):
-        if text in metadata["output"] and not seen.is_set():
-            seen.set()
-            os.write(tell, b"x")
-
-    try:
-        return opencode_bash.run(command, clipper, on_metadata=look, cancel=told)
-    finally:
-        os.close(told)
-        os.close(tell)
-
-
-def test_an_abort_keeps_what_came_and_says_so(clipper):
-    output = aborted_after("before", "echo before; sleep 60", clipper)["output"]
-    assert output == "before\n\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"
-
-
-def test_a_printer_that_is_cancelled_while_it_floods_is_cut_and_kept(clipper):
-    """It prints 4,000 x 107 bytes, then hangs. The output must not be replaced by "Tool execution aborted"."""
-    result = aborted_after("x" * 100, f"yes {'x' * 106} | head -n 4000; sleep 60", clipper)
-    assert result["metadata"]["truncated"] is True
-    assert Path(result["metadata"]["outputPath"]).stat().st_size <= 4_000 * 107
-    assert result["output"].startswith("...output truncated...")
-    assert "Tool execution aborted" not in result["output"]
-
-
-def test_metadata_streams_while_it_runs(clipper, tmp_path):
-    """The second word is printed only after the first one was seen."""
-    flag, seen = tmp_path / "seen", []
-
-    def look(metadata):
-        seen.append(metadata)
-        if "one" in metadata["output"]:
-            flag.touch()
-
-    command = f"echo one; while [ ! -e {shlex.quote(str(flag))} ]; do sleep 0.02; done; echo two"
-    opencode_bash.run(command, clipper, description="two words", on_metadata=look)
-    assert [told["output"] for told in seen] == ["", "one\n", "one\ntwo\n"]
-    assert {told["description"] for told in seen} == {"two words"}
-
-
-@pytest.mark.parametrize("size", [60_000, 70_000, 1_000_000])
-def test_output_is_drained_before_the_result_is_made(clipper, size):
-    """#30001: the reader was never joined. Here the child writes everything and exits at once."""
-    code = f"import os\ndata = b'x' * {size} + b'LAST'\nwhile data: data = data[os.write(1, data):]\nos._exit(0)"
-    result = opencode_bash.run(shlex.join([sys.executable, "-c", code]), clipper)
-    assert result["output"].endswith("LAST")
-    assert Path(result["metadata"]["outputPath"]).stat().st_size == size + 4
+from spillover import MemoryStore, UsageError
+from spillover.profiles import opencode
+from spillover.profiles.opencode import read as opencode_read
 
 
 @pytest.fixture
 def read(tmp_path):
-    def made(content, name="file.txt", **options):
-        data = content if isinstance(content, bytes) else content.encode()
-        path = tmp_path / name
-        path.write_bytes(data)
+    def read_text(content, **options):
+        path = tmp_path / "a.txt"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return opencode_read.read(path, **options)
 
-    return made
+    return read_text
 
 
 def lines(count, first=0):
     return "\n".join(f"line{number}" for number in range(first, count + first))
 
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 #: id, content, options, truncated, what the text contains, what it does not contain.
 OC3 = [
     ("60 KB", "\n".join(["x" * 100] * 600), {}, True,
-     ["(Output capped at 50 KB. Showing lines 1-506. Use offset=507 to continue.)"], []),
+     ["(Output capped at 50 KB. Showing lines 1-506. Use offset=506 to continue.)"], []),
     ("100 lines, limit 10", lines(100), {"limit": 10}, True,
-     ["\n1: line0\n", "10: line9", "(Showing lines 1-10 of 100. Use offset=11 to continue.)"], ["line10"]),
+     ["\n1: line0\n", "10: line9", "(Showing lines 1-10 of 100. Use offset=10 to continue.)"], ["line10"]),
     ("hello world", "hello world", {}, False, ["\n1: hello world\n\n(End of file - total 1 lines)\n"], []),
-    ("20 lines, offset 10, limit 5", lines(20, 1), {"offset": 10, "limit": 5}, True,
-     ["\n10: line10\n", "14: line14\n", "(Showing lines 10-14 of 20. Use offset=15 to continue.)"], ["line9", "line15"]),
+    ("20 lines, offset 9, limit 5", lines(20, 1), {"offset": 9, "limit": 5}, True,
+     ["\n10: line10\n", "14: line14\n", "(Showing lines 10-14 of 20. Use offset=14 to continue.)"], ["line9", "line15"]),
+    ("the last page", lines(20), {"offset": 15, "limit": 5}, False, ["(End of file - total 20 lines)"], ["line14"]),
     ("empty", "", {}, False, ["End of file - total 0 lines"], []),
-    ("a long line", "x" * 3_000, {}, False, ["1: " + "x" * 2_000 + "... (line truncated to 2000 chars)\n"], ["x" * 2_001]),
+    ("a long line", "x" * 3_000, {}, False, ["1: " + "x" * 2_000 + "...\n"], ["x" * 2_001]),
+    ("2,000 characters", "é" * 2_000, {}, False, ["1: " + "é" * 2_000 + "\n"], ["..."]),
+    ("emoji", "x" + "😀" * 2_000, {}, False, ["x" + "😀" * 1_999 + "...\n"], ["\ufffd"]),
     ("CRLF is one line end", "a\r\nb\r\n", {}, False, ["\n1: a\n2: b\n\n(End of file - total 2 lines)"], ["\r"]),
+    ("a lone CR is none", "10%\r20%\nnext", {}, False, ["\n1: 10%\r20%\n2: next\n"], []),
+    ("not UTF-8", b"caf\xe9\nok\n", {}, False, ["\n1: caf\ufffd\n2: ok\n"], []),
+    ("a limit above 2,000", "\n" * 60_000, {"limit": 1_000_000}, True,
+     ["(Showing lines 1-2000 of 60000. Use offset=2000 to continue.)"], []),
 ]  # fmt: skip
 
 
@@ -161,60 +59,75 @@ def test_a_page(read, case, content, options, truncated, there, absent):
     assert result["metadata"]["truncated"] is truncated
     assert [part for part in there if part not in result["output"]] == []
     assert [part for part in absent if part in result["output"]] == []
+    assert opencode.settle(result, opencode.clipper(store=MemoryStore())) is result, "it is never cut again"
 
 
-#: id, content, name, options, error.
+def test_a_result_has_their_shape(read, tmp_path):
+    result = read("one\ntwo\n" * 15, limit=25, root=str(tmp_path))
+    assert (result["title"], set(result)) == ("a.txt", {"title", "output", "metadata"})
+    assert result["output"].startswith(f"<path>{tmp_path}/a.txt</path>\n<type>file</type>\n<content>\n1: one\n2: two\n")
+    assert result["output"].endswith("\n25: one\n\n(Showing lines 1-25 of 30. Use offset=25 to continue.)\n</content>")
+    assert result["metadata"] == {"preview": "\n".join(["one", "two"] * 10), "truncated": True}
+
+
+#: id, content, options, error.
 OC3_ERRORS = [
-    ("offset past the end", lines(3), "a.txt", {"offset": 4}, r"^Offset 4 is out of range for this file \(3 lines\)$"),
-    ("offset 2 of nothing", "", "a.txt", {"offset": 2}, r"^Offset 2 is out of range for this file \(0 lines\)$"),
-    ("offset 0", "a", "a.txt", {"offset": 0}, r"^offset must be greater than or equal to 1$"),
-    ("a NUL byte", "hello\0world", "a.txt", {}, r"^Cannot read binary file: .*a\.txt$"),
-    ("wasm", "no wasm at all", "a.wasm", {}, r"^Cannot read binary file: .*a\.wasm$"),
-    ("31 % control bytes", "\x01" * 31 + "a" * 69, "a.txt", {}, r"^Cannot read binary file"),
+    ("offset past the end", lines(3), {"offset": 3}, r"^Offset 3 is out of range for this file \(3 lines\)$"),
+    ("offset 1 of nothing", "", {"offset": 1}, r"^Offset 1 is out of range for this file \(0 lines\)$"),
+    ("offset -1", "a", {"offset": -1}, r"^offset must be greater than or equal to 0$"),
+    ("offset True", "a", {"offset": True}, r"^offset must be greater than or equal to 0$"),
+    ("limit 0", "a", {"limit": 0}, r"^limit must be greater than or equal to 1$"),
+    ("a NUL byte", "hello\0world", {}, r"^Cannot read binary file: .*a\.txt$"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("case", "content", "name", "options", "error"), OC3_ERRORS, ids=[row[0] for row in OC3_ERRORS]
-)
-def test_what_cannot_be_read(read, case, content, name, options, error):
+@pytest.mark.parametrize(("case", "content", "options", "error"), OC3_ERRORS, ids=[row[0] for row in OC3_ERRORS])
+def test_what_cannot_be_read(read, case, content, options, error):
     with pytest.raises(UsageError, match=error):
-        read(content, name, **options)
+        read(content, **options)
 
 
-def test_a_share_of_control_bytes_is_still_text(read):
-    assert "End of file" in read("\x01" * 30 + "a" * 70)["output"]
+def test_a_folder_a_pipe_and_a_missing_file_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path, error in ((tmp_path, "Path is not a file"), (tmp_path / "pipe", "Path is not a file")):
+        with pytest.raises(UsageError, match=f"^{error}: "):
+            opencode_read.read(path)
+    with pytest.raises(UsageError, match=r"^File not found: .*/report$"):
+        opencode_read.read(tmp_path / "report")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "mime"),
-    [("a.png", PNG, "image/png"), ("a.bin", b"\xff\xd8\xff\xe0" + bytes(50), "image/jpeg")],
-)
-def test_a_picture_is_attached(read, name, content, mime):
-    result = read(content, name)
-    assert result["output"] == "Image read successfully"
-    assert result["metadata"]["truncated"] is False
-    assert [each["mime"] for each in result["attachments"]] == [mime]
+def test_following_the_offsets_reads_all_of_a_file(read):
+    text = "".join(f"{number:05} {'x' * (number % 100)}\n" for number in range(5_000))
+    found, offset = [], 0
+    while offset is not None:
+        output = read(text, offset=offset)["output"]
+        found += re.findall(r"^\d+: (.*)$", output, re.MULTILINE)
+        following = re.search(r"Use offset=(\d+) to continue", output)
+        offset = int(following[1]) if following else None
+    assert found == text.splitlines()
 
 
-def test_the_last_page_of_a_folder_is_not_marked(tmp_path):
-    for number in range(10):
-        (tmp_path / f"file{number}").touch()
-    first = opencode_read.read(tmp_path, limit=6)
-    last = opencode_read.read(tmp_path, offset=7, limit=6)
-    assert "(Showing 6 of 10 entries. Use 'offset' parameter to read beyond entry 7)" in first["output"]
-    assert "file6\nfile7\nfile8\nfile9\n\n(10 entries)" in last["output"]
-    assert (first["metadata"]["truncated"], last["metadata"]["truncated"]) == (True, False)
-
-
-def test_less_than_half_of_a_large_file_is_read(tmp_path):
-    """50,000 lines of 80 x: reading stops at the byte limit of a page."""
-    from support import OpencodeLines as Lines
-    from support import take_page
-
+def test_reading_stops_at_the_bytes_of_a_page(tmp_path):
+    """50,000 lines of 80 x, then 64 GB that would take minutes to read."""
     path = tmp_path / "large.txt"
     path.write_bytes((b"x" * 80 + b"\n") * 50_000)
-    with path.open("rb") as file:
-        page = take_page(Lines(file), 1, 2_000, opencode_read.MAX_BYTES, "...")
-        assert file.tell() < path.stat().st_size / 2
-    assert (page.capped, page.more, len(page.lines)) == (True, True, 632)
+    os.truncate(path, 1 << 36)
+    assert "Showing lines 1-632. Use offset=632 to continue." in opencode_read.read(path)["output"]
+
+
+def test_a_quarter_of_a_gigabyte_in_one_line_is_bounded_in_memory(tmp_path):
+    path = tmp_path / "sparse.txt"
+    path.write_bytes(b"text\n" * 1_000 + b"begin")
+    os.truncate(path, 1 << 28)
+    code = (
+        "from spillover.profiles.opencode.read import read\n"
+        "from spillover.testing import peak_memory\n"
+        f"path = {str(path)!r}\n"
+        "before = peak_memory()\n"
+        "page = read(path, 1000)['output']\n"
+        "print('1001: begin' in page, peak_memory() - before)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    begins, grown = ended.stdout.split()
+    assert begins == "True"
+    assert int(grown) < 10 << 20

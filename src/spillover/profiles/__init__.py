@@ -1,14 +1,13 @@
 """Other systems' ways to bound an output, each as a Clipper: `profiles.opencode.clipper()`.
 
 Public: the five profiles with the names on their pages in docs/profiles, and what one of your own is made with: `Form`,
-`Told` and `Missing`. `base` and the modules beside each `profile` that no page names may change at any time.
+`Told` and `Missing`. `base` and modules that no page names may change at any time.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from spillover.notice.form import Form as Form
@@ -22,7 +21,7 @@ __all__ = ["NAMES", "Form", "Missing", "Told", "named"]
 
 
 def named(name: str) -> Any:
-    """Return the profile of this name: a module with `clipper()`, and with SETTINGS as a configuration file has them."""
+    """Return the profile of this name: a module with `clipper()` and its SETTINGS."""
     from importlib import import_module
 
     if name not in NAMES:
@@ -30,23 +29,6 @@ def named(name: str) -> Any:
 
         raise UsageError(f"There is no profile {name!r}; use one of {', '.join(NAMES)}.")
     return import_module(f"spillover.profiles.{name}")
-
-
-def names_of(profile: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a profile's package: its names are those of its module `profile`, loaded when asked for."""
-
-    def load() -> Any:
-        from importlib import import_module
-
-        return import_module(f"spillover.profiles.{profile}.profile")
-
-    def get(name: str) -> Any:
-        found = None if name.startswith("_") else getattr(load(), name, None)
-        if found is None:
-            raise AttributeError(f"module 'spillover.profiles.{profile}' has no attribute {name!r}")
-        return found
-
-    return get, lambda: list(load().__all__)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,13 +1,207 @@
-"""klaude_code: both ends of a long result, the middle in a file.
+"""klaude: above 40,000 characters, the first 10,000 and the last 10,000, the file named first."""
 
-profile  the clipper and the strategy of the document; what `profiles.klaude` gives its neighbours
-ui       what a person sees of a cut
-"""
+from __future__ import annotations
 
-from spillover.profiles import names_of
+import abc
+import time
+
+from spillover.base.data import dataclass
+from spillover.base.folders import temp_folder
+from spillover.errors import UsageError
+from spillover.limits import Limits
+from spillover.notice.form import Form, Missing, Told
+from spillover.profiles.base import lost_words_without_path, make, store_for
+from spillover.profiles.klaude.ui import (
+    ToolResultUIExtra,
+    ToolResultUIExtraType,
+    TruncationUIExtra,
+    renderable,
+    show,
+)
+from spillover.select.exact import both_ends, ends, first_chars, last_chars
+from spillover.store.named import name_part
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # a checker sees the names that are loaded when they are asked for
-    from spillover.profiles.klaude.profile import *  # noqa: F403
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+    from typing import Any
 
-__getattr__, __dir__ = names_of("klaude")
+    from spillover.clipper import Clipper
+    from spillover.notice.form import Words
+    from spillover.store.base import Record, Store
+    from spillover.types import Keep, Selector
+
+__all__ = [
+    "SmartTruncationStrategy",
+    "ToolResultUIExtra",
+    "ToolResultUIExtraType",
+    "TruncationResult",
+    "TruncationStrategy",
+    "TruncationUIExtra",
+    "clipper",
+    "form",
+    "renderable",
+    "show",
+    "truncate_tool_output",
+    "ui_extra",
+]
+
+TOOL_OUTPUT_MAX_LENGTH = 40_000
+TOOL_OUTPUT_DISPLAY_HEAD = TOOL_OUTPUT_DISPLAY_TAIL = 10_000
+#: The same as settings, for `profile = "klaude"`.
+SETTINGS = {
+    "chars": TOOL_OUTPUT_DISPLAY_HEAD + TOOL_OUTPUT_DISPLAY_TAIL,
+    "trigger.chars": TOOL_OUTPUT_MAX_LENGTH,
+    "keep": "ends",
+}
+TOOL_OUTPUT_TRUNCATION_DIR = "klaude"  # in the temporary folder
+#: klaude leaves cleaning up to the system; here files end by age, like everything else that is stored.
+AGE_SECONDS = 7 * 24 * 60 * 60
+SHAPE = r"[A-Za-z0-9._-]+-[A-Za-z0-9._-]+-\d+\.txt"
+DIGITS = 8
+
+
+def clipper(
+    *,
+    max_length: int = TOOL_OUTPUT_MAX_LENGTH,
+    head_chars: int = TOOL_OUTPUT_DISPLAY_HEAD,
+    tail_chars: int = TOOL_OUTPUT_DISPLAY_TAIL,
+    folder: str | None = None,
+    keep: Keep | Selector = "ends",
+    store: Store | str | os.PathLike[str] | None = None,
+    clock: Callable[[], float] = time.time,
+    **given: Any,
+) -> Clipper:
+    """Return a Clipper that truncates as klaude does. `clock` gives the timestamp in a file's name."""
+    if min(head_chars, tail_chars, max_length) < 0 or head_chars + tail_chars == 0:
+        raise UsageError(
+            "head_chars, tail_chars and max_length must be 0 or more, and head_chars or tail_chars more than 0."
+        )
+    shown = head_chars + tail_chars
+    kept = store_for(
+        store,
+        folder=folder or temp_folder(TOOL_OUTPUT_TRUNCATION_DIR),
+        names=_names(clock),
+        shape=SHAPE,
+        age_seconds=AGE_SECONDS,
+        profile="klaude",
+    )
+    defaults = {
+        "limits": Limits(chars=shown),
+        "trigger": Limits(chars=max(max_length, shown)),
+        "keep": keep,
+        "wording": form(head_chars, tail_chars),
+        "store": kept,
+    }
+    return make(defaults, given)
+
+
+def form(head_chars: int = TOOL_OUTPUT_DISPLAY_HEAD, tail_chars: int = TOOL_OUTPUT_DISPLAY_TAIL) -> Form:
+    """Return its message and its cut: both ends, or only the beginning where no file could be written."""
+
+    def cut(limits: Limits) -> Selector:
+        """Cut to both ends as chosen, or to halves of the limits where those were changed since."""
+        return ends(head_chars, tail_chars) if limits.chars == head_chars + tail_chars else both_ends(limits)
+
+    return Form(_words, {"ends": cut, "head": first_chars, "tail": last_chars}, lost="head")
+
+
+@dataclass(frozen=True, slots=True)
+class TruncationResult:
+    """What a strategy gives back."""
+
+    output: str
+    was_truncated: bool
+    saved_file_path: str | None = None
+    original_length: int = 0  # characters
+    truncated_length: int = 0  # of them, those that are not shown
+    ref: str | None = None  # what it is stored under here; the document has no such name
+    reason: str | None = None  # why nothing is stored
+
+
+class TruncationStrategy(abc.ABC):
+    """How the output of a tool is truncated; to write your own, implement this one method."""
+
+    @abc.abstractmethod
+    def truncate(self, output: str, tool_name: str | None = None, call_id: str | None = None) -> TruncationResult:
+        """Truncate one output."""
+
+
+class SmartTruncationStrategy(TruncationStrategy):
+    """Both ends for the model, all of it in a file. Takes what `clipper` takes."""
+
+    def __init__(self, **choices: Any) -> None:
+        self.clipper = clipper(**choices)
+
+    def truncate(self, output: str, tool_name: str | None = None, call_id: str | None = None) -> TruncationResult:
+        """Truncate one output. It never raises: when the file cannot be written, the result says so."""
+        trigger = self.clipper.for_tool(tool_name).trigger
+        if trigger is not None and trigger.chars is not None and len(output) <= trigger.chars:
+            return TruncationResult(output, was_truncated=False, original_length=len(output))
+        clip = self.clipper.clip(output, tool=tool_name, call_id=call_id)
+        if clip.outcome == "whole":
+            return TruncationResult(output, was_truncated=False, original_length=len(output))
+        return TruncationResult(
+            clip.text,
+            was_truncated=True,
+            saved_file_path=clip.path if clip.ref else None,
+            original_length=len(output),
+            truncated_length=clip.total.chars - clip.shown.chars,
+            ref=clip.ref,
+            reason=clip.reason,
+        )
+
+
+def truncate_tool_output(
+    output: str, tool_name: str | None = None, call_id: str | None = None, *, strategy: TruncationStrategy | None = None
+) -> TruncationResult:
+    """Truncate the output of a tool, by SmartTruncationStrategy unless another one is given."""
+    return (strategy or SmartTruncationStrategy()).truncate(output, tool_name, call_id)
+
+
+def ui_extra(result: TruncationResult) -> ToolResultUIExtra | None:
+    """Return what the terminal is told of a result; None when nothing was cut."""
+    if not result.was_truncated:
+        return None
+    facts = TruncationUIExtra(result.saved_file_path, result.original_length, result.truncated_length)
+    return ToolResultUIExtra(ToolResultUIExtraType.TRUNCATION, facts)
+
+
+def _words(told: Told) -> Words:
+    """Say what is missing in the words of the document; where other parts than the two ends are shown, how much that is."""
+    first, last = _ends(told)
+    both = first + last == sum(map(len, told.parts))
+    shown = f"first {first} and last {last}" if both else f"{told.shown.chars} of {told.total.chars}"
+    below = f"[Last {last} chars below]\n" if both and told.place else ""
+
+    def gap(missing: Missing) -> str:
+        return f"\n\n... ({missing.chars} characters truncated) ...\n\n{below}"
+
+    opening = gap(told.before) if told.before.bytes else ""
+    closing = gap(told.behind) if told.behind.bytes else ""
+    if told.place is None:
+        return opening, gap, f"{closing.rstrip()}\n\n[{lost_words_without_path(told)}]"
+    where = f"full output saved to {told.place}" if told.stored is None else lost_words_without_path(told)
+    before = (
+        f"[Output truncated: {told.hidden.chars} chars hidden, {where}. Use Read tool or rg to get details. "
+        f"Showing {shown} chars below.]\n\n"
+    )
+    return before + opening, gap, closing
+
+
+def _ends(told: Told) -> tuple[int, int]:
+    """Return how many characters are shown from the beginning on, and how many up to the end."""
+    if not told.parts:
+        return 0, 0
+    first = 0 if told.before.bytes else len(told.parts[0])
+    alone = len(told.parts) == 1 and first
+    return first, 0 if told.behind.bytes or alone else len(told.parts[-1])
+
+
+def _names(clock: Callable[[], float]) -> Callable[[Record], str]:
+    def name(record: Record) -> str:
+        call = name_part(record.call_id, record.sha256[:DIGITS])
+        return f"{name_part(record.tool, 'tool')}-{call}-{int(clock())}.txt"
+
+    return name

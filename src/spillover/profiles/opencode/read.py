@@ -1,4 +1,4 @@
-"""opencode's Read tool: numbered lines of a file or names in a folder, a page at a time; bounded, so never clipped again."""
+"""opencode's Read tool: numbered lines of a file, a page at a time; bounded, so never clipped again."""
 
 from __future__ import annotations
 
@@ -6,224 +6,107 @@ import os
 import stat
 from contextlib import contextmanager
 
-from spillover.base.data import dataclass
 from spillover.errors import UsageError
-from spillover.profiles.opencode.lines import LINE_CHARS, Lines, Page, fit, take_page
-from spillover.profiles.opencode.media import MEDIA_BYTES, SAMPLE, is_binary, media_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, BinaryIO, Literal
+    from typing import Any, BinaryIO
 
-    Result = dict[str, Any]
-
-LIMIT = 2_000
+DEFAULT_READ_LIMIT = 2_000
+MAX_LINE_LENGTH = 2_000
 MAX_BYTES = 50 * 1_024
 PREVIEW_LINES = 20
-#: How many similar names are proposed for a file that is missing.
-LIKE_IT = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """What differs between opencode's Read and the document's."""
-
-    first: int  # the `offset` of the first line
-    suffix: str  # what a long line ends in
-
-    def offset(self, line: int) -> int:
-        """Return the offset of a line that is counted from 1."""
-        return line - 1 + self.first
-
-
-STYLES = {
-    "today": Style(1, f"... (line truncated to {LINE_CHARS} chars)"),
-    "document": Style(0, "..."),
-}
+#: Bytes at the start of a file that are searched for a NUL byte.
+SAMPLE_BYTES = 4_096
+#: Bytes of a line that are decoded: enough for one character more than is shown.
+LINE_BYTES = 4 * (MAX_LINE_LENGTH + 1)
+CHUNK_BYTES = 1 << 18
 
 
 def read(
-    path: str | os.PathLike[str],
-    offset: int | None = None,
-    limit: int = LIMIT,
-    *,
-    column: int = 1,
-    root: str = "",
-    style: Literal["today", "document"] = "today",
-) -> Result:
-    """Read `limit` lines of a file from `offset` on, or names of a folder; `{title, output, metadata}`.
+    path: str | os.PathLike[str], offset: int = 0, limit: int = DEFAULT_READ_LIMIT, *, root: str = ""
+) -> dict[str, Any]:
+    """Read up to `limit` lines of a file, starting at `offset`, which counts from 0; `{title, output, metadata}`.
 
-    `style="today"`, as opencode does it now: offsets count from 1, and a long line ends in "... (line truncated to 2000
-    chars)". `style="document"`: they count from 0, and it ends in "...". Lines are numbered from 1 in both.
-    `column` continues inside the line at `offset`, from that byte of it, so that every part of a huge line can be read.
+    Lines are numbered from 1. A line of more than 2,000 characters ends in "...". A page has at most 50 KB.
     """
-    if style not in STYLES:
-        raise UsageError(f"style={style!r} is not a style of Read; use {' or '.join(map(repr, STYLES))}.")
-    chosen = STYLES[style]
-    offset = chosen.first if offset is None else offset
-    for name, value, least in (("offset", offset, chosen.first), ("limit", limit, 1), ("column", column, 1)):
+    for name, value, least in (("offset", offset, 0), ("limit", limit, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise UsageError(f"{name} must be greater than or equal to {least}")
-    line = offset + 1 - chosen.first
     where = os.path.abspath(os.path.join(root, path))
-    title = os.path.relpath(where, root or None)
-    limit = min(limit, LIMIT)
-    if os.path.isdir(where):
-        return _folder(where, title, line, limit, chosen)
     with _open(where) as file:
-        sample = file.read(SAMPLE)
-        mime = media_type(sample)
-        if mime:
-            return _media(file, where, title, mime, sample)
-        if is_binary(where, sample):
-            raise UsageError(f"Cannot read binary file: {where}")
-        file.seek(0)
-        if column > 1:
-            return _inside(file, where, title, line, column, chosen)
-        return _lines(file, where, title, line, limit, chosen)
-
-
-def _lines(file: BinaryIO, path: str, title: str, first: int, limit: int, style: Style) -> Result:
-    page = take_page(Lines(file), first, limit, MAX_BYTES, style.suffix)
-    if page.count < first and (page.count, first) != (0, 1):
-        raise _out_of_range(style.offset(first), page.count)
-    last = first + len(page.lines) - 1
-    following = f"Use offset={style.offset(last + 1)} to continue."
-    if page.capped:
-        footer = f"(Output capped at 50 KB. Showing lines {first}-{last}. {following})"
-    elif page.more:
-        footer = f"(Showing lines {first}-{last} of {page.count}. {following})"
+        lines, count, capped = _read_page(file, offset, min(limit, DEFAULT_READ_LIMIT))
+    if count <= offset and offset > 0:
+        raise UsageError(f"Offset {offset} is out of range for this file ({count} lines)")
+    end = offset + len(lines)
+    if capped:
+        footer = f"(Output capped at 50 KB. Showing lines {offset + 1}-{end}. Use offset={end} to continue.)"
+    elif end < count:
+        footer = f"(Showing lines {offset + 1}-{end} of {count}. Use offset={end} to continue.)"
     else:
-        footer = f"(End of file - total {page.count} lines)"
-    numbered = "\n".join(f"{number}: {line}" for number, line in enumerate(page.lines, first))
-    output = _file(path, numbered, footer + _within(page, style))
-    return _result(title, output, page.lines, truncated=page.more or page.capped)
+        footer = f"(End of file - total {count} lines)"
+    content = "\n".join(f"{number}: {line}" for number, line in enumerate(lines, offset + 1))
+    return {
+        "title": os.path.relpath(where, root or None),
+        "output": f"<path>{where}</path>\n<type>file</type>\n<content>\n{content}\n\n{footer}\n</content>",
+        "metadata": {"preview": "\n".join(lines[:PREVIEW_LINES]), "truncated": capped or end < count},
+    }
 
 
-def _out_of_range(offset: int, lines: int) -> UsageError:
-    return UsageError(f"Offset {offset} is out of range for this file ({lines} lines)")
+def _read_page(file: BinaryIO, offset: int, limit: int) -> tuple[list[str], int, bool]:
+    """Return the lines of a page, how many lines the file has, and whether the page ended because of its bytes.
 
-
-def _within(page: Page, style: Style) -> str:
-    """Say how to continue inside the first line that was cut: the footer leads past it."""
-    if page.cut is None:
-        return ""
-    line, column, size = page.cut
-    return f"\n(Line {line} has {size} bytes. Use offset={style.offset(line)} column={column} to continue inside it.)"
-
-
-def _inside(file: BinaryIO, path: str, title: str, line: int, column: int, style: Style) -> Result:
-    """Read one line from a byte of it on."""
-    lines = Lines(file)
-    lines.pass_over(line - 1)
-    if lines.ended:
-        raise _out_of_range(style.offset(line), lines.count)
-    start = lines.position
-    size = lines.line(0)[1]
-    if column > size:
-        raise UsageError(f"Column {column} is out of range for line {line} ({size} bytes)")
-    more = not lines.ended
-    file.seek(start + column - 1)
-    skipped, data = fit(file.read(min(MAX_BYTES, size - column + 1)), MAX_BYTES, last=size - column + 1 <= MAX_BYTES)
-    first, last = column + skipped, column + skipped + len(data) - 1
-    if last < size:
-        following = f"Use offset={style.offset(line)} column={last + 1} to continue."
-        footer = f"(Showing bytes {first}-{last} of {size} of line {line}. {following})"
-    elif more:
-        footer = f"(End of line {line} - total {size} bytes. Use offset={style.offset(line + 1)} to continue.)"
-    else:
-        footer = f"(End of line {line} - total {size} bytes. End of file - total {line} lines)"
-    text = data.decode("utf-8", "replace")
-    output = _file(path, f"{line}: {text}", footer)
-    return _result(title, output, [text[:LINE_CHARS]], truncated=last < size or more)
-
-
-def _folder(path: str, title: str, first: int, limit: int, style: Style) -> Result:
-    """List names in order, folders with a slash behind them."""
-    try:
-        with os.scandir(path) as found:
-            names = [_make_printable(entry.name) + "/" * _is_folder(entry) for entry in found]
-    except OSError as error:
-        raise UsageError(f"Cannot read {path}: {error.strerror}") from error
-    names.sort(key=lambda name: (name.casefold(), name.swapcase()))
-    shown: list[str] = []
-    room = MAX_BYTES
-    for name in names[first - 1 : first - 1 + limit]:
-        room -= len(name.encode("utf-8", "replace")) + 1
+    Where it did, the file is not read further, and the count is that of the lines until there.
+    """
+    lines: list[str] = []
+    count, room = 0, MAX_BYTES
+    for line in _read_lines(file):
+        count += 1
+        if count > offset + limit:
+            return lines, count + _count_lines(file), False
+        if count <= offset:
+            continue
+        text = line.decode("utf-8", "replace")
+        if len(text) > MAX_LINE_LENGTH:
+            text = text[:MAX_LINE_LENGTH] + "..."
+        room -= len(text.encode()) + (1 if lines else 0)
         if room < 0:
-            break
-        shown.append(name)
-    more = first - 1 + len(shown) < len(names)
-    beyond = f"Use 'offset' parameter to read beyond entry {style.offset(first + len(shown))}"
-    said = f"(Showing {len(shown)} of {len(names)} entries. {beyond})" if more else f"({len(names)} entries)"
-    listed = "\n".join(shown)
-    output = f"<path>{path}</path>\n<type>directory</type>\n<entries>\n{listed}\n\n{said}\n</entries>"
-    return _result(title, output, shown, truncated=more)
+            return lines, count, True
+        lines.append(text)
+    return lines, count, False
 
 
-def _media(file: BinaryIO, path: str, title: str, mime: str, sample: bytes) -> Result:
-    """Attach an image or a PDF as it is."""
-    from base64 import b64encode
-
-    data = sample + file.read(MEDIA_BYTES + 1 - len(sample))
-    if len(data) > MEDIA_BYTES:
-        raise UsageError(f"Cannot read {path}: it is larger than {MEDIA_BYTES} bytes, the most that is attached")
-    said = f"{'PDF' if mime == 'application/pdf' else 'Image'} read successfully"
-    url = f"data:{mime};base64,{b64encode(data).decode()}"
-    return {
-        **_result(title, said, [said], truncated=False),
-        "attachments": [{"type": "file", "mime": mime, "url": url}],
-    }
+def _read_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the first LINE_BYTES of each line, without its line end."""
+    while line := file.readline(LINE_BYTES):
+        yield line.removesuffix(b"\n").removesuffix(b"\r") if line.endswith(b"\n") else line
+        while line and not line.endswith(b"\n"):
+            line = file.readline(CHUNK_BYTES)
 
 
-def _file(path: str, content: str, footer: str) -> str:
-    return f"<path>{path}</path>\n<type>file</type>\n<content>\n{content}\n\n{footer}\n</content>"
-
-
-def _result(title: str, output: str, lines: list[str], *, truncated: bool) -> Result:
-    """Return a result in the shape of a tool that bounds itself."""
-    return {
-        "title": title,
-        "output": output,
-        "metadata": {"preview": "\n".join(lines[:PREVIEW_LINES]), "truncated": truncated},
-    }
+def _count_lines(file: BinaryIO) -> int:
+    count, last = 0, b"\n"
+    while chunk := file.read(CHUNK_BYTES):
+        count += chunk.count(b"\n")
+        last = chunk[-1:]
+    return count + (last != b"\n")
 
 
 @contextmanager
 def _open(path: str) -> Iterator[BinaryIO]:
-    """Open a plain file; a pipe or a device might never end, or never begin."""
+    """Open a text file. A pipe or a device is refused: it might never end."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as error:
-        raise UsageError(f"File not found: {path}{_propose(path)}") from error
+        raise UsageError(f"File not found: {path}") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"Cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise UsageError(f"Path is not a file: {path}")
     with open(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise UsageError(f"Path is not a file: {path}")
+        if b"\0" in file.read(SAMPLE_BYTES):
+            raise UsageError(f"Cannot read binary file: {path}")
+        file.seek(0)
         yield file
-
-
-def _propose(path: str) -> str:
-    """Return names beside it that contain its own, or are contained in it."""
-    folder, base = os.path.split(path)
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return ""
-    wanted = base.lower()
-    near = [os.path.join(folder, name) for name in names if name.lower() in wanted or wanted in name.lower()]
-    return "\n\nDid you mean one of these?\n" + "\n".join(map(_make_printable, near[:LIKE_IT])) if near else ""
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
-
-
-def _make_printable(name: str) -> str:
-    """Return a name on one line, whatever bytes it has."""
-    return "".join(char if char.isprintable() else "\ufffd" for char in name)
