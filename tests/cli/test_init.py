@@ -432,83 +432,12 @@ def test_copilot_and_pi_get_their_hooks(init, home):
     init("copilot")
     hooks = json.loads((home / ".copilot/hooks/spillover.json").read_text())
     assert (hooks["version"], [*hooks["hooks"]]) == (1, ["postToolUse"])
-    init("copilot", "--rewrite")
-    hooks = json.loads((home / ".copilot/hooks/spillover.json").read_text())["hooks"]
-    assert [*hooks] == ["preToolUse", "postToolUse"]
-    assert hooks["preToolUse"][0]["bash"] == "spill hook copilot"
+    assert hooks["hooks"]["postToolUse"][0]["bash"] == "spill hook copilot"
     init("pi")
     assert "tool_result" in (home / ".pi/agent/extensions/spillover.js").read_text()
     for host in ("copilot", "pi"):
         init(host, "--uninstall")
     assert tree(home) == {}
-
-
-def test_lines_are_rewritten_only_where_that_was_asked_for(init, home):
-    for host, name, event, matcher in (
-        ("claude-code", CLAUDE, "PreToolUse", "Bash"),
-        ("gemini", GEMINI, "BeforeTool", "run_shell_command"),
-        ("codex", ".codex/hooks.json", "PreToolUse", "Bash"),
-    ):
-        init(host)
-        assert not (home / name).exists() or event not in (home / name).read_text()
-        said = init(host, "--rewrite")
-        (entry,) = json.loads((home / name).read_text())["hooks"][event]
-        assert (entry["matcher"], entry["hooks"]) == (matcher, [{"type": "command", "command": f"spill hook {host}"}])
-        assert "spill sh" in said or "modified" in said
-        init(host)  # without it, it is taken out again
-        assert not (home / name).exists() or event not in (home / name).read_text()
-        init(host, "--rewrite")
-        init(host, "--uninstall")
-    assert {name: text for name, text in tree(home).items() if "backup" not in name} == {}
-
-
-def test_the_rules_that_no_longer_match_are_shown(init, home):
-    write(home, {CLAUDE: '{"permissions": {"allow": ["Bash(make:*)", "Read"], "deny": ["Bash(rm:*)"]}}\n'})
-    said = init("claude-code", "--rewrite")
-    assert "Bash(make:*)" in said
-    assert "rm" not in said
-    assert "would allow any line at all" in said
-
-
-@pytest.mark.parametrize("host", ["opencode", "pi"])
-def test_a_host_that_cannot_rewrite_says_so(spill, host):
-    said = spill("init", host, "--rewrite")
-    assert (said.returncode, said.stdout) == (2, "")
-    assert "--rewrite works with claude-code, codex, gemini, copilot, cline." in said.stderr
-
-
-@pytest.fixture
-def without_parser(tmp_path):
-    """The environment of somebody who has not installed the extra `shell`."""
-    (tmp_path / "without").mkdir()
-    (tmp_path / "without/tree_sitter_bash.py").write_text("raise ImportError\n")
-    return {"PYTHONPATH": str(tmp_path / "without")}
-
-
-@pytest.mark.parametrize("words", [("claude-code",), ("codex",), ("gemini", "--dry-run"), ("--all",)])
-def test_without_a_parser_nothing_that_would_rewrite_nothing_is_installed(spill, home, without_parser, words):
-    (home / ".claude").mkdir(parents=True)
-    said = spill("init", *words, "--rewrite", env=without_parser)
-    assert (said.returncode != 0, said.stdout) == (True, "")
-    assert "pip install 'spillover[shell]'" in said.stderr
-    assert tree(home) == {}
-
-
-def test_without_a_parser_the_rest_is_installed_and_taken_out(spill, home, without_parser):
-    assert spill("init", "claude-code", env=without_parser).returncode == 0
-    assert spill("init", "claude-code", "--rewrite", "--uninstall", env=without_parser).returncode == 0
-    assert tree(home) == {}
-
-
-def test_doctor_says_where_lines_are_not_rewritten_for_want_of_a_parser(spill, init, home, without_parser):
-    for host in ("claude-code", "copilot", "codex"):
-        init(host, "--rewrite")
-    assert {ok for _, ok, _ in checked(spill)} == {True}
-    wrong = {host: said for host, ok, said in checked(spill, **without_parser) if not ok}
-    assert {*wrong} == {"claude-code", "copilot", "codex"}
-    assert all("no line is rewritten; install" in said and "'spillover[shell]'" in said for said in wrong.values())
-    init("copilot")  # nothing is asked of it any more
-    assert "copilot" not in {host for host, ok, _ in checked(spill, **without_parser) if not ok}
 
 
 def test_every_host_ends_by_saying_what_it_cannot_do(init):

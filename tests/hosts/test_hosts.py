@@ -131,13 +131,22 @@ HOSTS = {
     "codex": (codex, "exec_command", {}, 10_500),
     "cline": (cline, "run_commands", {}, 8_000),
 }
-REWRITING = ("claude-code", "gemini", "copilot", "codex", "cline")
+#: These show a hook all that a failing command printed. In the others the model runs it in `spill sh`, as its instructions say.
+HOOK_SEES_FAILING = ("opencode", "pi")
+#: The hooks that see all, or the first part, of what a command printed that succeeded.
+HOOKS = ("claude-code", "opencode", "pi", "copilot", "cline")
 
 
 def shell_arguments(host, line, more):
     """Return a line of shell as the host's tool wants it."""
     named = {"codex": {"cmd": line}, "cline": {"commands": [line]}}
     return {**named.get(host, {"command": line}), **more}
+
+
+def in_spill_sh(host, line):
+    """Return the line as a model runs it after it has read the instructions. Of a line that succeeds Cline shows no stderr."""
+    spill = Path(sys.executable).with_name("spill") if host == "codex" else "spill"  # its login shell has its own PATH
+    return f"{spill} sh {shlex.quote(line)}" + " 2>&1" * (host == "cline")
 
 
 def result_in(said):
@@ -156,12 +165,11 @@ def check(model, most):
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_failing_command_keeps_its_error_and_can_be_read_back(host, run, home):
     play, shell, more, most = HOSTS[host]
-    assert run("spill", "init", host, *["--rewrite"] * (host in REWRITING)).returncode == 0
-    spill = (
-        "spill" if host != "codex" else Path(sys.executable).with_name("spill")
-    )  # its login shell has a PATH of its own
+    assert run("spill", "init", host).returncode == 0
+    line = FAILING if host in HOOK_SEES_FAILING else in_spill_sh(host, FAILING)
+    spill = Path(sys.executable).with_name("spill") if host == "codex" else "spill"
     back = (shell, shell_arguments(host, f"{spill} grep last 'no such type'", more))
-    model = Model([(shell, shell_arguments(host, FAILING, more)), back])
+    model = Model([(shell, shell_arguments(host, line, more)), back])
     ended = play(run, home, model)
     said = check(model, most)
     assert "[Output clipped: " in said, ended.stderr[-500:]
@@ -169,11 +177,25 @@ def test_a_failing_command_keeps_its_error_and_can_be_read_back(host, run, home)
     model.close()
 
 
-@pytest.mark.parametrize("host", REWRITING)
+@pytest.mark.parametrize("host", HOOKS)
+def test_a_command_that_succeeds_is_clipped_by_the_hook(host, run, home):
+    play, shell, more, most = HOSTS[host]
+    assert run("spill", "init", host).returncode == 0
+    lines = 120_000 if host in ("claude-code", "opencode", "pi") else 500  # the others cut before the hook
+    (home / "work/spillover.toml").write_text("lines = 50\n")
+    model = Model([(shell, shell_arguments(host, f"seq -f 'part %g' {lines}", more))])
+    play(run, home, model)
+    said = result_in(model.said(1))
+    assert f"of {lines:,} lines shown" in said
+    assert len(said) <= most + 2_000
+    model.close()
+
+
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_piped_command_tells_what_its_filter_hid(host, run, home):
     play, shell, more, _ = HOSTS[host]
-    assert run("spill", "init", host, "--rewrite").returncode == 0
-    model = Model([(shell, shell_arguments(host, f"{FAILING} | tail -5", more))])
+    assert run("spill", "init", host).returncode == 0
+    model = Model([(shell, shell_arguments(host, in_spill_sh(host, f"{FAILING} | tail -5"), more))])
     play(run, home, model)
     said = result_in(model.said(1))
     assert re.search(
@@ -239,7 +261,7 @@ def test_codex_rewrites_its_file_and_uninstall_leaves_what_is_its_own(run, home)
 def test_uninstall_leaves_no_trace_after_a_session(host, run, home):
     play = HOSTS[host][0]
     model = Model([])
-    run("spill", "init", host, *["--rewrite"] * (host in REWRITING))
+    run("spill", "init", host)
     play(run, home, model)
     assert run("spill", "init", host, "--uninstall").returncode == 0
     files = [path for path in home.rglob("*") if path.is_file() and path.suffix in (".json", ".toml", ".js", ".md")]

@@ -30,12 +30,7 @@ OURS = "our own text, not that of a tool or a file"
 #: For each file, every pattern as written in the source (or its name, if it is assembled), with the reason.
 LINEAR = {
     "adapters/mcp/servers.py": {"_VARIABLE": "possessive; searched only up to the last }, so that each ${NAME:- that is followed ends there"},
-    "adapters/codex.py": {
-        "_BEHIND": RUN, "_COMMENT": LINE, "_COMPUTED": ONE,
-        "_QUOTED": "possessive, and within one line; a file of rules has MOST_BYTES at most",
-    },
     "adapters/claude_code.py": {"SAVED": "a literal, then the rest of one line, in the first SAVED_CHARS characters"},
-    "adapters/permissions.py": {"fnmatchcase": "translated into atomic groups since Python 3.11; the text is a command of a model's line"},
     "adapters/mcp/reference.py": {"fnmatchcase": STARS},
     "adapters/mcp/result.py": {"_UNCLEAN": ONE},
     "base/deep.py": {"_TOKEN": "possessive; once begun, a string matches, closed or not"},

@@ -128,8 +128,7 @@ ORDER = """
     serving.server
     budget                  adapters             adapters.parts      adapters.hook_plain adapters.install   adapters.asked  adapters.versions
     adapters.hooked
-    adapters.rewrite        adapters.permissions
-    adapters.claude_code    adapters.opencode    adapters.install.json_text adapters.install.lines adapters.cline adapters.codex adapters.copilot adapters.gemini adapters.install.toml_text
+    adapters.claude_code    adapters.opencode    adapters.install.json_text adapters.install.lines adapters.cline adapters.copilot adapters.install.toml_text
     adapters.pi
     adapters.install.edits
     adapters.install.files

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     AnyCall = Call | Plain
 
-EVENT, BEFORE = "PostToolUse", "PreToolUse"
+EVENT = "PostToolUse"
 #: What the model has here to go back with.
 HINTS = ("cli", "files:Read,Grep")
 #: A result with more characters than this is replaced by a path and its first 2 KB, after the hook (seen in 2.1.325).
@@ -38,8 +38,6 @@ WHOLE_AT, WHOLE_SIZE = "persistedOutputPath", "persistedOutputSize"
 
 def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
     """Return what the hook answers; None where nothing changes. `clipper` is asked only where there is something to clip."""
-    if isinstance(event, dict) and event.get("hook_event_name") == BEFORE:
-        return _before(event)
     if not isinstance(event, dict) or event.get("hook_event_name") != EVENT:
         return None
     name = words_of(event, "tool_name") or ""
@@ -70,27 +68,6 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     if changed is None:
         return None
     return {"hookSpecificOutput": {"hookEventName": EVENT, "updatedToolOutput": changed}}
-
-
-def _before(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a Bash line inside `spill sh`; None where it stays as it is. Whether it may run is still Claude Code's to say."""
-    given = event.get("tool_input")
-    line = words_of(given, "command")
-    if event.get("tool_name") != "Bash" or not isinstance(given, dict) or not line or given.get("run_in_background"):
-        return None
-    import os
-
-    from spillover.adapters.permissions import may_speak_of, rules_in, settings_files
-    from spillover.adapters.rewrite import rewrite_line
-
-    project = os.environ.get("CLAUDE_PROJECT_DIR") or words_of(event, "cwd") or os.curdir
-    rules = rules_in(settings_files(os.environ, project))
-    if rules is None:  # a rule may stand in what cannot be read
-        return None
-    new = rewrite_line(line, lambda commands: may_speak_of(rules, commands))
-    if new is None:
-        return None
-    return {"hookSpecificOutput": {"hookEventName": BEFORE, "updatedInput": {**given, "command": new}}}
 
 
 def _saved(text: str, call: AnyCall) -> str | None:

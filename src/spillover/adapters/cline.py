@@ -1,10 +1,9 @@
-"""Cline's `beforeTool` and `afterTool`, by way of the plugin: lines inside `spill sh` out, or a result within the limits."""
+"""Cline's `afterTool`, by way of the plugin: the result of a tool in, the same within the limits out."""
 
 from __future__ import annotations
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.hooked import Call, bounded, words_of
-from spillover.adapters.rewrite import rewrite_line
 from spillover.base.log import info
 from spillover.hosts import CLINE
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 #: What the model has here to go back with.
 HINTS = ("cli",)
-SHELL = "run_commands"
 #: How the model goes back, what changes files, and what is there to be followed word for word.
 LEFT_ALONE = frozenset({"read_files", "apply_patch", "ask_question", "skills"})
 #: Where the text of one answer among several stands.
@@ -27,10 +25,8 @@ RESULT = "result"
 
 def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
     """Return what the plugin puts back; None where nothing changes."""
-    if not isinstance(event, dict):
+    if not isinstance(event, dict) or "output" not in event:
         return None
-    if "output" not in event:
-        return _before(event)
     tool = words_of(event, "tool") or ""
     if tool in LEFT_ALONE:
         info("The hook left the result of %s alone: the model needs it word for word.", tool)
@@ -49,22 +45,6 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
 
         new = _bound(event["output"], Plain(error, limits))
     return None if new is None else {"output": new}
-
-
-def _before(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the lines that are to run, those that can be inside `spill sh`; None where all stay as they are."""
-    given = event.get("input")
-    lines = given.get("commands") if isinstance(given, dict) else None
-    if event.get("tool") != SHELL or not isinstance(lines, list):
-        return None
-    new = [_rewrite(line) if isinstance(line, str) else line for line in lines]
-    return None if new == lines or not isinstance(given, dict) else {"input": {**given, "commands": new}}
-
-
-def _rewrite(line: str) -> str:
-    """Return the line inside `spill sh`. Of a line that succeeds Cline shows no stderr, which is where hidden lines are told of."""
-    new = rewrite_line(line)
-    return line if new is None else f"{new} 2>&1"
 
 
 def _command_of(arguments: object) -> str | None:

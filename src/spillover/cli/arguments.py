@@ -9,7 +9,7 @@ from spillover.limits import DEFAULT_WORTH
 _REF = "the ref in the notice (any unique prefix works) or the path of the output"
 _LAST_TOO = f"{_REF}; last for the newest run, last:WORDS for the newest run of that command or tool"
 HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "mcp-json", "shell")
-HOOKS = ("claude-code", "codex", "opencode", "copilot", "cline", "gemini", "pi")
+HOOKS = ("claude-code", "opencode", "copilot", "cline", "pi")
 SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
@@ -327,11 +327,6 @@ def init(parser: argparse.ArgumentParser) -> None:
         "file", nargs="?", metavar="FILE", help="with mcp-json: the host's file, e.g. ~/.cursor/mcp.json"
     )
     parser.add_argument("--all", action="store_true", help="set up every agent that is installed")
-    parser.add_argument(
-        "--rewrite",
-        action="store_true",
-        help="also run the agent's shell lines through `spill sh` (claude-code, codex, gemini, copilot, cline); without this option, that hook is removed",
-    )
     parser.add_argument("--scope", choices=("user", "project"), help="for all your work, or for this folder only")
     parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
     parser.add_argument("--uninstall", action="store_true", help="remove what was installed")

@@ -23,11 +23,9 @@ MOST_BYTES = 1 << 28
 #: Who answers for each host.
 MODULES = {
     "claude-code": "claude_code",
-    "codex": "codex",
     "opencode": "opencode",
     "copilot": "copilot",
     "cline": "cline",
-    "gemini": "gemini",
     "pi": "pi",
 }
 #: Where a host says in which folder a session began; the working folder changes with every `cd`.

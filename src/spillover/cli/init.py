@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from spillover.adapters.install.files import Change, apply, plan_install, plan_removal
-from spillover.adapters.install.hosts import FILE_HOST, HOSTS, REWRITING, targets
+from spillover.adapters.install.hosts import FILE_HOST, HOSTS, targets
 from spillover.adapters.install.lines import LINES
 from spillover.adapters.install.offers import tell_offering
 from spillover.cli import exits
 from spillover.cli.output import complain, put
-from spillover.errors import MissingExtraError, UsageError
+from spillover.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,23 +31,15 @@ THEN = {
 }
 #: What each host does not let us do, as seen with the version that docs/adapters names.
 CANNOT = {
-    "claude-code": "Claude Code cuts the output of a failing command to 10,000 characters, and no hook can replace it. `--rewrite`, or `spill sh`, keeps all of it.",
+    "claude-code": "Claude Code cuts the output of a failing command to 10,000 characters, and no hook can replace it. `spill run` and `spill sh` keep all of it.",
     "opencode": "opencode cuts a command's output at 50 KB before the plugin sees it; the plugin reads all of it from opencode's own file.",
-    "codex": "Codex does not let a hook replace a result, and cuts at 10 KB. Large outputs are kept only with `--rewrite`, or when the model uses `spill run` or `spill sh`.",
-    "gemini": "Gemini CLI does not let a hook replace a result. Large outputs are kept only with `--rewrite`, or when the model uses `spill run` or `spill sh`.",
-    "copilot": "Copilot CLI cuts at 20 KB before it calls the hook; what a command printed beyond that is kept only with `--rewrite`.",
-    "cline": "Cline cuts a command's output at 50,000 characters before the plugin sees it; what it printed beyond that is kept only with `--rewrite`. This is from the source of the CLI; the editor extension was not tried.",
+    "codex": "Codex does not let a hook replace a result, and cuts at 10 KB. Large outputs are kept only when the model uses `spill run` or `spill sh`.",
+    "gemini": "Gemini CLI does not let a hook replace a result. Large outputs are kept only when the model uses `spill run` or `spill sh`.",
+    "copilot": "Copilot CLI cuts at 20 KB before it calls the hook; what a command printed beyond that is kept only if it ran in `spill run` or `spill sh`.",
+    "cline": "Cline cuts a command's output at 50,000 characters before the plugin sees it; what it printed beyond that is kept only if it ran in `spill run` or `spill sh`. This is from the source of the CLI; the editor extension was not tried.",
     "pi": "pi cuts at 50 KB before the extension sees it; the extension reads all of it from pi's own file. For a failing command, it finds that file through pi's message.",
     "shell": "A model may forget to use it.",
     FILE_HOST: "Results of other servers are clipped only if `spill mcp` runs in front of them: `spill mcp -- COMMAND`.",
-}
-#: What a person sees once lines are rewritten.
-REWRITTEN = {
-    "claude-code": "Claude Code asks about `spill sh 'LINE'`, and matches its rules against that. Lines that one of your deny or ask rules may apply to are not rewritten.",
-    "codex": "Codex runs the hook once you have trusted it: it asks at its next start, or see /hooks. It asks about `spill sh 'LINE'` whenever it would have asked about LINE, and also for commands that it knows to be harmless. Lines with a program that one of your rules (*.rules) names are not rewritten. In its sandbox, outputs can be stored only where Codex allows writing: see docs/adapters/codex.md.",
-    "gemini": "Gemini CLI tells the model that the input was modified. Lines with a program that one of your policies names are not rewritten.",
-    "cline": "Cline shows `spill sh 'LINE'` when it asks.",
-    "copilot": "Copilot CLI shows `spill sh 'LINE'` when it asks, and matches --deny-tool against that. If it was started with --deny-tool, lines are not rewritten; outside Linux this cannot be detected, so do not use both there.",
 }
 #: Where each host would be, for --all.
 FOUND_BY = {
@@ -73,8 +65,6 @@ def init(arguments: argparse.Namespace) -> int:
         put(LINES)
         return exits.OK
     chosen = [arguments.host] if arguments.host else _find_hosts()
-    if arguments.rewrite and not arguments.uninstall and not set(REWRITING).isdisjoint(chosen):
-        _check_parser()
     if not chosen:
         put("No supported agent was found in your home folder or on your PATH.\n")
     for host in chosen:
@@ -85,13 +75,10 @@ def init(arguments: argparse.Namespace) -> int:
 
 
 def _init(host: str, arguments: argparse.Namespace) -> None:
-    rewrite = arguments.rewrite and (host in REWRITING or not arguments.all)
-    if rewrite and host not in REWRITING:
-        raise UsageError(f"{host} has no hook that runs before a command; --rewrite works with {', '.join(REWRITING)}.")
     scope = arguments.scope or ("project" if host == "shell" else "user")
     plan = plan_removal if arguments.uninstall else plan_install
     # Everything is known to be possible before anything is changed.
-    found = targets(host, scope, os.environ, os.getcwd(), rewrite=rewrite, file=arguments.file)
+    found = targets(host, scope, os.environ, os.getcwd(), file=arguments.file)
     if host == FILE_HOST and not arguments.uninstall:
         _check_folder(os.path.dirname(found[0].path))
     changes = [plan(target) for target in found]
@@ -104,10 +91,6 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
     if not arguments.uninstall and not arguments.dry_run:
         put(THEN[host] + "\n")
         put(CANNOT[host] + "\n")
-        if rewrite:
-            put(REWRITTEN[host] + "\n")
-            if host == "claude-code":
-                _show_rules()
         for change in changes:
             if said := tell_offering(change.path):
                 put(said + "\n")
@@ -122,14 +105,6 @@ def _check_folder(folder: str) -> None:
         raise UsageError(f"there is no folder {folder}; check the path, or make it first: mkdir -p {quote(folder)}")
 
 
-def _check_parser() -> None:
-    """Refuse to install what would rewrite nothing: without a parser every line stays as it came."""
-    from spillover.shell.tree import NEEDED, load
-
-    if load() is None:
-        raise MissingExtraError(f"--rewrite needs {NEEDED}; without it, no line would be rewritten.")
-
-
 def _find_hosts() -> list[str]:
     """Return the agents that are installed: by their folder, or on the PATH."""
     from shutil import which
@@ -138,20 +113,6 @@ def _find_hosts() -> list[str]:
     return [
         host for host, (folder, name) in FOUND_BY.items() if os.path.isdir(os.path.join(home, folder)) or which(name)
     ]
-
-
-def _show_rules() -> None:
-    """Print the user's allow rules that do not match rewritten lines."""
-    from spillover.adapters.permissions import rules_in, settings_files
-
-    allowed = rules_in(settings_files(os.environ, os.getcwd()), ("allow",)) or []
-    if allowed:
-        put(
-            "These rules of yours do not match rewritten lines, so Claude Code will ask again: "
-            + ", ".join(allowed[:20])
-            + "\n"
-        )
-        put("A rule such as Bash(spill sh:*) would allow any line at all; add one only if you would allow Bash(*).\n")
 
 
 def _describe(change: Change, *, would: bool) -> str:

@@ -12,7 +12,6 @@ from spillover.adapters.install.files import is_installed, plan_install
 from spillover.adapters.install.hosts import COMMAND, HOSTS, SCOPES, targets
 from spillover.adapters.install.offers import tell_offering
 from spillover.errors import UsageError
-from spillover.shell.tree import NEEDED, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,15 +69,12 @@ def _check(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, s
     try:
         if not is_installed(target):
             return
-        # With or without --rewrite: both are as this version writes it.
-        others = targets(host, scope, os.environ, os.getcwd(), rewrite=True)
-        plain = plan_install(target).nothing
-        rewrites = not plain and any(plan_install(other).nothing for other in others if other.path == target.path)
+        current = plan_install(target).nothing
     except UsageError as error:
         if _names_us(target.path):  # else it is nothing of ours that is broken
             yield host, False, str(error)
         return
-    if not (plain or rewrites):
+    if not current:
         yield host, False, f"{target.path} is not as this version writes it; run `{again}`"
     elif which(COMMAND) is None:
         yield host, False, f"{target.path} calls `{COMMAND}`, which is not on your PATH"
@@ -88,8 +84,6 @@ def _check(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, s
             False,
             f"{target.path} is in place, but `{COMMAND} hook {host}` does not answer; is another {COMMAND} on your PATH?",
         )
-    elif rewrites and load() is None:
-        yield host, False, f"{target.path} is in place, but no line is rewritten; install {NEEDED}"
     else:
         yield host, True, f"{target.path} is in place, and `{COMMAND}` is {which(COMMAND)}"
 

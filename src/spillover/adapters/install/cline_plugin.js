@@ -2,7 +2,6 @@
 // What a tool returned goes to `spill hook cline`; what fits comes back. Whatever fails, the result stays as it was.
 // asked.js
 const HOST = "cline"
-const REWRITE = false // `spill init cline --rewrite`: lines run through `spill sh`
 
 const texts = (value) => (typeof value === "string" ? [value] : value && typeof value === "object" ? Object.values(value).flatMap(texts) : [])
 
@@ -10,11 +9,6 @@ export default {
   name: "spillover",
   manifest: { capabilities: ["hooks"] },
   hooks: {
-    beforeTool: async ({ tool, toolCall, input }) => {
-      if (!REWRITE || tool?.name !== "run_commands") return undefined
-      const answer = await asked({ tool: tool.name, callID: toolCall?.toolCallId, input, cwd: process.cwd() }, process.cwd())
-      return answer?.input && typeof answer.input === "object" ? { input: answer.input } : undefined
-    },
     afterTool: async ({ tool, toolCall, input, result }) => {
       try {
         if (!texts(result?.output).some(wanted)) return undefined

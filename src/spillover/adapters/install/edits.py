@@ -88,42 +88,6 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
-    """Several entries of one file: those that are wanted are put in, the others taken out; all are taken out together."""
-
-    entries: tuple[Entry, ...]
-    wanted: tuple[bool, ...]
-
-    def put(self, before: str | None) -> str:
-        text = before
-        for entry, wanted in zip(self.entries, self.wanted, strict=True):
-            if wanted:
-                text = entry.put(text)
-            elif text is not None and text.strip():
-                text = entry.taken(text)
-        return text or ""
-
-    def has(self, text: str) -> bool:
-        return any(entry.has(text) for entry in self.entries)
-
-    def taken(self, text: str) -> str:
-        for entry in self.entries:
-            text = entry.taken(text)
-        return text
-
-    def variants(self) -> list[Both]:
-        """Return the same with each entry that may be left out, or not."""
-        return [
-            self,
-            Both(self.entries, tuple(True for _ in self.entries)),
-            Both(self.entries, (True,) + (False,) * (len(self.entries) - 1)),
-        ]
-
-    def shown(self) -> str:
-        return "\n".join(entry.shown() for entry, wanted in zip(self.entries, self.wanted, strict=True) if wanted)
-
-
-@dataclass(frozen=True, slots=True)
 class Marked:
     """Lines between two marks, at the end of a file."""
 

@@ -6,13 +6,13 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 
-from spillover.adapters.install.edits import Both, Whole
+from spillover.adapters.install.edits import Whole
 from spillover.base.data import dataclass
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import Protocol
 
     class Edit(Protocol):
@@ -55,8 +55,6 @@ class Change:
 
 def plan_install(target: Target) -> Change:
     """Return the change that installs us; an empty one if we are installed already."""
-    if isinstance(target.edit, Both) and not any(target.edit.wanted):
-        return plan_removal(target)
     real = _real(target)
     before = _read(real)
     with _told(target.path):
@@ -74,9 +72,9 @@ def plan_removal(target: Target) -> Change:
             return Change(target.path, real, before, before)
         for backup in _backups(real):
             kept = _read(backup)
-            if kept is not None and any(_leads(each, kept, before) for each in _variants(edit)):
+            if kept is not None and _leads(edit, kept, before):
                 return Change(target.path, real, before, kept, backup, keep=False)
-        if any(each.put(None) == before for each in _variants(edit)):
+        if edit.put(None) == before:
             return Change(target.path, real, before, None, keep=False)
         return Change(target.path, real, before, edit.taken(before), keep=not isinstance(edit, Whole))
 
@@ -116,11 +114,6 @@ def apply(change: Change) -> None:
             os.unlink(change.backup)
     except OSError as error:
         raise UsageError(f"{change.path} cannot be changed: {error.strerror}.") from error
-
-
-def _variants(edit: Edit) -> Sequence[Edit]:
-    """Return an edit as it may have been installed: with more, or less, of what it can put in."""
-    return edit.variants() if isinstance(edit, Both) else [edit]
 
 
 def _leads(edit: Edit, kept: str, before: str) -> bool:

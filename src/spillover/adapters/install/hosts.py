@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from spillover.adapters.install.edits import Both, Entry, Marked, Whole
+from spillover.adapters.install.edits import Entry, Marked, Whole
 from spillover.adapters.install.files import Target
 from spillover.adapters.install.lines import LINES
 from spillover.adapters.install.toml_text import Table
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "shell")
 #: Any host that has a file of MCP servers: `spill init mcp-json FILE`.
 FILE_HOST = "mcp-json"
-#: Hosts that can give a line of shell to `spill sh` before it runs.
-REWRITING = ("claude-code", "codex", "gemini", "copilot", "cline")
 SCOPES = ("user", "project")
 COMMAND = "spill"
 HOOK = f"{COMMAND} hook claude-code"
@@ -29,16 +27,8 @@ SERVER = {"command": COMMAND, "args": ["mcp"]}
 NAME = "spillover"
 
 
-def targets(
-    host: str,
-    scope: str,
-    environ: Mapping[str, str],
-    folder: str,
-    *,
-    rewrite: bool = False,
-    file: str | None = None,
-) -> list[Target]:
-    """Return the files of a host, and what we put into each; `rewrite`: also what changes lines of shell before they run."""
+def targets(host: str, scope: str, environ: Mapping[str, str], folder: str, *, file: str | None = None) -> list[Target]:
+    """Return the files of a host, and what we put into each."""
     if host == FILE_HOST:
         if file is None:
             raise UsageError("name the host's file of MCP servers: spill init mcp-json FILE.")
@@ -53,22 +43,19 @@ def targets(
     files: dict[str, Edit]
     match host:
         case "claude-code":
-            files = {at("CLAUDE_CONFIG_DIR", ".claude", ".claude", "settings.json"): _hook(before=rewrite)}
+            files = {at("CLAUDE_CONFIG_DIR", ".claude", ".claude", "settings.json"): _hook()}
         case "opencode":
             base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
             above = os.path.join(folder, ".opencode") if scope == "project" else os.path.join(base, "opencode")
-            files = {os.path.join(above, "plugins", f"{NAME}.js"): _plugin()}
+            files = {os.path.join(above, "plugins", f"{NAME}.js"): Whole(script("opencode_plugin.js"))}
         case "codex":
             files = {
                 at("CODEX_HOME", ".codex", ".codex", "config.toml"): _toml(),
                 at("CODEX_HOME", ".codex", "", "AGENTS.md"): _markdown(),
             }
-            hooks = at("CODEX_HOME", ".codex", ".codex", "hooks.json")
-            if rewrite or os.path.lexists(hooks):  # also to take it out again
-                files[hooks] = _codex_hook(before=rewrite)
         case "gemini":
             files = {
-                at("", ".gemini", ".gemini", "settings.json"): _gemini(before=rewrite),
+                at("", ".gemini", ".gemini", "settings.json"): _server(),
                 at("", ".gemini", "", "GEMINI.md"): _markdown(),
             }
         case "copilot":
@@ -77,10 +64,10 @@ def targets(
                 if scope == "project"
                 else environ.get("COPILOT_HOME") or os.path.join(home, ".copilot")
             )
-            files = {os.path.join(above, "hooks", f"{NAME}.json"): Whole(_copilot(before=rewrite), key=COPILOT_KEY)}
+            files = {os.path.join(above, "hooks", f"{NAME}.json"): Whole(_copilot(), key=COPILOT_KEY)}
         case "cline":
             above = os.path.join(folder if scope == "project" else home, ".cline")
-            files = {os.path.join(above, "plugins", f"{NAME}.js"): Whole(_cline(before=rewrite))}
+            files = {os.path.join(above, "plugins", f"{NAME}.js"): Whole(script("cline_plugin.js"))}
         case "pi":
             above = os.path.join(folder, ".pi") if scope == "project" else os.path.join(home, ".pi", "agent")
             files = {os.path.join(above, "extensions", f"{NAME}.js"): Whole(script("pi_extension.js"))}
@@ -100,28 +87,12 @@ def _read_here(folder: str) -> list[str]:
     return ["AGENTS.md", *["CLAUDE.md"] * own]
 
 
-def _hook(*, before: bool) -> Both:
-    from spillover.adapters.claude_code import BEFORE, EVENT, MATCHER
+def _hook() -> Entry:
+    from spillover.adapters.claude_code import EVENT, MATCHER
 
-    return Both((_hook_entry(EVENT, MATCHER, HOOK), _hook_entry(BEFORE, "Bash", HOOK)), wanted=(True, before))
-
-
-def _gemini(*, before: bool) -> Both:
-    from spillover.adapters.gemini import EVENT, SHELL
-
-    return Both((_server(), _hook_entry(EVENT, SHELL, f"{COMMAND} hook gemini")), wanted=(True, before))
-
-
-def _codex_hook(*, before: bool) -> Both:
-    from spillover.adapters.codex import EVENT, SHELL
-
-    return Both((_hook_entry(EVENT, SHELL, f"{COMMAND} hook codex"),), wanted=(before,))
-
-
-def _hook_entry(event: str, matcher: str, command: str) -> Entry:
     return Entry(
-        ("hooks", event, "[]"),
-        {"matcher": matcher, "hooks": [{"type": "command", "command": command}]},
+        ("hooks", EVENT, "[]"),
+        {"matcher": MATCHER, "hooks": [{"type": "command", "command": HOOK}]},
         _all_ours,
         inner=("hooks", "[]"),
         ours_inside=is_our_hook,
@@ -132,7 +103,7 @@ def _hook_entry(event: str, matcher: str, command: str) -> Entry:
 COPILOT_KEY = '"spillover": "written by `spill init copilot`"'
 
 
-def _copilot(*, before: bool) -> str:
+def _copilot() -> str:
     import json
 
     hook = {
@@ -141,8 +112,8 @@ def _copilot(*, before: bool) -> str:
         "powershell": f"{COMMAND} hook copilot",
         "timeoutSec": 60,
     }
-    events = {**({"preToolUse": [hook]} if before else {}), "postToolUse": [hook]}
-    return "{\n  " + COPILOT_KEY + ",\n" + json.dumps({"version": 1, "hooks": events}, indent=2)[2:] + "\n"
+    settings = {"version": 1, "hooks": {"postToolUse": [hook]}}
+    return "{\n  " + COPILOT_KEY + ",\n" + json.dumps(settings, indent=2)[2:] + "\n"
 
 
 def _server_in(path: str) -> Entry:
@@ -159,10 +130,10 @@ def _all_ours(group: Any) -> bool:
 
 
 def is_our_hook(hook: Any) -> bool:
-    """Return whether a hook runs `spill hook claude-code`, or that of another host, from wherever."""
+    """Return whether a hook runs `spill hook claude-code`, from wherever."""
     words = hook.get("command", "") if isinstance(hook, dict) else ""
     words = words.split() if isinstance(words, str) else []
-    return words[1:2] == ["hook"] and words[2:] in (["claude-code"], ["codex"], ["gemini"]) and _is_spill(words[0])
+    return words[1:] == ["hook", "claude-code"] and _is_spill(words[0])
 
 
 def _is_spill(word: str) -> bool:
@@ -180,15 +151,6 @@ def is_our_server(server: Any) -> bool:
     if not isinstance(server, dict) or not isinstance(server.get("args"), list):
         return False
     return _is_spill(str(server.get("command"))) and server["args"][:1] == ["mcp"]
-
-
-def _cline(*, before: bool) -> str:
-    text = script("cline_plugin.js")
-    return text.replace("const REWRITE = false", "const REWRITE = true") if before else text
-
-
-def _plugin() -> Whole:
-    return Whole(script("opencode_plugin.js"))
 
 
 #: The line of a script that stands for what all of them have in common. A host reads one file, so it is put in there.
