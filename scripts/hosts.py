@@ -22,7 +22,6 @@ AGENTS = (
     "opencode-ai",
     "@mariozechner/pi-coding-agent",
     "cline",
-    "@qwen-code/qwen-code",
 )
 
 

@@ -39,8 +39,8 @@ HOSTS = (
     CLINE,
     PI,
 )
-#: Agents that announce themselves and show what a command prints, whatever its size (seen in 0.61 and 0.24).
-UNCUT = {"GEMINI_CLI": "Gemini CLI", "QWEN_CODE": "Qwen Code"}
+#: Agents that announce themselves and show what a command prints, whatever its size (seen in 0.61).
+UNCUT = {"GEMINI_CLI": "Gemini CLI"}
 
 
 def uncut(environ: Mapping[str, str]) -> list[str]:

@@ -55,7 +55,7 @@ def run(home):
 #: What a host is called on npm.
 PACKAGES = {
     "claude-code": "@anthropic-ai/claude-code", "codex": "@openai/codex", "gemini": "@google/gemini-cli", "copilot": "@github/copilot",
-    "opencode": "opencode-ai", "pi": "@mariozechner/pi-coding-agent", "cline": "cline", "qwen": "@qwen-code/qwen-code",
+    "opencode": "opencode-ai", "pi": "@mariozechner/pi-coding-agent", "cline": "cline",
 }  # fmt: skip
 rows = []
 
