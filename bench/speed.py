@@ -1,42 +1,53 @@
-"""Speed and memory: CPU above a floor, or ratios against one, measured in the same run.
+"""Speed and memory, each figure beside a baseline measured in the same run.
 
-    python bench/speed.py                 # the table; JSON in bench/out/speed.json
-    python bench/speed.py --size 200      # a smaller file, in MB, for a quick look
+    python bench/speed.py                       # the table; JSON in bench/out/speed.json
+    python bench/speed.py --size 200            # a smaller log, in MB
     python bench/speed.py --only cold,warm,hook
 
-Absolute times mean little on a shared machine: every figure stands beside a floor that was measured in turn with it, and
-of each the best of several runs is taken. "goal" in the last column means that the goal is reached, "yes" the bar.
+CPU times are divided by the machine's pace: the CPU time of `python -c 'import numpy'` above bare Python, over 65 ms. The
+best of several runs counts, and the runs of a figure and its baseline take turns.
 """
 
 from __future__ import annotations
 
 import argparse
 import compileall
-import importlib
 import json
 import mmap
 import os
+import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import asdict
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bench.speeds import everyday
-from bench.speeds.rows import BARE, MEGABYTE, SPILL, Row, best, cpu_of, one_core_left, peak, timed
+from scripts.samples import SAMPLES, failing_build
 
 import spillover
-from spillover import Clipper, DirStore, MemoryStore
+from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.show.fit import fit
 from spillover.show.render import Kept
 from spillover.view.document import Document, Section
 
+SPILL = str(Path(sys.executable).parent / "spill")
+BARE = [sys.executable, "-c", "pass"]
+NUMPY = [sys.executable, "-c", "import numpy"]
+#: What importing numpy costs above bare Python on a machine of pace 1, in seconds of CPU.
+PACE_SECONDS = 0.065
+KB = 1_000
+MEGABYTE = 1_000_000
+TOKENS = 2_000
+ABOVE_BARE = "python -c pass"
+TWO_CATS = "cat F | cat > G"
 WORDS = [
     "INFO",
     "compile",
@@ -51,22 +62,121 @@ WORDS = [
     "12345",
     "cached",
 ]
-#: What Claude Code asks after a command that printed little.
-QUESTION = json.dumps(
-    {
-        "hook_event_name": "PostToolUse",
-        "tool_name": "Bash",
-        "tool_input": {"command": "git status"},
-        "tool_response": {"stdout": "nothing to commit, working tree clean\n", "stderr": "", "interrupted": False},
-    }
-).encode()
 PATTERNS = ("FAILED|Error", "unused done 0x7f3a9c 12345 done", "wor[a-z]+ 12", "[0-9]{5} done$")
 
 
-def make_log(path: Path, megabytes: int) -> None:
-    """A log with lines of many lengths; the same every time."""
-    import random
+@dataclass
+class Row:
+    """One figure, its target, and the baseline it is measured against."""
 
+    what: str
+    figure: float
+    unit: str
+    target: float
+    at_least: bool = False
+    baseline: str = "-"
+
+    @property
+    def holds(self) -> bool:
+        return self.figure >= self.target if self.at_least else self.figure <= self.target
+
+    def __str__(self) -> str:
+        target = f"{'≥' if self.at_least else '≤'} {self.target:g}"
+        holds = "yes" if self.holds else "NO"
+        return f"{self.what:<42}{self.figure:>9.2f} {self.unit:<9}{target:>8}  {self.baseline:<16}{holds}"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where files go, the large log, how often a figure is measured, and the machine's pace."""
+
+    folder: Path
+    log: Path
+    rounds: int
+    pace: float
+
+    def write(self, name: str, data: bytes) -> Path:
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+    def cpu_row(self, what: str, argv: list[str], target: float, *, stdin: Path | None = None) -> Row:
+        """Measure a command's CPU time above bare Python, in milliseconds of a machine of pace 1."""
+        bare, ours = best(self.rounds, cpu_of(BARE), cpu_of(argv, stdin))
+        return Row(what, (ours - bare) * 1e3 / self.pace, "ms CPU", target, baseline=ABOVE_BARE)
+
+
+def best(rounds: int, *runs: Callable[[], float]) -> list[float]:
+    """Return the best of each run; the runs take turns, so that a busy moment affects all of them."""
+    times: list[list[float]] = [[] for _ in runs]
+    for _ in range(rounds):
+        for own_times, run in zip(times, runs, strict=True):
+            own_times.append(run())
+    return [min(own_times) for own_times in times]
+
+
+def timed(function: Callable[[], object]) -> Callable[[], float]:
+    def run() -> float:
+        started = time.perf_counter()
+        function()
+        return time.perf_counter() - started
+
+    return run
+
+
+def cpu_of(argv: list[str], stdin: Path | None = None) -> Callable[[], float]:
+    """Return a function that runs a command and returns the CPU seconds of all its threads and children."""
+
+    def run() -> float:
+        with open(stdin or os.devnull, "rb") as file:
+            child = subprocess.Popen(argv, stdin=file, stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = status
+        assert status == 0, (argv, status)
+        return used.ru_utime + used.ru_stime
+
+    return run
+
+
+#: A process forked from a large one counts that one's memory, so a small process stands between.
+MEASURE_PEAK = """
+import os, subprocess, sys
+null = open(os.devnull, "wb")
+feeder = subprocess.Popen(["cat", sys.argv[1]], stdout=subprocess.PIPE) if sys.argv[1] else None
+child = subprocess.Popen(sys.argv[2:], stdin=feeder.stdout if feeder else None, stdout=null)
+if feeder:
+    feeder.stdout.close()
+print(os.wait4(child.pid, 0)[2].ru_maxrss * 1024)
+"""
+
+
+def peak_row(what: str, argv: list[str], stdin: Path | None = None) -> Row:
+    """Measure the peak memory of a command above bare Python."""
+
+    def peak(argv: list[str], stdin: Path | None = None) -> int:
+        command = [sys.executable, "-c", MEASURE_PEAK, str(stdin or ""), *argv]
+        return int(subprocess.run(command, check=True, capture_output=True).stdout)
+
+    return Row(what, (peak(argv, stdin) - peak(BARE)) / MEGABYTE, "MB more", 60, baseline=ABOVE_BARE)
+
+
+@contextmanager
+def one_core_left() -> Iterator[None]:
+    """Keep all cores but one busy."""
+    cores = sorted(os.sched_getaffinity(0))[1:] if hasattr(os, "sched_getaffinity") else []
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in cores]
+    try:
+        for process, core in zip(busy, cores, strict=True):
+            os.sched_setaffinity(process.pid, {core})
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def make_log(path: Path, megabytes: int) -> None:
+    """Write a log with lines of many lengths; the same every time."""
     rng = random.Random(1)
     lines = [
         f"2026-08-22T10:{i // 60 % 60:02}:{i % 60:02} {' '.join(rng.choices(WORDS, k=rng.randint(3, 12)))}\n"
@@ -78,124 +188,131 @@ def make_log(path: Path, megabytes: int) -> None:
             file.write(block)
 
 
-def shell(line: str) -> Callable[[], object]:
-    return lambda: subprocess.run(["sh", "-c", line], check=True, stdout=subprocess.DEVNULL)
+def start(bench: Bench) -> Iterator[Row]:
+    """Commands whose output fits."""
+    event = {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "git status"},
+        "tool_response": {"stdout": "nothing to commit, working tree clean\n", "stderr": "", "interrupted": False},
+    }
+    small = bench.write("small.json", json.dumps(event).encode())
+    yield bench.cpu_row("spill run -- true", [SPILL, "run", "--", "true"], 60)
+    yield bench.cpu_row("import spillover", [sys.executable, "-c", "import spillover"], 60)
+    yield bench.cpu_row("spill hook, small output", [SPILL, "hook", "claude-code"], 60, stdin=small)
 
 
-def with_fresh_store(folder: Path) -> Callable[[str], Callable[[], float]]:
-    """Times a line of shell with an empty store, and nothing left to write."""
-    store = folder / "store"
-    os.environ["SPILLOVER_STORE"] = str(store)
+def cold(bench: Bench) -> Iterator[Row]:
+    """`spill` as a filter in its own process; its patterns are in the cache, as from the second call on."""
+    argv = [SPILL, "--tokens", str(TOKENS)]
+    for name, size, target in (("300 KB", 300 * KB, 180), ("10 MB", 10 * MEGABYTE, 300)):
+        log = bench.write("cold.log", failing_build(size))
+        cpu_of(argv, log)()  # fills the cache
+        yield bench.cpu_row(f"cold: spill < {name} log", argv, target, stdin=log)
+        yield peak_row(f"peak memory, {name} log", argv, log)
 
-    def fresh(line: str) -> Callable[[], float]:
+
+def hook(bench: Bench) -> Iterator[Row]:
+    """A hook whose result overflows."""
+    event = {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "make check"},
+        "tool_response": {"stdout": failing_build(300 * KB).decode(), "stderr": "", "interrupted": False},
+    }
+    large = bench.write("large.json", json.dumps(event).encode())
+    yield bench.cpu_row("spill hook, overflowing result", [SPILL, "hook", "claude-code"], 180, stdin=large)
+
+
+def warm(bench: Bench) -> Iterator[Row]:
+    """Clips in a process that lives, by its own CPU time."""
+    kinds = (
+        ("log", 60, 30),
+        ("log", 300, 30),
+        ("log", 1_000, 50),
+        *((kind, 300, 50) for kind in ("json", "diff", "csv", "html")),
+    )
+    for kind, size, target in kinds:
+        data = SAMPLES[kind](size * KB)
+        clipper = Clipper(Limits(tokens=TOKENS), store=MemoryStore())
+        place = data.index(b"1", len(data) // 2)
+        times = []
+        for number in range(bench.rounds * 4):  # never the same output twice, or it would be stored already
+            output = data[:place] + str(1_000 + number).encode() + data[place + 1 :]
+            started = time.process_time()
+            clip = clipper.clip(output)
+            times.append(time.process_time() - started)
+            assert (clip.kind, clip.outcome) == (kind, "stored"), clip.kind
+        yield Row(f"warm: {size:,} KB {kind}", min(times) * 1e3 / bench.pace, "ms CPU", target)
+
+
+def small(bench: Bench) -> Iterator[Row]:
+    """Texts that fit, in a process that lives."""
+    rules = {f"tool-{number}": {"limits": Limits(tokens=1_000 + number)} for number in range(20)}
+    plain = Clipper(store=MemoryStore())
+    ruled = Clipper(store=MemoryStore(), rules=rules)
+    calls = 2_000
+    for what, target, clip in (
+        ('clip("3 passed\\n")', 8, partial(plain.clip, "3 passed\n")),
+        ("the same with tool= and 20 rules", 20, partial(ruled.clip, "3 passed\n", tool="tool-19")),
+    ):
+
+        def run(clip: Callable[[], object] = clip) -> None:
+            for _ in range(calls):
+                clip()
+
+        (seconds,) = best(bench.rounds * 3, timed(run))
+        yield Row(what, seconds / calls * 1e6 / bench.pace, "µs", target)
+
+
+def pipe(bench: Bench) -> Iterator[Row]:
+    """Large outputs through a pipe, with the other core free and with it busy."""
+    store = bench.folder / "store"
+
+    def shell(line: str) -> Callable[[], float]:
+        """Time a line of shell with an empty store and nothing left to write."""
+
         def run() -> float:
-            subprocess.run(["rm", "-rf", str(store), str(folder / "copy")], check=True)
+            subprocess.run(["rm", "-rf", str(store), str(bench.folder / "copy")], check=True)
             os.sync()
-            return timed(shell(line))()
+            environment = {**os.environ, "SPILLOVER_STORE": str(store)}
+            return timed(
+                lambda: subprocess.run(["sh", "-c", line], check=True, stdout=subprocess.DEVNULL, env=environment)
+            )()
 
         return run
 
-    return fresh
+    lines = {
+        "cat F | spill": f"cat '{bench.log}' | '{SPILL}'",
+        "cat F | spill --keep tail": f"cat '{bench.log}' | '{SPILL}' --keep tail",
+        "spill run --keep tail -- cat F": f"'{SPILL}' run --keep tail -- cat '{bench.log}'",
+    }
+    runs = [shell(f"cat '{bench.log}' | cat > '{bench.folder}/copy'"), *map(shell, lines.values())]
+    for after, times in (("", best(bench.rounds, *runs)), (", one core busy", _busy(bench.rounds, runs))):
+        for what, seconds in zip(lines, times[1:], strict=True):
+            yield Row(what + after, times[0] / seconds, "x", 0.2, at_least=True, baseline=TWO_CATS)
+    yield peak_row("peak memory, auto", [SPILL], bench.log)
+    yield peak_row("peak memory, --keep tail", [SPILL, "--keep", "tail"], bench.log)
 
 
-def streaming(folder: Path, log: Path, rounds: int) -> list[Row]:
-    """Large outputs through a pipe, with the other core free and with it busy."""
-    fresh = with_fresh_store(folder)
-    floor, tail, _, auto = runs = (
-        fresh(f"cat '{log}' | cat > '{folder}/copy'"),
-        fresh(f"cat '{log}' | '{SPILL}' --keep tail"),
-        fresh(f"'{SPILL}' run --keep tail -- cat '{log}'"),
-        fresh(f"cat '{log}' | '{SPILL}'"),
-    )
-    free = best(rounds, *runs)
+def _busy(rounds: int, runs: list[Callable[[], float]]) -> list[float]:
     with one_core_left():
-        busy = best(rounds, floor, tail, auto)
-    bare = peak(BARE)
-    argvs = ([SPILL, "--keep", "tail"], [SPILL])
-    piped, chosen = (peak(argv, log) - bare for argv in argvs)
-    memory = max(piped, peak([SPILL, "run", "--keep", "tail", "--", "cat", str(log)]) - bare)
-    said = "cat F | cat > G"
-    return [
-        Row("cat F | spill --keep tail", free[0] / free[1], "x", 0.8, at_least=True, floor=said),
-        Row("spill run --keep tail -- cat F", free[0] / free[2], "x", 0.8, at_least=True, floor=said),
-        Row("cat F | spill", free[0] / free[3], "x", 0.4, at_least=True, floor=said),
-        Row("cat F | spill --keep tail, one core busy", busy[0] / busy[1], "x", 0.8, at_least=True, floor=said, goal=1),
-        Row("cat F | spill, one core busy", busy[0] / busy[2], "x", 0.4, at_least=True, floor=said, goal=0.6),
-        Row(
-            "peak memory, --keep tail",
-            memory / MEGABYTE,
-            "MB more",
-            60,
-            at_least=False,
-            floor="python -c pass",
-            goal=40,
-        ),
-        Row("peak memory, auto", chosen / MEGABYTE, "MB more", 60, at_least=False, floor="python -c pass", goal=40),
-    ]
+        return best(rounds, *runs)
 
 
-def starting(folder: Path, rounds: int) -> list[Row]:
-    asked = folder / "question.json"
-    asked.write_bytes(QUESTION)
-    bare, ran, imported, answered = best(
-        rounds * 3,
-        cpu_of(BARE),
-        cpu_of([SPILL, "run", "--", "true"]),
-        cpu_of([sys.executable, "-c", "import spillover"]),
-        cpu_of([SPILL, "hook", "claude-code"], asked),
-    )
-    said = "python -c pass"
-    return [
-        Row("spill run -- true", (ran - bare) * 1e3, "ms CPU", 45, at_least=False, floor=said),
-        Row("import spillover", (imported - bare) * 1e3, "ms CPU", 30, at_least=False, floor=said),
-        Row("spill hook, small output", (answered - bare) * 1e3, "ms CPU", 60, at_least=False, floor=said),
-    ]
-
-
-def clipping(folder: Path, rounds: int) -> list[Row]:
-    clipper = Clipper(store=DirStore(folder / "clips"))
-    short = "a line of a short text, of which there are some\n" * 21
-    many = 2_000
-
-    def short_ones() -> None:
-        for _ in range(many):
-            clipper.clip(short)
-
-    big = ("2026-08-22 a line of a long text that has to be stored, number {}\n" * 160_000)[: 10 * MEGABYTE]
-    data = big.encode()
-    serial = iter(range(1 << 30))
-
-    def write() -> None:  # a new file each time, as a store has to: writing over an old one is much cheaper
-        with (folder / f"plain{next(serial)}").open("wb") as file:
-            file.write(data)
-
-    def store() -> float:
-        text = f"{next(serial)}\n{big}"  # never the same twice, or it would be stored already
-        return timed(lambda: clipper.clip(text))()
-
-    each, plain, stored = best(rounds * 3, timed(short_ones), timed(write), store)
-    return [
-        Row("clip of a 1 KB string that fits", each / many * 1e6, "µs", 10, at_least=False, floor="-"),
-        Row("clip of a 10 MB string, stored", stored / plain, "x", 3, at_least=False, floor="writing the bytes"),
-    ]
-
-
-def selecting(_folder: Path, log: Path, rounds: int) -> list[Row]:
-    """keep="auto" in process from a megabyte on, where time must grow with the log."""
-    rows = []
-    size = log.stat().st_size
-    sizes = [one for one in (10**6, 3 * 10**6, 10**7, 3 * 10**7, 10**8, 3 * 10**8) if one < size] + [size]
-    times = {one: best(rounds if one < 10**8 else 2, partial(select_alone, log, one))[0] for one in sizes}
-    if 10**8 in times:
-        rows.append(Row("selection alone, 100 MB", 100 / times[10**8], "MB/s", 150, at_least=True, floor="-"))
-    rows.append(Row("selection alone, 1 MB, warm", times[10**6] * 1e3, "ms", 25, at_least=False, floor="-"))
-    print("  as the log grows: " + "  ".join(f"{one / 1e6:g} MB {took * 1e3:.0f} ms" for one, took in times.items()))
-    plotted(times, Path(__file__).parent / "out" / "growth.png")
-    return rows
+def select(bench: Bench) -> Iterator[Row]:
+    """Selection alone, which must grow no faster than the log."""
+    size = bench.log.stat().st_size
+    sizes = [step for step in (10**6, 10**7, 10**8) if step < size] + [size]
+    times = {
+        step: best(bench.rounds if step < 10**8 else 2, partial(select_alone, bench.log, step))[0] for step in sizes
+    }
+    print("  as the log grows: " + "  ".join(f"{step / 1e6:g} MB {took * 1e3:.0f} ms" for step, took in times.items()))
+    yield Row("selection alone", size / MEGABYTE / times[size], "MB/s", 150, at_least=True)
 
 
 def select_alone(log: Path, size: int) -> float:
-    """Return how long choosing takes once the output is stored: everything behind `fitted`."""
+    """Return how long selecting takes once the output is stored."""
     with log.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         meter = Meter()
         for at in range(0, size, MEGABYTE):
@@ -207,151 +324,67 @@ def select_alone(log: Path, size: int) -> float:
         return timed(lambda: fit(document, clipper, Kept(ref="log-000000000000"), tokens=0))()
 
 
-def plotted(times: dict[int, float], path: Path) -> None:
-    """The same as a picture, where matplotlib is there (extra `bench`)."""
-    try:
-        plt = importlib.import_module("matplotlib.pyplot")
-    except ImportError:
-        print("  no plot: pip install 'spillover[bench]'")
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure, axes = plt.subplots(figsize=(6, 4))
-    axes.loglog([size / 1e6 for size in times], [took * 1e3 for took in times.values()], marker="o")
-    axes.set(xlabel="log, MB", ylabel="selection, ms", title='keep="auto": time grows with the log')
-    axes.grid(visible=True, which="both", alpha=0.3)
-    figure.savefig(path, dpi=120, bbox_inches="tight")
-    print(f"  {path}")
-
-
-JSON_MEASURED = """
-import sys, time
-from pathlib import Path
-from spillover import Clipper, DirStore
-from spillover.testing import peak_memory
-path, root = Path(sys.argv[1]), sys.argv[2]
-clipper = Clipper(store=DirStore(root))
-clipper.clip(path.read_bytes()[:300_000])  # warm
-before = peak_memory()
-started = time.perf_counter()
-clip = clipper.clip(path)
-assert clip.kind == "json", clip.kind
-print(time.perf_counter() - started, peak_memory() - before)
-"""
-
-
-def structured(folder: Path) -> list[Row]:
-    """50 MB of JSON records, one of them failed: from the file to the clip, storing included."""
-    path = folder / "records.json"
-    record = {
-        "id": 0,
-        "name": "job",
-        "status": "ok",
-        "tags": ["nightly", "linux"],
-        "took": 12.5,
-        "host": {"name": "a1", "zone": "eu"},
-    }
-    with path.open("w") as file:
-        file.write("[")
-        number = 0
-        while file.tell() < 50 * MEGABYTE:
-            file.write(
-                "," * (number > 0)
-                + json.dumps({**record, "id": number, "status": "failed" if number == 99_999 else "ok"})
-            )
-            number += 1
-        file.write("]")
-    ran = subprocess.run(
-        [sys.executable, "-c", JSON_MEASURED, str(path), str(folder / "json")], check=True, capture_output=True
-    )
-    took, memory = map(float, ran.stdout.split())
-    return [
-        Row(
-            "50 MB of JSON, stored and clipped",
-            path.stat().st_size / MEGABYTE / took,
-            "MB/s",
-            100,
-            at_least=True,
-            floor="-",
-        ),
-        Row("peak memory of it", memory / MEGABYTE, "MB more", 200, at_least=False, floor="before it"),
-    ]
-
-
-def going_back(folder: Path, log: Path, rounds: int) -> list[Row]:
-    clipper = Clipper(store=DirStore(folder / "back"))
-    ref = clipper.clip(log).ref
+def back(bench: Bench) -> Iterator[Row]:
+    """Reading and searching what was stored."""
+    clipper = Clipper(store=DirStore(bench.folder / "back"))
+    ref = clipper.clip(bench.log).ref
     assert ref is not None
     middle = clipper.store.get(ref).lines // 2
-    (read,) = best(rounds * 3, timed(lambda: clipper.read(ref, lines=f"{middle}:+100")))
-    rows = [Row("read of 100 lines in the middle", read * 1e3, "ms", 5, at_least=False, floor="-")]
+    (seconds,) = best(bench.rounds * 3, timed(lambda: clipper.read(ref, lines=f"{middle}:+100")))
+    yield Row("read of 100 lines in the middle", seconds * 1e3, "ms", 5)
     for pattern in PATTERNS:
-        floor, ours = best(rounds, timed(partial(_grep, pattern, log)), timed(partial(clipper.grep, ref, pattern)))
-        rows.append(Row(f"grep {pattern}", floor / ours, "x", 0.3, at_least=True, floor="grep -E"))
-    return rows
+
+        def grep(pattern: str = pattern) -> None:
+            with (bench.folder / "matches").open("wb") as matches:  # grep stops at its first match into /dev/null
+                subprocess.run(["grep", "-E", pattern, str(bench.log)], stdout=matches, check=False)
+
+        theirs, ours = best(bench.rounds, timed(grep), timed(partial(clipper.grep, ref, pattern)))
+        yield Row(f"grep {pattern}", theirs / ours, "x", 0.2, at_least=True, baseline="grep -E")
 
 
-def _grep(pattern: str, log: Path) -> None:
-    with log.with_name("found").open("wb") as found:  # grep stops at its first match when it sees /dev/null
-        subprocess.run(["grep", "-E", pattern, str(log)], stdout=found, check=False)
-
-
-#: What can be measured by itself.
-PARTS: dict[str, Callable[[Path, Path, int], list[Row]]] = {
-    "cold": lambda folder, _, rounds: everyday.cold(folder, rounds),
-    "run": lambda folder, _, rounds: everyday.behind(folder, rounds),
-    "hook": lambda folder, _, rounds: everyday.hook(folder, rounds),
-    "warm": lambda folder, _, rounds: everyday.warm(folder, rounds),
-    "streaming": streaming,
-    "starting": lambda folder, _, rounds: starting(folder, rounds),
-    "clipping": lambda folder, _, rounds: clipping(folder, rounds),
-    "selecting": selecting,
-    "structured": lambda folder, _log, _rounds: structured(folder),
-    "back": going_back,
+PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "start": start,
+    "cold": cold,
+    "hook": hook,
+    "warm": warm,
+    "small": small,
+    "pipe": pipe,
+    "select": select,
+    "back": back,
 }
-
-
-def in_words(row: Row) -> str:
-    sign = "≥" if row.at_least else "≤"
-    goal = "" if row.goal is None else f"{sign} {row.goal:g}"
-    bar = f"{sign} {row.bar:g}"
-    return f"{row.what:<42}{row.figure:>9.2f} {row.unit:<9}{bar:>8}{goal:>8}  {row.floor:<16}{row.said}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, default=1000, help="of the log, in MB")
+    parser.add_argument("--size", type=int, default=1000, help="of the large log, in MB")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, default=Path(__file__).parent / "out" / "speed.json")
     parser.add_argument("--only", help=f"some of {', '.join(PARTS)}, with commas between")
     args = parser.parse_args()
+    names = args.only.split(",") if args.only else list(PARTS)
+    if unknown := [name for name in names if name not in PARTS]:
+        parser.error(f"--only: unknown {', '.join(unknown)}; use {', '.join(PARTS)}")
     # As pip does when it installs; a clone that is run in place may have no compiled files.
     compileall.compile_dir(Path(spillover.__file__).parent, quiet=1)
-    only = args.only.split(",") if args.only else list(PARTS)
-    if unknown := [part for part in only if part not in PARTS]:
-        parser.error(f"--only: unknown {', '.join(unknown)}; use {', '.join(PARTS)}")
+    bare, numpy = best(args.rounds * 3, cpu_of(BARE), cpu_of(NUMPY))
+    pace = (numpy - bare) / PACE_SECONDS
+    print(f"pace {pace:.2f}: import numpy takes {(numpy - bare) * 1e3:.0f} ms of CPU above bare Python")
+    print(f"{'what':<42}{'figure':>9} {'unit':<9}{'target':>8}  {'against':<16}holds")
+    rows = []
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
-        log = folder / "F"
-        if {"streaming", "selecting", "back"} & set(only):
-            make_log(log, args.size)
-        print(f"{'what':<42}{'figure':>9} {'unit':<9}{'bar':>8}{'goal':>8}  {'against':<16}held")
-        rows = []
-        for part in only:
+        bench = Bench(Path(name), Path(name) / "F", args.rounds, pace)
+        os.environ["XDG_CACHE_HOME"] = str(bench.folder / "cache")
+        os.environ["SPILLOVER_STORE"] = str(bench.folder / "commands")
+        if {"pipe", "select", "back"} & set(names):
+            make_log(bench.log, args.size)
+        for part in names:
             os.sync()  # what the part before has written is not to be paid for in this one
-            for row in PARTS[part](folder, log, args.rounds):
+            for row in PARTS[part](bench):
                 rows.append(row)
-                print(in_words(row), flush=True)
+                print(row, flush=True)
     args.json.parent.mkdir(parents=True, exist_ok=True)
-    args.json.write_text(
-        json.dumps(
-            {
-                "size_mb": args.size,
-                "rows": [{**asdict(row), "held": row.held} for row in rows],
-            },
-            indent=1,
-        )
-    )
+    figures = [{**asdict(row), "holds": row.holds} for row in rows]
+    args.json.write_text(json.dumps({"size_mb": args.size, "pace": pace, "rows": figures}, indent=1))
     return 0
 
 
