@@ -154,7 +154,7 @@ ORDER = """
     inspector.app
     inspector.serve
     adapters.langchain      adapters.openai_agents adapters.pydantic_ai
-    profiles.base           profiles.klaude.ui   profiles.vtcode.cut
+    profiles.base           profiles.vtcode.cut
     profiles.vtcode.words
     profiles.opencode.read
     profiles.t15.commands   profiles.daycare.text

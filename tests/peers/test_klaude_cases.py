@@ -2,6 +2,7 @@
 
 import os
 
+import msgspec
 import pytest
 
 from spillover import MemoryStore
@@ -57,7 +58,7 @@ def test_tool_runner_with_truncation(strategy, tmp_path):
     def run_tool(tool, call_id, *arguments):
         result = klaude.truncate_tool_output(tool(*arguments), tool.__name__, call_id, strategy=strategy)
         extra = klaude.ui_extra(result)
-        events.append({"call_id": call_id, "output": result.output, "ui_extra": extra and extra.to_json()})
+        events.append({"call_id": call_id, "output": result.output, "ui_extra": extra and msgspec.json.encode(extra)})
         return result.output
 
     def cat(length):
@@ -67,7 +68,7 @@ def test_tool_runner_with_truncation(strategy, tmp_path):
     assert "Showing first 10000 and last 10000 chars below." in run_tool(cat, "c2", 45_000)
     short, long = events
     assert short["ui_extra"] is None
-    extra = klaude.ToolResultUIExtra.from_json(long["ui_extra"])
+    extra = msgspec.json.decode(long["ui_extra"], type=klaude.ToolResultUIExtra)
     path = str(tmp_path / "klaude" / f"cat-c2-{MOMENT}.txt")
     assert extra.type is klaude.ToolResultUIExtraType.TRUNCATION
     assert extra.truncation == klaude.TruncationUIExtra(path, 45_000, 25_000)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import abc
 import time
+from enum import StrEnum
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.folders import temp_folder
-from spillover.errors import UsageError
+from spillover.errors import MissingExtraError, UsageError
 from spillover.limits import Limits
 from spillover.notice.form import Form, Missing, Told
 from spillover.profiles.base import lost_words_without_path, make, store_for
-from spillover.profiles.klaude.ui import (
-    ToolResultUIExtra,
-    ToolResultUIExtraType,
-    TruncationUIExtra,
-    renderable,
-    show,
-)
 from spillover.select.exact import both_ends, ends, first_chars, last_chars
 from spillover.store.named import name_part
 
@@ -26,6 +21,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
     from typing import Any
+
+    from rich.console import Console
+    from rich.text import Text
 
     from spillover.clipper import Clipper
     from spillover.notice.form import Words
@@ -107,9 +105,8 @@ def form(head_chars: int = TOOL_OUTPUT_DISPLAY_HEAD, tail_chars: int = TOOL_OUTP
     return Form(_words, {"ends": cut, "head": first_chars, "tail": last_chars}, lost="head")
 
 
-@dataclass(frozen=True, slots=True)
-class TruncationResult:
-    """What a strategy gives back."""
+class TruncationResult(Struct, frozen=True):
+    """What a strategy returns."""
 
     output: str
     was_truncated: bool
@@ -160,12 +157,65 @@ def truncate_tool_output(
     return (strategy or SmartTruncationStrategy()).truncate(output, tool_name, call_id)
 
 
+class ToolResultUIExtraType(StrEnum):
+    """The kind of facts that a terminal gets about a tool's result."""
+
+    TRUNCATION = "truncation"
+
+
+class TruncationUIExtra(Struct, frozen=True):
+    """The facts of a cut."""
+
+    saved_file_path: str | None  # None: nothing could be saved
+    original_length: int
+    truncated_length: int
+
+
+class ToolResultUIExtra(Struct, frozen=True):
+    """What a terminal gets about a tool's result: a kind, and the facts under the name of that kind."""
+
+    type: ToolResultUIExtraType
+    truncation: TruncationUIExtra | None = None
+
+
 def ui_extra(result: TruncationResult) -> ToolResultUIExtra | None:
     """Return what the terminal is told of a result; None when nothing was cut."""
     if not result.was_truncated:
         return None
     facts = TruncationUIExtra(result.saved_file_path, result.original_length, result.truncated_length)
     return ToolResultUIExtra(ToolResultUIExtraType.TRUNCATION, facts)
+
+
+def renderable(extra: ToolResultUIExtra) -> Text:
+    """Return the lines for a terminal (extra: rich); whatever stands in a path is shown, never interpreted."""
+    try:
+        from rich.text import Text
+    except ImportError as error:
+        raise MissingExtraError("the terminal renderer needs the extra: pip install 'spillover[rich]'") from error
+
+    cut = extra.truncation
+    if cut is None:
+        return Text()
+    text = Text.assemble(
+        ("✂ Output truncated: ", "bold yellow"),
+        f"{cut.original_length:,} characters, {cut.original_length - cut.truncated_length:,} shown to the model, ",
+        (f"{cut.truncated_length:,} hidden", "bold"),
+        "\n  ",
+    )
+    if cut.saved_file_path is None:
+        return text.append("The full output could not be saved.", "red")
+    path = "".join(char if char.isprintable() else "\ufffd" for char in cut.saved_file_path)
+    return text.append("Full output: ").append(path, "cyan underline")
+
+
+def show(extra: ToolResultUIExtra, console: Console | None = None) -> None:
+    """Print it on a terminal."""
+    text = renderable(extra)
+    if console is None:
+        from rich.console import Console
+
+        console = Console()
+    console.print(text, soft_wrap=True, highlight=False)  # a path that is wrapped cannot be opened by a click
 
 
 def _words(told: Told) -> Words:
