@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -46,35 +45,6 @@ class Held:
         await asyncio.wait_for(self.task, PATIENCE)
 
 
-@dataclass(frozen=True)
-class Served:
-    """A running HTTP server of ours: its address, and the headers that a client has to send."""
-
-    url: str
-    headers: dict[str, str]
-
-    @classmethod
-    def told(cls, line):
-        """Parse the line that the server prints, as a person would paste it."""
-        return cls(**json.loads(line[line.index("{") :]))
-
-    def transport(self):
-        """Return a transport for the official client."""
-        from httpx2 import AsyncClient, Timeout
-        from mcp.client.streamable_http import streamable_http_client
-
-        @asynccontextmanager
-        async def connected():
-            timeout = Timeout(PATIENCE, read=None)
-            async with (
-                AsyncClient(headers=self.headers, timeout=timeout) as http,
-                streamable_http_client(self.url, http_client=http) as streams,
-            ):
-                yield streams
-
-        return connected()
-
-
 class Mcp:
     """Everything that an MCP test needs, with its own store."""
 
@@ -110,15 +80,6 @@ class Mcp:
         self.processes.append(process)
         return process
 
-    def over_http(self, *words):
-        """Start `spill mcp --http`; return what a client connects to, and the process."""
-        return self.served(self.spill("--http", "0", *words))
-
-    def served(self, command):
-        """Start an HTTP server that prints what a client needs."""
-        process = self.started(command, stderr=subprocess.PIPE)
-        return Served.told(process.stderr.readline()), process
-
     def sdk_url(self):
         """Start the server built with the official SDK, over HTTP; return its URL and the process."""
         process = self.started([*self.sdk, "http"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -152,7 +113,6 @@ class Mcp:
         """Connect a client to any server and keep it open."""
         from mcp import Client
 
-        target = target.transport() if isinstance(target, Served) else target
         return Held(Client(target, read_timeout_seconds=PATIENCE, **options))
 
 

@@ -143,7 +143,7 @@ ORDER = """
     adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url
     adapters.mcp.many
     adapters.mcp.calling    adapters.mcp.finishing
-    adapters.mcp.relay      adapters.mcp.http
+    adapters.mcp.relay
     adapters.mcp.servers
     adapters.mcp.run
     adapters.mcp

@@ -339,23 +339,6 @@ def mcp(parser: argparse.ArgumentParser) -> None:
         "--servers", metavar="FILE", help='put spill in front of the servers in a file: {"mcpServers": {NAME: …}}'
     )
     parser.add_argument(
-        "--http", metavar="[HOST:]PORT", help="serve over HTTP (extra: mcp); with only a port, to this machine only"
-    )
-    parser.add_argument(
-        "--token-file",
-        metavar="FILE",
-        help="with --http: a file (mode 0600) with the bearer token that clients must send; created if missing. "
-        "Default: a new token is printed at each start",
-    )
-    parser.add_argument("--allow-remote", action="store_true", help="with --http: let other machines connect")
-    parser.add_argument(
-        "--allow-host",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="with --http: another name that clients use for this machine",
-    )
-    parser.add_argument(
         "--no-tools",
         action="store_true",
         help="do not offer read_output and the other tools; if one client has several proxies, use this on all but one",

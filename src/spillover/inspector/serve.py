@@ -36,7 +36,7 @@ def serve(
 async def _serve(
     clipper: Clipper, *, port: int, facts: Mapping[str, Any], say: Callable[[str], None], browse: bool, to: str
 ) -> None:
-    door = Door(token=new_token(), host=HOST, called_otherwise=OTHERWISE, not_let_in=NOT_LET_IN, same_origin=True)
+    door = Door(token=new_token(), called_otherwise=OTHERWISE, not_let_in=NOT_LET_IN)
     bounds = Bounds()
     page = Page(clipper, door, bounds, facts=facts)
     # A request that Ctrl-C cuts short would be a traceback on the terminal; errors are told on the page.

@@ -1,4 +1,4 @@
-"""What every server of ours over HTTP needs: `spill mcp --http` and `spill ui`.
+"""What `spill ui` needs to serve its page over HTTP.
 
 door       who may come in, and how much of each
 sockets    the connections of clients, bounded (needs uvicorn)

@@ -1,4 +1,4 @@
-"""The proxy with real npm servers and the official client: "everything" over pipes and HTTP, and "filesystem"."""
+"""The proxy with real npm servers and the official client: "everything" over pipes and at a URL, and "filesystem"."""
 
 import importlib.util
 import json
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from mcp import Client
 from mcp.types import CreateMessageResult, ElicitResult, ListRootsResult, Root, TextContent
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
@@ -66,12 +65,10 @@ def everything_url(shared_mcp):
     return f"http://127.0.0.1:{port}/mcp"
 
 
-@pytest.mark.parametrize("way", ["pipes", "pipes to a URL", "HTTP to a URL"])
+@pytest.mark.parametrize("way", ["pipes", "pipes to a URL"])
 async def test_everything_works_as_it_does_without_us(mcp, way, everything_url):
     behind = {"URL": ["--url", everything_url], "pipes": ["--", *server("everything")]}[way.split()[-1]]
-    words = ["--chars", CHARS, *behind]
-    target = mcp.over_http(*words)[0] if way.startswith("HTTP") else mcp.over_pipes(*words)
-    held = await mcp.direct(target, **CALLBACKS)
+    held = await mcp.direct(mcp.over_pipes("--chars", CHARS, *behind), **CALLBACKS)
     client = await held.client()
     assert client.server_info.name == "mcp-servers/everything"
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -142,13 +139,9 @@ async def test_both_behind_one_are_two_servers_in_one_list(mcp):
         everything={"command": everything[0], "args": everything[1:]}, files={"command": files[0], "args": files[1:]}
     )
     (mcp.folder / "a.txt").write_text("inside")
-    served, process = mcp.over_http("--servers", path)
-    async with Client(served.transport()) as one, Client(served.transport()) as other:
-        for client in (one, other):
-            names = {tool.name for tool in (await client.list_tools()).tools}
-            assert {"echo", "read_text_file", "read_output"} <= names
-            assert said(await client.call_tool("echo", {"message": "hello"})) == "Echo: hello"
-            read = await client.call_tool("read_text_file", {"path": str(mcp.folder / "a.txt")})
-            assert said(read) == "inside"
-    process.terminate()
-    assert process.wait(60) == 0
+    async with mcp.client("--servers", path) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"echo", "read_text_file", "read_output"} <= names
+        assert said(await client.call_tool("echo", {"message": "hello"})) == "Echo: hello"
+        read = await client.call_tool("read_text_file", {"path": str(mcp.folder / "a.txt")})
+        assert said(read) == "inside"

@@ -1,4 +1,4 @@
-"""Everything between a client and a server is passed on in both directions: over pipes, to a URL, and over HTTP."""
+"""Everything between a client and a server is passed on in both directions: over pipes, and to a URL."""
 
 import asyncio
 import json
@@ -58,8 +58,6 @@ class Peer:
 WAYS = {
     "pipes": lambda mcp: mcp.over_pipes("--", *mcp.sdk),
     "pipes to a URL": lambda mcp: mcp.over_pipes("--url", mcp.sdk_url()[0]),
-    "HTTP to a URL": lambda mcp: mcp.over_http("--url", mcp.sdk_url()[0])[0],
-    "HTTP to pipes": lambda mcp: mcp.over_http("--", *mcp.sdk)[0],
 }
 
 

@@ -1,12 +1,11 @@
-"""`spill mcp` on its own: reading stored outputs with the official client, over pipes and HTTP."""
+"""`spill mcp` on its own: reading stored outputs with the official client."""
 
-import asyncio
 import json
 import subprocess
 import sys
 
 import pytest
-from mcp import Client, MCPError
+from mcp import MCPError
 
 from spillover import Clipper, Limits
 from spillover.adapters.mcp.tools import ANSWER_CHARS, offered
@@ -37,23 +36,6 @@ async def test_a_model_goes_back_over_pipes(mcp, ref, mode):
         assert "4321" in said(await client.call_tool("grep_output", {"ref": ref, "pattern": "^4321:"}))
         assert "5,000" in said(await client.call_tool("outline_output", {"ref": ref}))
         assert ref in said(await client.call_tool("list_outputs", {"tool": "bash"}))
-
-
-async def test_two_clients_go_back_over_http_at_the_same_time(mcp, ref):
-    served, process = mcp.over_http()
-    async with Client(served.transport()) as one, Client(served.transport()) as other:
-        assert [tool.name for tool in (await one.list_tools()).tools] == NAMES
-        calls = [
-            each.call_tool("read_output", {"ref": ref, "lines": str(line)})
-            for line in range(1, 9)
-            for each in (one, other)
-        ]
-        for line, result in zip(
-            [line for line in range(1, 9) for _ in "ab"], await asyncio.gather(*calls), strict=True
-        ):
-            assert f"{line}: {line}: the quick" in said(result)
-    process.terminate()
-    assert process.wait() == 0
 
 
 @pytest.mark.parametrize(
@@ -149,7 +131,6 @@ def test_over_pipes_no_package_is_needed():
     ("words", "complaint"),
     [
         (["--url", "http://x/mcp", "--", "true"], "use only one of"),
-        (["--http", "nowhere"], "not an address"),
         (["--servers", "/no/such.json"], "cannot be read"),
         (
             ["--", "/no/such/command"],

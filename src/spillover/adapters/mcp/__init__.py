@@ -1,6 +1,6 @@
 """MCP: a server with our tools, and a proxy that clips what other servers answer. Over pipes this needs no package.
 
-Neighbours import `Server`, `servers_in`, `serve` and `Bounds` from here, and nothing from the modules inside. Importing this does
+Neighbours import `Server`, `servers_in` and `serve` from here, and nothing from the modules inside. Importing this does
 no work: each name is loaded when it is first used.
 
     message    JSON-RPC messages, and nothing about MCP
@@ -19,7 +19,6 @@ no work: each name is loaded when it is first used.
     stdio      lines over pipes, and servers that we run
     sdk        the official SDK, 1.x and 2.x (extra: mcp)
     url        a server at a URL (extra: mcp)
-    http       clients over HTTP (extra: mcp)
     servers    which servers there are
     run        serve(): everything above put together
 """
@@ -29,10 +28,8 @@ if TYPE_CHECKING:
     from spillover.adapters.mcp.run import serve as serve
     from spillover.adapters.mcp.servers import Server as Server
     from spillover.adapters.mcp.servers import servers_in as servers_in
-    from spillover.serving.door import Bounds as Bounds
 
 _WHERE = {
-    "Bounds": "spillover.serving.door",
     "Server": f"{__name__}.servers",
     "servers_in": f"{__name__}.servers",
     "serve": f"{__name__}.run",

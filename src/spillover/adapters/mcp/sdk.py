@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 
 from mcp.client.streamable_http import streamable_http_client
-from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
 
 TYPE_CHECKING = False
@@ -15,35 +14,18 @@ if TYPE_CHECKING:
 
 try:
     import httpx2 as httpx
-    from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
+    from mcp_types import JSONRPCResponse, jsonrpc_message_adapter
 
     parse = jsonrpc_message_adapter.validate_json
     OLD = False
 except ImportError:  # mcp 1.x
     import httpx  # type: ignore[no-redef, import-not-found, unused-ignore]
-    from mcp.types import (
-        JSONRPCError,
-        JSONRPCMessage,
-        JSONRPCNotification,
-        JSONRPCRequest,
-        JSONRPCResponse,
-    )
+    from mcp.types import JSONRPCMessage, JSONRPCResponse
 
     parse = JSONRPCMessage.model_validate_json  # type: ignore[attr-defined]
     OLD = True
 
-__all__ = (
-    "JSONRPCError",
-    "JSONRPCNotification",
-    "JSONRPCRequest",
-    "JSONRPCResponse",
-    "StreamableHTTPServerTransport",
-    "connect",
-    "line_of",
-    "parse",
-    "said",
-    "with_headers",
-)
+__all__ = ("JSONRPCResponse", "connect", "line_of", "parse", "said", "with_headers")
 
 
 def said(message: SessionMessage) -> Any:
