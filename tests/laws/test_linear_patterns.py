@@ -93,7 +93,7 @@ LINEAR = {
     "select/told.py": {"_SUFFIX": "a dot and a few letters; the text has CHARS characters at most"},
     "select/query.py": {"_ESCAPE": ONE, "_WORD": RUN, "_PART": RUN},
     "select/diff_parts.py": {
-        "_MARK": LINE, "HUNK": ANCHORED, "COMMIT_HEADER": ANCHORED, "_BEGINS": ANCHORED, "CHANGED": ANCHORED, "_NAMES": ONE, "_NAME": RUN, "LINE": ANCHORED,
+        "_MARK": LINE, "HUNK": ANCHORED, "_BEGINS": ANCHORED, "CHANGED": ANCHORED, "_NAMES": ONE, "_NAME": RUN, "LINE": ANCHORED,
         "_COLOURED": LINE, "_SUBJECT": LINE, "_SHA": ANCHORED, "DEFINES": ANCHORED, "CHANGED_LINES": LINE, "_LINES": RUN,
     },
     "select/plain.py": {"_PARTS": ONE},

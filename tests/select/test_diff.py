@@ -207,3 +207,11 @@ def test_what_is_defined_anew_is_named_before_anything_is_shown_at_length():
     shown = clipped(text, tokens=1_000)[0].text
     assert [f"+def added_{nth}(value):" in shown for nth in range(6)] == [True] * 6
     assert_no_bare_headers(shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "turns"),
+    [("src/a.py", 0), ("tests/a.py", 1), ("README.md", 2), ("CHANGELOG", 2), ("a/vendor/b.py", 6), ("uv.lock", 6)],
+)
+def test_how_long_a_file_waits(name, turns):
+    assert diff._weight(name) == turns

@@ -11,7 +11,6 @@ from itertools import islice
 
 from spillover.base.work import OBJECT
 from spillover.notice.sentences import changes
-from spillover.select.diff_lines import read_lines
 from spillover.select.diff_parts import CHANGED, CHANGED_LINES, DEFINES, WINDOW, lines, name_line, parts
 from spillover.select.ends import most
 from spillover.select.span import Span, join_places
@@ -19,9 +18,8 @@ from spillover.select.wanted import NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from spillover.select.diff_lines import Lines
     from spillover.select.diff_parts import Hunk, Parts
     from spillover.select.span import Fill
     from spillover.select.wanted import Wanted
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 
 #: More hunks than these never fit, and are not tried.
 MOST = 600
-#: Up to so many hunks are put together one by one.
-FEW = 64
 #: So many lines of a hunk are shown before the next hunk has its turn.
 FIRST = (12, 4, 1)
 #: The summary takes at most this share of the room; commits that are named by themselves, too.
@@ -61,38 +57,23 @@ ESCAPE = 0x1B
 class _Bodies:
     """The lines of hunks, each hunk read when it is asked for."""
 
-    def __init__(self, document: Document, hunks: Sequence[Hunk], in_arrays: Lines | None) -> None:
-        self._document, self._hunks, self._in_arrays = document, hunks, in_arrays
+    def __init__(self, document: Document, hunks: Sequence[Hunk]) -> None:
+        self._document, self._hunks = document, hunks
         self._read: dict[int, tuple[list[Place], list[Place]]] = {}
-        self._changed: dict[int, list[Place]] = {}
 
     def changed(self, number: int) -> list[Place]:
         """Return the lines of a hunk that change something."""
-        if number not in self._changed:
-            short = self._in_arrays is not None and _is_short(self._hunks[number])
-            self._changed[number] = self._in_arrays.changed_in(number) if short else self._lines(number)[0]  # type: ignore[union-attr]
-        return self._changed[number]
+        return self._lines(number)[0]
 
     def context(self, number: int) -> list[Place]:
         """Return the other lines of a hunk."""
         return self._lines(number)[1]
 
-    def changing(self, numbers: Sequence[int]) -> list[int]:
-        """Return those of the hunks that change anything where they are looked at."""
-        if self._in_arrays is not None and self._in_arrays.are_short(numbers):
-            return self._in_arrays.changing(numbers)
-        return [number for number in numbers if self.changed(number)]
-
     def defining(self, turns: Sequence[int]) -> list[tuple[int, Place]]:
         """Return the lines that define something new, each with the number of its hunk; MOST of them."""
-        if self._in_arrays is not None and self._in_arrays.are_short(turns):
-            added = self._in_arrays.added_in(turns)
-            data = self._document.blob.read(0, self._document.size)
-            found = ((number, start, end) for number, start, end in added if DEFINES.match(data, start))
-        else:
-            lines = ((number, start, end) for number in turns for start, end, _ in self.changed(number))
-            read = self._document.blob.read
-            found = ((number, start, end) for number, start, end in lines if DEFINES.match(read(start, end)))
+        read = self._document.blob.read
+        changed = ((number, start, end) for number in turns for start, end, _ in self.changed(number))
+        found = ((number, start, end) for number, start, end in changed if DEFINES.match(read(start, end)))
         return [(number, (start, end, "definition")) for number, start, end in islice(found, MOST)]
 
     def _lines(self, number: int) -> tuple[list[Place], list[Place]]:
@@ -105,19 +86,18 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     """Return a summary of all changes, and the most telling of them; None if this is not a diff."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
-    in_arrays = read_lines(document, DIGITS_AND_BLANKS)
-    found = parts(document) if in_arrays is None else in_arrays.parts
+    found = parts(document)
     if not found.files or not found.hunks:
         return None
-    hunks, bodies = found.hunks, _Bodies(document, found.hunks, in_arrays)
+    hunks, bodies = found.hunks, _Bodies(document, found.hunks)
     names: dict[str, int] = {}
     of_files = [names.setdefault(file.name, len(names)) for file in found.files]
-    turns = bodies.changing(_order(document, found, in_arrays, names, of_files)[:MOST])
+    turns = [number for number in _order(document, found, list(names), of_files)[:MOST] if bodies.changed(number)]
     if not turns:
         return None
     heads: list[Place] = [(commit.start, commit.end, f"commit {commit.sha}") for commit in found.commits]
     heads = heads if len(heads) <= MOST and fill(join_places(heads)) <= SUMMARY else []
-    sums = _sums(found, of_files) if in_arrays is None else in_arrays.sums(of_files)
+    sums = _sums(found, of_files)
     telling = dict.fromkeys([of_files[hunks[number][3]] for number in turns])
     lead = _summary(found, fill, bool(heads), telling, list(names), sums)
 
@@ -145,9 +125,6 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     defining = bodies.defining(turns)
     first = defined(most(len(defining), lambda count: fill(join_places([*heads, *defined(count)])) / DEFINED))
 
-    def led(spans: list[Span], lead: str) -> list[Span]:
-        return [Span(spans[0].start, spans[0].end, spans[0].why, None, lead), *spans[1:]] if spans and lead else spans
-
     def spans(count: int, upto: int, *, lead: str = lead, whole: bool = False) -> list[Span]:
         places = [*heads, *first]
         for number in turns[:count]:
@@ -157,22 +134,13 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
             if whole and upto > len(changed):
                 places += bodies.context(number)[: upto - len(changed)]
         document.work.spend(OBJECT * len(places))
-        return led(join_places(places, HOLE), lead)  # a hole costs less than a marker for it
-
-    def tried(count: int, upto: int) -> list[Span]:
-        """Return the same, as it is measured: without reasons, and so without an object for each line where there are many."""
-        if in_arrays is None or count <= FEW or not in_arrays.are_short(turns):
-            return spans(count, upto)
-        some = turns[:count]
-        edges = [edge[:2] for edge in (*heads, *first)]
-        edges += [name_of(file) for file in in_arrays.unnamed(some)]
-        if found.commits and not heads:
-            commits = {found.files[hunks[number][3]].commit for number in some}
-            edges += [(found.commits[commit].start, found.commits[commit].end) for commit in commits if commit >= 0]
-        return led(in_arrays.join(some, upto, edges, HOLE, document.work), lead)
+        joined = join_places(places, HOLE)  # a hole costs less than a marker for it
+        if not (joined and lead):
+            return joined
+        return [Span(joined[0].start, joined[0].end, joined[0].why, None, lead), *joined[1:]]
 
     for upto in FIRST:
-        count = most(len(turns), lambda count, upto=upto: fill(tried(count, upto)))  # type: ignore[misc]
+        count = most(len(turns), lambda count, upto=upto: fill(spans(count, upto)))  # type: ignore[misc]
         if count:
             break
     else:
@@ -222,17 +190,8 @@ def _summary(
     return words(most(total, full))
 
 
-def _order(
-    document: Document, found: Parts, in_arrays: Lines | None, names: Mapping[str, int], of_files: Sequence[int]
-) -> list[int]:
+def _order(document: Document, found: Parts, names: Sequence[str], of_files: Sequence[int]) -> list[int]:
     """Return the numbers of hunks in the order in which they get room."""
-    weights = _weights(names)
-    if in_arrays is not None:
-        whats = in_arrays.bare_hunks()[: 8 * MOST]
-        for number in in_arrays.longer_than(SIGHT):
-            if number < len(whats):
-                whats[number] = _what(document, *found.hunks[number][1:3])
-        return in_arrays.order(whats, AGAIN, of_files, weights)
     said: dict[bytes, int] = {}
     dull: list[int] = []
     for _, body, end, _, added, removed in found.hunks[: 8 * MOST]:
@@ -246,15 +205,10 @@ def _order(
         by_name[of_files[hunk[3]]].append((rank, number))
     order = [
         (turn + max(0, rank - 1), number)
-        for weight, ranked in zip(weights, by_name, strict=True)
+        for weight, ranked in zip(map(_weight, names), by_name, strict=True)
         for turn, (rank, number) in enumerate(sorted(ranked), weight)
     ]
     return [number for _, number in sorted(order)]
-
-
-def _is_short(hunk: Hunk) -> bool:
-    """Return whether all of a hunk is looked at."""
-    return hunk[2] - hunk[1] <= WINDOW
 
 
 def _read_body(document: Document, hunk: Hunk) -> tuple[list[Place], list[Place]]:
@@ -281,20 +235,11 @@ def _what(document: Document, start: int, end: int) -> bytes:
     return b"\n".join(changed).translate(None, DIGITS_AND_BLANKS)
 
 
-def _weights(names: Iterable[str]) -> list[int]:
-    """Return how many turns each file waits. What none of all names has in it is looked for in all of them at once."""
-    text = "\n".join(names).lower()
-    written = tuple(end for end in WRITTEN if end in text)
-    foreign = any(folder in text for folder in FOREIGN)
-    about = tuple(end for end in ABOUT if end in text)
-    tests = any(word in text for word in TESTS)
-    if not (written or foreign or about or tests):
-        return [0] * (text.count("\n") + 1)
-    return [
-        6
-        if path.endswith(written) or (foreign and not FOREIGN.isdisjoint(path.split("/")))
-        else 2
-        if about and (path.endswith(about) or CHANGES in path)
-        else int(tests and (TESTS[0] in path or TESTS[1] in path))
-        for path in text.split("\n")
-    ]
+def _weight(name: str) -> int:
+    """Return how many turns a file waits."""
+    path = name.lower()
+    if path.endswith(WRITTEN) or not FOREIGN.isdisjoint(path.split("/")):
+        return 6
+    if path.endswith(ABOUT) or CHANGES in path:
+        return 2
+    return int(any(word in path for word in TESTS))

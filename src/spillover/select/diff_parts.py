@@ -35,9 +35,6 @@ _MARK = re.compile(
     % (_COLOUR, _COLOUR, _COLOUR)
 )
 HUNK = re.compile(rb"%b@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@" % _COLOUR)
-#: The same headers in a text without colours.
-FILE_HEADERS = (b"diff -", b"Index: ")
-COMMIT_HEADER = re.compile(rb"(?:commit|From) [0-9a-f]{7}")
 _BEGINS = re.compile(rb"%b(?:diff -|(commit |From )|Index: )" % _COLOUR)
 CHANGED = re.compile(rb"%b[-+]" % _COLOUR)
 #: The same in a text without colours, with the line.

@@ -11,12 +11,9 @@ from spillover.base.work import TAG
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from spillover.base.work import Work
-    from spillover.select.tags import Elements
 
-    Array = Any  # of numpy; its own types say little about what is in one
     Token = tuple[int, int, "Element | None", "Element | None"]  # from, to, what it opens, what it stands in or closes
     Unit = tuple[int, int, int, str]  # a piece: rank, from, to, why
 
@@ -26,8 +23,6 @@ SMALL = 600
 MANY = 6
 #: The work for tags is counted for this many at a time.
 BATCH = 256
-#: So many bytes at a time stay in the cache of a processor.
-BLOCK = 1 << 16
 #: A closing tag closes one of this many open elements at most.
 DEEP = 64
 
@@ -182,65 +177,13 @@ def _cut(data: bytes, low: int, high: int) -> int:
     return high
 
 
-def find_failures(data: bytes, elements: Elements) -> tuple[Array, Array]:
-    """Return which elements failed, and which hold one that did; as `_mark` has it."""
-    import numpy as np
-
-    failed = elements.named(_FAILED)
-    leaves = ~elements.holds & (elements.inner > elements.opened)
-    if _has_any(data, _FAILED_WORDS):
-        worded = np.zeros(len(failed), dtype=bool)
-        worded[_holding(_FAILED_TEXT, data, elements.opened, elements.inner)] = True
-        worded &= leaves
-        if worded.sum() <= max(5, int(leaves.sum()) // 20):
-            failed |= worded
-    if _may_be_tagged(data):
-        failed[_holding(_FAILED_TAG, data, elements.start, elements.opened)] = True
-    encloses = np.zeros(len(failed), dtype=bool)
-    for number in failed.nonzero()[0].tolist():
-        at = int(elements.parent[number])
-        while at >= 0 and not encloses[at]:
-            encloses[at] = True
-            at = int(elements.parent[at])
-    size = elements.end - elements.opened
-    return failed | (encloses & (elements.parent >= 0) & (size > 0) & (size <= 4 * SMALL)), encloses
-
-
 def _has_any(data: bytes, words: Sequence[bytes]) -> bool:
     return any(stringzilla.find(data, word) >= 0 for word in words)
 
 
 def _may_be_tagged(data: bytes) -> bool:
-    """Return whether a tag may say that something failed; looked at in blocks, which need no fresh memory each time."""
-    longest = max(map(len, _FAILED_VALUES))
-    blocks = (data[at : at + BLOCK + longest].lower() for at in range(0, len(data), BLOCK))
-    return any(_has_any(block, _FAILED_VALUES) for block in blocks)
-
-
-def _holding(pattern: re.Pattern[bytes], data: bytes, low: Array, high: Array) -> Array:
-    """Return in which of these stretches, which begin in order, there is a match; it is that which began last before it."""
-    import numpy as np
-
-    spans = np.array([match.span() for match in pattern.finditer(data)], dtype=np.int64).reshape(-1, 2)
-    at = low.searchsorted(spans[:, 0], side="right") - 1
-    return at[(at >= 0) & (spans[:, 1] <= high[at])]
-
-
-def rank_elements(elements: Elements, failed: Array) -> Array:
-    """Return the rank of each element, as `weigh` has it: those that stand in none first, then those in them, and so on."""
-    import numpy as np
-
-    repeated = (elements.alike >= MANY) & (elements.nth >= 2) & (elements.nth < elements.alike - 1)
-    repeated &= elements.parent >= 0
-    dropped = elements.named(_DROPPED)
-    rank = np.where(elements.named(_HEADINGS | _CONTROLS), HEADING, PLAIN)
-    for depth in range(int(elements.depth.max(initial=0)) + 1):
-        here = (elements.depth == depth).nonzero()[0]
-        around = rank[elements.parent[here]] if depth else np.full(len(here), PLAIN)
-        own = np.where((around == REPEATED) | repeated[here], REPEATED, rank[here])
-        own = np.where(dropped[here] | (around == LAST), LAST, own)
-        rank[here] = np.where(failed[here] | (around == FAILED), FAILED, own)
-    return rank
+    """Return whether a tag may say that something failed."""
+    return _has_any(data.lower(), _FAILED_VALUES)
 
 
 def _tree(data: bytes, work: Work, root: Element | None) -> tuple[list[Token], list[Element]]:

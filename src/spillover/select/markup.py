@@ -26,7 +26,6 @@ from spillover.select.elements import (
     tokens_of,
 )
 from spillover.select.ends import most
-from spillover.select.pieces import read_pieces
 from spillover.select.span import Span, join_places
 from spillover.select.wanted import NOTHING
 
@@ -74,7 +73,6 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
             units.append((NAMED, start, start + match.end(), "encloses what failed"))
     if len(units) < 3:
         return None
-    all_of_it = Span(units[0][1], units[-1][2], units[0][3])  # where nothing lies between them
     units.sort()
     # Of the first ranks, each spread all over the output, some; of the others, which begin here, all.
     edges = [bisect(units, (rank,)) for rank in (FRAME, NAMED, FAILED, HEADING, HEADING + 1)]
@@ -89,8 +87,6 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
 
     def spans(count: int) -> list[Span]:
         document.work.spend(OBJECT * count)
-        if count == len(units) and len(windows) == 1 and not suites:  # what is tried first, and seldom fits
-            return [all_of_it]
         return join_places([(start, end, why) for _, start, end, why in order[:count]])
 
     count = most(len(order), lambda count: fill(spans(count)))
@@ -99,9 +95,6 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
 
 def _units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
     """Return the pieces of a window, each of them shown whole or not at all; it begins and ends outside of any tag."""
-    found = None if inside else read_pieces(data, work)
-    if found is not None:
-        return found
     tokens = read_elements(data, work, inside=inside)
     units: list[Unit] = []
     at = 0
