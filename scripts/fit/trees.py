@@ -28,7 +28,7 @@ SETTINGS = {
     "num_threads": 1,
     "verbosity": -1,
 }
-#: The second table has fewer trees with more leaves, as many as bits in a byte (select/trees.py), each from half of the
+#: The second table has fewer trees with more leaves, each from half of the
 #: rows and a third of the features: it sees more features than the first, and learns projects by heart more easily.
 IN_CONTEXT = {
     "num_leaves": 8,

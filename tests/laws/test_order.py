@@ -31,7 +31,7 @@ ORDER = """
     view.invisible          view.frames          view.erased         view.lookalike
     view.clean              view.forged
     view.document
-    select.arrays           select.scratch
+    select.arrays
     since.shape             since.known
     since.compare
     since.against
@@ -51,10 +51,10 @@ ORDER = """
     select.json.alike
     select.json.rows
     select.ends             select.classes       select.json.odd     select.listing      select.grammar     select.diff_parts    select.islands
-    select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs     select.diff_headers
-    select.exact            select.tags          secrets.streams     select.distinct      select.diff_lines    select.shapes
+    select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs
+    select.exact            secrets.streams      select.shapes
     select.lines            select.json.gaps     select.elements
-    select.scan             select.fold          select.take           select.features     select.json.room    select.trees        select.pieces
+    select.scan             select.fold          select.take           select.features     select.json.room
     select.choose           select.score         select.json.parse   select.rows
     select.plain            select.blob          select.table        select.diff         select.markup
     select.signal           select.page          select.prose

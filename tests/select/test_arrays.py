@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from spillover.select.arrays import among, group, number_alike
+from spillover.select.arrays import among, group
 
 LOAD = """
 import os, sys
@@ -84,16 +84,3 @@ def test_groups_are_those_of_numpy_and_the_first_of_each_comes_first(values):
 @pytest.mark.parametrize(("values", "those"), [([], [1]), ([1, 4, 9], []), ([1, 4, 9], [9, 0, 4, 4, 12])])
 def test_those_among_the_values_are_found_whatever_their_order(values, those):
     assert among(np.array(values, dtype=np.int64), those).tolist() == [each in those for each in values]
-
-
-@pytest.mark.parametrize(
-    ("values", "numbers"),
-    [([], []), ([7, 0, 7, 9], [1, 0, 1, 2]), ([2**63, 5, 5], [2, 1, 1]), ([0, 0], [0, 0]), ([4], [1])],
-)
-def test_equal_values_have_the_same_small_number_and_only_0_has_0(values, numbers):
-    assert number_alike(np.array(values, dtype=np.uint64)).tolist() == numbers
-
-
-def test_very_many_values_have_numbers_of_their_own():
-    values = np.arange(1, (1 << 16) + 10, dtype=np.uint64)[::-1]
-    assert number_alike(values).tolist() == values.tolist()

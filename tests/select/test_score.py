@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spillover.select import score as module
 from spillover.select.classes import CLASSES, EVIDENCE, NAMES, REASONS
 from spillover.select.features import in_context, own
 from spillover.select.lines import lines_of
@@ -62,48 +61,3 @@ def test_no_lines_have_no_points(document):
     lines = lines_of(document(b"x\n"), [(0, 2)])
     nothing = type(lines)(*(np.asarray(getattr(lines, name))[:0] for name in lines.__slots__))
     assert [len(each) for each in score(nothing)] == [0, 0]
-
-
-@pytest.fixture
-def fresh(tmp_path, monkeypatch):
-    """No weights are read yet, and none are cached."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(module, "_tables", {})
-    monkeypatch.setattr(module, "_calibration", [])
-    return tmp_path / "spillover"
-
-
-def said(lines):
-    module._tables.clear()
-    points = module.score(lines)
-    return [*(each.tolist() for each in points), module.likely(points[1]).tolist()]
-
-
-def test_weights_from_the_cache_say_what_the_file_says(lines, fresh, monkeypatch):
-    first = said(lines)
-    assert len(list(fresh.glob("trees-*"))) == 1
-    with monkeypatch.context() as patched:
-        patched.setattr(json, "loads", None)  # nothing is parsed
-        assert said(lines) == first
-    alone = own(lines)
-    assert first[0] == add_up(TABLES["own"], alone).tolist()
-
-
-@pytest.mark.parametrize("damage", [b"", b"nothing of ours"])
-def test_a_damaged_cache_is_made_again(lines, fresh, damage):
-    first = said(lines)
-    (kept,) = fresh.glob("trees-*")
-    whole = kept.read_bytes()
-    kept.write_bytes(whole[: len(whole) // 2] + damage)
-    assert said(lines) == first
-    assert kept.read_bytes() == whole
-
-
-def test_other_weights_are_not_taken_for_these(lines, fresh, tmp_path, monkeypatch):
-    first = said(lines)
-    weights = tmp_path / "weights.json"
-    weights.write_text(json.dumps({**TABLES, "own": [0.5]}))
-    monkeypatch.setattr(module, "WEIGHTS", str(weights))
-    assert set(said(lines)[0]) == {0.5}  # a forest that is walked, and not cached
-    assert len(list(fresh.glob("trees-*"))) == 1
-    assert first[0] != said(lines)[0]

@@ -57,13 +57,13 @@ import sys
 import spillover.cli.clipping, spillover.cli.setup, spillover.run.command, spillover.intake.guard, spillover.store.scoped
 from spillover import Clipper, DirStore, Limits, pipeline
 from spillover.base import process
-from spillover.select.score import _tables
+from spillover.select.score import _weights
 from spillover.show import warm
 process.ours = True
 clipper = Clipper(Limits(tokens=500), store=DirStore(sys.argv[1]))
 warm._load("ls | wc", lambda: False)
 loaded = set(sys.modules)
-assert _tables, "the warm-up scored no line"
+assert _weights.cache_info().currsize, "the warm-up scored no line"
 steps = [f"2026-08-22T10:00:00 INFO compile src/module{number}.c -O2 done" for number in range(4_000)]
 steps[3_000] = "src/module3000.c:7: error: unknown type name 'x'"
 clip = pipeline.clip("\\n".join(steps), clipper.for_tool("tool"), command="cat x | sort")

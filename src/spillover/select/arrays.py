@@ -97,17 +97,6 @@ def sort_down(values: Array) -> Array:
     return np.negative(values).argsort(kind="stable")
 
 
-def number_alike(values: Array) -> Array:
-    """Return a small number for each value, the same for equal ones, and 0 for 0: those are brought together much quicker."""
-    import numpy as np
-
-    order, starts, sizes = group(values)
-    out = np.empty(len(values), dtype=np.uint16 if len(starts) < 1 << 16 else np.uint32)
-    first = int(not len(values) or values[order[0]] != 0)  # nothing is below 0
-    out[order] = np.arange(first, first + len(starts)).repeat(sizes)
-    return out
-
-
 def steps(values: Array, before: Sequence[int] | Array = (), after: Sequence[int] | Array = ()) -> Array:
     """Return how much each value is above the one before it, as `np.diff` does, with other values at the ends."""
     import numpy as np

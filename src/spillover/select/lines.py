@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from spillover.base import patterns
 from spillover.base.data import dataclass
-from spillover.select import distinct
-from spillover.select.arrays import group, load, number_alike
-from spillover.select.classes import DISMISSED, EVIDENCE, PLACES
+from spillover.select.arrays import group, load
+from spillover.select.classes import DISMISSED, EVIDENCE, PLACES, classify
 from spillover.select.families import KEY, templates
 from spillover.select.shapes import costs, shapes
 from spillover.view.clean import flat
@@ -31,7 +32,6 @@ _MESSAGES = patterns.compile(_STAMP + rb"([^\n]*+)\n")
 _CLOCK = patterns.compile(rb"\d\d:\d\d:\d\d")
 _LEVELS = (b"INFO", b"DEBUG", b"TRACE", b"info", b"debug")
 _NEWLINE = 0x0A
-_DIGITS = b"0123456789"
 #: Few means one line in FEW.
 FEW = 100
 
@@ -106,24 +106,34 @@ def _view(data: bytes) -> bytes:
 
 
 def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
-    """Return all that is known of the lines of a view. What is alike but for digits is looked at once (`distinct`)."""
-    stamped = _is_stamped(view[: 1 << 14])
-    rows, row_of, text, starts, ends, which, exact = _split(view, stamped=stamped)
-    template, subject, prefix, indent = shapes(text, starts, ends)
-    classes = distinct.classify_each(text, starts, ends, which)
+    """Return all that is known of the lines of a view."""
+    import numpy as np
+
+    tokens = costs(view)
+    if _is_stamped(view[: 1 << 14]):
+        messages = _MESSAGES.findall(view)
+        view = b"\n".join(messages) + b"\n"
+    else:
+        messages = view[:-1].split(b"\n")
+    ends = (np.frombuffer(view, dtype=np.uint8) == _NEWLINE).nonzero()[0]
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    template, subject, prefix, indent = shapes(view, starts, ends)
+    classes = classify(view, starts)
+    numbers = dict(zip(dict.fromkeys(messages), count()))
     return Lines(
         first=first,
         last=last,
-        tokens=costs(rows, row_of),
+        tokens=tokens,
         classes=classes,
-        template=number_alike(template)[which],
-        prefix=number_alike(prefix)[which],
-        exact=exact,
-        subject=number_alike(subject)[which],
-        indent=indent[which],
-        width=(ends - starts)[which],
+        template=template,
+        prefix=prefix,
+        # Below 0: these are compared with templates and subjects, too.
+        exact=-1 - np.fromiter(map(numbers.__getitem__, messages), np.int64, len(messages)),
+        subject=subject,
+        indent=indent,
+        width=ends - starts,
         number=number,
-        family=_families(text, starts, ends, which, classes),
+        family=_families(view, starts, ends, classes),
     )
 
 
@@ -132,74 +142,16 @@ def _is_stamped(view: bytes) -> bool:
     return any(level in view for level in _LEVELS) or bool(_CLOCK.search(view))
 
 
-def _split(view: bytes, *, stamped: bool) -> tuple[Any, ...]:
-    """Return the distinct rows and messages of a view, digits aside, and which of them each line has.
-
-    That is: the rows, with a newline behind each; which of them each line is; the messages, with barriers between them; where
-    each begins and ends; which of them each line has; and a number for each line, the same for equal messages, see `_equal`.
-    """
-    import numpy as np
-
-    those, row_of = distinct.number(distinct.same_digits(view)[:-1].split(b"\n"))
-    rows = b"\n".join(those) + b"\n"
-    stamp: Array | int = 0  # how long it is, in bytes
-    messages, which = those, row_of
-    if stamped:
-        messages = _MESSAGES.findall(rows)
-        stamps = np.fromiter(map(len, those), np.intp, len(those)) - np.fromiter(
-            map(len, messages), np.intp, len(those)
-        )
-        messages, message_of = distinct.number(messages)
-        which, stamp = message_of[row_of], stamps[row_of]
-    text = distinct.BARRIER.join(messages) + b"\n"
-    data = np.frombuffer(text, dtype=np.uint8)
-    ends = (data == _NEWLINE).nonzero()[0][::2]
-    starts = np.concatenate(([0], ends[:-1] + len(distinct.BARRIER)))
-    return rows, row_of, text, starts, ends, which, _equal(view, stamp, data, starts, which)
-
-
-def _equal(view: bytes, stamp: Array | int, data: Array, starts: Array, which: Array) -> Array:
-    """Return a number for each line, the same for equal messages, which stand behind a stamp; only ever compared.
-
-    Without digits, messages that are alike are equal. Only where several have some do the bytes have to be looked at.
-    """
-    import numpy as np
-
-    digits = np.logical_or.reduceat((data >= _DIGITS[0]) & (data <= _DIGITS[-1]), starts)
-    unsure = (digits & (np.bincount(which, minlength=len(starts)) > 1))[which].nonzero()[0]
-    ends = (np.frombuffer(view, dtype=np.uint8) == _NEWLINE).nonzero()[0]
-    begins = np.concatenate(([0], ends[:-1] + 1)) + stamp
-    numbers = -1 - which.astype(
-        np.int64
-    )  # below 0, as they are compared with the numbers of templates and subjects, too
-    numbers[unsure] = [
-        hash(view[start:end]) for start, end in zip(begins[unsure].tolist(), ends[unsure].tolist(), strict=True)
-    ]
-    return numbers
-
-
-def _families(text: bytes, starts: Array, ends: Array, which: Array, classes: Array) -> Array:
+def _families(view: bytes, starts: Array, ends: Array, classes: Array) -> Array:
     """Return for each line that says that something failed what it has in common with others that say the same."""
     import numpy as np
 
     said = classes.T[[PLACES[name] for name in EVIDENCE]].any(axis=0)
     said &= ~classes.T[[PLACES[name] for name in DISMISSED]].any(axis=0)
-    rows = said.nonzero()[0]
-    wanted = np.array([*dict.fromkeys(which[rows].tolist())], dtype=np.intp)
-    wanted = wanted[starts[wanted] < ends[wanted]]
-    keys = np.zeros(len(starts), dtype=np.int64)
-    # Only ever compared.
-    keys[wanted] = [
-        hash(key[:KEY].strip()) or 1
-        for key in templates(
-            b"".join(
-                [
-                    text[start : end + 1]
-                    for start, end in zip(starts[wanted].tolist(), ends[wanted].tolist(), strict=True)
-                ]
-            )
-        )
-    ]
-    family = np.zeros(len(which), dtype=np.int64)
-    family[rows] = keys[which[rows]]
+    rows = (said & (ends > starts)).nonzero()[0]
+    text = b"".join(
+        [view[start : end + 1] for start, end in zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)]
+    )
+    family = np.zeros(len(starts), dtype=np.int64)
+    family[rows] = [hash(key[:KEY].strip()) or 1 for key in templates(text)]  # only ever compared
     return family

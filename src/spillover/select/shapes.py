@@ -1,24 +1,18 @@
-"""What distinct lines look like and what they cost: sums and hashes of their bytes."""
+"""What lines look like and what they cost: sums and hashes of their bytes."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from spillover.select.arrays import steps
-from spillover.select.scratch import borrow
 from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from spillover.select.scratch import Scratch
-
     Array = Any  # of numpy; its own types say little about what is in one
 
 _NEWLINE = 0x0A
-#: So many bytes at a time are summed up.
-STRETCH = 1 << 16
 #: What a byte is, one bit each: a part of a word, a digit, a blank.
 _WORD, _DIGIT, _SPACE = 1, 2, 4
 _FLAGS = bytes(
@@ -34,49 +28,17 @@ PREFIX = 12
 LONG_WORD = 6
 
 
-def costs(rows: bytes, row_of: Array) -> Array:
-    """Return tokens of each line, as the estimate has it, given distinct rows with a newline behind each.
-
-    What a digit costs does not depend on which it is.
-    """
+def costs(view: bytes) -> Array:
+    """Return the tokens of each line, as the estimate counts them. The view ends with a newline."""
     import numpy as np
 
-    text = b"\n" + rows  # a line is counted behind the end of another
-    opens = np.frombuffer(text.translate(LEFT_OPEN), dtype=np.uint8)
-    asks = np.frombuffer(text.translate(ASKED), dtype=np.uint8)
-    bits = np.bitwise_count(opens[:-1] & asks[1:])
-    ends = (np.frombuffer(text, dtype=np.uint8) == _NEWLINE).nonzero()[0]
-    sums = np.add.reduceat(bits, ends[:-1], dtype=np.int32)
-    widths = steps(ends)
-    tokens = np.maximum(1.0, PER_BIT * sums + PER_BYTE * widths)[row_of]
-    # But for the first, which is behind none.
-    tokens[0] = max(1.0, PER_BIT * int(sums[row_of[0]] - bits[ends[row_of[0]]]) + PER_BYTE * int(widths[row_of[0]]))
-    return tokens
-
-
-def shapes(text: bytes, starts: Array, ends: Array) -> tuple[Array, ...]:
-    """Return four numbers for each line: of its template, of its subject, of how it begins; and its indentation."""
-    import numpy as np
-
-    salt = _salt()
-    template, subject, indent = _shapes_of_all(text, starts, ends, salt)
-    return template, subject, _prefixes(np.frombuffer(text, dtype=np.uint8), starts, ends), indent
-
-
-def _shapes_of_all(view: bytes, starts: Array, ends: Array, salt: Array) -> tuple[Array, ...]:
-    """Return the shapes of all lines, some at a time: what is in hand then stays in the processor's cache."""
-    import numpy as np
-
-    cuts = np.searchsorted(ends, np.arange(STRETCH, len(view), STRETCH), side="right")
-    parts, before = [], 0
-    for upto in (*cuts.tolist(), len(starts)):
-        if upto > before:
-            at = int(starts[before])
-            part = view[at : int(ends[upto - 1]) + 1]
-            with borrow() as scratch:
-                parts.append(_shapes(part, starts[before:upto] - at, ends[before:upto] - at, salt, scratch))
-            before = upto
-    return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
+    opens = np.frombuffer(view.translate(LEFT_OPEN), dtype=np.uint8)
+    asks = np.frombuffer(view.translate(ASKED), dtype=np.uint8)
+    bits = np.zeros(len(view), dtype=np.uint8)
+    bits[1:] = np.bitwise_count(opens[:-1] & asks[1:])
+    ends = (np.frombuffer(view, dtype=np.uint8) == _NEWLINE).nonzero()[0] + 1
+    starts = np.concatenate(([0], ends[:-1]))
+    return np.maximum(1.0, PER_BIT * np.add.reduceat(bits, starts, dtype=np.int32) + PER_BYTE * (ends - starts))
 
 
 @cache
@@ -91,13 +53,15 @@ def _salt() -> Array:
     return salt
 
 
-def _shapes(view: bytes, starts: Array, ends: Array, salt: Array, scratch: Scratch) -> tuple[Array, Array, Array]:
-    """Return sums over the bytes of each line: without the words that hold digits, and of long words only; and its indentation."""
+def shapes(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]:
+    """Return four numbers for each line: of its template, of its subject, of how it begins; and its indentation.
+
+    The template is a sum over the bytes of a line without the words that hold digits, the subject one over its long words.
+    """
     import numpy as np
 
-    salted = scratch.array(len(view), np.uint64)
-    salt.take(np.frombuffer(view, dtype=np.uint8), out=salted, mode="clip")  # no byte is outside
-    upto = _upto(salted, np.uint64, scratch)
+    data = np.frombuffer(view, dtype=np.uint8)
+    upto = _upto(_salt()[data], np.uint64)
     flags = np.frombuffer(view.translate(_FLAGS), dtype=np.uint8)
     word = (flags & _WORD).view(bool)
     changes = np.empty(len(word), dtype=bool)
@@ -106,30 +70,29 @@ def _shapes(view: bytes, starts: Array, ends: Array, salt: Array, scratch: Scrat
     edges = changes.nonzero()[0]  # a view ends with a newline, so words come in pairs of edges
     begin, end = edges[::2], edges[1::2]
     sums = upto[end] - upto[begin]
-    digits = _upto(flags & _DIGIT, np.int32, scratch)
+    digits = _upto(flags & _DIGIT, np.int32)
     wild = digits[end] > digits[begin]
     # A word with a digit in it counts as one, whatever it says, so that a line of three numbers is not a line of one.
-    instead = _upto(np.where(wild, np.uint64(_SALT) - sums, np.uint64(0)), np.uint64, scratch)
+    instead = _upto(np.where(wild, np.uint64(_SALT) - sums, np.uint64(0)), np.uint64)
     first, behind = np.searchsorted(begin, starts), np.searchsorted(begin, ends)
     template = upto[ends] - upto[starts] + instead[behind] - instead[first]
     mixed = sums * np.uint64(_MIX)
     names = np.where((end - begin >= LONG_WORD) & ~wild, mixed ^ (mixed >> np.uint64(31)), np.uint64(0))
-    named = _upto(names, np.uint64, scratch)
+    named = _upto(names, np.uint64)
     indent = np.zeros(len(starts), dtype=np.int64)
     rows = (flags[starts] == _SPACE).nonzero()[0]
     if len(rows):  # only few lines begin with a blank
         filled = (flags != _SPACE).nonzero()[0]
         indent[rows] = np.minimum(filled[filled.searchsorted(starts[rows])] - starts[rows], 64)
-    return template, named[behind] - named[first], indent
+    return template, named[behind] - named[first], _prefixes(data, starts, ends), indent
 
 
-def _upto(values: Array, kind: Any, scratch: Scratch) -> Array:
+def _upto(values: Array, kind: Any) -> Array:
     """Return sums of all before each place, and of all."""
     import numpy as np
 
-    out = scratch.array(len(values) + 1, kind)
-    out[0] = 0
-    np.cumsum(values, dtype=out.dtype, out=out[1:])
+    out = np.zeros(len(values) + 1, dtype=kind)
+    np.cumsum(values, dtype=kind, out=out[1:])
     return out
 
 
