@@ -24,10 +24,6 @@ from spillover.notice import form
 from spillover.notice.form import OUTSIDE
 from spillover.pipeline import fits
 from spillover.profiles.base import _without_path as without_path
-from spillover.profiles.daycare.exec import EXEC_CHARS
-from spillover.profiles.daycare.net import PASSES as DAYCARE_PASSES
-from spillover.profiles.daycare.text import MAX_CHARS as DAYCARE_MAX_CHARS
-from spillover.profiles.daycare.text import TOTAL_CHARS as DAYCARE_TOTAL_CHARS
 from spillover.profiles.t15.commands import FLOODS, Flood, direction_for, warning_for
 from spillover.profiles.vtcode import display as vtcode_display
 from spillover.profiles.vtcode import estimate as vtcode_estimate

@@ -157,9 +157,7 @@ ORDER = """
     profiles.base           profiles.vtcode.cut
     profiles.vtcode.words
     profiles.opencode.read
-    profiles.t15.commands   profiles.daycare.text
-    profiles.daycare.exec   profiles.daycare.rlm
-    profiles.daycare.net
+    profiles.t15.commands
     profiles.opencode       profiles.t15         profiles.klaude     profiles.daycare    profiles.vtcode
     cli.exits               cli.output           cli.setup           cli.arguments       cli.mistakes        cli.units
     cli.commands            cli.refs

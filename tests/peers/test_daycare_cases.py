@@ -133,7 +133,7 @@ def test_difference_both_streams_survive_the_net(by):
     assert "o" * 100 not in theirs
     with pytest.raises(ValueError):
         json.loads(theirs)
-    ours = json.loads(daycare.tool_result([text(cut)], by=by)[0]["text"])
+    ours = json.loads(daycare.tool_result([text(cut)], by=by, tool="exec")[0]["text"])
     assert ours["stdout"].endswith("o" * 8_000)
     assert ours["stderr"].endswith("e" * 8_000)
 
@@ -145,7 +145,8 @@ def test_difference_the_head_of_a_python_result_survives_the_net(by):
     theirs = daycare.tail(result.text, 8_000, f"output ({len(result.text):,} chars total)")
     assert len(theirs) == 8_061
     assert "Python execution completed." not in theirs
-    assert daycare.tool_result([text(result.text)], by=by)[0]["text"].startswith("Python execution completed.")
+    net = daycare.tool_result([text(result.text)], by=by, tool="run_python")
+    assert net[0]["text"].startswith("Python execution completed.")
 
 
 def test_difference_what_json_escapes_does_not_pass_the_limit(by):
@@ -174,7 +175,7 @@ def test_difference_what_is_cut_is_kept(by):
 NOT_OURS = {
     "docker capture max 3 bytes rejects 'maxBufferBytes'": "their capture ends the command above 1,000,000 bytes; ours stores it",
     "read: limit 2 says 'Use offset=3 to continue.'": "their Read tool; ours goes back by `Clipper.read`, which says how to go on",
-    "read: a first line above 50 KB": "their Read tool; ours reads columns of one line",
+    "read: a first line above 50 KB": "their Read tool; `Clipper.read` reads columns of one line",
     "send_agent_message above 8000 characters": "no part of the plan, and no output of a tool",
     "monty 50,000 head-only": "a limit of one plugin: `daycare.head(text, 50_000)`",
 }

@@ -201,7 +201,7 @@ def test_all_its_paths_on_5_000_inputs():
                 return "" if streams == "Command completed with no output." else streams, None
             case "exec_net":
                 streams = str(daycare.exec_output(*case.texts, as_json=True, by=by))
-                return net({"content": [{"type": "text", "text": streams}]}), None
+                return net({"toolName": "exec", "content": [{"type": "text", "text": streams}]}), None
             case "rlm":
                 return str(daycare.rlm_result(case.texts[:1], case.texts[1], tool_calls=3, by=by).text), None
             case "rlm_net":

@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from spillover import Clipper, DirStore, MemoryStore, Span, UsageError
 from spillover.profiles import daycare
-from spillover.profiles.daycare import LEAST, MOST_CUT, WORDS_CHARS
 from spillover.testing import FailingStore
-from support import DAYCARE_MAX_CHARS as MAX_CHARS
-from support import DAYCARE_PASSES as PASSES
-from support import DAYCARE_TOTAL_CHARS as TOTAL_CHARS
-from support import EXEC_CHARS, replace
+from support import replace
 
+MAX_CHARS, TOTAL_CHARS, WORDS_CHARS, EXEC_CHARS = 8_000, 16_000, 4_096, 17_024
+#: The least that is shown of a block that is cut; how many are cut at most; what passes by the tool's name.
+LEAST, MOST_CUT, PASSES = 400, 40, 18_048
 IMAGE = {"type": "image", "data": "iVBORw0K", "mimeType": "image/png"}
 
 
@@ -107,16 +106,6 @@ def test_a_limit_below_nothing_is_refused(helper):
         helper("abc", -1)
 
 
-@given(st.text(max_size=80), st.integers(0, 100))
-def test_the_helpers_show_as_much_as_they_may_and_count_the_rest(value, limit):
-    hidden = max(0, len(value) - limit)
-    for said in (daycare.tail(value, limit), daycare.head_tail(value, limit)):
-        if hidden:
-            assert f"... ({hidden:,} chars truncated)" in said
-        else:
-            assert said == value
-
-
 # The blocks of a result.
 
 
@@ -124,13 +113,6 @@ def test_one_block_has_the_label_of_the_whole(by):
     out = daycare.tool_result([text("a" * 10 + "b" * 9_000)], by=by)
     assert out == [text("... (1,010 chars truncated from output (9,010 chars total))\n" + "b" * 8_000)]
     assert stored(by, out.refs[0]) == "a" * 10 + "b" * 9_000
-
-
-def test_of_several_blocks_each_has_its_size_and_that_of_all(by):
-    out = daycare.tool_result([text("header"), IMAGE, text("x" * 5 + "y" * 9_000)], by=by)
-    assert out[0] == text("header")
-    assert out[1] is IMAGE
-    assert out[2]["text"] == "... (1,005 chars truncated from output block (9,005/9,011))\n" + "y" * 8_000
 
 
 @pytest.mark.parametrize(
@@ -147,15 +129,6 @@ def test_of_several_blocks_each_has_its_size_and_that_of_all(by):
 )
 def test_what_fits_is_the_same_object(blocks, by):
     assert daycare.tool_result(blocks, by=by) is blocks
-
-
-def test_difference_all_blocks_together_are_bounded_too(by):
-    blocks = [text(str(number) * 7_000) for number in range(10)]
-    alone = [daycare.tail(block["text"], 8_000) for block in blocks]
-    assert sum(map(len, alone)) == 70_000, "one by one none of them is too long"
-    out = daycare.tool_result(blocks, by=by)
-    assert [len(re.sub(r"^.*\n", "", block["text"])) for block in out] == [1_600] * 10
-    assert [stored(by, ref) for ref in out.refs] == [block["text"] for block in blocks]
 
 
 def test_small_blocks_stay_whole_beside_large_ones(by):
@@ -248,87 +221,40 @@ def test_json_is_bounded_and_valid_whatever_it_has_to_escape(by, nasty):
         assert nasty.endswith(shown)
 
 
-def test_of_several_results_of_commands_the_last_one_passes_the_net(by):
-    out = daycare.exec_output("a" * 9_000, "b" * 9_000, by=by).text
-    assert daycare.tool_result(blocks := [text(out)], by=by) is blocks
-    three = daycare.tool_result([text(out), text(out), text(out)], by=by)
-    assert three[2]["text"] == out
-    assert sum(len(block["text"]) for block in three) <= TOTAL_CHARS + WORDS_CHARS + PASSES
+# What the safety net does with the text of a tool that bounds its parts.
 
 
-# What a harness does to a result before the net sees it.
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize("added", ["", "\n[exit code 1]"])
+def test_both_streams_pass_the_net_by_the_name_of_the_tool(by, as_json, added):
+    out = daycare.exec_output("a" * 9_050, "b" * 9_050, as_json=as_json, by=by).text + added
+    content = [IMAGE, text("header"), text(out)]
+    assert daycare.tool_result(content, by=by, tool="exec") is content
+    message = {"toolName": "exec", "content": content}
+    assert daycare.tool_result(message, by=by) is message
+    assert daycare.tool_result(content, by=by)[2]["text"].startswith("... (")
 
 
-def as_it_was(content):
-    return content
+@pytest.mark.parametrize("tool", ["exec", None])
+def test_what_nobody_bounded_is_cut_whatever_the_tool(by, tool):
+    streams = json.dumps({"stdout": "a" * 50_000, "stderr": "b" * 50_000})
+    said = daycare.tool_result([text(streams)], by=by, tool=tool)[0]["text"]
+    assert said == daycare.tail(streams, 8_000, f"output ({len(streams):,} chars total)")
 
 
-def through_json(content):
-    """A harness that has written its messages to disk and read them again has only the text."""
-    return json.loads(json.dumps(content))
-
-
-def line_appended(content):
-    return [{**block, "text": block["text"] + "\n[exit code 1]"} for block in content]
-
-
-def line_prepended(content):
-    return [{**block, "text": "$ make test\n" + block["text"]} for block in content]
-
-
-HANDLED = pytest.mark.parametrize("handle", [as_it_was, through_json, line_appended, line_prepended])
-
-
-def both(handle, size):
-    out = {"stdout": "a" * size, "stderr": "b" * size}
-    yield "text", handle([text(daycare.exec_output(**out, by=daycare.clipper(store=MemoryStore())).text)])
-    cut = daycare.exec_output(**out, as_json=True, by=daycare.clipper(store=MemoryStore()))
-    yield "json", handle([text(cut.text)])
-    yield "foreign json", handle([text(json.dumps(out))])
-    yield "foreign text", handle([text(f"stdout:\n{out['stdout']}\n\nstderr:\n{out['stderr']}")])
-
-
-@HANDLED
-@pytest.mark.parametrize("size", [8_000, 9_050, 50_000])
-def test_both_streams_survive_the_net_whatever_the_harness_did(by, handle, size):
-    for made, content in both(handle, size):
-        out = daycare.tool_result([IMAGE, *content], by=by)[1]["text"]
-        assert "a" * 7_900 in out, made
-        assert "b" * 7_900 in out, made
-        assert ("[exit code 1]" in out) == (handle is line_appended), made
-        assert ("$ make test" in out) == (handle is line_prepended), made
-        assert len(out) <= PASSES, made
-        if "json" in made and handle in (as_it_was, through_json):
-            assert set(json.loads(out)) == {"stdout", "stderr"}
-        assert daycare.tool_result(again := [text(out)], by=by) is again, "the net changes nothing a second time"
-
-
-def test_all_of_both_streams_can_be_reached_where_the_net_has_cut_them(by):
-    content = [text(json.dumps({"stdout": "a" * 50_000, "stderr": "b" * 50_000}) + "\n" + "c" * 5_000)]
-    out = daycare.tool_result(content, by=by)
-    assert [stored(by, ref) for ref in out.refs] == ["a" * 50_000, "b" * 50_000, "\n" + "c" * 5_000]
-    assert len(out[0]["text"]) <= PASSES
-
-
-@HANDLED
 @pytest.mark.parametrize("error", [False, True])
-def test_a_python_result_keeps_its_head_through_the_net_whatever_the_harness_did(by, handle, error):
+def test_a_python_result_keeps_its_head_through_the_net(by, error):
     whole = "HEAD" + "e" * 20_000 + "TAIL"
     result = (
         daycare.rlm_tool_result(whole, is_error=True, by=by) if error else daycare.rlm_result([whole], whole, by=by)
     )
     message = result.tool_message("c1")
-    message["content"] = handle(message["content"])
-    if handle is line_prepended and error:  # only the tool's name says what it is
-        assert daycare.tool_result(message, by=by) is message
-        return
-    for passed in (message, message["content"]):
-        assert daycare.tool_result(passed, by=by) is passed
+    assert daycare.tool_result(message, by=by) is message
     assert "HEAD" in message["content"][0]["text"]
 
 
 def test_a_whole_message_is_bounded_and_the_rest_of_it_is_kept(by):
-    message = {"role": "toolResult", "toolCallId": "c1", "toolName": "exec", "content": [text("x" * 9_000)], "more": 1}
+    message = {"role": "toolResult", "toolCallId": "c1", "toolName": "grep", "content": [text("x" * 9_000)], "more": 1}
     out = daycare.tool_result(message, by=by)
     assert out["content"][0]["text"].startswith("... (1,000 chars truncated from output (9,000 chars total))\n")
     assert {**out, "content": message["content"]} == message
@@ -341,21 +267,29 @@ def test_a_long_text_of_the_python_tool_keeps_both_ends(by):
     assert said == daycare.head_tail(message["content"][0]["text"], 16_000, "python result")
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        "{" * 100_000,
-        '{"stdout": 1, "stderr": "x"}' + " " * 9_000,
-        '{"stdout": ' + "[" * 100_000,
-        '{"a": 1}' + " " * 9_000,
-        "x" * 8_000 + "\n\n... (many chars truncated from python result) ...\n\n" + "x" * 8_000,
-        "x" * 600 + "\nstdout:\n" + "x" * 9_000,
-    ],
-    ids=["braces", "a number", "brackets", "another object", "no number", "too late"],
-)
-def test_what_is_no_such_object_is_cut_as_a_text(by, odd):
-    assert daycare.tool_result([text(odd)], by=by)[0]["text"] == daycare.tail(
-        odd, 8_000, f"output ({len(odd):,} chars total)"
+# A run of Python.
+
+
+def test_both_modes_of_delivery_say_the_same_text(by):
+    result = daycare.rlm_result(["p" * 4_000] * 3, "o" * 12_000, by=by)
+    assert result.typed_result == {"summary": result.text, "isError": False}
+    assert result.tool_message("c1")["content"] == [text(result.text)]
+    assert result.message()["content"] == [text(f"<python_result>\n{result.text}\n</python_result>")]
+    assert result.message()["role"] == "user"
+    whole = [stored(by, ref) for ref in result.refs]
+    assert whole[:2] == ["\n".join(["p" * 4_000] * 3), "o" * 12_000]
+
+
+def test_an_error_is_bounded_as_well(by):
+    result = daycare.rlm_tool_result("e" * 20_000, is_error=True, by=by)
+    assert result.text == daycare.head_tail("e" * 20_000, 16_000, "python result")
+    assert result.typed_result == {"summary": result.text, "isError": True}
+    assert stored(by, result.refs[0]) == "e" * 20_000
+
+
+def test_a_short_result_says_what_there_is():
+    assert daycare.rlm_result([], "", tool_calls=3).text == (
+        "Python execution completed.\n\nTool calls: 3\n\nPrint output:\n(none)\n\nOutput:\n(empty)"
     )
 
 

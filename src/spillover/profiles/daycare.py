@@ -1,0 +1,365 @@
+"""daycare: the last 8,000 characters of every text block, stream and Python result, with what is missing counted and labelled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from spillover.base.data import replace
+from spillover.errors import UsageError
+from spillover.limits import Limits
+from spillover.notice.form import Form, Missing, Told, lost_words
+from spillover.profiles.base import make
+from spillover.select.ends import fair
+from spillover.select.exact import both_ends, first_chars, last_chars
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from spillover.clipper import Clipper
+    from spillover.notice.form import Words
+    from spillover.result import Clip
+    from spillover.types import Keep, Selector
+
+__all__ = [
+    "Bounded",
+    "Result",
+    "RlmResult",
+    "clipper",
+    "exec_output",
+    "form",
+    "head",
+    "head_tail",
+    "rlm_result",
+    "rlm_tool_result",
+    "tail",
+    "tool_result",
+]
+
+MAX_CHARS = 8_000  # of a text block, of a stream, of either part of a Python result
+TOTAL_CHARS = 16_000  # of all texts of a result: what two streams have, or a Python result
+#: The same as settings, for `profile = "daycare"`.
+SETTINGS = {"chars": MAX_CHARS, "keep": "tail"}
+
+#: Two streams with their labels, notices and the marks of JSON.
+EXEC_CHARS = TOTAL_CHARS + 1_024
+NO_OUTPUT = {False: "Command completed with no output.", True: "Command failed with no output."}
+EXEC_TOOL, PYTHON_TOOL = "exec", "run_python"
+PYTHON_TEXT = "Python execution completed.\n\nTool calls: {calls}\n\nPrint output:\n{printed}\n\nOutput:\n{output}"
+#: A text of those two tools passes `tool_result` up to this size: a harness may have added a line to it.
+PASSES = EXEC_CHARS + 1_024
+
+TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
+#: A block that is cut shows at least this much, so at most forty are cut, and their notices stay few.
+LEAST = 400
+MOST_CUT = TOTAL_CHARS // LEAST
+#: What the notices of all cuts of a result may add to TOTAL_CHARS.
+WORDS_CHARS = 4_096
+
+
+class Bounded(Struct, frozen=True):
+    """A text that is bounded, and the facts of each cut in it."""
+
+    text: str
+    clips: tuple[Clip, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """What the full texts are stored under, to go back to."""
+        return _list_refs(self.clips)
+
+
+class RlmResult(Struct, frozen=True):
+    """A Python result, bounded; both modes of delivery have the same text."""
+
+    text: str
+    is_error: bool = False
+    clips: tuple[Clip, ...] = ()
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """What the full texts are stored under."""
+        return _list_refs(self.clips)
+
+    @property
+    def typed_result(self) -> dict[str, Any]:
+        """What other tools get of it: the same bounded text."""
+        return {"summary": self.text, "isError": self.is_error}
+
+    def message(self) -> dict[str, Any]:
+        """Return it as a message of the user, in `<python_result>`, for a model without tools."""
+        text = f"<python_result>\n{self.text}\n</python_result>"
+        return {"role": "user", "content": [{"type": "text", "text": text}]}
+
+    def tool_message(self, call_id: str, name: str = PYTHON_TOOL) -> dict[str, Any]:
+        """Return it as the result of a call, for a model with tools. `tool_result` lets its text pass."""
+        content = [{"type": "text", "text": self.text}]
+        return {
+            "role": "toolResult",
+            "toolCallId": call_id,
+            "toolName": name,
+            "content": content,
+            "isError": self.is_error,
+        }
+
+
+class Result(list):  # type: ignore[type-arg]  # blocks are of any shape
+    """The bounded blocks of a result, and the facts of each cut."""
+
+    def __init__(self, blocks: Sequence[Any], clips: Sequence[Clip]) -> None:
+        super().__init__(blocks)
+        self.clips = tuple(clips)
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """What the full texts are stored under, to go back to."""
+        return _list_refs(self.clips)
+
+
+def _list_refs(clips: Sequence[Clip]) -> tuple[str, ...]:
+    return tuple(clip.ref for clip in clips if clip.ref)
+
+
+def tail(text: str, limit: int, source: str = "") -> str:
+    """Return the last `limit` characters, below a line that says how many are missing, and of what where that is known."""
+    hidden = len(text) - _check(limit)
+    return text if hidden <= 0 else f"{_count(hidden, source)}\n{text[hidden:]}"
+
+
+def head_tail(text: str, limit: int, source: str = "") -> str:
+    """Return `limit` characters of both ends, with how many are missing between; an odd one goes to the beginning."""
+    hidden = len(text) - _check(limit)
+    upto = (limit + 1) // 2
+    return text if hidden <= 0 else f"{text[:upto]}{_between(_count(hidden, source))}{text[upto + hidden :]}"
+
+
+def head(text: str, limit: int) -> str:
+    """Return the first `limit` characters, and dots where there are more."""
+    return text if len(text) <= _check(limit) else f"{text[:limit]}..."
+
+
+def _check(limit: int) -> int:
+    if limit < 0:
+        raise UsageError(f"limit={limit} is not a number of characters; use 0 or more.")
+    return limit
+
+
+def _count(hidden: int, source: str = "") -> str:
+    """Return the notice: how many characters are missing, and of what."""
+    return f"... ({hidden:,} chars truncated{f' from {source}' if source else ''})"
+
+
+def _between(notice: str) -> str:
+    """Return a notice as it stands between two parts."""
+    return f"\n\n{notice} ...\n\n"
+
+
+def clipper(*, source: str | None = None, place: bool = True, keep: Keep | Selector = "tail", **given: Any) -> Clipper:
+    """Return a Clipper that truncates as daycare does, and adds where the full output is, unless `place=False`."""
+    return make({"limits": Limits(chars=MAX_CHARS), "keep": keep, "wording": form(source, place=place)}, given)
+
+
+def form(source: str | None = None, *, place: bool = False) -> Form:
+    """Return its notice; without a source, that of a result with one text: "output (12,345 chars total)"."""
+
+    def words(told: Told) -> Words:
+        kept = f"full output: {told.place}" if told.place and told.stored is None else lost_words(told)
+        where = f"; {kept}" if place else ""
+        label = source or f"output ({told.total.chars:,} chars total)"
+        opens, closes = bool(told.before.bytes), bool(told.behind.bytes)
+        if opens + closes + max(0, len(told.parts) - 1) <= 1:  # one gap: the notice stands there
+            notice = _count(told.hidden.chars, f"{label}{where}")
+            closing = _between(notice) if told.keep == "ends" else f"\n{notice}"
+            return f"{notice}\n" * opens, _between(notice), closing * closes
+
+        def gap(missing: Missing) -> str:
+            return _between(_count(missing.chars))
+
+        notice = _count(told.hidden.chars, f"{label}, in all{where}")
+        return f"{notice}\n{gap(told.before) * opens}", gap, gap(told.behind).rstrip() * closes
+
+    return Form(words, {"tail": last_chars, "ends": both_ends, "head": first_chars})
+
+
+def _cut(
+    by: Clipper | None, keep: Keep, text: str, limit: int, source: str, *, tool: str | None, call_id: str | None
+) -> Bounded:
+    """Store a text, and return a part of it with the facts of the cut."""
+    chosen = replace(by or clipper(), limits=Limits(chars=limit), keep=keep, wording=form(source))
+    clip = chosen.clip(text, tool=tool, call_id=call_id)
+    return Bounded(clip.text, (clip,))
+
+
+def exec_output(
+    stdout: str,
+    stderr: str,
+    *,
+    as_json: bool = False,
+    failed: bool = False,
+    by: Clipper | None = None,
+    tool: str | None = EXEC_TOOL,
+    call_id: str | None = None,
+) -> Bounded:
+    """Return both streams, each cut to its last 8,000 characters; with `as_json`, as an object of the two."""
+    streams = {"stdout": stdout, "stderr": stderr}
+    lay_out: Callable[[Mapping[str, str]], str] = _to_json
+    if not as_json:
+        streams = {name: text for name, text in streams.items() if text.strip()}
+        lay_out = _to_text
+    if not as_json and not streams:
+        return Bounded(NO_OUTPUT[failed])
+    room = _find_room(streams, lay_out)
+    clips: list[Clip] = []
+    for name, text in streams.items():
+        if len(text) > room:
+            clips += _cut(by, "tail", text, room, name, tool=tool, call_id=call_id).clips
+            streams[name] = tail(text, room, name)
+    return Bounded(lay_out(streams), tuple(clips))
+
+
+def _find_room(streams: Mapping[str, str], lay_out: Callable[[Mapping[str, str]], str]) -> int:
+    """Return how much each stream may show: less where JSON writes a character as several."""
+    low, high = 1, MAX_CHARS
+    while low < high:
+        middle = high if high == MAX_CHARS and low == 1 else (low + high + 1) // 2
+        if len(lay_out({name: tail(text, middle, name) for name, text in streams.items()})) <= EXEC_CHARS:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _to_text(streams: Mapping[str, str]) -> str:
+    return "\n\n".join(f"{name}:\n{text}" for name, text in streams.items())
+
+
+def _to_json(streams: Mapping[str, str]) -> str:
+    text = json.dumps(streams, indent=2, ensure_ascii=False)
+    if text.isascii():
+        return text
+    # A lone surrogate has no UTF-8; as an escape it has.
+    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)
+
+
+def rlm_result(
+    print_output: Sequence[str],
+    output: str,
+    *,
+    tool_calls: int = 0,
+    by: Clipper | None = None,
+    tool: str | None = PYTHON_TOOL,
+    call_id: str | None = None,
+) -> RlmResult:
+    """Return what a run printed and returned: both ends of 8,000 characters of each, 16,000 together."""
+    clips: list[Clip] = []
+
+    def cut(text: str, limit: int, source: str) -> str:
+        if len(text) <= limit:
+            return text
+        bounded = _cut(by, "ends", text, limit, source, tool=tool, call_id=call_id)
+        clips.extend(bounded.clips)
+        return bounded.text
+
+    printed = cut("\n".join(print_output), MAX_CHARS, "print output") if print_output else "(none)"
+    returned = cut(output, MAX_CHARS, "output") if output else "(empty)"
+    text = cut(PYTHON_TEXT.format(calls=tool_calls, printed=printed, output=returned), TOTAL_CHARS, "python result")
+    return RlmResult(text, clips=tuple(clips))
+
+
+def rlm_tool_result(
+    text: str,
+    *,
+    is_error: bool = False,
+    by: Clipper | None = None,
+    tool: str | None = PYTHON_TOOL,
+    call_id: str | None = None,
+) -> RlmResult:
+    """Return any text as a Python result, an error for example: both ends of 16,000 characters."""
+    if len(text) <= TOTAL_CHARS:
+        return RlmResult(text, is_error)
+    bounded = _cut(by, "ends", text, TOTAL_CHARS, "python result", tool=tool, call_id=call_id)
+    return RlmResult(bounded.text, is_error, bounded.clips)
+
+
+def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = None, call_id: str | None = None) -> Any:
+    """Bound the blocks of a result, or a whole message: each text to 8,000 characters, all of them to 16,000.
+
+    Returns the same object when nothing is cut. With `tool="exec"` or `tool="run_python"`, or a message that has one of
+    them as `toolName`, the last long text was bounded part by part already, and passes; of a longer Python result, both
+    ends stay.
+    """
+    if isinstance(blocks, Mapping) and isinstance(blocks.get("content"), list):
+        known = {"tool": tool or blocks.get("toolName"), "call_id": call_id or blocks.get("toolCallId")}
+        content = tool_result(blocks["content"], by=by, **known)
+        return blocks if content is blocks["content"] else {**blocks, "content": content}
+    if isinstance(blocks, (str, bytes, Mapping)):
+        raise UsageError('tool_result takes a list of blocks, e.g. [{"type": "text", "text": "..."}], or a message.')
+    texts = {number: text for number, block in enumerate(blocks) if (text := _get_text(block)) is not None}
+    cuts: dict[int, Bounded] = {}
+    last_long = max((number for number, text in texts.items() if len(text) > MAX_CHARS), default=None)
+    if last_long is not None and tool in (EXEC_TOOL, PYTHON_TOOL):
+        text = texts[last_long]
+        if len(text) <= PASSES:
+            cuts[last_long] = Bounded(text)
+        elif tool == PYTHON_TOOL:
+            cuts[last_long] = _cut(by, "ends", text, TOTAL_CHARS, "python result", tool=tool, call_id=call_id)
+    sizes = {number: len(text) for number, text in texts.items() if number not in cuts}
+    rooms = _share_room(sizes)
+    if rooms == sizes and not any(cut.clips for cut in cuts.values()):
+        return blocks
+    label = "output" if len(texts) == 1 else "output block"
+    dropped = [number for number in sizes if number not in rooms]
+    if dropped:
+        whole = "\n".join(texts[number] for number in dropped)
+        source = f"{len(dropped):,} output blocks"
+        cuts[dropped[0]] = _cut(by, "tail", whole, LEAST, source, tool=tool, call_id=call_id)
+    total = sum(map(len, texts.values()))
+    for number, room in rooms.items():
+        if room < sizes[number]:
+            size = f"{sizes[number]:,} chars total" if label == "output" else f"{sizes[number]:,}/{total:,}"
+            source = f"{label} ({size})"
+            cuts[number] = _cut(by, "tail", texts[number], room, source, tool=tool, call_id=call_id)
+    return Result(
+        [
+            _with_text(block, cuts[number].text) if number in cuts else block
+            for number, block in enumerate(blocks)
+            if number in cuts or number not in dropped
+        ],
+        [clip for number in sorted(cuts) for clip in cuts[number].clips],
+    )
+
+
+def _share_room(sizes: Mapping[int, int]) -> dict[int, int]:
+    """Return how much of each text is shown; one that is left out makes room for those behind it."""
+    wanted = {number: min(size, MAX_CHARS) for number, size in sizes.items()}
+    least = sum(min(size, LEAST) for size in wanted.values())
+    room = TOTAL_CHARS if least <= TOTAL_CHARS else TOTAL_CHARS - LEAST
+    kept: list[int] = []
+    left = room
+    for number in reversed(wanted):  # what comes last says most
+        left -= min(wanted[number], LEAST)
+        if left < 0:
+            break
+        kept.append(number)
+    kept.reverse()
+    return dict(zip(kept, fair(room, [wanted[number] for number in kept], [1] * len(kept)), strict=True))
+
+
+def _get_text(block: Any) -> str | None:
+    if isinstance(block, str):
+        return block
+    if isinstance(block, Mapping) and block.get("type") in TEXT_TYPES and isinstance(block.get("text"), str):
+        text: str = block["text"]
+        return text
+    return None
+
+
+def _with_text(block: Any, text: str) -> Any:
+    return text if isinstance(block, str) else {**block, "text": text}
