@@ -146,7 +146,6 @@ LINEAR = {
     "store/folder.py": {"TEMP_SHAPE": SHORT},
     "store/named.py": {"_ODD": "nothing follows the run", "self.shape": "a name in a folder, and the shape of whoever made the store"},
     "store/tally.py": {"_SHAPE": SHORT},
-    "store/tombstones.py": {"_HASH": SHORT},
     "view/invisible.py": {"pattern": "no quantifier; looks around over a few characters"},
     "view/clean.py": {
         "_ESCAPE": "each run is of one class, has no escape and is followed by none of it: it belongs to the one escape before it",

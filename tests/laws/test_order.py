@@ -73,7 +73,6 @@ ORDER = """
     ledger.stats            ledger.misses
     ledger.rules
     store.reading           store.tally          store.memory        store.scoped        store.contract
-    store.tombstones
     store.removal
     store.retention
     store.quota             store.packing        store.joining

@@ -159,8 +159,7 @@ def test_an_output_is_a_plain_file_and_a_record_and_maybe_a_pin(store, root):
     store.pin(ref)
     assert (root / f"{ref}.pin").read_bytes() == b""
     store.delete(ref)
-    assert names(root) == [".gone", ".spillover", ".sweep", ".tally", ".tmp"]
-    assert (root / ".gone" / ref).read_text() == record_of(b"one\n").sha256 + "\n"
+    assert names(root) == [".spillover", ".sweep", ".tally", ".tmp"]
 
 
 def test_the_same_output_again_makes_both_files_young(store, root):

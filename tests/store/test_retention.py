@@ -19,7 +19,7 @@ from spillover.testing import content, put, record_of
 
 NOW = 1_000_000.0
 DAY = 86_400
-OURS = (".sweep", ".tally", ".gone")
+OURS = (".sweep", ".tally")
 ROOMY = Retention(age_seconds=None, bytes=None, count=None)
 
 
@@ -260,7 +260,7 @@ def test_what_is_not_ours_is_not_touched(store, root, tmp_path):
     before = sorted(path.name for path in root.rglob("*") if path.name not in OURS)
     swept = store.sweep(now=time.time() + 99 * DAY, retention=Retention(count=0, bytes=0, age_seconds=0))
     assert swept.outputs == 1
-    after = sorted(path.name for path in root.rglob("*") if path.name not in OURS and path.parent.name != ".gone")
+    after = sorted(path.name for path in root.rglob("*") if path.name not in OURS)
     assert len(before) - len(after) == 2
     assert outside.read_text() == "precious"
 

@@ -197,8 +197,8 @@ BYTES_MISSING = "its bytes are missing"
 
 
 def already_taken(ref: str) -> StoreError:
-    """Return what to raise where another output has this ref, or had it."""
-    return StoreError(f"another output is, or was, stored as {ref}; one ref never names two")
+    """Return what to raise where another output has this ref."""
+    return StoreError(f"another output is stored as {ref}; one ref never names two")
 
 
 def verify(store: Store, ref: str) -> str | None:

@@ -229,15 +229,6 @@ class StoreContract:
         assert [record.ref for record in store.list()] == [first.ref]
         assert put(store, b"2", "another", sha256=other).ref == mint("another", other), "the ref is what counts"
 
-    def test_a_ref_never_names_another_output_also_when_its_own_is_gone(self, store: Store) -> None:
-        first = put(store, b"first")
-        store.delete(first.ref)
-        with _raises(StoreError):
-            put(store, b"2", sha256=first.sha256[:20] + "0" * 44)
-        assert list(store.list()) == []
-        assert put(store, b"first").ref == first.ref, "but the same one comes back under it"
-        assert content(store, first.ref) == b"first"
-
     def test_what_is_no_hash_never_becomes_a_name(self, store: Store) -> None:
         for sha256 in ("", "../../x", "A" * 64, "0" * 63, "0" * 65):
             writer = store.writer()

@@ -106,14 +106,6 @@ class DirStore:
             remove(folder, whole, folder.look(whole))
             forget_bytes(folder, whole)
 
-    def ended(self, ref: str) -> str | None:
-        """Return the SHA-256 of a removed output that had this ref; None if none is remembered."""
-        from spillover.store.tombstones import buried  # hardly ever wanted
-
-        with suppress(OSError), Folder(self._path) as folder:
-            return buried(folder, check_ref(ref))
-        return None
-
     def disown(self, ref: str, scope: str) -> None:
         """Drop an output from a scope; it is removed when no other scope has it."""
         from spillover.store.joining import disown  # hardly ever wanted
@@ -186,8 +178,6 @@ class DirStore:
                     whole = ref if exact else resolve(ref, iter(folder.refs()))
                     if not exact and not folder.holds(whole):
                         raise unknown(ref)
-                    if not exact and REF_SHAPE.fullmatch(ref) and _was_another(folder, ref, whole):
-                        raise unknown(ref)
                     yield folder, whole
             except FileNotFoundError:
                 raise unknown(ref) from None
@@ -254,14 +244,12 @@ class DirWriter:
     def _publish(self, folder: Folder, record: Record) -> Record:
         from spillover.store.quota import make_room  # most outputs fit, and are never published
         from spillover.store.tally import Amount, amount_of, open_tally
-        from spillover.store.tombstones import refuse_another
 
         ref = name_for(record.tool, record.sha256)
         size = self._written(record)
         temp, made = folder.write_temp(to_json(record))
         try:
             with open_tally(folder) as tally:
-                refuse_another(folder, ref, record)
                 before = amount_of(folder, ref)
                 # What is there already gets a record that says no more than both.
                 more = Amount(0, made.st_size) if before.outputs else Amount(1, size + made.st_size)
@@ -336,14 +324,6 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
     raise StoreError(
         f"{folder.path}/{ref}{RECORD} keeps appearing and disappearing; nothing can be stored under that name."
     )
-
-
-def _was_another(folder: Folder, ref: str, whole: str) -> bool:
-    """Return whether `ref` was the whole ref of an output that is gone, and not of the one whose ref begins with it."""
-    from spillover.store.tombstones import buried
-
-    before = buried(folder, ref)
-    return before is not None and before != read_record(folder, whole).sha256
 
 
 def _pin(folder: Folder, ref: str) -> None:

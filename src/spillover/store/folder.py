@@ -3,7 +3,6 @@
     <ref>.txt  <ref>.json  <ref>.pin     an output, its record, and an empty file when it is pinned
     <ref>.txt.zst                        the output instead of <ref>.txt, once it is compressed
     .tmp/                                what is on its way in, or on its way out
-    .gone/                               the refs of what was removed (store.tombstones)
     .spillover  .sweep  .tally  .join    says what the folder is; when it was last swept; how much it holds (store.tally);
                                          who changes a record (store.joining)
 

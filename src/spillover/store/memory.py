@@ -8,7 +8,7 @@ from _thread import allocate_lock  # `threading` costs a millisecond, and this i
 from spillover.base.data import replace
 from spillover.errors import StoreError, UsageError
 from spillover.intake.blob import Held
-from spillover.store.base import REF_SHAPE, Record, already_taken, name_for, resolve, unknown
+from spillover.store.base import Record, already_taken, name_for, resolve
 from spillover.store.owners import merge, without
 
 TYPE_CHECKING = False
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from spillover.store.runs import RunRecord
 
-#: So many refs of outputs that are gone are remembered, so that no other output gets one of them.
-GONE = 10_000
 #: So many runs are remembered.
 RUNS = 100
 
@@ -26,14 +24,13 @@ RUNS = 100
 class MemoryStore:
     """Outputs in memory; above `max_bytes`, the oldest that are not pinned are removed."""
 
-    __slots__ = ("__weakref__", "_gone", "_kept", "_lock", "_runs", "max_bytes")
+    __slots__ = ("__weakref__", "_kept", "_lock", "_runs", "max_bytes")
 
     def __init__(self, *, max_bytes: int | None = None) -> None:
         if max_bytes is not None and max_bytes < 1:
             raise UsageError(f"MemoryStore(max_bytes={max_bytes}) has room for nothing; use 1 or more, or None.")
         self.max_bytes = max_bytes
         self._kept: dict[str, tuple[Record, bytes]] = {}  # in order of arrival, the oldest first
-        self._gone: dict[str, str] = {}  # the hash of what had a ref before; as many of the newest as GONE
         self._lock = allocate_lock()
         self._runs: list[RunRecord] = []  # the newest first
 
@@ -65,12 +62,8 @@ class MemoryStore:
     def delete(self, ref: str) -> None:
         with self._lock:
             whole = self._resolve(ref)
-            self._drop(whole)
+            del self._kept[whole]
             self._forget(whole)
-
-    def ended(self, ref: str) -> str | None:
-        """Return the SHA-256 of a removed output that had this ref; None if none is remembered."""
-        return self._gone.get(ref)
 
     def disown(self, ref: str, scope: str) -> None:
         """Drop an output from a scope; it is removed when no other scope has it."""
@@ -80,7 +73,7 @@ class MemoryStore:
             left = without(record, scope)
             self._forget(whole, scope)
             if left is None:
-                self._drop(whole)
+                del self._kept[whole]
             else:
                 self._kept[whole] = left, data
 
@@ -105,27 +98,16 @@ class MemoryStore:
             return self._kept[self._resolve(ref)]
 
     def _resolve(self, ref: str) -> str:
-        whole = resolve(ref, iter(self._kept))
-        before = self._gone.get(ref) if whole != ref and REF_SHAPE.fullmatch(ref) else None
-        if before is not None and before != self._kept[whole][0].sha256:  # the ref of another output, which is gone
-            raise unknown(ref)
-        return whole
-
-    def _drop(self, ref: str) -> None:
-        record, _ = self._kept.pop(ref)
-        self._gone.pop(ref, None)
-        self._gone[ref] = record.sha256
-        if len(self._gone) > GONE:
-            del self._gone[next(iter(self._gone))]
+        return resolve(ref, iter(self._kept))
 
     def _keep(self, record: Record, data: bytes) -> Record:
         with self._lock:
             ref = name_for(record.tool, record.sha256)
             held = self._kept.get(ref)
-            if (held[0].sha256 if held else self._gone.get(ref, record.sha256)) != record.sha256:
-                raise already_taken(ref)
             if held is None:
                 self._make_room(len(data))
+            elif held[0].sha256 != record.sha256:
+                raise already_taken(ref)
             else:
                 record = merge(held[0], record)
             self._kept.pop(ref, None)  # so that it stands last, as the youngest
@@ -142,7 +124,7 @@ class MemoryStore:
         for ref, size in loose:
             if room >= wanted:
                 break
-            self._drop(ref)
+            del self._kept[ref]
             room += size
 
 

@@ -139,9 +139,6 @@ class NamedStore:
     def pin(self, ref: str, pinned: bool = True) -> None:
         self._inner.pin(ref, pinned)
 
-    def ended(self, ref: str) -> str | None:
-        return self._inner.ended(ref)
-
     def disown(self, ref: str, scope: str) -> None:
         self._inner.disown(ref, scope)
 

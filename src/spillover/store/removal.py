@@ -1,10 +1,8 @@
-"""Removing an output: its ref is remembered, its files go, the tally follows."""
+"""Removing an output: its files go, and the tally is corrected."""
 
 from __future__ import annotations
 
-from spillover.store.folder import RECORD
 from spillover.store.tally import amount_of, open_tally
-from spillover.store.tombstones import bury
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +21,4 @@ def remove(folder: Folder, ref: str, seen: dict[str, os.stat_result]) -> bool:
 def remove_counted(folder: Folder, tally: Tally, ref: str, seen: dict[str, os.stat_result]) -> bool:
     """Do the same with a tally that is open already."""
     with tally.follow(folder, ref, amount_of(folder, ref)):
-        if RECORD in seen:
-            bury(folder, ref)
         return folder.remove(ref, seen)

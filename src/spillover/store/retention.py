@@ -166,7 +166,6 @@ def _sweep(
     from spillover.store.removal import remove  # wanted once an hour
     from spillover.store.runs import clear_runs
     from spillover.store.tally import open_tally
-    from spillover.store.tombstones import clear
 
     found = _found(folder, look)
     entries = {ref: _entry(ref, parts) for ref, parts in found.items() if _whole(parts)}
@@ -184,7 +183,6 @@ def _sweep(
         if not dry_run:
             folder.drop_temp(name)
     if not dry_run:
-        clear(folder, now)
         oldest = None if retention.age_seconds is None else now - retention.age_seconds
         clear_runs(folder, retention.runs, oldest)
         with suppress(OSError), open_tally(folder) as tally:

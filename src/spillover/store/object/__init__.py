@@ -4,7 +4,7 @@
     asking.py     waiting for an answer no longer than one may
     bucket.py     the requests; words.py what is said when they fail; sums.py whether what was sent arrived
     frames.py     bytes in frames that can be read, and checked, one by one; pure
-    entry.py      a record as an object: with its frames, or the tombstone that is left of it; pure
+    entry.py      a record as an object: with its frames; pure
     blob.py       the bytes of an output, read by ranges
     upload.py     an output on its way up: the deadline, and what is given up
     listing.py    many keys: several ranges at once, past what is not wanted

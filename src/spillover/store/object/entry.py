@@ -1,14 +1,13 @@
 """A record as an object: the JSON of a folder's record, and beside it the frames, the pin and the key of the bytes.
 
-What is removed leaves a tombstone under the same key, so that no other output ever gets its ref. A tombstone is shorter
-than any record: a listing tells them apart by size alone. Pure: bytes in, bytes out.
+Pure: bytes in, bytes out.
 """
 
 from __future__ import annotations
 
 from spillover.base.data import dataclass, replace
 from spillover.errors import UsageError
-from spillover.store.base import Record, is_hash
+from spillover.store.base import Record
 from spillover.store.object.frames import Frames, from_json
 from spillover.store.object.keys import OUTPUTS, parse
 from spillover.store.record import FORMAT, read_facts, to_json, to_record
@@ -17,8 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: A record has at least so many bytes, a tombstone fewer.
-SMALLEST = 256
 #: The format of a record whose bytes stand in a folder of their own; earlier ones have them beside the record.
 APART = 2
 
@@ -43,27 +40,9 @@ class Entry:
         return to_json(self.record, spillover=FORMAT if beside else APART, pinned=self.record.pinned, object=stored)
 
 
-@dataclass(frozen=True, slots=True)
-class Tombstone:
-    """What is left of an output that was removed."""
-
-    sha256: str
-    tag: str | None = None
-
-    def encode(self) -> bytes:
-        text = f'{{"spillover": 1, "gone": "{self.sha256}"}}\n'.encode()
-        assert len(text) < SMALLEST
-        return text
-
-
-def decode(data: bytes, ref: str, tag: str | None = None) -> Entry | Tombstone:
-    """Return what stands under a key; ValueError, with the reason, for anything else."""
+def decode(data: bytes, ref: str, tag: str | None = None) -> Entry:
+    """Return the entry under a key; ValueError, with the reason, for anything else."""
     facts = read_facts(data, (FORMAT, APART))
-    if len(data) < SMALLEST:
-        gone = facts.get("gone")
-        if not isinstance(gone, str) or not is_hash(gone) or not gone.startswith(ref.rpartition("-")[2]):
-            raise ValueError("it is neither a record nor a tombstone")
-        return Tombstone(gone, tag)
     record = to_record(facts, ref=ref, pinned=facts.get("pinned") is True)
     try:
         stored: dict[str, Any] = facts["object"]

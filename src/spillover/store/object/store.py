@@ -13,7 +13,7 @@ from spillover.store.base import REF_SHAPE, Record, check_ref, matches, resolve,
 from spillover.store.directory import DirStore
 from spillover.store.object.blob import RemoteBlob
 from spillover.store.object.bucket import DEADLINE_SECONDS, Bucket, library
-from spillover.store.object.entry import Entry, Tombstone
+from spillover.store.object.entry import Entry
 from spillover.store.object.keys import Name, parse, place_of, read_key
 from spillover.store.object.spool import RETENTION, Pushed, merge_all, push, spool_of, waiting
 from spillover.store.object.view import View
@@ -152,15 +152,10 @@ class ObjectStore:
         whole, entries = self._find(ref)
         for entry in entries:
             if entry.data or not entry.record.bytes:
-                self.view.remove_any(entry)
+                self.view.remove(entry)
         with suppress(RefError):
             if any(not entry.data for entry in entries):
                 self._forget_local(whole)
-
-    def ended(self, ref: str) -> str | None:
-        """Return the SHA-256 of a removed output that had this ref in exactly this scope."""
-        found = self.view.own(ref) if REF_SHAPE.fullmatch(ref) else None
-        return found.sha256 if isinstance(found, Tombstone) else None
 
     def disown(self, ref: str, scope: str) -> None:
         """Drop an output from a scope."""
@@ -218,9 +213,7 @@ class ObjectStore:
             names = []  # the bucket is away, and it is here
         whole = resolve(ref, iter(sorted({*local, *(name.ref for name in names)})), missing)
         entries = [*self._local(whole), *self.view.entries(name for name in names if name.ref == whole)]
-        if not entries or (
-            whole != ref and REF_SHAPE.fullmatch(ref) and self.ended(ref) not in (None, entries[0].record.sha256)
-        ):
+        if not entries:
             raise (missing or unknown)(ref)
         return whole, entries
 
@@ -235,7 +228,7 @@ class ObjectStore:
             if not local:
                 raise
             return local  # the bucket is away, and it is here
-        return [*local, *([found] if isinstance(found, Entry) else [])]
+        return [*local, *([found] if found else [])]
 
     def _local(self, ref: str) -> Entries:
         """Return what is kept here only, as the scopes in view see it."""

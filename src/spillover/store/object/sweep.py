@@ -1,7 +1,6 @@
 """Retention in a bucket: scope by scope, by age, bytes and count. Any number of machines may sweep at once.
 
-A listing tells size and time; the record is read only of what has to go. It becomes a tombstone if it is still the version
-that was read, so whoever pins or stores it at the same moment wins, and no two sweeps remove the same output twice.
+A listing tells size and time; the record is read only of what has to go.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from itertools import takewhile
 from spillover.base.data import dataclass, field, replace
 from spillover.base.log import info
 from spillover.errors import StoreError
-from spillover.store.object.entry import SMALLEST, Entry
+from spillover.store.object.entry import Entry
 from spillover.store.object.keys import OUTPUTS, RECORD, Name, parse, place_of
 from spillover.store.object.listing import list_all
 from spillover.store.object.view import AT_ONCE, View
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
     from spillover.store.retention import Retention
 
-#: A ref is remembered so long after its output is gone.
-TOMBSTONE_SECONDS = 30 * DAY
 #: So many records are read before the first of them is removed.
 STEP = 8 * AT_ONCE
 #: Days after which a bucket gives up uploads that were never finished.
@@ -42,7 +39,6 @@ class _Scope:
     records: dict[str, Kept] = field(default_factory=dict)  # by ref
     bytes: dict[str, tuple[str, int, float]] = field(default_factory=dict)  # as a record names them: ref, size, when
     read: dict[str, tuple[str, float]] = field(default_factory=dict)  # signs of reading, in the same way: ref, when
-    tombs: list[tuple[float, str]] = field(default_factory=list)
 
 
 def sweep(view: View, retention: Retention, now: float, *, dry_run: bool = False) -> Swept:
@@ -68,8 +64,6 @@ def _look(view: View) -> dict[str, _Scope]:
             scope.read[name.within] = (name.ref, when)
         elif name.end != "json":
             scope.bytes[name.within] = (name.ref, size, when)
-        elif size < SMALLEST:
-            scope.tombs.append((when, name.ref))
         else:
             scope.records[name.ref] = Kept(name.ref, size, when)
     return found
@@ -99,7 +93,7 @@ def _sweep_outputs(
             doomed = plan((kept for kept in entries if kept.ref not in pinned), retention, now)
             again = False
             for some in _in_steps([ref for ref in doomed if ref not in looked]):
-                found = [*pool.map(lambda ref: view.entry(_record(place, ref)), some)]
+                found = [*pool.map(lambda ref: view.read(_record(place, ref)), some)]
                 fixed = {entry.record.ref for entry in found if entry and entry.record.pinned}
                 ready = [*takewhile(lambda entry: not (entry and entry.record.pinned), found)]
                 removed = pool.map(lambda entry: bool(entry) and (dry_run or _remove(view, entry)), ready)
@@ -123,15 +117,15 @@ def _record(place: str, ref: str) -> Name:
 
 def _remove(view: View, entry: Entry) -> bool:
     with suppress(StoreError):
-        return view.remove(entry)
+        view.remove(entry)
+        return True
     return False
 
 
 def _sweep_leftovers(view: View, place: str, scope: _Scope, retention: Retention, now: float, *, dry_run: bool) -> int:
-    """Remove bytes that no record names, as writers leave them that were killed, signs of reading, and old tombstones."""
+    """Remove bytes that no record names, as writers leave them that were killed and signs of reading."""
     patience = max(retention.grace_seconds, STEP_SECONDS)
-    doomed = [_record(place, ref).key for when, ref in scope.tombs if now - when > TOMBSTONE_SECONDS]
-    doomed += [
+    doomed = [
         f"{place}{sign}"
         for sign, (ref, when) in scope.read.items()
         if ref not in scope.records and now - when > patience
@@ -143,7 +137,7 @@ def _sweep_leftovers(view: View, place: str, scope: _Scope, retention: Retention
         old = [data for data in several if now - scope.bytes[data][2] > patience]
         if not old or (ref in scope.records and len(several) == 1):
             continue  # one record, one object: they belong together
-        entry = view.entry(_record(place, ref))
+        entry = view.read(_record(place, ref))
         if entry is None and ref in scope.records:
             continue  # a record that cannot be read may name any of them
         doomed += [f"{place}{data}" for data in old if entry is None or entry.data != data]

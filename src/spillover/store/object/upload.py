@@ -15,7 +15,7 @@ from spillover.errors import StoreError
 from spillover.store.base import Record, already_taken, name_for
 from spillover.store.object.asking import no_answer
 from spillover.store.object.bucket import PART, Bucket, Found, Missing, Taken
-from spillover.store.object.entry import Entry, Tombstone, decode, with_record
+from spillover.store.object.entry import Entry, decode, with_record
 from spillover.store.object.frames import ZSTD, Packer
 from spillover.store.object.keys import STORED, place_of, record_key
 from spillover.store.owners import merge
@@ -168,18 +168,13 @@ def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress) -> Entry:
         if held is None:
             made = entry  # what cannot be read is nobody's, and the same bytes are here
         else:
-            sha256 = held.sha256 if isinstance(held, Tombstone) else held.record.sha256
-            if sha256 != entry.record.sha256:
+            if held.record.sha256 != entry.record.sha256:
                 raise already_taken(entry.record.ref)
-            if isinstance(held, Entry) and held.data == entry.data and held.record == entry.record:
+            if held.data == entry.data and held.record == entry.record:
                 return held  # our own request was heard, and its answer was lost on the way
             # A record can outlive its bytes (a bucket's own rules, somebody's hand): then ours take their place.
-            made = (
-                _join(held, entry)
-                if isinstance(held, Entry) and _has_bytes(bucket, place_of(entry.record.scope), held)
-                else entry
-            )
-            if isinstance(held, Entry) and made.record == held.record and made.data == held.data:
+            made = _join(held, entry) if _has_bytes(bucket, place_of(entry.record.scope), held) else entry
+            if made.record == held.record and made.data == held.data:
                 return held
         try:
             bucket.replace(key, made.encode(), found.tag)
@@ -189,7 +184,7 @@ def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress) -> Entry:
     raise StoreError(f"{bucket.url}/{key} keeps changing; nothing can be stored under that name")
 
 
-def _look(bucket: Bucket, key: str, ref: str) -> tuple[Found, Entry | Tombstone | None]:
+def _look(bucket: Bucket, key: str, ref: str) -> tuple[Found, Entry | None]:
     """Return what stands under a record's key; None where it is damaged, and not only on the way here."""
     found = bucket.get(key)
     for again in (True, False):

@@ -7,7 +7,7 @@ from spillover.base.log import warn
 from spillover.errors import StoreError
 from spillover.store.base import unknown
 from spillover.store.object.bucket import Bucket, Denied, Missing, Taken
-from spillover.store.object.entry import SMALLEST, Entry, Tombstone, decode, with_record
+from spillover.store.object.entry import Entry, decode, with_record
 from spillover.store.object.keys import Name, is_record, place_of, read_key, record_key
 from spillover.store.object.listing import list_records
 from spillover.store.object.upload import TRIES
@@ -29,7 +29,7 @@ class View:
     bucket: Bucket
     scope: str
 
-    def own(self, ref: str) -> Entry | Tombstone | None:
+    def own(self, ref: str) -> Entry | None:
         """Return what stands under a ref in this very scope, in one request; None also where that may not be known."""
         if self.scope == EVERY:
             return None
@@ -44,8 +44,8 @@ class View:
         begin = (
             ref if "-" in ref else ""
         )  # what else names an output are digits of its hash, behind the name of any tool
-        for key, size, changed in list_records(self.bucket, place_of(self.scope), begin, alone=alone):
-            if size >= SMALLEST and is_record(key):
+        for key, _, changed in list_records(self.bucket, place_of(self.scope), begin, alone=alone):
+            if is_record(key):
                 yield changed, key
 
     def entries(self, names: Iterable[Name]) -> Iterator[Entry]:
@@ -58,11 +58,9 @@ class View:
         else:
             with ThreadPoolExecutor(min(AT_ONCE, len(names)), "spillover-list") as pool:
                 found = list(pool.map(self.read, names))
-        for each in found:
-            if isinstance(each, Entry):
-                yield each
+        yield from filter(None, found)
 
-    def read(self, name: Name) -> Entry | Tombstone | None:
+    def read(self, name: Name) -> Entry | None:
         """Return what stands under a key; None for nothing, for what cannot be read, and for what is not in view.
 
         A record has to stand where its own scope puts it: one that was copied elsewhere is nobody's.
@@ -74,43 +72,23 @@ class View:
         if entry is None:
             warn("The record %s in %s is damaged.", name.key, self.bucket.url)
             return None
-        if isinstance(entry, Tombstone):
-            return entry
         scope = entry.record.scope
         ours = record_key(scope, name.ref) == name.key and (self.scope == EVERY or covers(self.scope, scope))
         return entry if ours and not entry.record.others else None
 
-    def _decoded(self, name: Name) -> Entry | Tombstone | None:
+    def _decoded(self, name: Name) -> Entry | None:
         found = self.bucket.get(name.key)
         try:
             return decode(found.data, name.ref, found.tag)
         except ValueError:
             return None
 
-    def entry(self, name: Name) -> Entry | None:
-        """Return the entry under a key, if there is one in view."""
-        found = self.read(name)
-        return found if isinstance(found, Entry) else None
-
-    def remove(self, entry: Entry) -> bool:
-        """Remove one output of one scope, unless it has changed since it was read; whether it is gone."""
+    def remove(self, entry: Entry) -> None:
+        """Remove one output of one scope: the record first, because it makes the bytes visible."""
         record = entry.record
-        try:
-            self.bucket.replace(record_key(record.scope, record.ref), Tombstone(record.sha256).encode(), entry.tag)
-        except (Taken, Missing):
-            return False
+        self.bucket.delete([record_key(record.scope, record.ref)])
         data = [f"{place_of(record.scope)}/{entry.data}"] * bool(entry.data)
         self.bucket.delete([*data, read_key(record.scope, record.ref, entry.data)])
-        return True
-
-    def remove_any(self, entry: Entry) -> None:
-        """Remove one output of one scope, however often it changes meanwhile."""
-        key = record_key(entry.record.scope, entry.record.ref)
-        for _ in range(TRIES):
-            if self.remove(entry) or (again := self.entry(Name("", entry.record.ref, "json", key))) is None:
-                return
-            entry = again
-        raise StoreError(f"{self.bucket.url}/{key} keeps changing; it could not be removed")
 
     def pin(self, entry: Entry, *, pinned: bool) -> None:
         """Pin or unpin one output of one scope."""
@@ -122,7 +100,7 @@ class View:
             try:
                 self.bucket.replace(key, changed.encode(), entry.tag)
             except (Taken, Missing):
-                again = self.entry(Name("", entry.record.ref, "json", key))
+                again = self.read(Name("", entry.record.ref, "json", key))
                 if again is None:
                     raise unknown(entry.record.ref) from None
                 entry = again
