@@ -130,7 +130,6 @@ EVERY_KEY = [
     ("retention.compress", "0", "0", {"store": Retention(compress_seconds=None)}),
     ("retention.runs", "50", "50", {"store": Retention(runs=50)}),
     ("retention.runs", "0", "0", {"store": Retention(runs=0)}),
-    ("retention.idle", '"1h"', "1h", {"store": Retention(idle_seconds=3_600)}),
     ("redact", '"shown"', "shown", {"redact": "shown"}),
     ("stats", "false", "false", {"stats": False}),
 ]
@@ -425,7 +424,7 @@ def test_any_pattern_stays_what_it_is(place, pattern):
         ("trigger = {char = 5}", ":1: trigger.char is not a key; did you mean chars?"),
         (
             "[retention]\ndays = 5",
-            ":2: retention.days is not a key; use age, bytes, count, grace, compress, runs, idle.",
+            ":2: retention.days is not a key; use age, bytes, count, grace, compress, runs.",
         ),
         ('[tools."b*"]\nclips = true', ":2: clips is not a key of a rule; did you mean clip?"),
         ('[tools.b]\nstore = "x"', ":2: store is not a key of a rule; use lines, bytes, "),

@@ -75,7 +75,6 @@ class Settings:
                 grace_seconds=grace,
                 compress_seconds=old,
                 runs=values["retention.runs"],
-                idle_seconds=values["retention.idle"],
             )
             store = open_store(values["store"], kept, deadline_seconds=values["deadline"])
         chosen: dict[str, Any] = {

@@ -46,7 +46,6 @@ _KEPT = {
     "retention.grace": AGE,
     "retention.compress": AGE,
     "retention.runs": COUNT,
-    "retention.idle": AGE,
 }
 KEYS = {
     **_CHOSEN,

@@ -17,7 +17,7 @@ from spillover.base.data import dataclass, replace
 from spillover.errors import StoreError, UsageError
 from spillover.store.base import REF_SHAPE, Record, already_taken, check_ref, name_for, resolve, unknown
 from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
-from spillover.store.reading import FileBlob, note_read, open_bytes, read_record
+from spillover.store.reading import FileBlob, open_bytes, read_record
 from spillover.store.record import to_json
 from spillover.store.retention import Retention, Swept, sweep, sweep_if_due
 
@@ -84,8 +84,6 @@ class DirStore:
     def open(self, ref: str) -> Blob:
         """Return the bytes of a ref, read piece by piece."""
         with self._reach(ref) as (folder, whole):
-            if self.retention is not None and self.retention.idle_seconds:
-                note_read(folder, whole)
             return open_bytes(folder, whole)
 
     def list(self) -> Iterator[Record]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import suppress
 
 from spillover.errors import StoreError
@@ -63,16 +62,6 @@ def open_bytes(folder: Folder, ref: str) -> Blob:
 
         return PackedBlob(blob, ref + PACKED)
     raise FileNotFoundError(ref)
-
-
-def note_read(folder: Folder, ref: str) -> None:
-    """Set the access time of the bytes, which retention looks at; filesystems may not do so by themselves."""
-    for ending in (DATA, PACKED):
-        facts = folder.facts(ref + ending)
-        if facts is not None:
-            with suppress(OSError):
-                times = (time.time_ns(), facts.st_mtime_ns)
-                os.utime(ref + ending, ns=times, dir_fd=folder.fd, follow_symlinks=False)
 
 
 def read_record(folder: Folder, ref: str) -> Record:

@@ -50,12 +50,11 @@ class Retention:
     grace_seconds: int | float = 3_600  # younger outputs stay, whatever the limits say
     compress_seconds: int | float | None = None  # `spill gc` compresses older outputs; None: never
     runs: int = 1_000  # how many runs are remembered, including output that fitted; 0: none
-    idle_seconds: int | float = 0  # outputs read this recently stay; 0: reading has no effect
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            if value is None and name not in ("grace_seconds", "runs", "idle_seconds"):
+            if value is None and name not in ("grace_seconds", "runs"):
                 continue
             kinds = (int, float) if name.endswith("_seconds") else (int,)
             if type(value) not in kinds or not 0 <= value < float("inf"):
@@ -70,7 +69,6 @@ class Entry:
     bytes: int  # on disk
     mtime: float
     pinned: bool = False
-    read: float = 0.0  # when it was last read, as far as that is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +92,6 @@ def plan(entries: Iterable[Entry], retention: Retention, now: float) -> list[str
         too_many = retention.count is not None and count > retention.count
         if age < retention.grace_seconds or not (expired or too_big or too_many):
             break  # all that follow are younger
-        if retention.idle_seconds and now - entry.read < retention.idle_seconds:
-            continue
         doomed.append(entry.ref)
         size, count = size - entry.bytes, count - 1
     return doomed
@@ -231,8 +227,7 @@ def _touched(parts: dict[str, os.stat_result]) -> float:
 def _entry(ref: str, parts: dict[str, os.stat_result]) -> Entry:
     size = sum(part.st_size for part in parts.values())
     touched = _touched({ending: part for ending, part in parts.items() if ending != PIN})
-    read = max((parts[ending].st_atime for ending in BYTES if ending in parts), default=0.0)
-    return Entry(ref, size, touched, pinned=PIN in parts, read=read)
+    return Entry(ref, size, touched, pinned=PIN in parts)
 
 
 def _leftovers(folder: Folder, look: int | None, now: float, patience: float) -> Iterator[str]:

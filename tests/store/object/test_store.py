@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spillover import Clipper, DirStore, Limits, ObjectStore, RefError, Retention, StoreError, UsageError
+from spillover import Clipper, Limits, ObjectStore, RefError, Retention, StoreError, UsageError
 from spillover.store.object.bucket import Bucket
 from spillover.store.object.keys import parse, record_key
 from spillover.store.scoped import Scoped
@@ -332,21 +332,6 @@ def test_two_that_pin_and_sweep_at_once_keep_what_is_pinned(s3):
     store.pin(gone.ref, False)
     swept = store.sweep(now=entry.record.created + 100)
     assert (swept.outputs, [record.ref for record in store.list()]) == (1, [kept.ref])
-
-
-def test_what_was_read_within_the_idle_window_is_not_taken_away(s3, tmp_path):
-    for store in (
-        ObjectStore(s3, Retention(age_seconds=0, grace_seconds=0, idle_seconds=3_600)),
-        DirStore(tmp_path / "store", Retention(age_seconds=0, grace_seconds=0, idle_seconds=3_600, bytes=None)),
-    ):
-        records = [put(store, b"%d\n" % number, scope="acme") for number in range(2)]
-        if isinstance(store, DirStore):
-            for record in records:  # the kernel noted that they were written
-                os.utime(store.where(record.ref), (0, time.time()))
-        content(store, records[0].ref)
-        assert store.sweep(now=time.time() + 60).outputs == 1
-        assert [record.ref for record in store.list()] == [records[0].ref]
-        assert store.sweep(now=time.time() + 7_200).outputs == 1, "and later it goes"
 
 
 def test_scopes_are_swept_each_by_itself_and_by_several_at_once(s3):

@@ -2,7 +2,6 @@
 
     acme/web/~o/bash-7f3a9c2e41d05b86.json                          the record
     acme/web/~s/bash-7f3a9c2e41d05b86.5f1c09aa5f1c09aa.zst          its bytes, under a name that nobody else writes to
-    acme/web/~s/bash-7f3a9c2e41d05b86.read                          when it was last read, where retention asks for that
 
 The scope comes first, so that a prefix can be granted to a tenant. A scope that is a folder of a machine stands under
 `~f/`, by its hash: it may be longer than a key. What belongs to nobody stands under `~n/`. Records are in a folder of their
@@ -20,13 +19,13 @@ from spillover.store.base import REF_SHAPE
 from spillover.store.scope import EVERY
 
 OUTPUTS, STORED, FOLDERS, NOBODY = "~o", "~s", "~f", "~n"
-RECORD, READ = ".json", ".read"
+RECORD = ".json"
 #: A key has at most 1,024 bytes in every store; a prefix of the bucket and the name of an output are part of it.
 SCOPE_CHARS = 700
 _ODD = re.compile(rb"[^A-Za-z0-9_.@+-]")
 #: The shape of a ref (`REF_SHAPE`) stands in the middle of it: a listing of 100,000 keys has time for one look at each.
 _KEY = re.compile(
-    rf"((?:.*/)?)({OUTPUTS}|{STORED})/({REF_SHAPE.pattern})\.(?:(json|read)|[0-9a-f]{{16}}\.(zst|txt))",
+    rf"((?:.*/)?)({OUTPUTS}|{STORED})/({REF_SHAPE.pattern})\.(?:(json)|[0-9a-f]{{16}}\.(zst|txt))",
     re.ASCII | re.DOTALL,
 )
 
@@ -37,7 +36,7 @@ class Name:
 
     place: str  # the folder of the scope, with its final slash
     ref: str
-    end: str  # "json", "zst", "txt" or "read"
+    end: str  # "json", "zst" or "txt"
     key: str
 
     @property
@@ -71,11 +70,6 @@ def _segment(text: str) -> str:
 
 def record_key(scope: str | None, ref: str) -> str:
     return f"{place_of(scope)}/{OUTPUTS}/{ref}{RECORD}"
-
-
-def read_key(scope: str | None, ref: str, data: str) -> str:
-    """Return the key of the sign that an output was read, which stands beside its bytes."""
-    return f"{place_of(scope)}/{data.partition('/')[0] or STORED}/{ref}{READ}"
 
 
 def is_record(key: str) -> bool:

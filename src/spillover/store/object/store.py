@@ -14,7 +14,7 @@ from spillover.store.directory import DirStore
 from spillover.store.object.blob import RemoteBlob
 from spillover.store.object.bucket import DEADLINE_SECONDS, Bucket, library
 from spillover.store.object.entry import Entry
-from spillover.store.object.keys import Name, parse, place_of, read_key
+from spillover.store.object.keys import Name, parse, place_of
 from spillover.store.object.spool import RETENTION, Pushed, merge_all, push, spool_of, waiting
 from spillover.store.object.view import View
 from spillover.store.object.writer import ObjectWriter
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     Missed = Callable[[str], RefError]
 
 SCHEMES = ("s3", "gs", "az")
-#: A read is noted again after this part of the idle window.
-NOTED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,6 @@ class ObjectStore:
     options: Any = field(default=None, repr=False)
     scope: str = EVERY  # what this view of the bucket can see; `within` narrows it
     bucket: Bucket = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # made below
-    _noted: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.bucket is not None:
@@ -123,7 +120,6 @@ class ObjectStore:
         record = merge_all([entry.record for entry in entries])
         for entry in entries:
             if entry.data or not entry.record.bytes:
-                self._note_read(entry)
                 return record, RemoteBlob(self.bucket, place_of(entry.record.scope), entry)
         return record, self.local.open(whole)
 
@@ -247,15 +243,6 @@ class ObjectStore:
     def _local_records(self) -> Iterator[Record]:
         if waiting(self.local):
             yield from filter(None, (seen(record, self.scope) for record in self.local.list()))
-
-    def _note_read(self, entry: Entry) -> None:
-        """Leave a sign that it was read, where retention waits for that to be long ago. It never fails a read."""
-        idle, ref = self.retention.idle_seconds, entry.record.ref
-        if not idle or time.monotonic() - self._noted.get(ref, -idle) < idle / NOTED:
-            return
-        self._noted[ref] = time.monotonic()
-        with suppress(StoreError):
-            self.bucket.put(read_key(entry.record.scope, ref, entry.data), b"")
 
     def _forget_local(self, ref: str) -> None:
         if self.scope == EVERY:

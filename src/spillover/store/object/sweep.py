@@ -38,7 +38,6 @@ class _Scope:
 
     records: dict[str, Kept] = field(default_factory=dict)  # by ref
     bytes: dict[str, tuple[str, int, float]] = field(default_factory=dict)  # as a record names them: ref, size, when
-    read: dict[str, tuple[str, float]] = field(default_factory=dict)  # signs of reading, in the same way: ref, when
 
 
 def sweep(view: View, retention: Retention, now: float, *, dry_run: bool = False) -> Swept:
@@ -60,9 +59,7 @@ def _look(view: View) -> dict[str, _Scope]:
         if name is None:
             continue
         scope = found.setdefault(name.place, _Scope())
-        if name.end == "read":
-            scope.read[name.within] = (name.ref, when)
-        elif name.end != "json":
+        if name.end != "json":
             scope.bytes[name.within] = (name.ref, size, when)
         else:
             scope.records[name.ref] = Kept(name.ref, size, when)
@@ -75,13 +72,7 @@ def _sweep_outputs(
     sizes: dict[str, int] = {}
     for ref, size, _ in scope.bytes.values():
         sizes[ref] = sizes.get(ref, 0) + size
-    read: dict[str, float] = {}
-    for ref, when in scope.read.values():
-        read[ref] = max(read.get(ref, 0.0), when)
-    entries = [
-        replace(kept, bytes=kept.bytes + sizes.get(ref, 0), read=read.get(ref, 0.0))
-        for ref, kept in scope.records.items()
-    ]
+    entries = [replace(kept, bytes=kept.bytes + sizes.get(ref, 0)) for ref, kept in scope.records.items()]
     by_ref = {kept.ref: kept for kept in entries}
     pinned: set[str] = set()
     gone: set[str] = set()
@@ -123,13 +114,9 @@ def _remove(view: View, entry: Entry) -> bool:
 
 
 def _sweep_leftovers(view: View, place: str, scope: _Scope, retention: Retention, now: float, *, dry_run: bool) -> int:
-    """Remove bytes that no record names, as writers leave them that were killed and signs of reading."""
+    """Remove bytes that no record names, as writers leave them that were killed."""
     patience = max(retention.grace_seconds, STEP_SECONDS)
-    doomed = [
-        f"{place}{sign}"
-        for sign, (ref, when) in scope.read.items()
-        if ref not in scope.records and now - when > patience
-    ]
+    doomed: list[str] = []
     copies: dict[str, list[str]] = {}
     for data, (ref, _, _) in scope.bytes.items():
         copies.setdefault(ref, []).append(data)

@@ -8,7 +8,7 @@ from spillover.errors import StoreError
 from spillover.store.base import unknown
 from spillover.store.object.bucket import Bucket, Denied, Missing, Taken
 from spillover.store.object.entry import Entry, decode, with_record
-from spillover.store.object.keys import Name, is_record, place_of, read_key, record_key
+from spillover.store.object.keys import Name, is_record, place_of, record_key
 from spillover.store.object.listing import list_records
 from spillover.store.object.upload import TRIES
 from spillover.store.scope import EVERY, covers
@@ -87,8 +87,8 @@ class View:
         """Remove one output of one scope: the record first, because it makes the bytes visible."""
         record = entry.record
         self.bucket.delete([record_key(record.scope, record.ref)])
-        data = [f"{place_of(record.scope)}/{entry.data}"] * bool(entry.data)
-        self.bucket.delete([*data, read_key(record.scope, record.ref, entry.data)])
+        if entry.data:
+            self.bucket.delete([f"{place_of(record.scope)}/{entry.data}"])
 
     def pin(self, entry: Entry, *, pinned: bool) -> None:
         """Pin or unpin one output of one scope."""
