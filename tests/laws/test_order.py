@@ -81,7 +81,7 @@ ORDER = """
     store.object.entry      store.object.listing
     store.object.blob       store.object.upload
     store.object.spool      store.object.view
-    store.object.sweep      store.object.writer
+    store.object.writer
     store.object.store
     testing                      show.memo
     show.render                  wrap.data

@@ -224,10 +224,6 @@ def gc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compress-after", metavar="AGE", help="compress outputs older than this, e.g. 12h or 2d (extra: zstd)"
     )
-    parser.add_argument(
-        "--lifecycle", action="store_true", help="print S3 lifecycle rules that make the bucket remove outputs by age"
-    )
-    parser.add_argument("--scope", metavar="NAME", help="in a bucket, only this scope and those below it, e.g. acme")
     store(parser)
     json(parser)
 

@@ -9,7 +9,7 @@ from spillover.cli.setup import clipper
 from spillover.config.values import AGE, read
 from spillover.errors import UsageError
 from spillover.store.directory import DirStore
-from spillover.store.scope import check_scope
+from spillover.store.object.store import LIFECYCLE_DECIDES, ObjectStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,15 +22,10 @@ if TYPE_CHECKING:
 
 def gc(arguments: argparse.Namespace) -> int:
     store = clipper(arguments).store
-    if isinstance(store, DirStore):
-        if arguments.scope:
-            raise UsageError("--scope works only with a bucket; in a folder, limits apply to the whole store.")
-        if arguments.lifecycle:
-            raise UsageError(
-                "--lifecycle writes rules for a bucket; this store is a folder, and `spill gc` alone cleans it up."
-            )
-    else:
-        return _sweep_bucket(arguments, store)
+    if isinstance(store, ObjectStore):
+        raise UsageError(f"{LIFECYCLE_DECIDES}; `spill gc` cleans up folders only.")
+    if not isinstance(store, DirStore):
+        raise UsageError("this store has no retention of its own; nothing to do.")
     after = _compress_after(arguments, store)
     # What is made smaller first may stay.
     packed = None if after is None else store.compress(older_than_seconds=after, dry_run=arguments.dry_run)
@@ -72,22 +67,6 @@ def _describe_packed(packed: Compressed) -> str:
     if packed.bytes_after is None:
         return f"would compress {count_outputs(packed.outputs)} ({packed.bytes_before:,} bytes)\n"
     return f"compressed {count_outputs(packed.outputs)} ({packed.bytes_before:,} bytes are {packed.bytes_after:,} now){damaged}\n"
-
-
-def _sweep_bucket(arguments: argparse.Namespace, store: Any) -> int:
-    """Apply retention to a bucket, or print the rules by which it does so itself."""
-    if not hasattr(store, "lifecycle"):
-        raise UsageError("this store has no retention of its own; nothing to do.")
-    if arguments.lifecycle:
-        put_json(store.lifecycle())
-        return exits.OK
-    if arguments.compress_after is not None:
-        raise UsageError(
-            "--compress-after works only with a folder; outputs in a bucket are compressed when they are uploaded."
-        )
-    part = store.within(check_scope(arguments.scope)) if arguments.scope else store
-    _tell_swept(arguments, part.sweep(dry_run=arguments.dry_run), None)
-    return exits.OK
 
 
 def push(arguments: argparse.Namespace) -> int:

@@ -107,7 +107,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
     "gc": (
         "Remove expired outputs and leftover files.",
         arguments.gc,
-        ("spill gc --dry-run", "spill gc --compress-after 1d", "spill gc --scope acme", "spill gc --lifecycle"),
+        ("spill gc --dry-run", "spill gc --compress-after 1d"),
     ),
     "stats": (
         "Show what was clipped, fetched back and saved, in tokens.",

@@ -4,15 +4,13 @@ import json
 import os
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from spillover import Clipper, Limits, ObjectStore, RefError, Retention, StoreError, UsageError
+from spillover import Clipper, Limits, ObjectStore, RefError, StoreError, UsageError
 from spillover.store.object.bucket import Bucket
-from spillover.store.object.keys import parse, record_key
+from spillover.store.object.keys import record_key
 from spillover.store.scoped import Scoped
 from spillover.testing import StoreContract, content, put
 
@@ -20,12 +18,16 @@ LOG = "".join(f"{number} compiled module_{number * 7919 % 10007}\n" for number i
 
 
 class TestOnS3(StoreContract):
+    pins = False
+
     @pytest.fixture
     def store(self, s3):
         return ObjectStore(s3)
 
 
 class TestWithoutCompression(StoreContract):
+    pins = False
+
     @pytest.fixture
     def store(self, s3):
         return ObjectStore(s3, compress=False)
@@ -33,6 +35,8 @@ class TestWithoutCompression(StoreContract):
 
 class TestOneScopeOfIt(StoreContract):
     """The view of a scope is a store like any other, as far as that scope sees."""
+
+    pins = False
 
     @pytest.fixture
     def store(self, s3, monkeypatch):
@@ -322,61 +326,6 @@ def test_bad_arguments_fail_when_the_store_is_made(wrong):
         ObjectStore(**wrong)
 
 
-def test_two_that_pin_and_sweep_at_once_keep_what_is_pinned(s3):
-    store = ObjectStore(s3, Retention(age_seconds=0, grace_seconds=0))
-    kept, gone = put(store, b"dear\n", scope="acme"), put(store, b"cheap\n", scope="acme")
-    store.pin(kept.ref)
-    entry = store.view.entry(parse(record_key("acme", gone.ref)))
-    store.pin(gone.ref)
-    assert not store.view.remove(entry), "it has changed since it was looked at"
-    store.pin(gone.ref, False)
-    swept = store.sweep(now=entry.record.created + 100)
-    assert (swept.outputs, [record.ref for record in store.list()]) == (1, [kept.ref])
-
-
-def test_scopes_are_swept_each_by_itself_and_by_several_at_once(s3):
-    store = ObjectStore(s3, Retention(count=2, grace_seconds=0, age_seconds=None))
-    for scope in ("acme", "other"):
-        for number in range(4):
-            put(store, f"{scope} {number}\n".encode(), scope=scope)
-    with ThreadPoolExecutor(4) as pool:
-        swept = list(pool.map(lambda _: store.sweep(now=time.time() + 100).outputs, range(4)))
-    assert sum(swept) == 4, "each output is removed once"
-    left = [record.scope for record in store.list()]
-    assert sorted(left) == ["acme", "acme", "other", "other"]
-    assert store.within("acme").sweep(retention=Retention(count=0, grace_seconds=0), now=time.time() + 100).outputs == 2
-    assert [record.scope for record in store.list()] == ["other", "other"], "a sweep of one scope leaves others alone"
-
-
-@pytest.mark.parametrize("step", [1, 4, 100])
-def test_outputs_that_are_pinned_make_no_other_go_however_many_are_looked_at_at_once(s3, monkeypatch, step):
-    monkeypatch.setattr("spillover.store.object.sweep.STEP", step)
-    store = ObjectStore(s3, Retention(count=3, grace_seconds=0, age_seconds=None))
-    pinned = {put(store, b"dear %d\n" % number, scope="acme").ref for number in range(4)}
-    for ref in pinned:
-        store.pin(ref)
-    time.sleep(1.1)  # a listing has whole seconds: these are younger
-    for number in range(10):
-        put(store, b"%d\n" % number, scope="acme")
-    later = time.time() + 100
-    assert store.sweep(later, dry_run=True).outputs == 7
-    assert len([*store.list()]) == 14
-    assert store.sweep(later).outputs == 7
-    left = {record.ref for record in store.list()}
-    assert pinned < left
-    assert len(left) == len(pinned) + 3
-
-
-def test_bytes_that_no_record_names_are_swept_after_the_grace_period(s3):
-    store = ObjectStore(s3, Retention(grace_seconds=60))
-    record = put(store, b"kept\n", scope="acme")
-    store.bucket.put("acme/~s/bash-0123456789abcdef.0123456789abcdef.zst", b"left by a writer that was killed")
-    store.bucket.put(f"acme/~s/{record.ref}.0123456789abcdef.txt", b"another try of the same")
-    assert store.sweep(now=time.time() + 30).leftovers == 0
-    assert store.sweep(now=time.time() + 120).leftovers == 2
-    assert content(store, record.ref) == b"kept\n"
-
-
 def test_the_newest_are_listed_without_reading_every_record(proxy, s3):
     store = ObjectStore(s3)
     for number in range(12):
@@ -456,14 +405,3 @@ def test_a_bucket_that_hangs_is_asked_for_notices_once_and_not_for_each_of_them(
     clip = Clipper(Limits(tokens=2_000), store=store, scope="acme").clip(forged)
     assert "gave no answer for 0.5 seconds" in clip.reason
     assert len(proxy.requests) <= 2, "one look, and the upload"
-
-
-def test_a_sweep_of_a_store_that_begins_too_deep_removes_no_bytes(s3):
-    """There no record stands where its scope puts it. Of an output with two objects both were taken for left over."""
-    ref = put(ObjectStore(s3), b"dear\n" * 100, scope="acme/web").ref
-    ObjectStore(s3).bucket.put(f"acme/web/~s/{ref}.{'0' * 16}.zst", b"of an upload that came for nothing")
-    swept = ObjectStore(f"{s3}/acme", Retention(grace_seconds=0)).sweep(time.time() + 7_200)
-    assert (swept.outputs, swept.leftovers) == (0, 0)
-    assert content(Scoped(ObjectStore(s3), "acme/web"), ref) == b"dear\n" * 100
-    assert ObjectStore(s3, Retention(grace_seconds=0)).sweep(time.time() + 7_200).leftovers == 1
-    assert content(Scoped(ObjectStore(s3), "acme/web"), ref) == b"dear\n" * 100

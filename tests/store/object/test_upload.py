@@ -1,8 +1,10 @@
 """What an upload leaves in the bucket when it fails halfway, and what the next one makes of it."""
 
+import time
+
 import pytest
 
-from spillover import Clipper, Limits, ObjectStore
+from spillover import Clipper, Limits, ObjectStore, Retention
 from spillover.store.object.keys import record_key
 from spillover.store.scoped import Scoped
 from spillover.testing import content, put
@@ -34,31 +36,27 @@ def test_a_record_that_has_outlived_its_bytes_gets_those_that_are_stored_again(p
     assert content(Scoped(store, "acme"), ref) == LOG.encode()
 
 
-def test_a_pin_survives_an_answer_that_was_garbled_on_the_way(proxy, s3):
+def test_a_record_is_merged_with_one_that_came_garbled_the_first_time(proxy, s3):
     store = ObjectStore(s3)
-    first = put(store, LOG.encode(), scope="acme")
-    store.pin(first.ref)
+    first = put(store, LOG.encode(), scope="acme", notices=("first",))
     proxy.script = [None, None, "corrupt"]  # the bytes; the record is taken; who has it comes garbled
-    put(store, LOG.encode(), scope="acme")
-    assert store.get(first.ref).pinned
+    put(store, LOG.encode(), scope="acme", notices=("second",))
+    assert store.get(first.ref).notices == ("first", "second")
     assert len([key for key, *_ in store.bucket.list("acme") if key.endswith(".zst")]) == 1
 
 
-def test_what_is_removed_while_somebody_pins_it_is_removed_or_said_to_be_there(s3, monkeypatch):
-    store = ObjectStore(s3)
-    record = put(store, LOG.encode(), scope="acme")
-    real, calls = type(store.bucket).replace, []
-
-    def meddle(bucket, key, data, tag):
-        calls.append(key)
-        if len(calls) == 1:  # somebody else changes the record first
-            ObjectStore(s3).pin(record.ref)
-        real(bucket, key, data, tag)
-
-    monkeypatch.setattr(type(store.bucket), "replace", meddle)
-    store.delete(record.ref)
-    assert list(store.list()) == []
-    assert calls[0] == record_key("acme", record.ref)
+def test_an_output_stored_again_late_in_its_life_survives_the_lifecycle_rule(s3):
+    """The rule removes objects older than its age. Half of that age is left to every output that is promised again."""
+    store = ObjectStore(s3, Retention(age_seconds=4))
+    ref = put(store, LOG.encode(), scope="acme").ref
+    begin = max(changed for _, _, changed in store.bucket.list("acme"))
+    assert len([*store.bucket.list("acme")]) == 2
+    put(store, LOG.encode(), scope="acme")
+    assert len([*store.bucket.list("acme")]) == 2, "fresh bytes are not uploaded again"
+    time.sleep(3)
+    put(store, LOG.encode(), scope="acme")
+    store.bucket.delete([key for key, _, changed in store.bucket.list("acme") if changed <= begin])  # as the rule does
+    assert content(store, ref) == LOG.encode()
 
 
 def test_a_record_that_the_bucket_removes_while_it_is_updated_is_made_again(s3, monkeypatch):

@@ -11,7 +11,6 @@
     view.py       what a scope can see
     spool.py      what could not be brought up yet, and `push`
     writer.py     an output on its way in
-    sweep.py      retention
     store.py      ObjectStore: all of these as a store
 
 docs/format.md says what stands in a bucket. Others import `store.ObjectStore` and nothing else.

@@ -163,7 +163,7 @@ class Bucket:
             self._put(key, data, "overwrite")
         except Taken:
             bare = tag.strip('"') if tag else tag
-            if not bare or bare == tag or self.tag(key) != tag:
+            if not bare or bare == tag or (self.head(key) or {}).get("e_tag") != tag:
                 raise
             self._put(key, data, {"e_tag": bare})  # it has not changed: radosgw compares the tag without its quotes
 
@@ -196,27 +196,10 @@ class Bucket:
         except Missing:
             return False
 
-    def size(self, key: str) -> int | None:
-        """Return how many bytes stand under a key; None where there is no such object."""
-
-        def work() -> int:
-            size: int = self.quick.head(key)["size"]
-            return size
-
+    def head(self, key: str) -> Any:
+        """Return size, e_tag and last_modified of an object; None where there is none."""
         try:
-            return self._ask(work, f"get {_near(key)}")
-        except Missing:
-            return None
-
-    def tag(self, key: str) -> str | None:
-        """Return which version of an object is there; None where there is none."""
-
-        def work() -> str | None:
-            tag: str | None = self.quick.head(key)["e_tag"]
-            return tag
-
-        try:
-            return self._ask(work, f"get {_near(key)}")
+            return self._ask(lambda: self.quick.head(key), f"get {_near(key)}")
         except Missing:
             return None
 

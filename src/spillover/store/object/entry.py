@@ -1,4 +1,4 @@
-"""A record as an object: the JSON of a folder's record, and beside it the frames, the pin and the key of the bytes.
+"""A record as an object: the JSON of a folder's record, with the frames and the key of the bytes.
 
 Pure: bytes in, bytes out.
 """
@@ -37,13 +37,13 @@ class Entry:
             **self.frames.to_json(),
             "newlines": self.newlines,
         }
-        return to_json(self.record, spillover=FORMAT if beside else APART, pinned=self.record.pinned, object=stored)
+        return to_json(self.record, spillover=FORMAT if beside else APART, object=stored)
 
 
 def decode(data: bytes, ref: str, tag: str | None = None) -> Entry:
     """Return the entry under a key; ValueError, with the reason, for anything else."""
     facts = read_facts(data, (FORMAT, APART))
-    record = to_record(facts, ref=ref, pinned=facts.get("pinned") is True)
+    record = to_record(facts, ref=ref, pinned=False)
     try:
         stored: dict[str, Any] = facts["object"]
         name, newlines = stored["data"], stored["newlines"]

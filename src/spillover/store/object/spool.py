@@ -54,7 +54,9 @@ def waiting(spool: DirStore) -> list[str]:
     return []
 
 
-def push(spool: DirStore, bucket: Bucket, *, compress: bool, seconds: float | None = None) -> Pushed:
+def push(
+    spool: DirStore, bucket: Bucket, *, compress: bool, age_seconds: float | None, seconds: float | None = None
+) -> Pushed:
     """Bring over what waits here: all of it, or what can be done in so many seconds. What fails stays, with the reason."""
     refs = waiting(spool)
     until = None if seconds is None else time.monotonic() + seconds
@@ -64,7 +66,7 @@ def push(spool: DirStore, bucket: Bucket, *, compress: bool, seconds: float | No
         if until is not None and time.monotonic() >= until:
             break
         try:
-            moved = _move(spool, bucket, ref, compress=compress)
+            moved = _move(spool, bucket, ref, compress=compress, age_seconds=age_seconds)
         except (RefError, FileNotFoundError):
             continue  # another process was faster
         except SpilloverError as error:
@@ -78,7 +80,7 @@ def push(spool: DirStore, bucket: Bucket, *, compress: bool, seconds: float | No
     return Pushed(outputs, size, len(waiting(spool)) if refs else 0, why)
 
 
-def _move(spool: DirStore, bucket: Bucket, ref: str, *, compress: bool) -> int | None:
+def _move(spool: DirStore, bucket: Bucket, ref: str, *, compress: bool, age_seconds: float | None) -> int | None:
     """Bring one over, for every scope that has it; its bytes, or None where somebody has stored it again meanwhile."""
     with explain_errors(os.fspath(spool.root)), Folder(os.fspath(spool.root)) as folder:
         seen = folder.look(ref)  # before it is read: whoever adds a call to it touches it
@@ -89,7 +91,9 @@ def _move(spool: DirStore, bucket: Bucket, ref: str, *, compress: bool) -> int |
                 watch(
                     bucket.url,
                     bucket.deadline,
-                    lambda progress, each=each: upload(bucket, blob, each, compress=compress, progress=progress),  # type: ignore[misc]
+                    lambda progress, each=each: upload(  # type: ignore[misc]
+                        bucket, blob, each, compress=compress, age_seconds=age_seconds, progress=progress
+                    ),
                 )
         finally:
             blob.close()

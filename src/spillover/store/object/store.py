@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import suppress
 from heapq import heappush, heappushpop
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from spillover.intake.blob import Blob
-    from spillover.store.retention import Swept
     from spillover.store.runs import RunRecord
 
     Records = list[Record]
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     Missed = Callable[[str], RefError]
 
 SCHEMES = ("s3", "gs", "az")
+LIFECYCLE_DECIDES = "the bucket's lifecycle rule decides how long outputs are kept (docs/fleet.md)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class ObjectStore:
     """
 
     url: str
-    retention: Retention = Retention()
+    retention: Retention = Retention()  # its age is that of the bucket's lifecycle rule; the rest is for folders
     spool: str | os.PathLike[str] | None = None  # a local folder; None: one beside the default store
     deadline_seconds: float = DEADLINE_SECONDS
     compress: bool = True
@@ -95,7 +94,7 @@ class ObjectStore:
 
     def writer(self) -> ObjectWriter:
         """Start storing an output. It goes to a local file first."""
-        return ObjectWriter(self.bucket, self.local, compress=self.compress)
+        return ObjectWriter(self.bucket, self.local, compress=self.compress, age_seconds=self.retention.age_seconds)
 
     def get(self, ref: str, missing: Missed | None = None) -> Record:
         """Return the record of a ref or of a unique prefix; `missing` makes the error for none."""
@@ -157,14 +156,10 @@ class ObjectStore:
         """Drop an output from a scope."""
         self.within(scope).delete(ref)
 
-    def pin(self, ref: str, pinned: bool = True) -> None:
-        """Pin or unpin an output, in every visible scope."""
-        whole, entries = self._find(ref)
-        for entry in entries:
-            if entry.data or not entry.record.bytes:
-                self.view.pin(entry, pinned=pinned)
-            else:
-                self.local.pin(whole, pinned)
+    def pin(self, ref: str, pinned: bool = True) -> None:  # noqa: ARG002  as in every store
+        """Raise StoreError: the bucket's lifecycle rule decides how long an output is kept."""
+        self._find(ref)
+        raise StoreError(f"{self.url}: {LIFECYCLE_DECIDES}; nothing can be pinned or unpinned")
 
     def where(self, ref: str) -> str | None:
         """Return the path of an output that is only on this machine; outputs in the bucket have none."""
@@ -181,19 +176,13 @@ class ObjectStore:
 
     def push(self, *, seconds: float | None = None) -> Pushed:
         """Upload the outputs that are only on this machine."""
-        return push(self.local, self.bucket, compress=self.compress, seconds=seconds)
-
-    def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
-        """Apply retention to every visible scope, now. Any number of machines may do this at once."""
-        from spillover.store.object.sweep import sweep  # never in a tool call
-
-        return sweep(self.view, retention or self.retention, time.time() if now is None else now, dry_run=dry_run)
-
-    def lifecycle(self) -> dict[str, Any]:
-        """Return lifecycle rules that make the bucket itself apply the age limit."""
-        from spillover.store.object.sweep import lifecycle
-
-        return lifecycle(self.url, self.retention)
+        return push(
+            self.local,
+            self.bucket,
+            compress=self.compress,
+            age_seconds=self.retention.age_seconds,
+            seconds=seconds,
+        )
 
     def _find(self, ref: str, missing: Missed | None = None) -> tuple[str, Entries]:
         """Return the one output that `ref` names, and its entry in each scope in view. What is only here has no bytes there."""

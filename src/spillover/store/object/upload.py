@@ -81,15 +81,20 @@ def watch(what: str, deadline: float, work: Callable[[Progress], Given]) -> Give
     return results[0]
 
 
-def upload(bucket: Bucket, blob: Blob, record: Record, *, compress: bool, progress: Progress) -> Record:
-    """Bring an output into the bucket; the record as it stands there then. StoreError when that could not be done."""
+def upload(
+    bucket: Bucket, blob: Blob, record: Record, *, compress: bool, age_seconds: float | None, progress: Progress
+) -> Record:
+    """Upload an output and return its record as it is in the bucket then; StoreError when that could not be done.
+
+    `age_seconds` is the age at which the bucket's lifecycle rule removes objects; None: it has no such rule.
+    """
     ref = name_for(record.tool, record.sha256)
     record = record.renamed(ref)
     place, key = place_of(record.scope), record_key(record.scope, ref)
     with _turns[int(record.sha256[:8], 16) % len(_turns)]:
         entry = _bring_bytes(bucket, blob, record, place, compress=compress, progress=progress)
-        # Where this fails, nobody knows whether the record arrived, so the bytes stay: a sweep removes what no record names.
-        held = _claim(bucket, key, entry, progress)
+        # Where this fails, nobody knows whether the record arrived, so the bytes stay, until the lifecycle rule removes them.
+        held = _claim(bucket, key, entry, progress, age_seconds)
         if entry.data and held.data != entry.data:
             _drop(bucket, f"{place}/{entry.data}")
     return held.record
@@ -151,7 +156,7 @@ def _chain(first: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress) -> Entry:
+def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress, age_seconds: float | None) -> Entry:
     """Put the record under its key: what stands there then. StoreError when another output has it."""
     for _ in range(TRIES):
         progress.step()
@@ -172,10 +177,10 @@ def _claim(bucket: Bucket, key: str, entry: Entry, progress: Progress) -> Entry:
                 raise already_taken(entry.record.ref)
             if held.data == entry.data and held.record == entry.record:
                 return held  # our own request was heard, and its answer was lost on the way
-            # A record can outlive its bytes (a bucket's own rules, somebody's hand): then ours take their place.
-            made = _join(held, entry) if _has_bytes(bucket, place_of(entry.record.scope), held) else entry
-            if made.record == held.record and made.data == held.data:
-                return held
+            joined = replace(merge(held.record, entry.record), others=())
+            fresh = _has_fresh_bytes(bucket, place_of(entry.record.scope), held, age_seconds)
+            # The record is written again even if nothing changed, so that the lifecycle rule sees it as new.
+            made = with_record(held if fresh else entry, joined)
         try:
             bucket.replace(key, made.encode(), found.tag)
         except (Taken, Missing):
@@ -196,18 +201,18 @@ def _look(bucket: Bucket, key: str, ref: str) -> tuple[Found, Entry | None]:
     return found, None
 
 
-def _has_bytes(bucket: Bucket, place: str, held: Entry) -> bool:
-    """Return whether the bytes that a record names are there."""
-    return not held.data or bucket.size(f"{place}/{held.data}") == held.frames.stored
-
-
-def _join(held: Entry, new: Entry) -> Entry:
-    """Return the entry that is there, with the newest call."""
-    return with_record(held, replace(merge(held.record, new.record), others=()))
+def _has_fresh_bytes(bucket: Bucket, place: str, held: Entry, age_seconds: float | None) -> bool:
+    """Return whether the bytes that a record names are there, and at most half as old as the lifecycle rule allows."""
+    if not held.data:
+        return True
+    found = bucket.head(f"{place}/{held.data}")
+    if found is None or found["size"] != held.frames.stored:
+        return False
+    return age_seconds is None or time.time() - found["last_modified"].timestamp() <= age_seconds / 2
 
 
 def _drop(bucket: Bucket, key: str) -> None:
     try:
         bucket.delete([key])
     except StoreError:
-        return  # a later sweep finds it
+        return  # the lifecycle rule removes it

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass, replace
+from spillover.base.data import dataclass
 from spillover.base.log import warn
-from spillover.errors import StoreError
-from spillover.store.base import unknown
-from spillover.store.object.bucket import Bucket, Denied, Missing, Taken
-from spillover.store.object.entry import Entry, decode, with_record
+from spillover.store.object.bucket import Bucket, Denied, Missing
+from spillover.store.object.entry import Entry, decode
 from spillover.store.object.keys import Name, is_record, place_of, record_key
 from spillover.store.object.listing import list_records
-from spillover.store.object.upload import TRIES
 from spillover.store.scope import EVERY, covers
 
 TYPE_CHECKING = False
@@ -89,21 +86,3 @@ class View:
         self.bucket.delete([record_key(record.scope, record.ref)])
         if entry.data:
             self.bucket.delete([f"{place_of(record.scope)}/{entry.data}"])
-
-    def pin(self, entry: Entry, *, pinned: bool) -> None:
-        """Pin or unpin one output of one scope."""
-        key = record_key(entry.record.scope, entry.record.ref)
-        for _ in range(TRIES):
-            if entry.record.pinned == pinned:
-                return
-            changed = with_record(entry, replace(entry.record, pinned=pinned))
-            try:
-                self.bucket.replace(key, changed.encode(), entry.tag)
-            except (Taken, Missing):
-                again = self.read(Name("", entry.record.ref, "json", key))
-                if again is None:
-                    raise unknown(entry.record.ref) from None
-                entry = again
-            else:
-                return
-        raise StoreError(f"{self.bucket.url}/{key} keeps changing; it could not be pinned")

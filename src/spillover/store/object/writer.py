@@ -22,10 +22,21 @@ if TYPE_CHECKING:
 class ObjectWriter:
     """An output on its way into a bucket; `local` is where it stays if it cannot be brought there."""
 
-    __slots__ = ("_bucket", "_compress", "_inner", "_local", "abandon", "blob", "fileno", "most_bytes", "write")
+    __slots__ = (
+        "_age_seconds",
+        "_bucket",
+        "_compress",
+        "_inner",
+        "_local",
+        "abandon",
+        "blob",
+        "fileno",
+        "most_bytes",
+        "write",
+    )
 
-    def __init__(self, bucket: Bucket, local: DirStore, *, compress: bool) -> None:
-        self._bucket, self._local, self._compress = bucket, local, compress
+    def __init__(self, bucket: Bucket, local: DirStore, *, compress: bool, age_seconds: float | None) -> None:
+        self._bucket, self._local, self._compress, self._age_seconds = bucket, local, compress, age_seconds
         self._inner = inner = local.writer()
         self.most_bytes = inner.most_bytes
         self.write, self.fileno, self.blob, self.abandon = inner.write, inner.fileno, inner.blob, inner.abandon
@@ -52,14 +63,18 @@ class ObjectWriter:
         self.abandon()
         if waiting(self._local):
             with suppress(StoreError):
-                push(self._local, self._bucket, compress=self._compress, seconds=ALONG_SECONDS)
+                push(
+                    self._local,
+                    self._bucket,
+                    compress=self._compress,
+                    age_seconds=self._age_seconds,
+                    seconds=ALONG_SECONDS,
+                )
         return held
 
     def _bring(self, blob: Blob, record: Record, progress: Progress) -> Record:
-        scopes = by_scope(record)
-        return merge_all(
-            [upload(self._bucket, blob, each, compress=self._compress, progress=progress) for each in scopes]
-        )
+        options = {"compress": self._compress, "age_seconds": self._age_seconds, "progress": progress}
+        return merge_all([upload(self._bucket, blob, each, **options) for each in by_scope(record)])
 
 
 def _is_final(error: StoreError) -> bool:
