@@ -13,6 +13,8 @@ from spillover.store.object.upload import Progress, upload, watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from spillover.intake.blob import Blob
     from spillover.store.base import Record
     from spillover.store.directory import DirStore
@@ -73,7 +75,7 @@ class ObjectWriter:
         return held
 
     def _bring(self, blob: Blob, record: Record, progress: Progress) -> Record:
-        options = {"compress": self._compress, "age_seconds": self._age_seconds, "progress": progress}
+        options: Any = {"compress": self._compress, "age_seconds": self._age_seconds, "progress": progress}
         return merge_all([upload(self._bucket, blob, each, **options) for each in by_scope(record)])
 
 
