@@ -25,15 +25,9 @@ from spillover.notice.form import OUTSIDE
 from spillover.pipeline import fits
 from spillover.profiles.base import _without_path as without_path
 from spillover.profiles.t15.commands import FLOODS, Flood, direction_for, warning_for
-from spillover.profiles.vtcode import display as vtcode_display
 from spillover.profiles.vtcode import estimate as vtcode_estimate
-from spillover.profiles.vtcode.cut import _cost as vtcode_cost
-from spillover.profiles.vtcode.display import LINE_CHARS
-from spillover.profiles.vtcode.display import render as vtcode_render
-from spillover.profiles.vtcode.display import shorten as vtcode_shorten
 from spillover.profiles.vtcode.estimate import PIECE, by_chars, by_lines, by_words, is_code, tokens_for_lines
 from spillover.profiles.vtcode.estimate import tokens as vtcode_tokens
-from spillover.profiles.vtcode.words import name_tokens
 from spillover.run.line import run_line
 from spillover.secrets.outputs import cover as cover_secrets
 from spillover.secrets.outputs import find as find_secrets

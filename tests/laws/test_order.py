@@ -113,7 +113,7 @@ ORDER = """
     retrieve.tools
     retrieve.specs
     profiles
-    profiles.vtcode.estimate profiles.vtcode.display
+    profiles.vtcode.estimate
     config.values
     config.trust            config.file
     config.files
@@ -153,8 +153,7 @@ ORDER = """
     inspector.app
     inspector.serve
     adapters.langchain      adapters.openai_agents adapters.pydantic_ai
-    profiles.base           profiles.vtcode.cut
-    profiles.vtcode.words
+    profiles.base
     profiles.opencode.read
     profiles.t15.commands
     profiles.opencode       profiles.t15         profiles.klaude     profiles.daycare    profiles.vtcode

@@ -16,7 +16,6 @@ from from_text.compared import (
 )
 
 from spillover import Limits, MemoryStore, profiles
-from support import vtcode_display as display
 from support import vtcode_estimate as estimate
 
 vtcode = profiles.vtcode
@@ -223,7 +222,7 @@ def test_its_display_of_1_000_lines():
     compare(
         "vtcode, display",
         lines,
-        lambda line: (display.render(line, "code"), None),
+        lambda line: (vtcode.render(line, "code"), None),
         lambda line, given: document.display_line(line),
         lambda line, given, causes: document.display_line(line[:147] if causes else line) + "..." * bool(causes),
         DISPLAY,

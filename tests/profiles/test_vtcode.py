@@ -7,8 +7,7 @@ import pytest
 from spillover import Budget, Limits, MemoryStore, Span, profiles
 from spillover.profiles import vtcode
 from spillover.testing import FailingStore
-from support import name_tokens, replace
-from support import vtcode_cost as _cost
+from support import replace
 from support import vtcode_tokens as by_median
 
 LINES = [f"line-{number} of a log that is not short" for number in range(1, 521)]
@@ -74,13 +73,6 @@ def test_the_budget_is_said_where_a_person_looks():
     assert clip.text.split("\n")[3].startswith("000000 ")
 
 
-@pytest.mark.parametrize(
-    ("tokens", "said"), [(0, "~0"), (999, "~999"), (1_000, "~1k"), (12_500, "~12.5k"), (25_049, "~25k")]
-)
-def test_about_how_many_tokens(tokens, said):
-    assert name_tokens(tokens) == said
-
-
 def test_head_and_tail_cost_lines_alike():
     log = "x" * 7 + "\n" + ("\n" + "x" * 7) * 999  # two tokens, and none for an empty line
     for text in (log, log + "\n", log.replace("\n", "\r\n")):
@@ -88,13 +80,6 @@ def test_head_and_tail_cost_lines_alike():
             text, max_tokens=40, tokenizer=lambda _: 0 if len(_) < 400 else 99, banner=False
         ).text.partition("[... ")
         assert head.count("x" * 7) == tail.count("x" * 7) == 10
-
-
-@pytest.mark.parametrize(
-    ("line", "cost"), [(b"", 0), (b"\r\n", 0), (b"\n", 0), (b"x" * 7 + b"\r\n", 2), (b"x" * 7 + b"\r", 3)]
-)
-def test_the_end_of_a_line_costs_nothing_and_a_lone_carriage_return_is_no_end(line, cost):
-    assert _cost(line) == cost
 
 
 # Any part

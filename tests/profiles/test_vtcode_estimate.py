@@ -89,20 +89,6 @@ def test_code_has_more_than_one_bracket_or_operator_in_twenty(text, code):
     assert is_code(text) is code
 
 
-@given(st.text(st.sampled_from("ab \n\t{}=é中\u3000\x1c"), max_size=300))
-def test_it_is_what_the_document_says_word_by_word(text):
-    """The same, as slowly and plainly as the document has it."""
-    lines = text.removesuffix("\n").split("\n") if text else []
-    filled = sum(1 for line in lines if line.strip())
-    words = len(text.split())
-    chars = -(-len(text) // 3.5)
-    extra = max(0, len(text) // words - 8) // 6 if words else 0
-    by_word = words + words * extra // 10 if words else chars
-    guesses = sorted([chars, by_word, filled * 10 + len(lines) - filled])
-    code = sum(text.count(char) for char in "{}[]<>()=;:,") > len(text) // 20
-    assert tokens(text) == (-(-guesses[1] * 1.15 // 1) if code else guesses[1])
-
-
 @given(st.integers(PIECE - 5, PIECE + 5), st.integers(0, 10), st.sampled_from(["a", " ", "\n"]))
 def test_a_word_over_the_edge_of_a_piece_is_one_word(length, gap, after):
     text = "w " * (length // 2) + "x" * gap + after * 7 + "end"

@@ -1,28 +1,42 @@
-"""vtcode: 25,000 tokens of a tool's output, half from the beginning and half from the end, by whole lines."""
+"""vtcode: 25,000 tokens of a tool's output, half from the beginning and half from the end, by whole lines.
+
+Its token estimate is in `spillover.profiles.vtcode.estimate`.
+"""
 
 from __future__ import annotations
 
+from math import ceil
+
 from spillover.budget import Budget
 from spillover.config.place import CONTEXT_TOKENS
+from spillover.errors import UsageError
 from spillover.limits import Limits
+from spillover.notice.form import Form, Missing, Told, lost_words
 from spillover.profiles.base import make, store_for
-from spillover.profiles.vtcode.cut import MAX_TOKENS, both_halves
-from spillover.profiles.vtcode.estimate import tokens_for_lines
-from spillover.profiles.vtcode.words import form
+from spillover.profiles.vtcode.estimate import CHARS_PER_TOKEN, tokens_for_lines
+from spillover.select import definitions
+from spillover.select.ends import char_after, char_before, keeping
+from spillover.select.span import Span
 from spillover.store.named import name_part
-
-__all__ = ["MAX_TOKENS", "both_halves", "budget", "clipper", "form", "metadata"]
+from spillover.view.clean import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from typing import Any
+    from collections.abc import Sequence
+    from typing import Any, Literal
 
     from spillover.clipper import Clipper
+    from spillover.notice.form import Words
     from spillover.result import Clip
+    from spillover.select.span import Fill
     from spillover.store.base import Record, Store
     from spillover.types import Keep, Selector
+    from spillover.view.document import Document
 
+__all__ = ["MAX_TOKENS", "both_halves", "budget", "clipper", "form", "metadata", "render"]
+
+MAX_TOKENS = 25_000
 #: The same as settings, for `profile = "vtcode"`.
 SETTINGS = {"tokens": MAX_TOKENS, "keep": "ends"}
 FOLDER = ".vtcode/tool-output"
@@ -32,6 +46,24 @@ WINDOW_VARIABLES = ("VTCODE_CONTEXT_TOKEN_LIMIT", CONTEXT_TOKENS)
 #: Below half of the window a call may have so many times its limit: of 25,000 tokens, 35,000.
 STRETCH = 1.4
 SHAPE = r"[A-Za-z0-9_.-]+_\d+\.txt"
+#: Lines cost what their characters say; where the tokenizer says more, the halves shrink, at most so often.
+TRIES = 8
+#: How far to look for the lines of one half: a line of three characters and CRLF takes five bytes for its token, and an empty
+#: one takes its bytes for none.
+BYTES_PER_TOKEN, LEAST_BYTES = 6, 1 << 16
+#: What a person sees: characters of a line; lines inline, of a code block, and of a diff.
+MAX_LINE_LENGTH = 150
+INLINE_STREAM_MAX_LINES, MAX_CODE_LINES, MAX_DIFF_LINES = 30, 500, 500
+
+BANNER = "[OUTPUT] Output too large ({size}, {lines} lines), {where}\n"
+BY_BUDGET, BY_OTHERS = "[... content truncated by token budget ...]\n", "[... content truncated ...]\n"
+
+#: What is added where all that is missing says again what stands above.
+REPEATS = {
+    "same": ": the line above, repeated",
+    "like": ": the line above with other numbers",
+    "block": ": the {lines} lines above, repeated",
+}
 
 
 def clipper(
@@ -74,6 +106,140 @@ def metadata(clip: Clip, clipper: Clipper) -> dict[str, object]:
     cut = clip.shown.bytes < clip.total.bytes
     facts: dict[str, object] = {"applied_max_tokens": applied.tokens, "truncated": cut}
     return facts | ({"spool_path": clip.path} if clip.path else {})
+
+
+def both_halves(limits: Limits) -> Selector:
+    """Return a selector for whole lines of both ends, a line at least from each; of one that is too long, the part that fits."""
+    tokens = limits.tokens or MAX_TOKENS
+
+    def select(document: Document, fill: Fill) -> Sequence[Span]:
+        if len(document.sections) > 1 or document.gap[0] < document.gap[1]:
+            return keeping(0.5)(document, fill)
+        half = tokens // 2
+        for _ in range(TRIES):
+            spans = _halves(document, half)
+            full = fill(spans)
+            if full <= 1:
+                return spans
+            half = int(half / full * 0.98)
+        return keeping(0.5)(document, fill)
+
+    return select
+
+
+def _halves(document: Document, half: int) -> list[Span]:
+    reach = max(half * BYTES_PER_TOKEN, LEAST_BYTES)
+    head = document.blob.read(0, min(reach, document.size))
+    tail = document.blob.read(max(0, document.size - reach), document.size)
+    upto, since = _from_start(head, half), document.size - len(tail) + _from_end(tail, half)
+    return [Span(0, document.size)] if upto >= since else [Span(0, upto), Span(since, document.size)]
+
+
+def _from_start(data: bytes, half: int) -> int:
+    at = used = 0
+    while end := data.find(b"\n", at) + 1:
+        used += _cost(data[at:end])
+        if used > half:
+            break
+        at = end
+    return at or char_before(data, min(len(data), int(half * CHARS_PER_TOKEN)), 0)
+
+
+def _from_end(data: bytes, half: int) -> int:
+    used, at = 0, len(data)
+    while start := data.rfind(b"\n", 0, max(0, at - 1)) + 1:
+        used += _cost(data[start:at])
+        if used > half:
+            break
+        at = start
+    return at if at < len(data) else char_after(data, max(0, len(data) - int(half * CHARS_PER_TOKEN)), len(data))
+
+
+def _cost(line: bytes) -> int:
+    """Return the tokens of a line by its bytes; how it ends costs nothing, in the head as in the tail."""
+    end = 2 if line.endswith(b"\r\n") else int(line.endswith(b"\n"))
+    return ceil((len(line) - end) / CHARS_PER_TOKEN)
+
+
+def form(*, banner: bool = True) -> Form:
+    """Return a count of the lines wherever some are missing, below the banner where that is wanted."""
+
+    def words(told: Told) -> Words:
+        first, last, other = _count_shown(told) if banner else ("", "", "")
+
+        def gap(missing: Missing) -> str:
+            newline = "" if missing.at_line_start else "\n"
+            return f"{newline}{_name_gap(missing)}\n{last}"
+
+        opening = gap(told.before) if told.before.bytes else ""
+        closing = gap(told.behind).rstrip("\n") if told.behind.bytes else ""
+        if not banner:
+            return opening, gap, closing
+        saved = told.place is not None and told.stored is None
+        where = f"spooled to: {told.place}" if saved else lost_words(told)
+        said = BANNER.format(size=_name_size(told.total.bytes), lines=told.total.lines, where=where)
+        return f"{said}{BY_BUDGET if told.limits.tokens else BY_OTHERS}{first}{other}{opening}", gap, closing
+
+    return Form(words, {"ends": both_halves, "signal": lambda _: definitions.select})
+
+
+def _name_size(size: int) -> str:
+    """Return a number of bytes as the banner has it: "500KB"."""
+    return f"{max(1, round(size / 1_024))}KB"
+
+
+def _name_tokens(tokens: int) -> str:
+    """Return about how many tokens: "~12.5k", "~800"."""
+    return f"~{tokens / 1_000:.1f}".removesuffix(".0") + "k" if tokens >= 1_000 else f"~{tokens}"
+
+
+def _name_gap(missing: Missing) -> str:
+    lines, repeats = missing.lines, missing.repeats
+    again = REPEATS.get(repeats.kind, "").format(lines=repeats.note) if repeats else ""
+    return f"[... {lines} lines truncated{again} ...]" if lines else f"[... {missing.bytes} bytes truncated ...]"
+
+
+def _count_shown(told: Told) -> tuple[str, str, str]:
+    """Return what is said before the first part, before the last one, and, where there are others, of all of them."""
+    parts = told.parts
+    whole = len(parts) == 1 and not told.before.bytes
+    if not parts or len(parts) > 2 or (told.before.bytes and len(parts) > 1) or (told.behind.bytes and not whole):
+        return "", "", f"{_name_tokens(sum(map(told.count, parts)))} tokens shown\n"
+    first = "" if told.before.bytes else f"First {_name_tokens(told.count(parts[0]))} tokens shown\n"
+    return first, "" if whole else f"Last {_name_tokens(told.count(parts[-1]))} tokens shown\n", ""
+
+
+def render(
+    text: str,
+    kind: Literal["inline", "code", "diff"] = "inline",
+    *,
+    code_fence_max_lines: int = MAX_CODE_LINES,
+    diff_max_lines: int = MAX_DIFF_LINES,
+) -> str:
+    """Return a text for a person's terminal: without escape codes, the last 30 lines inline, the first 500 of code or of a diff.
+
+    A line has at most 150 characters, its dots included. The words for what is hidden come on top of the lines.
+    """
+    limits = {"inline": INLINE_STREAM_MAX_LINES, "code": code_fence_max_lines, "diff": diff_max_lines}
+    if kind not in limits:
+        raise UsageError(f"kind={kind!r} is unknown; use one of {', '.join(limits)}.")
+    for name, value in (("code_fence_max_lines", code_fence_max_lines), ("diff_max_lines", diff_max_lines)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise UsageError(f"{name}={value!r} is not a number of lines; use 1 or more.")
+    limit = limits[kind]
+    lines = clean(text.encode("utf-8", "replace")).removesuffix("\n").split("\n")
+    hidden = len(lines) - limit
+    if hidden <= 0:
+        return "\n".join(map(_shorten, lines))
+    if kind == "inline":
+        plural = "" if hidden == 1 else "s"
+        return "\n".join([f"[... {hidden} line{plural} truncated ...]", *map(_shorten, lines[-limit:])])
+    where = "view full output in tool logs" if kind == "code" else "view full diff in tool logs"
+    return "\n".join([*map(_shorten, lines[:limit]), f"... ({hidden} more lines truncated, {where})"])
+
+
+def _shorten(line: str) -> str:
+    return line if len(line) <= MAX_LINE_LENGTH else f"{line[: MAX_LINE_LENGTH - 3]}..."
 
 
 def _name(record: Record) -> str:
