@@ -76,7 +76,6 @@ LINEAR = {
         "_NAMED": ANCHORED, "_NUMBERED": ANCHORED, "_STATUS": ANCHORED, "_ROOTED": ANCHORED, "_FILE": SHORT,
         "_AROUND": "possessive; searched in the first LONGEST bytes of a line", "_JUDGED": "possessive; searched in LONGEST bytes",
     },
-    "select/grammar.py": {"_NEWLINE": ONE},
     "select/listing.py": {"_NUMBER": ANCHORED, "_ASKED": ANCHORED, "_CODE": ANCHORED, "_NOT_CODE": ANCHORED, "_TOP": ANCHORED},
     "select/outlined.py": {
         "_DEFINED": ANCHORED, "_METHOD": ANCHORED, "_CONSTANT": ANCHORED, "_IMPORT": ANCHORED, "_HEADING": ANCHORED, "_CLOSES": ANCHORED,

@@ -7,8 +7,6 @@ import sys
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.base.work import Work
-from spillover.select import grammar
 from spillover.select.listing import is_code, is_numbered
 from spillover.select.outlined import Block, doc_line, outline
 from spillover.select.told import kind_told, prints_file, suffix_of
@@ -35,17 +33,13 @@ def main(
 
 
 @pytest.mark.parametrize("suffix", ["py", ""])
-def test_definitions_are_found_by_grammar_and_by_indentation(suffix):
-    found = {
-        (block.first, block.last, block.depth)
-        for block in outline(PYTHON, suffix, Work())
-        if block.kind == "definition"
-    }
+def test_definitions_are_found_by_indentation(suffix):
+    found = {(block.first, block.last, block.depth) for block in outline(PYTHON, suffix) if block.kind == "definition"}
     assert {(5, 10, 0), (8, 10, 1), (13, 16, 0)} <= found
 
 
 def test_a_signature_may_have_several_lines_and_what_is_said_of_it_follows():
-    blocks = {block.first: block for block in outline(PYTHON, "py", Work())}
+    blocks = {block.first: block for block in outline(PYTHON, "py")}
     assert blocks[13].signature == 15
     assert doc_line(PYTHON, blocks[8]) == 9
     assert (
@@ -59,18 +53,6 @@ def test_a_log_that_counts_its_lines_is_no_file_unless_the_call_says_so():
     assert is_numbered(log, hinted=True)
     code = [b"%d: %s" % (n, line.rstrip()) for n, line in enumerate(PYTHON * 3, 1)]
     assert is_numbered(code, hinted=False)
-
-
-@pytest.mark.parametrize("suffix", sorted(set(grammar.LANGUAGES)))
-def test_every_grammar_of_the_extra_loads(suffix):
-    pytest.importorskip("tree_sitter_" + "python", reason="needs the extra code")
-    assert grammar.load(suffix) is not None
-
-
-def test_what_is_no_program_is_not_parsed_at_length():
-    assert grammar.blocks("py", [b"x" * 5_000 + b"\n"], Work()) is None
-    assert grammar.blocks("py", [b"\\\n"] * 5_000, Work()) is None
-    assert grammar.blocks("nothing", PYTHON, Work()) is None
 
 
 def numbered(lines=400, first=1):

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 
 from spillover.base.data import dataclass
-from spillover.select import grammar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from spillover.base.work import Work
 
 #: A signature has at most so many lines.
 SIGNATURE = 8
@@ -57,19 +54,11 @@ class Block:
     kind: str  # "import", "constant", "definition" or "heading"
 
 
-def outline(lines: Sequence[bytes], suffix: str, work: Work) -> list[Block]:
+def outline(lines: Sequence[bytes], suffix: str) -> list[Block]:
     """Return the definitions in the text of a file, in order."""
     if suffix in ("md", "mdx", "markdown", "rst", "txt", "adoc"):
         return _headings(lines)
-    found = grammar.blocks(suffix, lines, work)
-    if found is None:
-        return _by_indent(lines)
-    return [_told(lines, *each) for each in found]
-
-
-def _told(lines: Sequence[bytes], first: int, signature: int, last: int, depth: int, imports: bool) -> Block:
-    kind = "import" if imports else "constant" if _CONSTANT.match(lines[first]) and signature >= last else "definition"
-    return Block(first, min(signature, first + SIGNATURE), last, depth, kind)
+    return _by_indent(lines)
 
 
 def _headings(lines: Sequence[bytes]) -> list[Block]:

@@ -66,7 +66,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
     if len(lines) < 2:
         return []
     document.work.spend(OBJECT * 10 * len(lines))
-    blocks = outline(lines.text, suffix_of(wanted), document.work)
+    blocks = outline(lines.text, suffix_of(wanted))
     plan = _Plan(lines, blocks, _asked(wanted), printed=bool(wanted.command) and not prints_file(wanted.command))
 
     def spans(room: int) -> list[Span]:
