@@ -7,7 +7,7 @@ import pytest
 
 from spillover import Limits, MemoryStore
 from spillover.errors import UsageError
-from spillover.profiles import named, opencode
+from spillover.profiles import opencode
 from spillover.testing import FailingStore
 from support import OUTSIDE
 
@@ -17,10 +17,6 @@ FLOOD = "".join(f"line {number}\n" for number in range(5_000))
 @pytest.fixture
 def clipper(tmp_path):
     return opencode.clipper(folder=str(tmp_path / "tool-output"))
-
-
-def test_the_profile_can_be_had_by_its_name():
-    assert named("opencode") is opencode
 
 
 def test_the_notice_stands_outside_and_is_short(tmp_path):
@@ -61,18 +57,6 @@ def test_a_result_is_bounded_and_marked(clipper):
     assert Path(settled["metadata"]["outputPath"]).read_text() == FLOOD
     assert settled["metadata"]["outputPath"] in settled["output"]
     assert RESULT["output"] is FLOOD, "what the tool gave is its own"
-
-
-def test_a_result_that_fits_is_marked_too(clipper):
-    settled = opencode.settle({"output": "short", "metadata": {}}, clipper)
-    assert settled == {"output": "short", "metadata": {"truncated": False}}
-
-
-@pytest.mark.parametrize("truncated", [True, False])
-def test_a_tool_that_bounds_itself_is_left_alone(clipper, truncated):
-    given = {"output": FLOOD, "metadata": {"truncated": truncated}}
-    assert opencode.settle(given, clipper) is given
-    assert opencode.wrap(lambda: given, clipper)() is given
 
 
 def test_a_tool_around_which_it_is_put(clipper):
@@ -120,11 +104,6 @@ def test_an_error_that_floods_is_bounded_and_does_not_say_that_the_call_succeede
         opencode.wrap(fails, clipper)()
     assert len(str(raised.value)) <= 51_200
     assert "succeeded" not in str(raised.value)
-
-
-def test_what_the_call_says_is_stronger_than_the_config(clipper):
-    config = {"tool_output": {"max_lines": 10}}
-    assert opencode.limits(config, max_lines=20) == Limits(lines=20, bytes=51_200)
 
 
 @pytest.mark.parametrize(
@@ -199,22 +178,3 @@ def test_a_limit_that_would_show_nothing_is_refused_with_what_to_use(clipper, op
     with pytest.raises(UsageError, match=f"^{name}={value} "):
         opencode.clipper(config={"tool_output": options})
     assert opencode.output("a\nb", clipper, **{name: 1})["content"].startswith("a\n\n...")
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "shown"),
-    [
-        ("\n" + "x" * 100, {"max_bytes": 44}, "\n" + "x" * 43 + "\n\n...57 bytes truncated..."),
-        ("\n\n" + "x" * 100, {"max_bytes": 44, "max_lines": 8}, "\n\n" + "x" * 42 + "\n\n...58 bytes truncated..."),
-        ("\n\n\nx", {"max_lines": 2}, "\n\n\n...2 lines truncated..."),
-    ],
-)
-def test_blank_lines_before_a_long_one_are_not_all_that_is_shown(clipper, text, options, shown):
-    """The document's whole lines leave only the blank ones."""
-    assert opencode.output(text, clipper, **options)["content"].startswith(shown)
-
-
-def test_blank_lines_behind_a_long_one_are_not_all_that_is_shown(clipper):
-    content = opencode.output("x" * 150 + "\n\n", clipper, max_bytes=60, direction="tail")["content"]
-    assert content.startswith("...92 bytes truncated...")
-    assert content.endswith("\n\n" + "x" * 58 + "\n\n")
