@@ -1,7 +1,6 @@
 """Fixtures for MCP: the official client, `spill mcp` as a separate process, and servers behind it."""
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -84,11 +83,6 @@ class Mcp:
         """Start the server built with the official SDK, over HTTP; return its URL and the process."""
         process = self.started([*self.sdk, "http"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         return f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp", process
-
-    def servers(self, **servers):
-        path = self.folder / "servers.json"
-        path.write_text(json.dumps({"mcpServers": servers}))
-        return path
 
     def end(self):
         for process in self.processes:

@@ -276,7 +276,7 @@ def mcp_proxy(clipper, output):
     client.lines.put_nowait(json.dumps(call).encode())
 
     async def run():
-        relay = asyncio.ensure_future(Relay(client, {"server": Side(server)}, clipper).run())
+        relay = asyncio.ensure_future(Relay(client, Side(server), clipper).run())
         await answered.wait()
         await client.close()
         await relay

@@ -66,7 +66,7 @@ CALLS = [
     ["run", "--", "printf", "%s", "{bad}"], ["run", "--timeout", "{bad}", "--", "true"], ["run", "--store", "{bad}", "--", "seq", "9000"],
     ["run", "--", "sh", "-c", 'printf "%s" "$0"', "{bad}"], ["run", "--profile", "{bad}", "--", "true"],
     ["init", "claude-code"], ["init", "claude-code", "--dry-run"], ["init", "codex", "--scope", "project"], ["init", "{bad}"],
-    ["hook", "claude-code"], ["hook", "{bad}"], ["mcp", "--servers", "{bad}"], ["mcp", "--url", "{bad}"],
+    ["hook", "claude-code"], ["hook", "{bad}"], ["mcp", "--url", "{bad}"],
     ["{bad}"], ["--{bad}"], ["--keep", "{bad}"], ["--hints", "{bad}"], ["--cap", "{bad}"], ["--tokens", "{bad}"], ["--tokenizer", "{bad}"],
     ["--tool", "{bad}"], ["--tool", "{bad}", "--json"], ["--help"], ["list", "--help"],
 ]  # fmt: skip

@@ -29,9 +29,7 @@ OURS = "our own text, not that of a tool or a file"
 
 #: For each file, every pattern as written in the source (or its name, if it is assembled), with the reason.
 LINEAR = {
-    "adapters/mcp/servers.py": {"_VARIABLE": "possessive; searched only up to the last }, so that each ${NAME:- that is followed ends there"},
     "adapters/claude_code.py": {"SAVED": "a literal, then the rest of one line, in the first SAVED_CHARS characters"},
-    "adapters/mcp/reference.py": {"fnmatchcase": STARS},
     "adapters/mcp/result.py": {"_UNCLEAN": ONE},
     "base/deep.py": {"_TOKEN": "possessive; once begun, a string matches, closed or not"},
     "cli/stats.py": {"pattern": "a row of STYLES, which are ours, on the table that `spill stats` prints"},

@@ -133,17 +133,13 @@ ORDER = """
     adapters.install.files
     adapters.install.hosts
     adapters.install.offers
-    adapters.mcp.message    adapters.mcp.errors  adapters.mcp.sdk
+    adapters.mcp.message    adapters.mcp.stdio   adapters.mcp.url
     adapters.mcp.schema     adapters.mcp.tools
     adapters.mcp.fields
     adapters.mcp.structured
     adapters.mcp.result
-    adapters.mcp.answer     adapters.mcp.catalog adapters.mcp.noting
-    adapters.mcp.ask        adapters.mcp.stdio   adapters.mcp.url
-    adapters.mcp.many
-    adapters.mcp.calling    adapters.mcp.finishing
+    adapters.mcp.answer     adapters.mcp.catalog
     adapters.mcp.relay
-    adapters.mcp.servers
     adapters.mcp.run
     adapters.mcp
     inspector

@@ -332,9 +332,6 @@ def mcp(parser: argparse.ArgumentParser) -> None:
     choosing(parser)
     parser.add_argument("--url", metavar="URL", help="put spill in front of the server at this address (extra: mcp)")
     parser.add_argument(
-        "--servers", metavar="FILE", help='put spill in front of the servers in a file: {"mcpServers": {NAME: …}}'
-    )
-    parser.add_argument(
         "--no-tools",
         action="store_true",
         help="do not offer read_output and the other tools; if one client has several proxies, use this on all but one",

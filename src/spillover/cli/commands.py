@@ -141,7 +141,6 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
             "spill mcp",
             "spill mcp -- npx -y some-server",
             "spill mcp --tokens 4000 --url https://example.com/mcp",
-            "spill mcp --servers servers.json",
         ),
     ),
     "config": (

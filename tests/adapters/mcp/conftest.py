@@ -65,7 +65,7 @@ class Behind(Side):
 async def passed(store, messages=(), answers=None, asked=None):
     """Return what a client receives: from messages a server sends on its own, or from its answer to a request."""
     client, server = Side(), Behind(answers or {})
-    relay = Relay(client, {"behind": server}, Clipper(Limits(chars=CHARS), store=store, hints="tools"))
+    relay = Relay(client, server, Clipper(Limits(chars=CHARS), store=store, hints="tools"))
     for message in messages:
         server.say(message)
     if asked:

@@ -4,7 +4,6 @@ The messages are generated from the schemas of the official SDK, for every versi
 version is tested as soon as the SDK has it.
 """
 
-import asyncio
 import json
 from types import UnionType
 
@@ -16,7 +15,6 @@ from pydantic import TypeAdapter
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.adapters.mcp.fields import LISTED_CHARS, NAME_CHARS, bound_data, bound_strings
-from spillover.adapters.mcp.relay import Relay
 from spillover.adapters.mcp.result import (
     BESIDE,
     Tool,
@@ -222,30 +220,6 @@ async def test_nothing_passes_beside_the_result(memory, key):
 async def test_a_message_with_a_huge_name_is_not_passed_on(memory, message):
     [sent] = await memory.passed(MemoryStore(), [message, {"method": "notifications/x"}])
     assert json.loads(sent)["method"] == "notifications/x"
-
-
-async def test_several_servers_are_bounded_as_one_is(memory):
-    store = MemoryStore()
-    client = memory.Side()
-    info = {"protocolVersion": "2025-11-25", "capabilities": {"prompts": {}}, "instructions": HUGE["words"]}
-    prompts = {"prompts": [{"name": "p", "description": HUGE["words"]}]}
-    servers = {}
-    for name in ("one", "two"):
-        servers[name] = memory.Behind({"initialize": {"result": info}, "prompts/list": {"result": prompts}})
-        servers[name].name = name
-    relay = Relay(client, servers, Clipper(Limits(chars=CHARS), store=store, hints="tools"))
-    running = asyncio.ensure_future(relay.run())
-    for id_, method in enumerate(("initialize", "prompts/list", "tools/list")):
-        client.say({"id": id_, "method": method, "params": {}})
-        await client.has(id_ + 1)
-    servers["one"].say({"method": "notifications/message", "params": {"level": "info", "data": HUGE["words"]}})
-    servers["two"].say({"id": 3, "method": "elicitation/create", "params": {"message": HUGE["words"]}})
-    await client.has(5)
-    client.lines.put_nowait(None)
-    await running
-    assert max(map(len, client.sent)) <= 3 * CHARS + BESIDE
-    refs = [record.ref for record in store.list()]
-    assert all(any(ref in line.decode() for ref in refs) for line in client.sent if b'"tools":[' not in line)
 
 
 def test_a_description_within_reason_passes_byte_for_byte_in_a_list():

@@ -37,7 +37,7 @@ async def test_texts_that_a_client_got_are_what_the_journal_adds_up_to(memory, t
 
     client, server = memory.Side(), Server({})
     clipper = Clipper(Limits(tokens=500), store=store, hints="tools", stats=True)
-    relay = Relay(client, {"behind": server}, clipper)
+    relay = Relay(client, server, clipper)
     running = asyncio.ensure_future(relay.run())
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "claude-code", "version": "1"}}
     client.say({"id": 0, "method": "initialize", "params": hello})

@@ -131,17 +131,3 @@ async def test_files_larger_than_a_context_are_read_in_part(mcp):
         wrong = await client.call_tool("read_text_file", {"path": "/etc/passwd"})
         assert wrong.is_error
         assert "denied" in said(wrong)
-
-
-async def test_both_behind_one_are_two_servers_in_one_list(mcp):
-    everything, files = server("everything"), server("filesystem", mcp.folder)
-    path = mcp.servers(
-        everything={"command": everything[0], "args": everything[1:]}, files={"command": files[0], "args": files[1:]}
-    )
-    (mcp.folder / "a.txt").write_text("inside")
-    async with mcp.client("--servers", path) as client:
-        names = {tool.name for tool in (await client.list_tools()).tools}
-        assert {"echo", "read_text_file", "read_output"} <= names
-        assert said(await client.call_tool("echo", {"message": "hello"})) == "Echo: hello"
-        read = await client.call_tool("read_text_file", {"path": str(mcp.folder / "a.txt")})
-        assert said(read) == "inside"

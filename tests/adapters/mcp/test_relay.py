@@ -7,10 +7,9 @@ import threading
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.mcp import answer, calling, finishing, relay
+from spillover.adapters.mcp import answer, relay
 from spillover.adapters.mcp.catalog import Catalog
-from spillover.adapters.mcp.finishing import SMALL
-from spillover.adapters.mcp.relay import Relay
+from spillover.adapters.mcp.relay import SMALL, Relay
 from spillover.testing import content as stored
 
 FLOOD = "the quick brown fox\n" * 20_000
@@ -21,7 +20,7 @@ PATIENCE = 30  # seconds; only guards against hanging
 def between(memory, answers, complain=lambda _: None, store=None):
     client, server = memory.Side(), memory.Behind(answers)
     clipper = Clipper(Limits(chars=memory.chars), store=store or MemoryStore(), hints="tools")
-    made = Relay(client, {"behind": server}, clipper, complain=complain)
+    made = Relay(client, server, clipper, complain=complain)
     return client, server, asyncio.ensure_future(made.run())
 
 
@@ -43,7 +42,7 @@ async def test_while_a_large_message_is_clipped_others_are_answered(memory, monk
 
         return waits
 
-    for module in (answer, calling):
+    for module in (answer, relay):
         for name in ("tool_result", "prompt_result", "bound_data", "bound_strings"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, slow(getattr(module, name)))
@@ -80,7 +79,7 @@ DEFECTS = {
     "bounding": (answer, "bound_strings", "resources/list"),
     "an error": (answer, "error", "error"),
     "the choices of a tool": (Catalog, "tool", "tools/call"),
-    "the look before": (finishing, "surely_fits", "tools/call"),
+    "the look before": (relay, "surely_fits", "tools/call"),
     "the thread": (asyncio, "to_thread", "tools/call"),
 }
 
@@ -233,6 +232,6 @@ STATELESS = {"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "copilot-c
     ],
 )
 def test_a_client_that_shows_text_and_data_is_known_by_its_name(params, told):
-    catalog = Catalog(Clipper(store=MemoryStore()), [])
+    catalog = Catalog(Clipper(store=MemoryStore()))
     catalog.meet(params)
     assert catalog.tool("t").both_shown is told

@@ -37,7 +37,7 @@ def _options(args: list[Any]) -> list[str]:
 
 
 def _stands_in_front(options: list[str]) -> bool:
-    return any(word == "--" or word.startswith(("--url", "--servers")) for word in options)
+    return any(word == "--" or word.startswith("--url") for word in options)
 
 
 def tell_offering(path: str) -> str:

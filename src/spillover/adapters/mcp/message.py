@@ -9,7 +9,6 @@ import msgspec
 
 from spillover.base.deep import without_the_deepest
 from spillover.base.integers import read_int
-from spillover.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,13 +49,10 @@ _ENCODER = msgspec.json.Encoder()
 class Message:
     """One message: what it is, and the line it came in."""
 
-    __slots__ = ("_parts", "id", "line", "method", "shallow")
+    __slots__ = ("_parts", "id", "line", "method")
 
-    def __init__(self, line: bytes, parts: _Parts, *, shallow: bool = False) -> None:
+    def __init__(self, line: bytes, parts: _Parts) -> None:
         self.line, self._parts = line, parts
-        self.shallow = (
-            shallow  # whether the line holds more than could be read, so that it can only be passed on as it is
-        )
         self.id = None if parts.id is msgspec.UNSET else parts.id
         self.method = None if parts.method is msgspec.UNSET else parts.method
 
@@ -89,21 +85,10 @@ class Message:
     def error(self) -> Any:
         return None if self._parts.error is msgspec.UNSET else loads(self._parts.error)
 
-    def with_id(self, other: int | str) -> bytes:
-        """Return the same message under another id."""
-        self._need_all()
-        kept = {name: getattr(self._parts, name) for name in ("method", "params", "result", "error")}
-        return dumps({"jsonrpc": "2.0", "id": other, **{n: v for n, v in kept.items() if v is not msgspec.UNSET}})
-
     def with_params(self, params: Any) -> bytes:
         """Return the same request, or notification, with other parameters."""
-        self._need_all()
         id_ = {} if self._parts.id is msgspec.UNSET else {"id": self.id}
         return dumps({"jsonrpc": "2.0", **id_, "method": self.method, "params": params})
-
-    def _need_all(self) -> None:
-        if self.shallow:
-            raise UsageError(f"{self.method}: the parameters are nested too deeply.")
 
 
 def messages(line: bytes) -> Iterator[Message]:
@@ -129,7 +114,7 @@ def read_deep(line: bytes) -> Message | None:
     try:
         text = line.decode("utf-8", "replace")
         read = without_the_deepest(text, DEEPEST, "")
-        return Message(text.encode(), _PARTS.decode(read.encode()), shallow=True)
+        return Message(text.encode(), _PARTS.decode(read.encode()))
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         return None
 
@@ -166,14 +151,9 @@ def answer(id_: Any, result: Any) -> bytes:
     return dumps({"jsonrpc": "2.0", "id": id_, "result": result})
 
 
-def refusal(id_: Any, code: int, message: str, data: Any = None) -> bytes:
-    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
-    return dumps({"jsonrpc": "2.0", "id": id_, "error": error})
+def refusal(id_: Any, code: int, message: str) -> bytes:
+    return dumps({"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": message}})
 
 
 def request(id_: Any, method: str, params: dict[str, Any]) -> bytes:
     return dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params})
-
-
-def notification(method: str, params: dict[str, Any] | None = None) -> bytes:
-    return dumps({"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params}))

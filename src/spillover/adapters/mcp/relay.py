@@ -1,42 +1,73 @@
-"""Between one MCP client and the servers behind us: messages pass as they came, results pass within the limits.
+"""Between one MCP client and the server behind us, or none: messages pass as they came, results pass within the limits.
 
-A message is read only as far as it must be; what nobody here knows passes. So new methods need nothing new from us.
+A message is read only as far as needed, and unknown methods pass. So new methods need nothing new from us.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import suppress
+from functools import partial
 
-from spillover.adapters.mcp.answer import within
-from spillover.adapters.mcp.ask import Ask, Call
-from spillover.adapters.mcp.calling import Calling
+from spillover.adapters.asked import query_of
+from spillover.adapters.mcp.answer import (
+    NOTED,
+    asking,
+    client_of,
+    completed,
+    finish_and_note,
+    finished,
+    is_modern,
+    note_answer,
+    survived,
+    with_tools,
+    within,
+)
 from spillover.adapters.mcp.catalog import Catalog
-from spillover.adapters.mcp.fields import NAME_CHARS
-from spillover.adapters.mcp.finishing import Finishing
-from spillover.adapters.mcp.many import Many
+from spillover.adapters.mcp.fields import LISTED_CHARS, NAME_CHARS, bound_strings
 from spillover.adapters.mcp.message import (
     CONNECTION_CLOSED,
     INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
     PARSE_ERROR,
     Message,
+    answer,
     dumps,
     messages,
     read_deep,
     refusal,
+    request,
+    written,
 )
-from spillover.adapters.mcp.noting import client_of
-from spillover.adapters.mcp.result import is_small
+from spillover.adapters.mcp.result import error as error_within
+from spillover.adapters.mcp.result import is_small, surely_fits
+from spillover.adapters.mcp.tools import called
+from spillover.base.data import dataclass, replace
 from spillover.errors import SpilloverError
+from spillover.ledger.note import note_schemas
 from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
-    from typing import Any
+    from collections.abc import AsyncIterator, Callable, Coroutine
+    from typing import Any, Protocol
 
-    from spillover.adapters.mcp.ask import Link, ServerLink
+    from spillover.adapters.mcp.stdio import Pipes
+    from spillover.adapters.mcp.tools import Offered
     from spillover.clipper import Clipper
+
+    class ServerLink(Protocol):
+        """A server, started by a command or at a URL; a line is a message."""
+
+        name: str
+        modern: bool  # whether it is to have messages of the stateless protocol as they are
+
+        def __aiter__(self) -> AsyncIterator[bytes]: ...
+        async def send(self, line: bytes) -> None: ...
+        async def start(self) -> None: ...
+        async def close(self) -> str: ...
 
 
 #: Once the client has gone, how long answers may still come.
@@ -45,52 +76,73 @@ PATIENCE, TICK = 2.0, 0.01
 LAST_ANSWERS = 30.0
 #: How much of a line that is no message is told.
 GARBAGE = 200
+#: A result up to this size is clipped where it is; a larger one in a thread, so that nobody waits for it.
+SMALL = 1 << 13
+#: How much is told of why an answer could not be finished.
+FAILED_CHARS = 200
+#: Versions of the protocol with a handshake, oldest first; and the stateless one we speak where nobody is behind us.
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+STATELESS = "2026-07-28"
+#: method → what is listed
+LISTS = {
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+
+
+@dataclass(slots=True)
+class Call:
+    """A request of the client that the server has."""
+
+    method: str
+    tool: str = ""
+    query: str = ""  # what it asks for, by its arguments
 
 
 class Relay:
-    """One client, the servers behind us, and our own tools between them."""
+    """One client, the server behind us or none, and our own tools between them."""
 
     def __init__(
         self,
-        client: Link,
-        servers: Mapping[str, ServerLink],
+        client: Pipes,
+        server: ServerLink | None,
         clipper: Clipper,
         *,
         offer: bool = True,
         complain: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.client, self.servers, self.clipper, self.complain = client, dict(servers), clipper, complain
-        self.only = next(iter(servers)) if len(servers) == 1 else None
-        self.catalog = Catalog(clipper, [*servers], offer=offer)
-        self.calls: dict[Any, Call] = {}
-        self.ask = Ask(self.servers)
-        self.many = Many(self)
-        self.calling = Calling(self)
-        self.finishing = Finishing(self)
-        self.listed, self.finished = self.calling.listed, self.finishing.finished
-        self.questions: dict[str, tuple[str, Any]] = {}  # requests of servers, where there are several
+        self.client, self.server, self.clipper, self.complain = client, server, clipper, complain
+        self.catalog = Catalog(clipper, offer=offer)
+        self.calls: dict[Any, Call] = {}  # requests of the client that the server has
+        self.asked: dict[str, asyncio.Future[Message]] = {}  # requests of our own
+        self.mark = f"spill-{os.urandom(4).hex()}"  # our ids are like nobody else's, not even another proxy's behind us
+        self.numbers = 0
         self.working: dict[Any, asyncio.Task[None]] = {}  # requests of the client that we answer ourselves
         self.tasks: set[asyncio.Task[None]] = set()
-        self.gone: dict[str, str] = {}
+        self.gone = ""  # how the server ended
+        self.has_tools = True  # until the server says that it has none
         self.host = ""  # what the client calls itself
 
     async def run(self) -> str | None:
-        """Run until the client or the servers have gone; return in words how the servers ended."""
-        pumps = [asyncio.ensure_future(self._serve(server)) for server in self.servers.values()]
+        """Run until the client or the server has gone; return in words how the server ended."""
         reading = asyncio.ensure_future(self._read())
-        over = asyncio.ensure_future(asyncio.wait(pumps)) if pumps else asyncio.get_running_loop().create_future()
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self.server is not None:
+            ended = asyncio.ensure_future(self._serve(self.server))
         try:
-            await asyncio.wait([reading, over], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([reading, ended], return_when=asyncio.FIRST_COMPLETED)
             if not reading.done():
-                return "; ".join(f"{name} {how}" for name, how in self.gone.items()) or None
+                return f"{self.server.name} {self.gone}" if self.server and self.gone else None
             await self._wait_until_settled()
             return None
         finally:
             # What a server still has to say is read until it has ended; it could wait for that.
-            await asyncio.gather(*(server.close() for server in self.servers.values()), return_exceptions=True)
-            for task in (reading, over, *pumps, *self.tasks):
+            if self.server is not None:
+                await asyncio.gather(self.server.close(), return_exceptions=True)
+            for task in (reading, ended, *self.tasks):
                 task.cancel()
-            await asyncio.gather(reading, *pumps, *self.tasks, return_exceptions=True)
+            await asyncio.gather(reading, ended, *self.tasks, return_exceptions=True)
 
     async def _wait_until_settled(self) -> None:
         """Wait, but not for ever, until every request of a client that still reads has been answered."""
@@ -98,6 +150,8 @@ class Relay:
             if not self.client.reads or not (self.calls or self.tasks):
                 return
             await asyncio.sleep(TICK)
+
+    # From the client
 
     async def _read(self) -> None:
         """Pass the client's messages to where they belong."""
@@ -113,8 +167,181 @@ class Relay:
             if not found and line.strip():
                 await self.client.send(refusal(None, PARSE_ERROR, "This line is not a JSON-RPC message."))
 
+    async def _refuse(self, message: Message, error: Exception) -> None:
+        """Answer a request with what is wrong with it."""
+        code = CONNECTION_CLOSED if isinstance(error, ConnectionError) else INTERNAL_ERROR
+        words = str(error) if isinstance(error, (ConnectionError, SpilloverError)) else repr(error)
+        if message.is_request:
+            with suppress(ConnectionError):
+                await self.client.send(refusal(message.id, code, one_line(words, GARBAGE)))
+
+    async def _from_client(self, message: Message) -> None:
+        if message.method in ("initialize", "server/discover"):
+            self.catalog.meet(message.params)
+        if message.method == "initialize":
+            self.host = client_of(message)
+        if message.method is None:
+            await self._tell_server(message)
+        elif not message.is_request:
+            await self._notify(message)
+        elif message.method == "tools/list":
+            self._work(message, self._list_tools(message))
+        elif message.method == "tools/call":
+            await self._call(message)
+        elif self.server is None or (message.method == "server/discover" and not self.server.modern):
+            await self.client.send(self._answer_alone(message))
+        else:
+            await self._forward(message)
+
+    def _answer_alone(self, message: Message) -> bytes:
+        """Return the answer to a request that no server behind us can have."""
+        method = message.method or ""
+        if method == "server/discover" and self.server is not None:  # to a URL we speak the protocol with a handshake
+            return refusal(message.id, METHOD_NOT_FOUND, "Method not found: server/discover")
+        if method == "initialize":
+            return answer(message.id, _initialize(str(message.params.get("protocolVersion"))))
+        if method == "server/discover":
+            return answer(message.id, _discover())
+        if method == "ping":
+            return answer(message.id, {})
+        if method in LISTS:
+            return answer(message.id, {LISTS[method]: []})
+        return refusal(message.id, METHOD_NOT_FOUND, f"Nobody here knows {one_line(method, 80)}.")
+
+    async def _forward(self, message: Message, *, tool: str = "", query: str = "") -> None:
+        """Send a request to the server, unchanged."""
+        assert self.server is not None
+        if self.gone:
+            how = f"The MCP server {self.server.name} {self.gone}."
+            await self.client.send(refusal(message.id, CONNECTION_CLOSED, how))
+            return
+        self.calls[message.id] = Call(message.method or "", tool, query)
+        await self.server.send(message.line)
+
+    async def _notify(self, message: Message) -> None:
+        if message.method == "notifications/cancelled":
+            id_ = message.params.get("requestId")
+            if id_ in self.working:
+                self.working[id_].cancel()
+                return
+            if self.calls.pop(id_, None) is None:
+                return
+        with suppress(ConnectionError):
+            await self._tell_server(message)
+
+    async def _tell_server(self, message: Message) -> None:
+        if self.server is not None and not self.gone:
+            await self.server.send(message.line)
+
+    def _work(self, message: Message, work: Coroutine[Any, Any, None]) -> None:
+        """Answer a request ourselves, beside everything else; it can be cancelled."""
+        id_ = message.id
+
+        async def answered() -> None:
+            try:
+                await work
+            except Exception as error:  # noqa: BLE001  whatever it is
+                await self._refuse(message, error)
+
+        task = asyncio.ensure_future(answered())
+        self.working[id_] = task
+        task.add_done_callback(lambda _: self.working.pop(id_, None))
+        self._beside(task)
+
+    def _beside(self, task: asyncio.Task[None]) -> None:
+        """Hold a task until it is done; what is left of them ends with us."""
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    # Tools
+
+    async def _list_tools(self, message: Message) -> None:
+        """Answer with the tools of the server, and ours."""
+        page = await self._read_catalog(message)
+        tool = self.catalog.tool("tools/list")
+        if isinstance(page, Message):
+            told = await asyncio.to_thread(error_within, page.error, tool.choices)
+            await self.client.send(dumps({"jsonrpc": "2.0", "id": message.id, "error": told}))
+            return
+        if not tool.left_alone:
+            page = await asyncio.to_thread(bound_strings, page, tool.choices, free=LISTED_CHARS)
+        await self.client.send(answer(message.id, page))
+        ours = [offered.listed for offered in self.catalog.ours.values()]
+        if ours:
+            await asyncio.to_thread(note_schemas, self.clipper, written(ours), host=self.host or None)
+
+    async def _read_catalog(self, message: Message) -> Any:
+        """Return what tools there are: the answer to tools/list, or the error of the server as it came."""
+        page: Any = {}
+        if self.server is not None and not self.gone and self.has_tools:
+            page = await self._all_pages(message)
+            if isinstance(page, Message):
+                if page.error and page.error.get("code") != METHOD_NOT_FOUND:
+                    return page
+                page = {}
+        return self.catalog.read(page, modern=is_modern(message))
+
+    async def _all_pages(self, message: Message) -> dict[str, Any] | Message:
+        """Return the server's list of tools, page after page, as one page; the message where the server refuses."""
+        params = asking(message)
+        whole: dict[str, Any] = {}
+        seen: set[Any] = set()
+        while True:
+            said = await self._ask("tools/list", params)
+            page = said.result
+            if not isinstance(page, dict):
+                return said
+            entries = page.get("tools")
+            whole = {**page, "tools": [*whole.get("tools", ()), *(entries if isinstance(entries, list) else ())]}
+            cursor = whole.pop("nextCursor", None)
+            if not isinstance(cursor, str) or cursor in seen:
+                return whole
+            seen.add(cursor)
+            params = {**params, "cursor": cursor}
+
+    async def _ask(self, method: str, params: dict[str, Any]) -> Message:
+        """Return the server's answer to a request of our own; ConnectionError when it has gone."""
+        assert self.server is not None
+        self.numbers += 1
+        id_ = f"{self.mark}-{self.numbers}"
+        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self.asked[id_] = future
+        try:
+            await self.server.send(request(id_, method, params))
+            return await future
+        finally:
+            del self.asked[id_]
+
+    async def _call(self, message: Message) -> None:
+        """Pass a call on to the server, or answer it ourselves."""
+        if self.catalog.page is None:
+            self._work(message, self._call_unlisted(message))
+            return
+        params = message.params
+        name = params.get("name")
+        ours = self.catalog.ours.get(name) if isinstance(name, str) else None
+        if ours is not None:
+            self._work(message, self._call_ours(message, ours, params.get("arguments")))
+        elif self.server is None:
+            words = f"Unknown tool: {one_line(str(name), 80)}"
+            await self.client.send(refusal(message.id, INVALID_PARAMS, words))
+        else:
+            await self._forward(message, tool=str(name), query=query_of(params.get("arguments")))
+
+    async def _call_unlisted(self, message: Message) -> None:
+        await self._read_catalog(message)
+        if self.catalog.page is None:  # the server would not say
+            self.catalog.read({}, modern=is_modern(message))
+        await self._call(message)
+
+    async def _call_ours(self, message: Message, tool: Offered, arguments: Any) -> None:
+        result = await called(tool, arguments, self.clipper)
+        await self.client.send(answer(message.id, completed(result, message)))
+
+    # From the server
+
     async def _serve(self, server: ServerLink) -> None:
-        """Pass a server's messages to the client; when it ends, answer calls that wait for it with an error."""
+        """Pass the server's messages to the client; when it ends, answer calls that wait for it with an error."""
         async for line in server:
             found = False
             for message in messages(line):
@@ -128,18 +355,19 @@ class Relay:
             if not found and line.strip():
                 said = one_line(line[: 4 * GARBAGE].decode("utf-8", "replace"), GARBAGE)
                 self.complain(f"{server.name} printed {len(line):,} bytes that are not a message: {said}")
-                await self._answer_garbled(server, line)
-        how = self.gone[server.name] = await server.close()
-        for id_ in [id_ for id_, call in self.calls.items() if call.server == server.name]:
+                await self._answer_garbled(line)
+        self.gone = await server.close()
+        for id_ in [*self.calls]:
             del self.calls[id_]
-            await self.client.send(
-                refusal(id_, CONNECTION_CLOSED, f"The MCP server {server.name} {how} during this call.")
-            )
-        self.ask.gone(server.name, how)
+            words = f"The MCP server {server.name} {self.gone} during this call."
+            await self.client.send(refusal(id_, CONNECTION_CLOSED, words))
+        for future in self.asked.values():
+            if not future.done():
+                future.set_exception(ConnectionResetError(f"The MCP server {server.name} {self.gone}."))
         if self.working:
             await asyncio.wait(self.working.values(), timeout=PATIENCE)
 
-    async def _answer_garbled(self, server: ServerLink, line: bytes) -> None:
+    async def _answer_garbled(self, line: bytes) -> None:
         """Answer the call whose answer cannot be read, for example because it is nested too deeply."""
         ends = line[:GARBAGE] + b" " + line[-GARBAGE:]
         if not line.startswith(b"{") or not (b'"result"' in ends or b'"error"' in ends):
@@ -147,7 +375,7 @@ class Relay:
         plain = ends.replace(b" ", b"")
         for id_, call in [*self.calls.items()]:
             named = b'"id":' + dumps(id_)
-            if call.server == server.name and (named + b"," in plain or named + b"}" in plain):
+            if named + b"," in plain or named + b"}" in plain:
                 del self.calls[id_]
                 kept = await self.clipper.aclip(line, tool=call.tool or call.method)
                 where = f" Full output: {kept.ref}" if kept.ref else ""
@@ -166,102 +394,9 @@ class Relay:
             with suppress(ConnectionError):
                 await server.send(refusal(message.id, INTERNAL_ERROR, words))
 
-    async def _refuse(self, message: Message, error: Exception) -> None:
-        """Answer a request with what is wrong with it."""
-        code = CONNECTION_CLOSED if isinstance(error, ConnectionError) else INTERNAL_ERROR
-        words = str(error) if isinstance(error, (ConnectionError, SpilloverError)) else repr(error)
-        if message.is_request:
-            with suppress(ConnectionError):
-                await self.client.send(refusal(message.id, code, one_line(words, GARBAGE)))
-
-    # From the client
-
-    async def _from_client(self, message: Message) -> None:
-        if message.method in ("initialize", "server/discover"):
-            self.catalog.meet(message.params)
-        if message.method is None:
-            await self._reply(message)
-        elif not message.is_request:
-            await self._notify(message)
-        elif message.method == "initialize":
-            self.host = client_of(message)
-            await self._pass_on(message)
-        elif message.method == "tools/list":
-            self.work(message, self.calling.list_tools(message))
-        elif message.method == "tools/call":
-            await self.calling.call(message)
-        else:
-            await self._pass_on(message)
-
-    async def _pass_on(self, message: Message) -> None:
-        if self.only is None or (message.method == "server/discover" and not self.servers[self.only].modern):
-            self.work(message, self.many.answer(message))
-        else:
-            await self.forward(self.only, message)
-
-    async def forward(
-        self,
-        server: str,
-        message: Message,
-        *,
-        line: bytes | None = None,
-        tool: str = "",
-        query: str = "",
-    ) -> None:
-        """Send a request to a server, unchanged unless told otherwise."""
-        if server in self.gone:
-            how = f"The MCP server {server} {self.gone[server]}."
-            await self.client.send(refusal(message.id, CONNECTION_CLOSED, how))
-            return
-        self.calls[message.id] = Call(message.method or "", server, tool, query)
-        await self.servers[server].send(message.line if line is None else line)
-
-    async def _reply(self, message: Message) -> None:
-        """Pass on the client's answer to a server's question."""
-        if self.only is not None:
-            await self.servers[self.only].send(message.line)
-        elif (question := self.questions.pop(str(message.id), None)) is not None:
-            server, id_ = question
-            await self.servers[server].send(message.with_id(id_))
-
-    async def _notify(self, message: Message) -> None:
-        to = [name for name in self.servers if name not in self.gone]
-        if message.method == "notifications/cancelled":
-            id_ = message.params.get("requestId")
-            if id_ in self.working:
-                self.working[id_].cancel()
-                return
-            call = self.calls.pop(id_, None)
-            to = [] if call is None else [call.server]
-        for name in to:
-            with suppress(ConnectionError):
-                await self.servers[name].send(message.line)
-
-    def work(self, message: Message, work: Coroutine[Any, Any, None]) -> None:
-        """Answer a request ourselves, beside everything else; it can be cancelled."""
-        id_ = message.id
-
-        async def answered() -> None:
-            try:
-                await work
-            except Exception as error:  # noqa: BLE001  whatever it is
-                await self._refuse(message, error)
-
-        task = asyncio.ensure_future(answered())
-        self.working[id_] = task
-        task.add_done_callback(lambda _: self.working.pop(id_, None))
-        self.beside(task)
-
-    def beside(self, task: asyncio.Task[None]) -> None:
-        """Hold a task until it is done; what is left of them ends with us."""
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-
-    # From a server
-
     async def _from_server(self, server: ServerLink, message: Message) -> None:
         if message.method is None:
-            await self.finishing.take(message)
+            await self._take(message)
             return
         if max(len(message.method), len(str(message.id))) > NAME_CHARS:
             self.complain(f"{server.name} sent a message with a name of more than {NAME_CHARS:,} characters")
@@ -271,5 +406,74 @@ class Relay:
         tool = self.catalog.tool(message.method)
         if not tool.left_alone and not is_small(message.line, tool.choices):
             message = await asyncio.to_thread(within, message, tool.choices)
-        line = message.line if self.only else self.many.question(server.name, message)
-        await self.client.send(line)
+        await self.client.send(message.line)
+
+    async def _take(self, message: Message) -> None:
+        """Send an answer on to the client; a large one is finished in a thread."""
+        if isinstance(message.id, str) and (future := self.asked.get(message.id)) is not None:
+            if not future.done():
+                future.set_result(message)
+            return
+        call = self.calls.pop(message.id, None)
+        if call is None:  # cancelled, or never asked: nobody waits for it
+            return
+        finish = self._finisher(call, message)
+        tool = self.catalog.tool(call.tool or call.method)
+        noted = call.method in NOTED
+        if finish is None:
+            await self.client.send(message.line)
+            if noted and not tool.left_alone:
+                note_answer(message, message.line, tool.choices, self.host)
+            return
+        work = partial(survived, finish, message, tool.choices)
+        if noted:
+            work = partial(finish_and_note, work, message, tool.choices, self.host)
+        if len(message.line) <= SMALL:
+            await self.client.send(work())
+        else:
+            self._beside(asyncio.ensure_future(self._finish_beside(message, work)))
+
+    def _finisher(self, call: Call, message: Message) -> Callable[[], bytes] | None:
+        """Return what is to be done with an answer before the client has it; None: nothing."""
+        tool = self.catalog.tool(call.tool or call.method)
+        if call.method in ("initialize", "server/discover"):
+            can = message.result.get("capabilities") if isinstance(message.result, dict) else None
+            self.has_tools = not isinstance(can, dict) or "tools" in can
+            return partial(with_tools, message, tool.choices)
+        if tool.left_alone or surely_fits(message.line, tool.choices):
+            return None
+        return partial(finished, call.method, message, replace(tool, choices=tool.choices.asking(call.query)))
+
+    async def _finish_beside(self, message: Message, finish: Callable[[], bytes]) -> None:
+        try:
+            line = await asyncio.to_thread(finish)
+        except Exception as error:  # noqa: BLE001  no thread could be had, for one; the client waits all the same
+            words = one_line(f"The result could not be read: {error!r}", FAILED_CHARS)
+            line = refusal(message.id, INTERNAL_ERROR, words)
+        with suppress(ConnectionError):
+            await self.client.send(line)
+
+
+def _initialize(version: str) -> dict[str, Any]:
+    """Return the answer to the handshake where nobody is behind us."""
+    from spillover import __version__
+
+    return {
+        "protocolVersion": version if version in VERSIONS else VERSIONS[-1],
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "spillover", "version": __version__},
+    }
+
+
+def _discover() -> dict[str, Any]:
+    """Return what a client of the stateless protocol asks first."""
+    from spillover import __version__
+
+    return {
+        "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "spillover", "version": __version__}},
+        "resultType": "complete",
+        "supportedVersions": [*VERSIONS, STATELESS],
+        "capabilities": {"tools": {}},
+        "ttlMs": 0,
+        "cacheScope": "private",
+    }

@@ -1,4 +1,4 @@
-"""Serve one client over pipes: our tools, and what the servers behind us have."""
+"""Serve one client over pipes: our tools, and what the server behind us has."""
 
 from __future__ import annotations
 
@@ -7,37 +7,47 @@ import signal
 from contextlib import suppress
 
 from spillover.adapters.mcp.relay import Relay
-from spillover.adapters.mcp.servers import needing_sdk
-from spillover.adapters.mcp.stdio import client
-from spillover.errors import UsageError
+from spillover.adapters.mcp.stdio import Child, client
+from spillover.errors import MissingExtraError
+from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spillover.adapters.mcp.ask import ServerLink
-    from spillover.adapters.mcp.servers import Server
+    from spillover.adapters.mcp.relay import ServerLink
     from spillover.clipper import Clipper
+
+#: How much of a command, or of an address, names a server in what we say of it.
+NAME_CHARS = 80
 
 
 def serve(
     clipper: Clipper,
-    servers: Sequence[Server] = (),
     *,
+    command: Sequence[str] = (),
+    url: str | None = None,
     offer: bool = True,
     complain: Callable[[str], None] = lambda _: None,
 ) -> str | None:
-    """Serve until the client has gone; return how the servers ended if they ended first.
+    """Serve until the client has gone; return how the server behind us ended if it ended first.
 
-    `offer`: whether our own tools are listed.
+    `command` starts that server, or it is at `url`; without both there is none. `offer`: whether our own tools are listed.
     """
-    if any(server.url for server in servers):
-        needing_sdk("url")  # better to hear of it before anything is started
-    return asyncio.run(_serve(clipper, servers, offer=offer, complain=complain))
+    server: ServerLink | None = None
+    if command:
+        server = Child(one_line(" ".join(command), NAME_CHARS), command)
+    elif url is not None:
+        try:
+            from spillover.adapters.mcp.url import HttpServer
+        except ImportError as error:
+            raise MissingExtraError("MCP over HTTP needs the official SDK: pip install 'spillover[mcp]'") from error
+        server = HttpServer(one_line(url, NAME_CHARS), url)
+    return asyncio.run(_serve(clipper, server, offer=offer, complain=complain))
 
 
 async def _serve(
-    clipper: Clipper, servers: Sequence[Server], *, offer: bool, complain: Callable[[str], None]
+    clipper: Clipper, server: ServerLink | None, *, offer: bool, complain: Callable[[str], None]
 ) -> str | None:
     """Serve one client on stdin and stdout; a signal ends us as if the client had left."""
     task = asyncio.current_task()
@@ -45,21 +55,14 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     pipes = await client()
-    behind: dict[str, ServerLink] = {}
     with suppress(asyncio.CancelledError, ConnectionError):
+        if server is not None:
+            await server.start()
         try:
-            for server in servers:
-                try:
-                    link = server.link()
-                    await link.start()
-                    behind[server.name] = link
-                except UsageError as error:
-                    if len(servers) == 1:
-                        raise
-                    complain(str(error))  # the others will do without
-            how = await Relay(pipes, behind, clipper, offer=offer, complain=complain).run()
+            how = await Relay(pipes, server, clipper, offer=offer, complain=complain).run()
         finally:
-            await asyncio.gather(*(link.close() for link in behind.values()), return_exceptions=True)
+            if server is not None:  # also where a second signal came while it was being closed
+                await asyncio.gather(server.close(), return_exceptions=True)
         await pipes.flush()
         if pipes.failed is not None:
             raise pipes.failed

@@ -9,16 +9,17 @@ import stat
 import subprocess
 import sys
 import threading
+from codecs import getincrementaldecoder
 from collections import deque
 from contextlib import suppress
 
-from spillover.adapters.mcp.errors import pass_on, shows_terminal
 from spillover.errors import UsageError
 from spillover.intake.pipe import widen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Sequence
+    from io import FileIO
     from typing import Any
 
 #: So much is read ahead of whoever takes the lines, and written ahead of whoever reads them.
@@ -28,6 +29,9 @@ PATIENCE, GRACE = 2.0, 2.0
 #: What is left of a server's group when it has ended has this long.
 LEFT = 0.1
 TICK = 0.01
+STDERR = 2
+#: How much of a server's stderr is read at a time.
+READ = 1 << 16
 #: Ends the group of a server when we cannot: our end of its stdin closes however we end, `kill -9` included.
 GUARD = 'read done || { kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"; } 2>/dev/null'
 
@@ -223,8 +227,8 @@ class Child:
 
     modern = True  # it has our client's messages as they are, of whatever version
 
-    def __init__(self, name: str, argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> None:
-        self.name, self.argv, self.env, self.cwd = name, list(argv), env, cwd
+    def __init__(self, name: str, argv: Sequence[str]) -> None:
+        self.name, self.argv = name, list(argv)
         self.ending: asyncio.Task[str] | None = None
         self.errors: threading.Thread | None = None
 
@@ -235,16 +239,12 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE if shows_terminal() else None,
-                env={**os.environ, **self.env},
-                cwd=self.cwd,
                 bufsize=0,
                 process_group=0,
             )
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
-            named = "" if self.name.startswith(self.argv[0]) else f" {self.name}"
-            check = "its command and its cwd" if self.cwd else "its command"
-            raise UsageError(f"cannot start the MCP server{named}: {self.argv[0]}: {why}. Check {check}.") from error
+            raise UsageError(f"cannot start the MCP server: {self.argv[0]}: {why}. Check its command.") from error
         if self.process.stderr is not None:
             self.errors = pass_on(self.process.stderr)  # type: ignore[arg-type]  # it has no buffer
         self.guard = subprocess.Popen(  # noqa: ASYNC220
@@ -326,3 +326,32 @@ def _has_others(group: int) -> bool:
             if os.getpgid(int(name)) == group:
                 return True
     return False
+
+
+def shows_terminal() -> bool:
+    """Return whether what is written to our stderr is read by a person's terminal, which would obey escape codes."""
+    with suppress(OSError):
+        return os.isatty(STDERR)
+    return False
+
+
+def pass_on(stream: FileIO) -> threading.Thread:
+    """Show all that a server writes, harmless, until it has ended; beside everything else."""
+    thread = threading.Thread(target=_pump, args=(stream,), name="spillover-stderr", daemon=True)
+    thread.start()
+    return thread
+
+
+def _pump(stream: FileIO) -> None:
+    from spillover.view.clean import exact
+
+    decode = getincrementaldecoder("utf-8")("replace").decode
+    with suppress(OSError, ValueError), stream:
+        while True:
+            data = os.read(stream.fileno(), READ)
+            text = exact(decode(data, not data).replace("\r\n", "\n").encode())
+            left = memoryview(text.encode("utf-8", "surrogatepass"))
+            while left:
+                left = left[os.write(STDERR, left) :]
+            if not data:
+                return

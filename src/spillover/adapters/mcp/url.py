@@ -1,13 +1,13 @@
-"""A server at a URL, by the transport of the official SDK for streamable HTTP."""
+"""A server at a URL, by the transport of the official SDK for streamable HTTP, of `mcp` 1.x and 2.x alike."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 
-from mcp.shared.message import SessionMessage
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import ClientMessageMetadata, SessionMessage
 
-from spillover.adapters.mcp.sdk import JSONRPCResponse, connect, line_of, parse, said, with_headers
 from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
@@ -15,19 +15,26 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from typing import Any
 
+try:
+    import httpx2 as httpx
+    from mcp_types import JSONRPCResponse, jsonrpc_message_adapter
+
+    parse = jsonrpc_message_adapter.validate_json
+    OLD = False
+except ImportError:  # mcp 1.x
+    import httpx  # type: ignore[no-redef, import-not-found, unused-ignore]
+    from mcp.types import JSONRPCMessage, JSONRPCResponse
+
+    parse = JSONRPCMessage.model_validate_json  # type: ignore[attr-defined]
+    OLD = True
+
 VERSION_HEADER = "mcp-protocol-version"
 #: How many messages may wait for whoever takes them.
 AHEAD = 64
+#: Seconds to connect, and to send a message.
 CONNECT = 30.0
 #: How much of an error is told.
 SAID = 200
-
-
-def first_of(error: BaseException) -> BaseException:
-    """Return what went wrong, out of the groups that tasks put it in."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 class HttpServer:
@@ -35,8 +42,8 @@ class HttpServer:
 
     modern = False  # its headers would have to say again what a stateless message says; the handshake will do
 
-    def __init__(self, name: str, url: str, headers: Mapping[str, str]) -> None:
-        self.name, self.url, self.headers = name, url, headers
+    def __init__(self, name: str, url: str) -> None:
+        self.name, self.url = name, url
         self.lines: asyncio.Queue[bytes | None] = asyncio.Queue(AHEAD)
         self.version: str | None = None
         self.how = "is no longer there"
@@ -50,7 +57,7 @@ class HttpServer:
     async def _run(self) -> None:
         """Open and close the transport in one task, as it requires."""
         try:
-            async with connect(self.url, self.headers, CONNECT) as (reading, writing):
+            async with connect(self.url) as (reading, writing):
                 self.writing = writing
                 self.ready.set()
                 taking = asyncio.ensure_future(self._take(reading))
@@ -94,3 +101,36 @@ class HttpServer:
         with suppress(asyncio.CancelledError):
             await asyncio.wait([self.task])
         return self.how
+
+
+def said(message: SessionMessage) -> Any:
+    """Return the request, notification or response in a message."""
+    return message.message.root if OLD else message.message  # type: ignore[union-attr]
+
+
+def line_of(message: Any) -> bytes:
+    """Return a message as it goes over a pipe."""
+    return message.message.model_dump_json(by_alias=True, exclude_unset=True).encode()  # type: ignore[no-any-return]
+
+
+def with_headers(message: Any, headers: Mapping[str, str]) -> SessionMessage:
+    """Return a message to be posted with these headers; 1.x adds the version of the protocol by itself."""
+    return SessionMessage(message) if OLD else SessionMessage(message, ClientMessageMetadata(headers=dict(headers)))
+
+
+@asynccontextmanager
+async def connect(url: str) -> AsyncIterator[tuple[Any, Any]]:
+    """Connect to a server at a URL; what is read from it, and what is written to it."""
+    bounds = {} if OLD else {"max_sse_event_size": None}  # before 2.x there is no bound
+    async with (
+        httpx.AsyncClient(timeout=httpx.Timeout(CONNECT, read=None)) as client,
+        streamable_http_client(url, http_client=client, **bounds) as streams,  # type: ignore[arg-type]
+    ):
+        yield streams[0], streams[1]
+
+
+def first_of(error: BaseException) -> BaseException:
+    """Return what went wrong, out of the groups that tasks put it in."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
