@@ -69,7 +69,7 @@ ORDER = """
     store.base
     store.record            store.owners         store.folder        store.compress
     store.runs              ledger               ledger.entry
-    ledger.journal          ledger.columns
+    ledger.journal
     ledger.stats            ledger.misses
     ledger.rules
     store.reading           store.tally          store.memory        store.scoped        store.contract

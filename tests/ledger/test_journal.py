@@ -6,14 +6,13 @@ import signal
 import stat
 import subprocess
 import sys
-import tracemalloc
 
 import pytest
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.errors import StoreError
 from spillover.ledger import journal, note
-from spillover.ledger.entry import Entry, decode, encode
+from spillover.ledger.entry import Entry, encode
 from spillover.ledger.stats import add_up
 
 LONG = "".join(f"line {number} of a build\n" for number in range(3_000))
@@ -260,48 +259,3 @@ def test_whatever_stands_in_it_the_good_lines_are_read(place, data):
     for read in (journal.read(place), journal.read(place, newest=True), journal.read(place, block=100)):
         assert sorted(one.tool for one in read) == ["t1", "t2"]
     assert add_up(journal.blocks(place)).total.clips == 2
-
-
-def test_memory_does_not_grow_with_the_journal(place, monkeypatch):
-    """2 MB and 6 MB of lines, each of another command, cost the same; a list of the lines would cost more than the file."""
-    monkeypatch.setattr("spillover.ledger.columns.MOST_KEYS", 2_000)
-    piece = b"".join(encode(entry(number, command=f"make {number}", produced=10)) for number in range(1_000))
-    journal.append(place, encode(entry()))
-
-    def peak(megabytes):
-        with open(ledger(place, "journal"), "wb") as file:
-            count = megabytes * 1_000_000 // len(piece)
-            file.writelines(piece.replace(b"\tmake ", b"\tmake %d-" % number) for number in range(count))
-        tracemalloc.start()
-        try:
-            stats = add_up(journal.blocks(place, block=1 << 18), by="command")
-            return tracemalloc.get_traced_memory()[1], stats
-        finally:
-            tracemalloc.stop()
-
-    peak(1)  # what is loaded once
-    small, _ = peak(2)
-    large, stats = peak(6)
-    assert stats.damaged == 0
-    assert stats.total.produced == 10 * stats.total.clips > 300_000
-    assert any(group.names == ("(others)",) for group in stats.groups), "more commands than are told apart"
-    assert large < 1.3 * small < 20_000_000
-
-
-def test_decoding_and_columns_agree_on_what_is_good(place):
-    """The page reads lines one by one, the figures all at once: both take the same for a line."""
-    import random
-
-    rng = random.Random(3)
-    good = [encode(entry(number, command="a b", produced=number)) for number in range(300)]
-    lines = []
-    for line in good:
-        data = bytearray(line)
-        for _ in range(rng.choice((0, 0, 1, 3))):
-            data[rng.randrange(len(data) - 1)] = rng.choice(b"0129\tcsx\xff \n")
-        lines.append(bytes(data))
-    whole = b"".join(lines)
-    read = [one for line in whole.split(b"\n") if line and (one := decode(line)) is not None]
-    total = add_up([whole]).total
-    assert total.clips == sum(one.operation == "clip" for one in read)
-    assert total.produced == sum(one.produced for one in read if one.operation == "clip")

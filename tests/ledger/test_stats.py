@@ -97,7 +97,7 @@ def test_damaged_lines_are_counted_and_nothing_else():
         good[:40] + b"\n",
         good[:90] + good,
         b"9" * 300 + b"\n",
-        good.replace(b"\t/app", b"\t/a\tpp"),
+        good.replace(b'"/app"', b"7"),
     ]
     for line in odd:
         stats = add_up([good + line + good])

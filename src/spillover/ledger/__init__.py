@@ -3,7 +3,6 @@
     entry.py    one line: what it holds, written and read
     journal.py  the file beside the store: append, rotate, read
     note.py     a clip or a retrieval → a line; it never fails the call
-    columns.py  many lines at once, as arrays
     stats.py    what was produced, shown, fetched back, and the net of it
     rules.py    the commands that flood most, and the rule that would tame each
     misses.py   how often the model went back, and where to

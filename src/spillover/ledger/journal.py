@@ -16,7 +16,7 @@ import time
 from contextlib import contextmanager, suppress
 
 from spillover.errors import StoreError
-from spillover.ledger.entry import LINE_BYTES, OPERATIONS, OUTCOMES, Entry, decode, shorten_scope
+from spillover.ledger.entry import LINE_BYTES, Entry, decode, shorten_scope
 from spillover.store.folder import READ, TEMP, Folder, is_ours, make_file, make_folder, open_folder, shut
 from spillover.store.scope import EVERY, covers
 
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 LEDGER, JOURNAL = ".ledger", "journal"
-#: A file is renamed when it is this large; all of them together are at most so large. A line has about 150 bytes.
+#: A file is renamed when it is this large; all of them together are at most so large. A line has about 200 bytes.
 FILE_BYTES, ALL_BYTES = 8 << 20, 64 << 20
 #: So much is read at once.
 BLOCK = 1 << 20
-_FITTED = (OPERATIONS["clip"] + OUTCOMES["whole"]).encode()
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -81,14 +80,16 @@ def read(
 ) -> Iterator[Entry]:
     """Yield the entries of a scope, the oldest or the newest first; what is damaged is skipped.
 
-    `fitting=False` leaves out the clips of what fitted, which most are.
+    `fitting=False` leaves out the clips of output that fitted.
     """
     own = shorten_scope(scope)
     for piece in _backwards(place, block) if newest else blocks(place, block=block):
         lines = piece.split(b"\n")
         for line in reversed(lines) if newest else lines:
-            entry = decode(line) if line and (fitting or not line.startswith(_FITTED)) else None
-            if entry is not None and entry.when >= since and covers(own, entry.scope):
+            entry = decode(line) if line else None
+            if entry is None or (not fitting and (entry.operation, entry.outcome) == ("clip", "whole")):
+                continue
+            if entry.when >= since and covers(own, entry.scope):
                 yield entry
 
 
