@@ -116,8 +116,7 @@ def add_up(
         found.sort(key=lambda each: (each.names[by.index("day")], -each.sums.received, each.names))
     else:
         found.sort(key=lambda each: (-each.sums.received, -each.sums.produced, each.names))
-    times = (first, last) if groups else (None, None)
-    return Stats(Sums(*total), tuple(found), by, *times, damaged)
+    return Stats(Sums(*total), tuple(found), by, first if groups else None, last if groups else None, damaged)
 
 
 def _figures(entry: Entry, last_cut: dict[tuple[str, ...], float]) -> tuple[int, ...]:
