@@ -38,6 +38,7 @@ LINEAR = {
     "base/patterns.py": {"compiled": "a pattern of another file, listed there"},
     "base/jsonc.py": {"_TOKEN": "one token behind the other, each possessive; a quote, or /*, that is not closed is one character, a file of the user's", "_BLANKS": ANCHORED},
     "models.py": {"f-string": "the name of a model from the caller's own choices, and patterns of the caller or ours"},
+    "profiles/opencode/__init__.py": {"fnmatchcase": STARS},
     "profiles/vtcode/estimate.py": {"'\\\\S.*'": "nothing follows the run, so it never gives back"},
     "secrets/outputs.py": {"'(\\\\r?\\\\n|\\\\r)'": ONE, "'[-_./:@+=]'": ONE, "_NOTHING": SHORT},
     "base/linear.py": {"source": "an escaped text, and then the rest of its line", "source.replace('\\\\z', '\\\\Z').encode()": "where re2 is missing, and only on commands of 1,000 characters, lines of 2,000, and windows of secrets/outputs.py, at most 16 KiB around a place that Hyperscan found"},
