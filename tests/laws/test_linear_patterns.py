@@ -100,11 +100,8 @@ LINEAR = {
     "select/json/fields.py": {"_DATE": ANCHORED, "'[_.\\\\-]'": ONE},
     "select/json/members.py": {"_BLANKS": ANCHORED, "_KEY": ANCHORED},
     "select/json/almost.py": {
-        "_TOKEN": "a text ends with its line, and a quote that is never closed is looked at once more, alone, up to that end",
-        "_ESCAPE": ONE, "_BEGINS": "blanks behind a bracket that begins a line",
+        "_TOKEN": ANCHORED, "_CUT_OFF": ANCHORED, "_BEGINS": "blanks behind a bracket that begins a line", "'\\\\\\\\(.)'": ONE,
     },
-    "select/json/begin.py": {"_SPACE": ANCHORED, "_VALUE": ANCHORED, "_ENTRY": ANCHORED, "_ITEM": ANCHORED},
-    "select/json/literal.py": {"_TOKEN": ANCHORED, "'\\\\\\\\(.)'": ONE},
     "select/json/pointer.py": {"_TOKEN": ANCHORED},
     "select/json/strings.py": {"_HALF": SHORT, "_OTHER_HALF": ANCHORED, "_REST": ANCHORED},
     "select/json/texts.py": {"_ESCAPE": "a backslash and at most eleven bytes"},

@@ -62,7 +62,7 @@ ORDER = """
     select.json.value       select.json.ndjson
     select.json.near
     select.kind             select.source        select.definitions  select.search
-    select.json.texts       select.json.literal
+    select.json.texts
     select.auto             types
     result                  store.scope
     telemetry

@@ -9,7 +9,7 @@ from spillover.errors import UsageError
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.retrieve.uri import find_value
-from spillover.select.json.literal import spell
+from spillover.select.json.almost import spell
 from spillover.select.json.pointer import find_value as find_in
 from spillover.select.json.texts import read_string
 from spillover.view.document import Document

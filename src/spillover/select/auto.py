@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from spillover.select.json import literal
 from spillover.select.kind import guesses
 from spillover.select.told import kind_told
 from spillover.select.wanted import NOTHING
@@ -40,22 +39,22 @@ MODULES = {
 def auto(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> tuple[str, Sequence[Span]]:
     """Return what the output turned out to be, and what is shown of it."""
     for kind in guesses(document, wanted.name, kind_told(wanted)):
-        if kind == "log" and (found := literal.select(document, fill, wanted)):
-            return "repr", _refine(*found, fill, wanted)
         # A blob in a string of JSON is cut there, and the JSON stays JSON.
         for each in ("json", "blob") if kind == "blob" else (kind,):
             # A log tells by itself what it is worth; of anything else no line is known to be needed more than others.
             measure = fill if each == "log" else thrifty(document, fill, wanted.worth)
             spans = import_module(f"spillover.select.{MODULES[each]}").select(document, measure, wanted)
-            whole = literal.respell(document) if each == "repr" else document
-            if spans and each in ("json", "ndjson", "repr") and whole is not None:
-                spans = _refine(whole, spans, measure, wanted)
+            if spans and each in ("json", "ndjson", "repr"):
+                spans = _refine(document, each, spans, measure, wanted)
             if spans:
                 return each, spans
     return "log", []
 
 
-def _refine(document: Document, spans: Sequence[Span], fill: Fill, wanted: Wanted) -> Sequence[Span]:
-    from spillover.select.json.texts import refine  # most outputs are no JSON
+def _refine(document: Document, kind: str, spans: Sequence[Span], fill: Fill, wanted: Wanted) -> Sequence[Span]:
+    """Return the same with texts inside of JSON cut by what they are."""
+    from spillover.select.json.near import respell  # most outputs are no JSON
+    from spillover.select.json.texts import refine
 
-    return refine(document, spans, fill, auto, wanted)
+    whole = respell(document) if kind == "repr" else document
+    return spans if whole is None else refine(whole, spans, fill, auto, wanted)

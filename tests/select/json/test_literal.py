@@ -6,7 +6,7 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.select.json.literal import spell
+from spillover.select.json.almost import spell
 
 ROWS = [{"id": number, "name": f"o'neil {number}", "note": None, "ok": True, "pair": (1,)} for number in range(2_000)]
 ROWS[1_333]["note"] = "FAILED: disk on fire"
@@ -45,7 +45,16 @@ def test_what_only_looks_like_one_is_none(text):
     assert clipper.clip(text * 2_000).kind != "repr"
 
 
-@pytest.mark.parametrize("value", [ROWS[:2], [(1,), (), "\\", "a\"b'c", b"'", -1.5, 1e300, {"k": None}], [True, False]])
+@pytest.mark.parametrize(
+    "value",
+    [
+        ROWS[:2],
+        [(1,), (), "\\", "a\"b'c", b"'", -1.5, 1e300, {"k": None}],
+        [True, False],
+        ["'", '"', "\\'"],
+        {"k": ["\x07\n\\", "é"]},
+    ],
+)
 def test_it_is_spelled_as_json_of_the_same_length(value):
     data = repr(value).encode()
     spelled = spell(data)

@@ -6,7 +6,6 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.select.json.almost import read_repr
 
 ROWS = [
     {
@@ -44,22 +43,6 @@ def test_words_around_a_value_stay():
     assert clipped.kind == "repr"
     assert "Backend metadata:\n\n{" in clipped.text
     assert clipped.text.rstrip().endswith("Call get-table-schema for more.")
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        [{"a": "it's"}],
-        [{"a": 'say "x"', "b": (True, False, None)}],
-        {"k": ["\x07\n\\", "é", 1.5, -2]},
-        ["'", '"', "\\'"],
-    ],
-)
-def test_a_repr_is_read_as_json_of_the_same_length(value):
-    text = repr(value).encode()
-    read = read_repr(text)
-    assert len(read) == len(text)
-    json.loads(read)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ Who lives here, each knowing only those above it:
 - `begin`: whether bytes begin as JSON does
 - `scan`: where the brackets and commas outside of strings stand
 - `strings`: where a string may be cut
-- `almost`: a value among some words, and a Python repr as JSON of the same length
+- `almost`: a value among some words, and a Python repr spelled as JSON
 - `members`: the values of a container, each with its key
 - `fields`: what records alike say at each of their paths, and what that is worth
 - `record`: one record, read with what is known of its fields

@@ -1,7 +1,6 @@
 """What is almost JSON: a value with some words above and below it, and a Python repr.
 
-A repr is read as the JSON that has the same length, byte by byte: quotes, `True`, `None` and parentheses have their like in it.
-So what stands where in one stands there in the other, and nothing is parsed twice.
+A repr is spelled as JSON of the same length, byte for byte, so that what is chosen there is a choice here.
 """
 
 from __future__ import annotations
@@ -13,38 +12,65 @@ from spillover.base import patterns
 #: So many bytes of words may stand above a value, and below it.
 WORDS = 2_000
 
-# A quoted text, and the words of Python; every quantifier is possessive, and what is not closed is not looked for twice:
-# a quote that opens nothing ends the search for the one after it.
-_TOKEN = patterns.compile(rb"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"|\b(?:True|False|None)\b|[()'\"]", re.DOTALL)
-_ESCAPE = patterns.compile(rb"\\(?:x[0-9a-fA-F]|[^x])|\"", re.DOTALL)
+# One token of a repr after the other. No quantifier gives anything back.
+_TOKEN = patterns.compile(
+    rb"(?P<string>[bru]?+(?:'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\"))|(?P<word>None|True|False)(?!\w)"
+    rb"|(?P<call>[A-Za-z_][\w.]*+\([^()'\"]*+\))|(?P<number>-?\d[\w.+-]*+)|(?P<sign>[\[\]{}(),:])|(?P<blank>\s++)",
+    re.DOTALL,
+)
 _BEGINS = patterns.compile(rb"^[\[{(](?=[ \t\r\n]*+[\[{(\"'\]})\d-])", re.MULTILINE)
-_PLAIN = {b"True": b"true", b"False": b"false", b"None": b"null", b"(": b"[", b")": b"]"}
-#: What may follow a backslash in JSON, too.
+#: What a repr that is cut off may end with: a part of a text, of a word or of a call.
+_CUT_OFF = patterns.compile(rb"[bru]?+['\"][^\n]*+|[A-Za-z_][\w.]*+(?:\([^()'\"\n]*+)?+")
+_WORDS = {b"None": b"null", b"True": b"true", b"False": b"false"}
+#: Behind a backslash, what JSON knows too; anything else is spelled as a backslash.
 _SAME = frozenset(b'"\\/bfnrt')
 
 
-def read_repr(data: bytes) -> bytes:
-    """Return the JSON of the same length; what is no repr becomes no JSON."""
-    return _TOKEN.sub(_translate, data)
+def spell(data: bytes, *, whole: bool = True) -> bytes | None:
+    """Return a Python literal as JSON of the same length; None where it is none, or holds what JSON cannot.
+
+    Unless it is `whole`, a text may be cut off at its end, and is left out.
+    """
+    out: list[bytes] = []
+    at, last = 0, b""
+    while at < len(data):
+        match = _TOKEN.match(data, at)
+        if match is None:
+            if not whole and _CUT_OFF.fullmatch(data, at):
+                break
+            return None
+        kind, token = match.lastgroup, match[0]
+        at = match.end()
+        if kind == "string":
+            token = _spell_string(token)
+        elif kind == "word":
+            token = _WORDS[token]
+        elif kind in ("call", "number"):  # a date, a Decimal, 1e5: as many digits
+            token = b"1" * len(token)
+        elif token == b"(":
+            token = b"["
+        elif token == b")":
+            if last == b",":  # (1,)
+                out[_last_comma(out)] = b" "
+            token = b"]"
+        out.append(token)
+        last = last if kind == "blank" else token
+    return b"".join(out)
 
 
-def _translate(match: re.Match[bytes]) -> bytes:
-    text = match[0]
-    if len(text) == 1 and text in b"'\"":
-        return b"\x00"  # it opens nothing, and JSON has no such byte
-    if text[0] not in b"'\"":
-        return _PLAIN[text]
-    return b'"' + _ESCAPE.sub(_escape, text[1:-1]) + b'"'
+def _last_comma(out: list[bytes]) -> int:
+    return next(number for number in range(len(out) - 1, -1, -1) if out[number] == b",")
 
 
-def _escape(match: re.Match[bytes]) -> bytes:
-    """Return an escape of JSON that is as long as one of Python; what is only a quote here would end a text there."""
-    text = match[0]
-    if text == b'"':
-        return b"'"
-    if text[1] in _SAME:
-        return text
-    return b"\\\\" + text[2:] if text[1] == 0x78 else b"\\/"
+def _spell_string(token: bytes) -> bytes:
+    """Return a string between double quotes, with escapes that JSON knows, in as many bytes."""
+    opens = 0 if token[:1] in (b"'", b'"') else 1
+    inner = token[opens + 1 : -1]
+    if token[opens : opens + 1] == b"'":
+        inner = inner.replace(b'"', b"'")
+    if b"\\" in inner:
+        inner = re.sub(rb"\\(.)", lambda match: match[0] if match[1][0] in _SAME else rb"\\", inner, flags=re.DOTALL)
+    return b" " * opens + b'"' + inner + b'"'
 
 
 def begin(data: bytes) -> int:
@@ -72,4 +98,4 @@ def is_almost(head: bytes, tail: bytes, *, whole: bool) -> bool:
     from spillover.select.json.begin import goes_on  # most outputs do not begin like this
 
     some = head[start:end]
-    return goes_on(some, whole=whole) or goes_on(read_repr(some), whole=whole)
+    return goes_on(some, whole=whole) or goes_on(spell(some, whole=whole) or b"", whole=whole)

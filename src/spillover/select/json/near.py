@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from spillover.select.json.almost import find, read_repr
+from spillover.base.data import replace
+from spillover.intake.blob import Held
+from spillover.select.json.almost import find, spell
 from spillover.select.json.value import show
 from spillover.select.wanted import NOTHING
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from spillover.view.document import Document
 
 #: A longer output is left to others.
-CAP = 8 << 20
+CAP = 16 << 20
 
 
 def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Span] | None:
@@ -24,6 +26,15 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Spa
     start, end = find(data)
     if start == end:
         return None
-    return show(document, fill, wanted, data[start:end], start) or show(
-        document, fill, wanted, read_repr(data[start:end]), start
-    )
+    value = data[start:end]
+    return show(document, fill, wanted, value, start) or show(document, fill, wanted, spell(value) or b"", start)
+
+
+def respell(document: Document) -> Document | None:
+    """Return an output that is a repr as JSON of the same length, so that places in one are places in the other."""
+    if document.size > CAP or document.gap[0] != document.gap[1]:
+        return None
+    data = document.blob.read(0, document.size)
+    document.work.spend(10 * len(data))
+    spelled = spell(data)
+    return None if spelled is None else replace(document, blob=Held(spelled))
