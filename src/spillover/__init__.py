@@ -5,12 +5,14 @@
     out = clip(log_text)      # str, bytes, a file, any iterable of them
     out.text                  # send this to the model: never above the limits, notice included
 
-Importing this does no work: each name is loaded when it is first used. A fork waits while another thread does so.
+Each name is loaded when it is first used.
 """
 
-import os as _os
+import logging as _logging
 
 __version__ = "0.1.0"
+
+_logging.getLogger("spillover").addHandler(_logging.NullHandler())  # or Python prints warnings to stderr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,16 +119,6 @@ def __getattr__(name: str) -> object:
     value = getattr(import_module(_MODULE[name]), name)
     globals()[name] = value
     return value
-
-
-def _before_fork() -> None:
-    from spillover.base.forking import before_fork
-
-    before_fork()
-
-
-if hasattr(_os, "register_at_fork"):
-    _os.register_at_fork(before=_before_fork)
 
 
 def __dir__() -> list[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
 from spillover.base.data import replace
-from spillover.base.log import warn
 from spillover.config.place import CONTEXT_TOKENS, context_tokens
 from spillover.errors import UsageError
 from spillover.limits import SMALLEST, Limits
 from spillover.tokens import estimate, resolve
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -265,7 +267,7 @@ class Budget:
                 try:
                     self._on_level(level)
                 except Exception as error:  # noqa: BLE001  whatever it is: a tool call may wait for us
-                    warn("The on_level of a Budget failed: %s: %s", type(error).__name__, error)
+                    _log.warning("The on_level of a Budget failed: %s: %s", type(error).__name__, error)
 
 
 def _whole(name: str, value: int) -> int:

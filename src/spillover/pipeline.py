@@ -6,7 +6,6 @@ import sys
 import time
 from itertools import count
 
-from spillover.base import process
 from spillover.base.data import replace
 from spillover.intake.sources import chunks, file_name
 from spillover.intake.take import Intake
@@ -17,7 +16,7 @@ from spillover.view.invisible import has_invisible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from spillover.choices import Choices
     from spillover.intake.sources import Source
@@ -63,36 +62,20 @@ def clip(
     return settle(intake, choices, call_id=call_id, command=command, name=name, cwd=cwd)
 
 
-def begin(choices: Choices, *, awaited: str | None = None) -> Intake:
-    """Begin an intake that turns to the store once the output cannot fit any more.
-
-    `awaited`: the command that has yet to write it, or "" for somebody else; there is time to load what choosing takes.
-    """
+def begin(choices: Choices) -> Intake:
+    """Begin an intake that turns to the store once the output cannot fit any more."""
     # What knows of scopes is not loaded before something overflows.
     made = Intake(
         _window(choices),
         lambda: choices.outputs.writer(),  # noqa: PLW0108
         cap=choices.cap,
         side=choices.reach,
-        on_overflow=None if awaited is None else _warm_up_for(choices, awaited),
     )
     if choices.redact == "stored":
         from spillover.secrets.streams import Streams  # wanted only by those who choose it
 
         made.cover_with(Streams())
     return made
-
-
-def _warm_up_for(choices: Choices, command: str) -> Callable[[Intake, bytes], None] | None:
-    if not process.ours or choices.keep not in ("auto", "signal"):
-        return None
-
-    def warm(intake: Intake, beginning: bytes) -> None:
-        from spillover.show.warm import warm_up  # most outputs fit
-
-        warm_up(beginning, command, lambda: intake.finished)
-
-    return warm
 
 
 def settle(

@@ -7,9 +7,10 @@ lists the names.
 
 from __future__ import annotations
 
+import logging
 import sys
 
-from spillover.base.log import debug, info
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def facts_of(clip: Clip, tool: str, call_id: str | None = None) -> dict[str, str
 def tell_clip(clip: Clip, tool: str, seconds: float, call_id: str | None = None) -> None:
     """Tell of a clip. Whatever goes wrong in somebody's exporter never fails the tool call."""
     if clip.outcome != "whole":
-        debug("Clipped an output of %s: %s.", tool, _list_facts(facts_of(clip, tool, call_id)))
+        _log.debug("Clipped an output of %s: %s.", tool, _list_facts(facts_of(clip, tool, call_id)))
     if not is_on():
         return
     try:
@@ -77,7 +78,7 @@ def tell_clip(clip: Clip, tool: str, seconds: float, call_id: str | None = None)
             _count("spillover.failures", 1, labels)
         _time(seconds, {**labels, "spillover.operation": "clip"})
     except Exception as error:  # noqa: BLE001  an exporter is somebody else's
-        info("OpenTelemetry rejected the event of a clip: %s", error)
+        _log.info("OpenTelemetry rejected the event of a clip: %s", error)
 
 
 def tell_retrieval(kind: str, ref: str, tokens: int, seconds: float) -> None:
@@ -96,7 +97,7 @@ def tell_retrieval(kind: str, ref: str, tokens: int, seconds: float) -> None:
         _count("spillover.tokens.fetched", tokens, labels)
         _time(seconds, labels)
     except Exception as error:  # noqa: BLE001  as above
-        info("OpenTelemetry rejected the event of a retrieval: %s", error)
+        _log.info("OpenTelemetry rejected the event of a retrieval: %s", error)
 
 
 def _trace(event: str, name: str, facts: dict[str, str | int], seconds: float) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import logging
-import subprocess
-import sys
 
 import pytest
 
@@ -115,18 +113,3 @@ def test_a_selector_of_your_own_has_no_budget(monkeypatch):
         return [spillover.Span(0, 10, "mine")]
 
     assert [reason.why for reason in Clipper(keep=mine, store=MemoryStore()).clip(LOG * 9).why] == ["mine"]
-
-
-SILENT = """
-import spillover.show.fit, sys
-from spillover import Clipper, MemoryStore
-from spillover.base.work import Work
-assert "logging" not in sys.modules
-spillover.show.fit.budget = lambda _: Work(0)
-Clipper(store=MemoryStore()).clip("line\\n" * 20_000)
-"""
-
-
-def test_the_log_is_silent_until_somebody_listens():
-    ran = subprocess.run([sys.executable, "-c", SILENT], capture_output=True, text=True, check=True)
-    assert (ran.stdout, ran.stderr) == ("", "")

@@ -16,8 +16,6 @@ import spillover
 
 ROOT = Path(spillover.__file__).parent
 MODULES = {"re", "fnmatch", "glob"}
-#: `re`, compiled at first use (spillover.base.patterns).
-LATER = "patterns"
 
 ONE = "one character, or a literal: nothing to backtrack to"
 RUN = "one possessive run of a class, starting where the last one ended"
@@ -35,7 +33,6 @@ LINEAR = {
     "cli/stats.py": {"pattern": "a row of STYLES, which are ours, on the table that `spill stats` prints"},
     "cli/parser.py": {"_FROM_END": ANCHORED, "_EXPRESSION": ANCHORED},
     "config/host.py": {"fnmatchcase": STARS},
-    "base/patterns.py": {"compiled": "a pattern of another file, listed there"},
     "base/jsonc.py": {"_TOKEN": "one token behind the other, each possessive; a quote, or /*, that is not closed is one character, a file of the user's", "_BLANKS": ANCHORED},
     "models.py": {"f-string": "the name of a model from the caller's own choices, and patterns of the caller or ours"},
     "profiles/opencode/__init__.py": {"fnmatchcase": STARS},
@@ -162,10 +159,6 @@ def uses(path: Path):
             local |= {alias.asname or alias.name for alias in node.names if alias.name.split(".")[0] in MODULES}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in MODULES:
             local |= {alias.asname or alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module == "spillover.base":
-            local |= {alias.asname or alias.name for alias in node.names if alias.name == LATER}
-        elif isinstance(node, ast.ImportFrom) and node.module == f"spillover.base.{LATER}":
-            local |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             named.update({id(each): node.targets[0].id for each in [node.value]})
     for node in ast.walk(tree):
@@ -184,7 +177,7 @@ def uses(path: Path):
 def _said(call: ast.Call, named: dict, whose: str, what: str) -> str:
     if id(call) in named and what == "compile":
         return named[id(call)]
-    if whose not in ("re", LATER):
+    if whose != "re":
         return f"{whose}.{what}" if whose != what else what
     pattern = call.args[0]
     if isinstance(pattern, ast.BinOp):
@@ -211,9 +204,9 @@ def test_the_list_names_only_files_that_are_there():
 def test_a_new_use_of_an_engine_is_found_however_it_is_imported(tmp_path):
     file = tmp_path / "new.py"
     file.write_text(
-        "import re as r\nfrom re import compile\nfrom fnmatch import fnmatch\nimport re\nfrom spillover.base import patterns\n"
+        "import re as r\nfrom re import compile\nfrom fnmatch import fnmatch\nimport re\n"
         "A = compile(b'x')\nr.search('y', 'z')\nfnmatch('a', 'b')\ndef f():\n    return re.sub('(a+)+', '', 'b')\n"
-        "B = patterns.compile('c')\nboth = (patterns.compile('d'),)\n"
+        "B = re.compile('c')\nboth = (re.compile('d'),)\n"
     )
     assert sorted(uses(file)) == ["'(a+)+'", "'d'", "A", "B", "fnmatch", "r.search"]
 
@@ -228,6 +221,6 @@ def test_no_repeated_group_contains_a_repetition_that_can_backtrack(file):
         ast.unparse(node.args[0])
         for node in ast.walk(ast.parse((ROOT / file).read_text()))
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in ("re.compile", f"{LATER}.compile", "re.search", "re.finditer", "re.match")
+        and ast.unparse(node.func) in ("re.compile", "re.search", "re.finditer", "re.match")
     ]
     assert [pattern for pattern in compiled if NESTED.search(pattern)] == []

@@ -12,7 +12,7 @@ ROOT = Path(spillover.__file__).parent
 #: From top to bottom: no module imports one below it, or one in its own row. Add a new module where it belongs.
 ORDER = """
     base  notice  secrets  show  run  wrap
-    base.data                    base.log                  base.work                base.forking             base.process             base.integers            base.lean            base.deep            base.patterns
+    base.data                    base.work                base.integers            base.deep
     errors                  base.units                shell               base.folders
     base.cache                   base.linear
     limits                  hosts                models               secrets.formats             shell.command       base.jsonc
@@ -93,7 +93,6 @@ ORDER = """
     show.fit                     run.note                 show.plain               retrieve.opening    ledger.note
     since.earlier           show.cut
     since.telling
-    show.warm
     pipeline
     capture                 blocks               run.command         blocks.shapes
     blocks.texts

@@ -5,12 +5,14 @@ Every shape here is the tool's own: Claude Code drops a replacement of any other
 
 from __future__ import annotations
 
+import logging
 import re
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, open_file, words_of
-from spillover.base.log import info
 from spillover.hosts import ASIDE_CHARS, CLAUDE_CODE
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,13 +45,13 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     name = words_of(event, "tool_name") or ""
     take = _either if name.startswith("mcp__") else TAKERS.get(name)
     if take is None:
-        info("The hook left the result of %s alone: it does not know this tool.", name)
+        _log.info("The hook left the result of %s alone: it does not know this tool.", name)
         return None
     response, limits = event.get("tool_response"), None
     try:
         made = clipper()
         if made.leaves_alone(name):
-            info("The hook left the result of %s alone: a rule says so.", name)
+            _log.info("The hook left the result of %s alone: a rule says so.", name)
             return None
         shown = SHOWN_CHARS.get(name, SHOWN_CHARS_OF_OTHERS) - ASIDE_CHARS
         command = words_of(event.get("tool_input"), "command", COMMAND_CHARS)

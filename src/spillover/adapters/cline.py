@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 from spillover.adapters.asked import query_of
 from spillover.adapters.hooked import Call, bounded, words_of
-from spillover.base.log import info
 from spillover.hosts import CLINE
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         return None
     tool = words_of(event, "tool") or ""
     if tool in LEFT_ALONE:
-        info("The hook left the result of %s alone: the model needs it word for word.", tool)
+        _log.info("The hook left the result of %s alone: the model needs it word for word.", tool)
         return None
     limits = None
     try:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 
 from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, words_of
-from spillover.base.log import info
 from spillover.hosts import COPILOT
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     result: Any = event.get("toolResult")
     text = words_of(result, TEXT)
     if text is None or tool in LEFT_ALONE:
-        info("The hook left the result of %s alone.", tool)
+        _log.info("The hook left the result of %s alone.", tool)
         return None
     limits = None
     command = words_of(_arguments(event.get("toolArgs")), "command", COMMAND_CHARS)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from itertools import chain
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, open_file, words_of
-from spillover.base.log import info
 from spillover.hosts import OPENCODE
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,13 +35,13 @@ def reply(event: object, clipper: Callable[[], Clipper], host: Host = OPENCODE) 
     if not isinstance(event, dict) or not isinstance(event.get("tool"), str):
         return None
     if event["tool"] in LEFT_ALONE and not isinstance(event.get("content"), list):  # blocks are an MCP server's
-        info("The hook left the result of %s alone: the model needs it word for word.", event["tool"])
+        _log.info("The hook left the result of %s alone: the model needs it word for word.", event["tool"])
         return None
     limits = None
     try:
         made = clipper()
         if made.leaves_alone(event["tool"]):
-            info("The hook left the result of %s alone: a rule says so.", event["tool"])
+            _log.info("The hook left the result of %s alone: a rule says so.", event["tool"])
             return None
         command = words_of(event.get("args"), "command", COMMAND_CHARS)
         asked = query_of(event.get("args"))

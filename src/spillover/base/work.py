@@ -6,7 +6,7 @@ reading one byte, ten nanoseconds; a loop that creates objects spends the cost o
 
 from __future__ import annotations
 
-from _thread import allocate_lock  # `threading` costs a millisecond, and this is its Lock
+from threading import Lock
 
 #: The most that selecting may cost: about two seconds plus four passes over the output.
 BASE = 200_000_000
@@ -33,7 +33,7 @@ class Work:
     def __init__(self, units: int | None = None) -> None:
         self.left = units
         if units is not None:
-            self._lock = allocate_lock()
+            self._lock = Lock()
 
     def __repr__(self) -> str:
         return f"Work({'' if self.left is None else self.left})"

@@ -2,53 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from contextlib import suppress
 
-from spillover.base import process
 from spillover.cli import exits
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
-
-#: Collect garbage after so many new objects: clipping a log makes 25,000.
-GARBAGE = 50_000
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run `spill` and return its exit code. Without arguments of its own, the process is ours and ends here."""
-    if argv is not None:
-        return _run(argv)
-    process.ours = True
-    gc.set_threshold(GARBAGE)
-    _load_argparse()
-    code = _run(sys.argv[1:])
-    if not os.environ.get("SPILLOVER_DEBUG"):
-        _end(code)
-    return code
-
-
-def _load_argparse() -> None:
-    """Import argparse without `gettext`: to look for translations of its words takes 2 ms, and nobody has made any."""
-    untranslated = type(sys)("gettext")
-    vars(untranslated).update(gettext=str, ngettext=lambda one, many, count: one if count == 1 else many)
-    sys.modules.setdefault("gettext", untranslated)
-    try:
-        import argparse  # noqa: F401  it has these two from here on
-    finally:
-        if sys.modules["gettext"] is untranslated:  # whoever needs the real one imports it
-            del sys.modules["gettext"]
-
-
-def _end(code: int) -> NoReturn:
-    """End now. Taking everything apart object by object takes longer than to read a log, and nothing is left to do."""
-    for name in ("stdout", "stderr"):
-        with suppress(OSError, ValueError):  # it is closed, or nobody reads it
-            getattr(sys, name).flush()
-    os._exit(code & 0xFF)
+    """Run `spill` and return its exit code."""
+    return _run(sys.argv[1:] if argv is None else argv)
 
 
 def _run(argv: list[str]) -> int:

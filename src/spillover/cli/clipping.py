@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from stat import S_ISREG
 
 from spillover.cli.output import complain, facts, put, put_json, wait
 from spillover.cli.setup import compare_if_failed, ends_with_newline, lower_if_failed, make_clipper_anyway
@@ -38,7 +37,7 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
     from spillover.run.note import note_run
 
     choices = make_clipper(arguments).for_tool(arguments.tool)
-    intake = pipeline.begin(choices, awaited=None if S_ISREG(os.fstat(0).st_mode) else "")
+    intake = pipeline.begin(choices)
     try:
         widen(0)
         moved = 1

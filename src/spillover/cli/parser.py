@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from spillover.base import patterns
 from spillover.cli.commands import COMMANDS, parser_for
 
 TYPE_CHECKING = False
@@ -14,9 +13,9 @@ if TYPE_CHECKING:
 
     Function = Callable[[argparse.Namespace], int]
 
-_FROM_END = patterns.compile(r"-[\d_,]+(:.*)?")
+_FROM_END = re.compile(r"-[\d_,]+(:.*)?")
 #: The option of grep that takes a pattern, as people type it: `-e X`, `-eX`, behind other letters as in `-ie X`, `--regexp=X`.
-_EXPRESSION = patterns.compile(r"(?P<flags>-[ivFocnE]*)e(?P<short>.*)|--regexp(?:=(?P<long>.*))?", re.DOTALL)
+_EXPRESSION = re.compile(r"(?P<flags>-[ivFocnE]*)e(?P<short>.*)|--regexp(?:=(?P<long>.*))?", re.DOTALL)
 
 
 def parse(argv: Sequence[str]) -> tuple[Function, argparse.Namespace]:

@@ -29,8 +29,6 @@ CAP = 2 << 30
 SIDE = 1 << 18
 #: Past so many switches between streams, the rest is one segment named "mixed": memory stays bounded.
 SEGMENTS = 16_384
-#: How much of an output is told when it overflows.
-BEGINNING = 64
 #: From this size on, hashing runs beside writing.
 BESIDE = 1 << 20
 
@@ -77,7 +75,6 @@ class Intake:
         *,
         cap: int = CAP,
         side: int = SIDE,
-        on_overflow: Callable[[Intake, bytes], None] | None = None,
     ) -> None:
         self.window = window
         self.side = max(side, window)
@@ -85,10 +82,8 @@ class Intake:
         self.bytes = 0
         self.sink: Sink | None = None
         self.gone: Gone | None = None
-        self.finished = False
         self.segments: list[tuple[str, int]] = []
         self._begin = begin
-        self._on_overflow = on_overflow  # told when it overflows while more is to come, and how it begins
         self._held = bytearray()
         self._tail = bytearray()
         self._meter: Meter | None = None
@@ -157,8 +152,6 @@ class Intake:
         elif len(self._held) + len(chunk) <= self.window:
             self._held += chunk
         else:
-            if self._on_overflow:
-                self._on_overflow(self, bytes(self._held[:BEGINNING] or chunk[:BEGINNING]))
             self.spill()
             self._store(chunk, before)
 
@@ -189,7 +182,6 @@ class Intake:
         if self._cover is not None:
             for stream, piece in self._cover.finish():
                 self._write(piece, stream)
-        self.finished = True
         if not self._follower:
             return
         try:

@@ -6,6 +6,7 @@ are made inside `gather`, and the result is noted once, as the model gets it.
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from contextlib import contextmanager
@@ -232,6 +233,6 @@ def _outside(first: int, last: int, shown: Sequence[tuple[int, int]]) -> Iterato
 
 
 def _complain(error: Exception) -> None:
-    from spillover.base.log import info
-
-    info("A line could not be written to the journal, so `spill stats` does not count this call: %s", error)
+    logging.getLogger(__name__).info(
+        "A line could not be written to the journal, so `spill stats` does not count this call: %s", error
+    )

@@ -69,7 +69,7 @@ def run(
     once it has ended, and returns the choices to clip with. `beside` returns what else the caller prints for it.
     """
     words = (said or " ".join(os.fspath(word) for word in command.argv))[:COMMAND_CHARS]
-    intake = pipeline.begin(choices, awaited=words)
+    intake = pipeline.begin(choices)
     began = time.monotonic()
     try:
         ended = child.run(command, intake, cancel=cancel, tick=on_progress and _ticker(intake, on_progress))

@@ -61,7 +61,7 @@ class Keeper:
         self.pipes, self.line, self.shell = pipes, line, shell
         self.lock, self.closed = threading.Lock(), False
         self.choices = [choices.for_tool(pipe.stages[-1].program) for pipe in pipes]
-        self.intakes: list[Intake | None] = [pipeline.begin(each, awaited="") for each in self.choices]
+        self.intakes: list[Intake | None] = [pipeline.begin(each) for each in self.choices]
         self.threads: list[threading.Thread] = []
         self.clips: list[tuple[Choices, Clip, int | None]] = []
         self.folder = self._open_folder()

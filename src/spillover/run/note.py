@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 
@@ -53,9 +54,7 @@ def note_run(
             )
         )
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on
-        from spillover.base.log import warn
-
-        warn("a run could not be recorded, so `last` does not find it: %s", error)
+        logging.getLogger(__name__).warning("a run could not be recorded, so `last` does not find it: %s", error)
 
 
 def _working_folder() -> str | None:

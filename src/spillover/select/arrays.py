@@ -1,15 +1,6 @@
-"""numpy, loaded by the first output that needs it and as cheaply as it can be; and what we do in place of functions of it.
-
-Those take more steps, or are not in its core, which is all that a process of ours loads (`base.lean`).
-"""
+"""What we do in place of functions of numpy that take more steps, or are not in its core."""
 
 from __future__ import annotations
-
-import os
-import sys
-from _thread import allocate_lock
-
-from spillover.base import process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,47 +9,8 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-#: Threads that numpy's linear algebra starts when it is loaded, spinning for a while each. We have no use for any.
-_THREADS = "OPENBLAS_NUM_THREADS"
-#: Of two threads that load it at once, one would take what the other has set for what was given.
-_loading = allocate_lock()
 #: So many bytes at a time stay in the cache of a processor.
 BLOCK = 1 << 16
-
-
-def load() -> None:
-    """Import numpy. In a process of ours that is done without its threads, and with its core alone (`base.lean`)."""
-    if "numpy" in sys.modules:
-        return
-    if not process.ours:  # where nothing is set; a lock of ours could be held while somebody forks
-        _load()
-        return
-    with _loading:
-        _load()
-
-
-def _load() -> None:
-    if "numpy" in sys.modules:  # another thread was quicker
-        return
-    import gc
-
-    collecting, threads = gc.isenabled(), os.environ.get(_THREADS)
-    gc.disable()  # nothing of what it defines will ever be garbage
-    if process.ours:
-        os.environ[_THREADS] = "1"
-    try:
-        if process.ours:
-            from spillover.base import lean
-
-            lean.load()
-        import numpy as np  # noqa: F401  that it is loaded is the point
-    finally:
-        if process.ours:  # a command that is started later has the environment we were given
-            os.environ.pop(_THREADS, None)
-            if threads is not None:
-                os.environ[_THREADS] = threads
-        if collecting:
-            gc.enable()
 
 
 def find_byte(text: Array, byte: int) -> Array:

@@ -9,7 +9,6 @@ import re
 
 import stringzilla
 
-from spillover.base import patterns
 from spillover.base.work import OBJECT
 from spillover.select.ends import most
 from spillover.select.span import Hidden, Span, join
@@ -56,20 +55,20 @@ _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _FLAT = bytes(0x78 if byte in _BASE64 + b"-_=" else byte if byte in b"\r\n" else 0x20 for byte in range(256))
 # No quantifier gives anything back: each is possessive, or is followed by a byte that it cannot match. A run that is too
 # short is tried again from its next line, so that a byte is looked at LINES times at most.
-_LONG = patterns.compile(rb"x{%d,}+|x{%d,}+\r?\n(?:x{%d,}+\r?\n){%d,}+x*+" % (LEAST, WIDTH, WIDTH, LINES - 2))
-_WORD = patterns.compile(rb"x++")
+_LONG = re.compile(rb"x{%d,}+|x{%d,}+\r?\n(?:x{%d,}+\r?\n){%d,}+x*+" % (LEAST, WIDTH, WIDTH, LINES - 2))
+_WORD = re.compile(rb"x++")
 #: An address and four groups of hex digits; what follows on the line may be anything.
 _DUMP_LINE = rb"[0-9a-fA-F]{6,10}+:?[ \t]++(?:[0-9a-fA-F]{2,8}+[ \t]++){4}[^\n]*+(?:\n|\Z)"
-_DUMP = patterns.compile(rb"(?:%b){%d,}+" % (_DUMP_LINE, LINES))
+_DUMP = re.compile(rb"(?:%b){%d,}+" % (_DUMP_LINE, LINES))
 #: A pattern that begins with one byte is looked for at memory speed.
-_DUMP_BEGINS = patterns.compile(rb"\n(?=%b)" % _DUMP_LINE)
+_DUMP_BEGINS = re.compile(rb"\n(?=%b)" % _DUMP_LINE)
 _CLASSES = (b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"0123456789")
 #: Control characters that no text holds.
 _CONTROLS = bytes([*range(8), 11, *range(14, 27), *range(28, 32), 127])
-_LINE_END = patterns.compile(rb"\r?\n|\Z")
+_LINE_END = re.compile(rb"\r?\n|\Z")
 #: Both are looked for in the last BEFORE bytes only.
-_DATA = patterns.compile(rb"data:([\w.+-]++/[\w.+-]++)[^,\s]{0,80};base64,\Z")
-_PEM = patterns.compile(rb"-----BEGIN ([A-Z0-9 ]++)-----\r?\n\Z")
+_DATA = re.compile(rb"data:([\w.+-]++/[\w.+-]++)[^,\s]{0,80};base64,\Z")
+_PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]++)-----\r?\n\Z")
 
 
 def runs(data: bytes) -> list[Run]:

@@ -6,9 +6,9 @@ Compiling our largest table takes 0.2 s of CPU, loading it less than a milliseco
 from __future__ import annotations
 
 import os
-from _thread import _local  # `threading` costs a millisecond, and this is its `local`
+from threading import local
 
-from spillover.base import cache, process
+from spillover.base import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Engine:
         self._patterns, self._once = patterns, once
         self._caseless = caseless or [False] * len(patterns)
         self._database: Any = None
-        self._own = _local()
+        self._own = local()
 
     def scan(self, data: bytes | memoryview, found: Callable[[int, int, int, int, Any], bool | None]) -> None:
         """Call `found` (number, start, end, flags, context) for every match; `once`: for the first of each pattern."""
@@ -37,10 +37,6 @@ class Engine:
     def prepare(self) -> None:
         """Load or compile the patterns. Without a lock: two threads may do it twice, but a fork never copies a held lock."""
         if self._database is None:
-            if process.ours:
-                from spillover.base import lean
-
-                lean.load_hyperscan()
             name = self._cache_name()
             loaded = _deserialize(cache.load(name))
             database = loaded or self._compile()

@@ -10,7 +10,6 @@ import re
 from itertools import islice, pairwise
 from math import ceil, inf
 
-from spillover.base import patterns
 from spillover.base.data import dataclass
 from spillover.select.listing import are_few, are_most, is_file
 
@@ -33,25 +32,25 @@ RISING = 0.8
 FEW = 0.05
 
 # All of these are matched at one place; every quantifier is possessive, or followed by nothing that it matches.
-_NAMED = patterns.compile(rb"((?:[A-Za-z]:)?[^:\x00-\x1f]{1,400}+):(?:(\d{1,9}+)[:\t])?")
-_NUMBERED = patterns.compile(rb"(?:[ \t]*+Line )?[ \t]*+(\d{1,9}+)([:-]|\t)")
-_AROUND = patterns.compile(rb"[-=](\d{1,9}+)[-=]")
+_NAMED = re.compile(rb"((?:[A-Za-z]:)?[^:\x00-\x1f]{1,400}+):(?:(\d{1,9}+)[:\t])?")
+_NUMBERED = re.compile(rb"(?:[ \t]*+Line )?[ \t]*+(\d{1,9}+)([:-]|\t)")
+_AROUND = re.compile(rb"[-=](\d{1,9}+)[-=]")
 # Searched for in so many bytes; what a compiler says behind the place, `12:5: error:`.
-_JUDGED = patterns.compile(rb":\d{1,9}+:\d{1,9}+:? |:\d{1,9}+: (?:error|warning|note|fatal|info|[A-Z]{1,3}\d{2,5})\b")
+_JUDGED = re.compile(rb":\d{1,9}+:\d{1,9}+:? |:\d{1,9}+: (?:error|warning|note|fatal|info|[A-Z]{1,3}\d{2,5})\b")
 #: What stands before a name in `git status` and in the long form of `ls`.
-_STATUS = patterns.compile(
+_STATUS = re.compile(
     rb"(?:[MTARC][ MTD]|D[ DU]|A[AU]|U[ADU]| [MTDRC]|\?\?|!!) |[ \t]++(?:(?:both |new )?[a-z]++(?: by (?:us|them))?:[ \t]++)?"
     rb"|[-dlbcps][-rwxsStT]{9}[.+@]?[ \t]++\d++[ \t]++\S++[ \t]++\S++[ \t]++[\d.,]++[BKMGT]?[ \t]++\S++[ \t]++\S++[ \t]++\S++ "
 )
 #: What `grep -c` and `rg -c` end a line with, and how much of its end is looked at.
-_COUNTED = patterns.compile(rb"[\w)]:\d{1,8}\r?\Z")
+_COUNTED = re.compile(rb"[\w)]:\d{1,8}\r?\Z")
 COUNT = 12
 #: What stands between finds.
 _BETWEEN = frozenset((b"", b"--"))
-_ROOTED = patterns.compile(rb"/|[A-Za-z]:[/\\]")
-_FILE = patterns.compile(rb"\.[A-Za-z0-9_+-]{1,12}\Z")
+_ROOTED = re.compile(rb"/|[A-Za-z]:[/\\]")
+_FILE = re.compile(rb"\.[A-Za-z0-9_+-]{1,12}\Z")
 #: What is in no name of a file.
-_NO_NAME = patterns.compile(rb"://|  |[\t\"(=<>|*]")
+_NO_NAME = re.compile(rb"://|  |[\t\"(=<>|*]")
 
 
 @dataclass(frozen=True, slots=True)

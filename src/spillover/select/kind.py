@@ -11,7 +11,6 @@ from itertools import chain
 
 import stringzilla
 
-from spillover.base import patterns
 from spillover.base.data import dataclass
 from spillover.select import blob, found, table
 from spillover.select.listing import are_most
@@ -46,14 +45,14 @@ NAMES = {
 _FAMILY = {"html": "xml", "tsv": "csv"}
 
 # All of these are linear: a quantifier is possessive, or what follows it is nothing that it matches.
-_HTML = patterns.compile(rb"(?i)<(?:!doctype html|html|head|body|div|span|p|table|ul|h[1-6])[\s>]")
-_FIRST_TAG = patterns.compile(rb"<([A-Za-z_][\w:.-]*+)(?=[\s/>])")
+_HTML = re.compile(rb"(?i)<(?:!doctype html|html|head|body|div|span|p|table|ul|h[1-6])[\s>]")
+_FIRST_TAG = re.compile(rb"<([A-Za-z_][\w:.-]*+)(?=[\s/>])")
 #: What may stand behind a tag on its line: a comment, or nothing.
-_BEHIND = patterns.compile(rb"[^\S\n]*+(<!--|\n|\Z)")
+_BEHIND = re.compile(rb"[^\S\n]*+(<!--|\n|\Z)")
 _COMMENT = (b"<!--", b"-->")
 #: One of these is in the lines of any page.
 _PAGE = (b"[ref=", b"uid=", b"] link ", b"] button ", b"StaticText ")
-_TYPED = patterns.compile(
+_TYPED = re.compile(
     rb'"?(?:[-+]?[$]?\d[\d,]*+(?:\.\d*+)?(?:[eE][-+]?\d++)?%?|\d{4}-\d\d-\d\d(?:[T ][\d:.+-]++Z?)?|(?i:true|false|yes|no|null|nan|n/a))?"?'
 )
 

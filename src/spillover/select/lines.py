@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from itertools import count
 
-from spillover.base import patterns
 from spillover.base.data import dataclass
-from spillover.select.arrays import group, load
+from spillover.select.arrays import group
 from spillover.select.classes import DISMISSED, EVIDENCE, PLACES, classify
 from spillover.select.families import KEY, templates
 from spillover.select.shapes import costs, shapes
@@ -26,10 +26,10 @@ _STAMP = (
     rb"[ \t]*+(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?)?"
     rb"[ \t]*(?:(?:\[?(?:INFO|DEBUG|TRACE|info|debug)\]?)[ \t]*[-:|]?[ \t]*)?"
 )
-STAMP = patterns.compile(_STAMP)
+STAMP = re.compile(_STAMP)
 #: The message of each line, one behind the other; what is left of a line always matches, so nothing is tried twice.
-_MESSAGES = patterns.compile(_STAMP + rb"([^\n]*+)\n")
-_CLOCK = patterns.compile(rb"\d\d:\d\d:\d\d")
+_MESSAGES = re.compile(_STAMP + rb"([^\n]*+)\n")
+_CLOCK = re.compile(rb"\d\d:\d\d:\d\d")
 _LEVELS = (b"INFO", b"DEBUG", b"TRACE", b"info", b"debug")
 _NEWLINE = 0x0A
 #: Few means one line in FEW.
@@ -72,7 +72,6 @@ class Lines:
 
 def lines_of(document: Document, pieces: Sequence[tuple[int, int]]) -> Lines:
     """Return the lines of some pieces of an output, which begin and end at line ends."""
-    load()
     import numpy as np
 
     raw = [document.blob.read(start, end) for start, end in pieces]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
-from spillover.base import patterns
 from spillover.base.data import dataclass
 
 TYPE_CHECKING = False
@@ -19,21 +19,21 @@ HEAD, TAIL = 3 << 20, 1 << 20
 NUMBERED, GIVEN = 0.9, 0.8
 LEAST = 5
 
-_NUMBER = patterns.compile(rb"[ \t]{0,12}+(\d{1,8}+)(?:\xe2\x86\x92|\t|: |:(?=\n|\Z)|[ \t]?\xe2\x94\x82 ?| ?\| ?)")
+_NUMBER = re.compile(rb"[ \t]{0,12}+(\d{1,8}+)(?:\xe2\x86\x92|\t|: |:(?=\n|\Z)|[ \t]?\xe2\x94\x82 ?| ?\| ?)")
 #: As `cat -n` and `nl` write them.
-_ASKED = patterns.compile(rb" {1,5}+\d{1,5}+\t|\d{6}\t")
+_ASKED = re.compile(rb" {1,5}+\d{1,5}+\t|\d{6}\t")
 # How lines of programs begin and end; each is matched at one place.
-_CODE = patterns.compile(
+_CODE = re.compile(
     rb"\s*+(?:(?:import|from|package|use|using|require|include|def|class|func|fn|function|struct|enum|interface|trait|type|impl"
     rb"|const|let|var|val|static|public|private|protected|export|async|return|if|elif|else|for|while|switch|case|match|try|catch"
     rb"|except|finally|with|throw|raise|defer|go|yield|await|namespace|module|end|assert|print|pass|break|continue|del)\b"
     rb"|[\w.]++(?:\[\w*+\])?(?: (?:=|:=|\+=|-=|\|=) |\()|#include|#define|//|/\*|\*|@\w|[})\]])"
 )
 _CODE_ENDS = (b"{", b"}", b";", b"(", b")", b",", b":", b"[", b"]", b"=>", b"*/")
-_NOT_CODE = patterns.compile(
+_NOT_CODE = re.compile(
     rb"\s*+(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\$ |\+ |> |Traceback|FAILED|ERROR|WARN|INFO|DEBUG|\[[A-Z])"
 )
-_TOP = patterns.compile(
+_TOP = re.compile(
     rb"(?:import|from|package|use|using|#include|#!|//|/\*|def|class|func|fn|function|export|const|module|namespace|public|pub|struct|impl|enum|trait|type|interface|static|mod|async|private|var|let)\b|#!|//|/\*"
 )
 CODE, FEW_OTHERS, FEWEST = 0.6, 0.02, 8

@@ -9,7 +9,7 @@ from __future__ import annotations
 import stringzilla
 
 from spillover.base.work import ARRAYS
-from spillover.select.arrays import group, load
+from spillover.select.arrays import group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,6 @@ class Scan:
 
     def run(self, document: Document) -> bool:
         """Look at every row; False when they are no rows."""
-        load()
         import numpy as np
 
         self.last = np.empty((0, 2), np.int64)

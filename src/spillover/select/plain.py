@@ -5,7 +5,8 @@ Of a large output, some lines of several places between the ends are shown, too:
 
 from __future__ import annotations
 
-from spillover.base import patterns
+import re
+
 from spillover.base.data import dataclass
 from spillover.base.work import OBJECT
 from spillover.select.arrays import among, group
@@ -76,7 +77,7 @@ READING = {
 NEUTRAL = ("cd", "echo", "printf", "true", "sudo", "xargs", "set", "export")
 #: Words in the names of tools that only look.
 LOOKING = ("read", "grep", "glob", "search", "list", "fetch", "view", "find", "snapshot", "page", "web")
-_PARTS = patterns.compile(r"[|&;\n]++")
+_PARTS = re.compile(r"[|&;\n]++")
 
 
 @dataclass(frozen=True, slots=True)

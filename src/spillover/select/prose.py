@@ -8,11 +8,11 @@ Bounded: of an output above WHOLE, the beginning and the last LAST bytes are loo
 
 from __future__ import annotations
 
+import re
 from heapq import heapify, heappop, heappush
 from itertools import compress
 from operator import itemgetter
 
-from spillover.base import patterns
 from spillover.base.data import dataclass
 from spillover.base.work import OBJECT
 from spillover.select.ends import most_of_many
@@ -44,10 +44,10 @@ NAMES = 24
 GOOD, BAD = 0.6, 0.41
 
 # Matched where a line begins; every quantifier is possessive.
-_HEADING = patterns.compile(rb"#{1,6} \S|(?:\d++\. )?\*\*[^*\n]++\*\*:?\s*+\Z")
-_ITEM = patterns.compile(rb"\s*+(?:[-*+\xe2]|\d{1,3}[.)]) ++\S")
-_ROW = patterns.compile(rb"\s*+\|")
-_RULE = patterns.compile(rb"\s*+(?:[-=*_]{3,}+|\|[-:| ]++)\s*+\Z")
+_HEADING = re.compile(rb"#{1,6} \S|(?:\d++\. )?\*\*[^*\n]++\*\*:?\s*+\Z")
+_ITEM = re.compile(rb"\s*+(?:[-*+\xe2]|\d{1,3}[.)]) ++\S")
+_ROW = re.compile(rb"\s*+\|")
+_RULE = re.compile(rb"\s*+(?:[-=*_]{3,}+|\|[-:| ]++)\s*+\Z")
 #: A line that begins with one of these is no heading, no item, no row and no sentence.
 _SMALL_BYTES = b"abcdefghijklmnopqrstuvwxyz/=<"
 _SMALL = frozenset(bytes([byte]) for byte in _SMALL_BYTES)
@@ -55,15 +55,15 @@ _SMALL = frozenset(bytes([byte]) for byte in _SMALL_BYTES)
 _DIGITS = frozenset(bytes([byte]) for byte in b"0123456789")
 _IS_DIGIT = bytes(byte in b"0123456789" for byte in range(256))
 FENCES = (b"```", b"~~~")
-_FENCE = patterns.compile(rb"\s*+(?:```|~~~)")
+_FENCE = re.compile(rb"\s*+(?:```|~~~)")
 #: Where a sentence ends: a mark, a blank, and something that begins one.
-_SENTENCE = patterns.compile(rb"[.!?:;][)\"'*`\]]?+ (?=[A-Z\"'`*(\[\d])")
-_QUOTED = patterns.compile(rb"`([^`\n]{2,80}+)`")
-_NAME = patterns.compile(rb"[\w$@./\\:#~-]{3,}+")
+_SENTENCE = re.compile(rb"[.!?:;][)\"'*`\]]?+ (?=[A-Z\"'`*(\[\d])")
+_QUOTED = re.compile(rb"`([^`\n]{2,80}+)`")
+_NAME = re.compile(rb"[\w$@./\\:#~-]{3,}+")
 #: What makes a word a name: a joint inside it, or a capital behind a small letter. Words joined by a dash are only words.
-_JOINT = patterns.compile(rb"\w[._/\\:#]++\w|[a-z][A-Z]|[A-Za-z]_|_[A-Za-z]")
-_FILE = patterns.compile(rb"[\w)\]-]\.[A-Za-z][A-Za-z0-9]{0,5}+\Z|/\w")
-_LINE_NUMBER = patterns.compile(rb":\d++(?:-\d++)?+\Z")
+_JOINT = re.compile(rb"\w[._/\\:#]++\w|[a-z][A-Z]|[A-Za-z]_|_[A-Za-z]")
+_FILE = re.compile(rb"[\w)\]-]\.[A-Za-z][A-Za-z0-9]{0,5}+\Z|/\w")
+_LINE_NUMBER = re.compile(rb":\d++(?:-\d++)?+\Z")
 
 #: What may stand around a word.
 _MARKS = b".,;:!?()\"'*_[]"

@@ -11,7 +11,8 @@ strings of JSON.
 
 from __future__ import annotations
 
-from spillover.base import patterns
+import re
+
 from spillover.base.data import dataclass
 
 TYPE_CHECKING = False
@@ -34,9 +35,9 @@ PART = 0.4
 SHORTEST, NAME = 3, 4
 
 # Escapes of a regular expression, a shell and JSON, which are no part of a word: `\bfoo`, `\n`.
-_ESCAPE = patterns.compile(r"\\[A-Za-z](?![a-z]{3}[/\\])")
-_WORD = patterns.compile(r"[\w-]++")
-_PART = patterns.compile(r"[A-Z]?[a-z]++|[A-Z]++|\d++|[^\W\d_a-zA-Z]++")
+_ESCAPE = re.compile(r"\\[A-Za-z](?![a-z]{3}[/\\])")
+_WORD = re.compile(r"[\w-]++")
+_PART = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|\d++|[^\W\d_a-zA-Z]++")
 _INSIDE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 #: Words of English, of shells and of the arguments of tools, that ask for nothing.
 _EMPTY = frozenset(

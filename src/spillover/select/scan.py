@@ -12,7 +12,6 @@ from itertools import pairwise
 from math import log2
 
 from spillover.base.data import dataclass
-from spillover.select.arrays import load
 from spillover.select.beginnings import RARE, Beginnings, rare
 from spillover.select.words import CELL, WORDS, Words
 
@@ -114,7 +113,6 @@ def scan(document: Document, start: int, end: int) -> Scan:
     import os
     from collections import deque
 
-    load()
     import numpy as np
 
     words = np.zeros((-(-(end - start) // CELL), len(WORDS)), dtype=bool)

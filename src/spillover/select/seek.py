@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 
-from spillover.base import patterns
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 #: A pattern that quotes the output is made of these alone: nothing in it needs care in a shell, or is more than a word to a reader.
-_PLAIN = patterns.compile(r"[A-Za-z][\w-]{2,39}")
+_PLAIN = re.compile(r"[A-Za-z][\w-]{2,39}")
 #: What names an error, the most telling first; each is looked for in a line of at most LINE characters.
 _ERRORS = (
-    patterns.compile(r"\b[A-Z][A-Za-z]{2,30}(?:Error|Exception|Failure|Fault)\b"),
-    patterns.compile(r"\b[A-Z]{1,4}\d{3,5}\b"),
-    patterns.compile(r"\b(?:Killed process|oom-kill|not ok|FAILED|FAIL|ERROR|panicked|fatal|failed|error)\b"),
+    re.compile(r"\b[A-Z][A-Za-z]{2,30}(?:Error|Exception|Failure|Fault)\b"),
+    re.compile(r"\b[A-Z]{1,4}\d{3,5}\b"),
+    re.compile(r"\b(?:Killed process|oom-kill|not ok|FAILED|FAIL|ERROR|panicked|fatal|failed|error)\b"),
 )
 LINE = 400
 #: Why a line of a log is shown, in the words of `why`: the first of these that there is names the error.
@@ -24,7 +22,7 @@ _TOLD = ("killed", "exception", "error message", "verdict", "crash", "exit code"
 #: Where every part of an output begins, by kind.
 _PARTS = {"diff": "^diff --git", "prose": "^#"}
 #: Words with which definitions begin; those that a file has are searched for.
-_DEFINES = patterns.compile(
+_DEFINES = re.compile(
     r"(?m)^[ \t]*+(?:\d++[:\t→][ \t]*+)?(?:(?:export|default|pub|public|static|async|abstract|final)[ \t]++)*+(class|def|func|fn|function|struct|enum|trait|interface|type|impl)[ \t]"
 )
 

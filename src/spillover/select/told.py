@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.base import patterns
+import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _OF_GIT = {"grep": "search", "status": "search", "ls-files": "search", "ls-tree"
 #: What a pipeline may end with and still say the same, only less of it.
 _FILTERS = frozenset(("head", "tail", "sort", "uniq", "cat", "less", "more", "sed", "grep", "tee", "cut", "nl"))
 #: The end of a name: `app.tsx`, `app.tsx:12`, `app.tsx 345 120`.
-_SUFFIX = patterns.compile(r"[\w)\]]\.([A-Za-z0-9_+]{1,8})(?=$|[\s:\"',;)?#]|\\)")
+_SUFFIX = re.compile(r"[\w)\]]\.([A-Za-z0-9_+]{1,8})(?=$|[\s:\"',;)?#]|\\)")
 CHARS = 4_000
 
 

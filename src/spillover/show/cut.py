@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+
 from spillover.base.data import replace
-from spillover.base.log import warn
 from spillover.errors import StoreError
 from spillover.intake.blob import Ends, Held
 from spillover.intake.meter import Meter
@@ -17,6 +18,8 @@ from spillover.store.base import Record, mint
 from spillover.tokens import scale
 from spillover.view.document import Document, Section
 from spillover.view.forged import remember
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +86,7 @@ def _store(
     record = _record(intake, choices, document, call_id, wanted.command or None)
     if gone:
         facts = (choices.tool, f"{gone.stored:,}", f"{meter.bytes:,}", gone.reason)
-        warn("An output of %s is stored in part (%s of %s bytes): %s", *facts)
+        _log.warning("An output of %s is stored in part (%s of %s bytes): %s", *facts)
     renderer, shown = rename(renderer, shown, kept(record.ref), choices, wanted)
     try:
         # The whole is kept before anything is said of it.
@@ -177,7 +180,7 @@ def _open_document(intake: Intake, choices: Choices, sections: Sequence[Section]
 
 
 def _show_as_lost(document: Document, choices: Choices, tokens: int, reason: str, wanted: Wanted) -> tuple[Shown, Clip]:
-    warn("An output of %s was cut and not kept (%s bytes): %s", choices.tool, f"{document.size:,}", reason)
+    _log.warning("An output of %s was cut and not kept (%s bytes): %s", choices.tool, f"{document.size:,}", reason)
     if choices.form is not None and choices.form.lost:  # another part, where that system shows one then
         choices = replace(choices, keep=choices.form.lost)  # type: ignore[arg-type]  # one of the words
     renderer, shown = fit(document, choices, Kept(reason=reason), tokens, wanted=wanted)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+
 from spillover.base.data import replace
-from spillover.base.log import warn
 from spillover.base.work import PIECE, TooMuchWork, budget
 from spillover.errors import StoreError
 from spillover.intake.blob import Ends
@@ -17,6 +18,8 @@ from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
 from spillover.select.worth import FLOOR
 from spillover.show.render import Kept, Renderer, Shown
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -181,7 +184,7 @@ def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) ->
     """Return the kind of the output and the selected spans. A selector may fail or ask for too much: the tool call survives."""
     survived = (Exception,) if callable(choices.keep) else SURVIVED
     if choices.keep in ("auto", "signal") and _is_cramped():
-        warn("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
+        _log.warning("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
         return "log", _both_ends(document, fill, CRAMPED)
     try:
         told = _tell_news(document, choices, fill, wanted)
@@ -197,13 +200,13 @@ def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) ->
             kind, found = describe(document, wanted.name), choices.selector(document, fill)
         spans = _clamp(found, document)
     except TooMuchWork:
-        warn("Choosing what to show of %s bytes was too much work; both ends are shown.", f"{document.size:,}")
+        _log.warning("Choosing what to show of %s bytes was too much work; both ends are shown.", f"{document.size:,}")
         return "log", _both_ends(document, fill, TOO_MUCH)
     except survived as error:
         # The bytes cannot be read. Where only both ends are here, they are shown if they can be: then it was the gap.
         if isinstance(error, StoreError) and not callable(choices.keep) and not isinstance(document.blob, Ends):
             raise
-        warn("Choosing what to show of %s bytes failed; both ends are shown: %r", f"{document.size:,}", error)
+        _log.warning("Choosing what to show of %s bytes failed; both ends are shown: %r", f"{document.size:,}", error)
         kind, spans = "log", []
     if callable(choices.keep):
         spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]

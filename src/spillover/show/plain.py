@@ -5,13 +5,16 @@ Nothing here reads a configuration, opens a store or chooses lines, since any of
 
 from __future__ import annotations
 
-from spillover.base.log import warn
+import logging
+
 from spillover.errors import StoreError
 from spillover.limits import DEFAULT_TOKENS, Limits, Size
 from spillover.notice.sentences import failed
 from spillover.result import Clip
 from spillover.view.clean import clean
 from spillover.view.forged import MARK, Guard
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +63,7 @@ def shorten(text: str, error: BaseException, limits: Limits | None, *, shares: i
 def clip_plainly(intake: Intake, choices: Choices, error: Exception) -> Clip:
     """Return a clip of an output whose clipping has failed, from what is still at hand."""
     reason = f"spill failed ({type(error).__name__})"
-    warn("Clipping an output of %s failed (%s bytes): %r", choices.tool, f"{intake.bytes:,}", error)
+    _log.warning("Clipping an output of %s failed (%s bytes): %r", choices.tool, f"{intake.bytes:,}", error)
     head, tail = intake.held, b""
     if intake.spilled:
         intake.failed(StoreError(reason))

@@ -8,7 +8,6 @@ for what is gone; of the first lines of the earlier one the shapes are held, so 
 from __future__ import annotations
 
 from spillover.base.data import dataclass
-from spillover.select.arrays import load
 from spillover.since.known import Known
 from spillover.since.shape import STRETCH, LongLine, keys
 from spillover.view.clean import flat
@@ -121,7 +120,6 @@ class Shapes:
 
 def compare(document: Document, before: Document) -> Compared:
     """Compare an output with an earlier one."""
-    load()
     earlier, later = Shapes(), Shapes()
     first_pass = _Held(before)
     for said, worded, _ in first_pass:

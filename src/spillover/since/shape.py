@@ -9,8 +9,6 @@ Pure and linear: bytes in, arrays out, and no pattern engine.
 
 from __future__ import annotations
 
-from spillover.select.arrays import load
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -59,7 +57,6 @@ _ANY = 1  # stands for what is seen through; no view has this byte
 
 def keys(view: bytes) -> tuple[Array, Array]:
     """Return the keys `said` and `worded` of each line of a view, which ends with a newline; 0 for a blank line."""
-    load()
     import numpy as np
 
     parts, at = [], 0

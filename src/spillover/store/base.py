@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from spillover.base import patterns
 from spillover.base.data import dataclass, field, replace
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.intake.blob import Blob
@@ -24,9 +23,9 @@ TOOL_CHARS = 32
 #: A record remembers so many of the notices that were given for its output.
 NOTICES = 16
 #: The shape we mint, or have minted: earlier versions gave 12 digits, and more where 12 collided. Anything else never touches a path.
-REF_SHAPE = patterns.compile(r"[a-z0-9_.]{1,32}-[0-9a-f]{12,64}", re.ASCII)
+REF_SHAPE = re.compile(r"[a-z0-9_.]{1,32}-[0-9a-f]{12,64}", re.ASCII)
 #: What a person may type for it: a ref, the start of one, or the start of its digits.
-REF_TYPED = patterns.compile(r"(?:[a-z0-9_.]{1,32}-)?[0-9a-f]{1,64}|[a-z0-9_.]{1,32}-?", re.ASCII)
+REF_TYPED = re.compile(r"(?:[a-z0-9_.]{1,32}-)?[0-9a-f]{1,64}|[a-z0-9_.]{1,32}-?", re.ASCII)
 
 
 def mint(tool: str, sha256: str, digits: int = REF_DIGITS) -> str:

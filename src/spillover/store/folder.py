@@ -22,7 +22,6 @@ import stat
 import time
 from contextlib import contextmanager, suppress
 
-from spillover.base import patterns
 from spillover.errors import StoreError
 from spillover.store.base import REF_SHAPE
 
@@ -38,7 +37,7 @@ MARKER, TEMP, SWEEP = ".spillover", ".tmp", ".sweep"
 MARKER_TEXT = (
     b"Outputs of tools, kept by spillover: one .txt each, and what is known of it in .json. `spill gc` cleans up.\n"
 )
-TEMP_SHAPE = patterns.compile(r"[0-9a-f]{32}", re.ASCII)
+TEMP_SHAPE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # or a FIFO in the place of a file would hang us

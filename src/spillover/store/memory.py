@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from _thread import allocate_lock  # `threading` costs a millisecond, and this is its Lock
+from threading import Lock
 
 from spillover.base.data import replace
 from spillover.errors import StoreError, UsageError
@@ -31,7 +31,7 @@ class MemoryStore:
             raise UsageError(f"MemoryStore(max_bytes={max_bytes}) has room for nothing; use 1 or more, or None.")
         self.max_bytes = max_bytes
         self._kept: dict[str, tuple[Record, bytes]] = {}  # in order of arrival, the oldest first
-        self._lock = allocate_lock()
+        self._lock = Lock()
         self._runs: list[RunRecord] = []  # the newest first
 
     def writer(self) -> MemoryWriter:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 from spillover.base.data import replace
-from spillover.base.log import info
 from spillover.errors import StoreError
 from spillover.store.removal import remove_counted
 from spillover.store.retention import look_around, plan
 from spillover.store.tally import Amount, count
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ def make_room(folder: Folder, tally: Tally, retention: Retention, now: float, re
     going = Amount(len(doomed), sum(found[each][0].bytes for each in doomed))
     if not _fits(held - going + wanted, retention):  # then nobody is sent away for it
         raise _full(held, wanted, retention)
-    info("Removed %s outputs of %s bytes to make room.", f"{going.outputs:,}", f"{going.bytes:,}")
+    _log.info("Removed %s outputs of %s bytes to make room.", f"{going.outputs:,}", f"{going.bytes:,}")
     for each in doomed:
         remove_counted(folder, tally, each, found[each][1])
     held = tally.read() or count(folder)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import contextmanager, suppress
 from itertools import islice
 
 from spillover.base.data import dataclass
-from spillover.base.log import info
 from spillover.errors import UsageError
 from spillover.store.folder import (
     BYTES,
@@ -22,6 +22,8 @@ from spillover.store.folder import (
     parse_name,
     shut,
 )
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,7 +191,7 @@ def _sweep(
             f"{swept.outputs:,} output{'s' * (swept.outputs != 1)}",
             f"{left:,} leftover file{'s' * (left != 1)}",
         )
-        info("Swept %s of %s bytes, and %s.", outputs, f"{swept.bytes:,}", files)
+        _log.info("Swept %s of %s bytes, and %s.", outputs, f"{swept.bytes:,}", files)
     return swept
 
 

@@ -9,10 +9,10 @@ Where a filesystem has no locks, the numbers may be off by what happens at the s
 from __future__ import annotations
 
 import os
+import re
 import time
 from contextlib import contextmanager, suppress
 
-from spillover.base import patterns
 from spillover.base.data import dataclass
 from spillover.errors import StoreError
 from spillover.store.folder import BYTES, ENDINGS, RECORD, Folder, is_ours, parse_name, shut, shut_on_error
@@ -25,7 +25,7 @@ TALLY = ".tally"
 #: The longest that anybody waits for another process that publishes or removes.
 WAIT_SECONDS = 10.0
 _OPEN_FOR = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
-_SHAPE = patterns.compile(rb"([0-9]{20}) ([0-9]{20})\n")
+_SHAPE = re.compile(rb"([0-9]{20}) ([0-9]{20})\n")
 _NONE = b"-" * 41 + b"\n"
 
 

@@ -10,7 +10,6 @@ import re
 
 import stringzilla
 
-from spillover.base import patterns
 from spillover.view.invisible import has_invisible, make_visible
 
 #: C0 control bytes and DEL, all but tab and newline.
@@ -24,13 +23,13 @@ _DROPPED_BUT_THAT = bytes(c for c in _DROPPED if c not in _ERASED)
 
 # CSI … final byte | OSC, DCS, SOS, PM, APC … BEL or ST | two-character codes. None reaches over a line end, and a
 # string that is never closed gives up only its opening, so that it cannot swallow the rest of the line.
-_ESCAPE = patterns.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-~])?")
+_ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-~])?")
 # All that leaves no trace in a text: those, and control bytes.
-_UNSEEN = patterns.compile(_ESCAPE.pattern + rb"|[%s]+" % re.escape(_DROPPED))
+_UNSEEN = re.compile(_ESCAPE.pattern + rb"|[%s]+" % re.escape(_DROPPED))
 # Back to the first column and erase what stands there, or erase the whole line wherever the cursor is.
-_ERASE = patterns.compile(rb"(?:\r|\x1b\[[01]?G)(?:\x1b\[[0-9;]*+m)*+\x1b\[0?K|\x1b\[2K")
-_C1_BYTES = patterns.compile(rb"\xc2[\x80-\x9f]")
-_C1 = patterns.compile("[\x80-\x9f]")
+_ERASE = re.compile(rb"(?:\r|\x1b\[[01]?G)(?:\x1b\[[0-9;]*+m)*+\x1b\[0?K|\x1b\[2K")
+_C1_BYTES = re.compile(rb"\xc2[\x80-\x9f]")
+_C1 = re.compile("[\x80-\x9f]")
 #: Line ends of Unicode that nobody counts as lines; left in, the text would have more lines for some readers.
 _SEPARATORS = str.maketrans({"\u2028": " ", "\u2029": " "})
 

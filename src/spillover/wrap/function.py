@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from contextlib import suppress
 
 from spillover.base.data import dataclass, replace
-from spillover.base.log import info, warn
 from spillover.errors import UsageError
 from spillover.result import Clip
 from spillover.run.note import note_run
 from spillover.wrap.bound import as_piece, bound, bounds_itself
 from spillover.wrap.errors import bound_error
 from spillover.wrap.shape import declared_kind
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,13 +44,13 @@ class Wrapping:
             asked = self.query(*args, **kwargs)
             return self if not asked else replace(self, choices=self.choices.asking(str(asked)))
         except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on without a query
-            warn("The query of %s failed, and its result is clipped without one: %s", self.choices.tool, error)
+            _log.warning("The query of %s failed, and its result is clipped without one: %s", self.choices.tool, error)
             return self
 
     def bound(self, result: Any, began: float | None = None) -> Any:
         """Return a result within the limits, note the run, and tell about it."""
         if isinstance(result, self.leave) or bounds_itself(result):
-            info("Left a result of %s alone: %s.", self.choices.tool, type(result).__name__)
+            _log.info("Left a result of %s alone: %s.", self.choices.tool, type(result).__name__)
         value, clip = bound(result, self.choices, leave=self.leave, declared=self.declared)
         seconds = None if began is None else time.monotonic() - began
         note_run(self.choices, clip, clip.text.encode("utf-8", "surrogatepass"), seconds=seconds)
@@ -56,7 +58,7 @@ class Wrapping:
             try:
                 self.on_clip(clip)
             except Exception as error:  # noqa: BLE001  whatever it is: the tool has done its work
-                warn("The on_clip of %s failed: %s: %s", self.choices.tool, type(error).__name__, error)
+                _log.warning("The on_clip of %s failed: %s: %s", self.choices.tool, type(error).__name__, error)
         return value
 
     def fail(self, error: Exception, began: float) -> Exception:
@@ -93,7 +95,7 @@ def wrap(
         raise UsageError("on_clip must be a function that gets the Clip of each call: on_clip=clips.append.")
     name = tool or getattr(function, "__name__", choices.tool)
     if choices.leaves_alone(name):
-        info("Left the tool %s alone: a rule says that it bounds its results itself.", name)
+        _log.info("Left the tool %s alone: a rule says that it bounds its results itself.", name)
         return function
     ruled = choices.for_tool(name)
     wraps = Wrapping(choices=ruled, leave=leave, on_clip=on_clip, declared=declared_kind(function), query=query)

@@ -6,9 +6,12 @@ who want vtcode's numbers. As a counter: `Clipper(tokenizer=vtcode.estimate.toke
 
 from __future__ import annotations
 
-from spillover.base.log import warn
+import logging
+
 from spillover.errors import UsageError
 from spillover.limits import count_lines
+
+_log = logging.getLogger(__name__)
 
 #: Characters for a token wherever only characters are looked at (seed 004, "Consistent fallback").
 CHARS_PER_TOKEN = 3.5
@@ -72,7 +75,7 @@ def tokens_for_lines(lines: int, name: str = "max_lines") -> int:
 
     mapped = lines * TOKENS_PER_LINE
     words = f"{name} is deprecated; use max_tokens={mapped}."
-    warn("%s", words)
+    _log.warning("%s", words)
     warnings.warn(words, FutureWarning, stacklevel=3)
     return mapped
 

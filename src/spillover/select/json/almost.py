@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import re
 
-from spillover.base import patterns
-
 #: So many bytes of words may stand above a value, and below it.
 WORDS = 2_000
 
 # One token of a repr after the other. No quantifier gives anything back.
-_TOKEN = patterns.compile(
+_TOKEN = re.compile(
     rb"(?P<string>[bru]?+(?:'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\"))|(?P<word>None|True|False)(?!\w)"
     rb"|(?P<call>[A-Za-z_][\w.]*+\([^()'\"]*+\))|(?P<number>-?\d[\w.+-]*+)|(?P<sign>[\[\]{}(),:])|(?P<blank>\s++)",
     re.DOTALL,
 )
-_BEGINS = patterns.compile(rb"^[\[{(](?=[ \t\r\n]*+[\[{(\"'\]})\d-])", re.MULTILINE)
+_BEGINS = re.compile(rb"^[\[{(](?=[ \t\r\n]*+[\[{(\"'\]})\d-])", re.MULTILINE)
 #: What a repr that is cut off may end with: a part of a text, of a word or of a call.
-_CUT_OFF = patterns.compile(rb"[bru]?+['\"][^\n]*+|[A-Za-z_][\w.]*+(?:\([^()'\"\n]*+)?+")
+_CUT_OFF = re.compile(rb"[bru]?+['\"][^\n]*+|[A-Za-z_][\w.]*+(?:\([^()'\"\n]*+)?+")
 _WORDS = {b"None": b"null", b"True": b"true", b"False": b"false"}
 #: Behind a backslash, what JSON knows too; anything else is spelled as a backslash.
 _SAME = frozenset(b'"\\/bfnrt')

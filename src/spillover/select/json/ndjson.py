@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from spillover.base.data import dataclass, field
-from spillover.select.arrays import group, load
+from spillover.select.arrays import group
 from spillover.select.json.gaps import explain, find_room
 from spillover.select.json.parse import is_container, parse
 from spillover.select.json.room import CUTS, LEAST, MARK, TEXT, TEXT_SHARE, share_out
@@ -100,7 +100,6 @@ def _peculiar(document: Document, sample: list[bytes]) -> list[tuple[int, str]]:
     from spillover.select.json.odd import Odd
     from spillover.select.json.scan import lines_marks
 
-    load()
     lines = [line.removesuffix(b"\n") + b"\n" for line in sample]
     edges = np.cumsum([0, *map(len, lines)])
     marks = lines_marks(b"".join(lines), edges[1:] - 1)

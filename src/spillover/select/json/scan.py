@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from spillover.base.data import dataclass
-from spillover.select.arrays import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ class Marks:
 
 def marks(data: bytes) -> Marks:
     """Return the marks of one JSON value, known to be valid."""
-    load()
     import numpy as np
 
     levels: list[bytearray] = []  # it grows in place, where pieces of an array would be held twice

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from contextlib import suppress
 
 from spillover.base.data import dataclass, replace
 from spillover.base.folders import user_folder
-from spillover.base.log import info
 from spillover.errors import RefError, SpilloverError, StoreError
 from spillover.store.base import Record
 from spillover.store.directory import DirStore
@@ -18,6 +18,8 @@ from spillover.store.owners import merge, owners
 from spillover.store.reading import open_bytes, read_record
 from spillover.store.removal import remove
 from spillover.store.retention import Retention
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def push(
             break  # what one meets, the next one would meet
         outputs, size = outputs + (moved is not None), size + (moved or 0)
     if outputs:
-        info("Pushed %s outputs of %s bytes to %s.", f"{outputs:,}", f"{size:,}", bucket.url)
+        _log.info("Pushed %s outputs of %s bytes to %s.", f"{outputs:,}", f"{size:,}", bucket.url)
     return Pushed(outputs, size, len(waiting(spool)) if refs else 0, why)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+
 from spillover.base.data import dataclass
-from spillover.base.log import warn
 from spillover.store.object.bucket import Bucket, Denied, Missing
 from spillover.store.object.entry import Entry, decode
 from spillover.store.object.keys import Name, is_record, place_of, record_key
 from spillover.store.object.listing import list_records
 from spillover.store.scope import EVERY, covers
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +70,7 @@ class View:
         except Missing:
             return None
         if entry is None:
-            warn("The record %s in %s is damaged.", name.key, self.bucket.url)
+            _log.warning("The record %s in %s is damaged.", name.key, self.bucket.url)
             return None
         scope = entry.record.scope
         ours = record_key(scope, name.ref) == name.key and (self.scope == EVERY or covers(self.scope, scope))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from contextlib import suppress
 
 from spillover.base.data import replace
-from spillover.base.log import warn
 from spillover.errors import StoreError
 from spillover.store.object.spool import ALONG_SECONDS, by_scope, merge_all, push, waiting
 from spillover.store.object.upload import Progress, upload, watch
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class ObjectWriter:
             if _is_final(error):
                 self.abandon()
                 raise
-            warn("An output of %s is kept on this machine only: %s", record.tool, error)
+            _log.warning("An output of %s is kept on this machine only: %s", record.tool, error)
             kept = self._inner.publish(record)
             return replace(kept, path=self._local.where(kept.ref), here=str(error))
         finally:

@@ -88,17 +88,13 @@ def test_what_a_hook_left_alone(said):
 
 
 LOSING = """
-import sys
-{first}
 from spillover import Clipper, Limits, MemoryStore
 from spillover.testing import FailingStore
 clip = Clipper(Limits(tokens=300), store=FailingStore(MemoryStore(), on="publish")).clip("word\\n" * 9_000)
-print(clip.outcome, "logging" in sys.modules)
+print(clip.outcome)
 """
 
 
-@pytest.mark.parametrize(("first", "loaded"), [("", "False"), ("import logging", "True")])
-def test_it_is_silent_by_default_and_loads_nothing(first, loaded):
-    ran = subprocess.run([sys.executable, "-c", LOSING.format(first=first)], capture_output=True, text=True, check=True)
-    assert (ran.stdout.split()[0], ran.stderr) == ("lost", "")
-    assert loaded == "False" or ran.stdout.split()[1] == loaded
+def test_it_is_silent_by_default():
+    ran = subprocess.run([sys.executable, "-c", LOSING], capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("lost\n", "")
