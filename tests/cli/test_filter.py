@@ -42,14 +42,25 @@ def test_what_does_not_fit_is_clipped_and_stored(spill, store):
         (["--keep", "head", "--lines", "50"], lambda text: "line 0\n" in text and "line 9999" not in text),
         (["--keep", "tail", "--lines", "50"], lambda text: "line 0\n" not in text and "line 9999" in text),
         (["--keep", "ends", "--lines", "50"], lambda text: "line 0\n" in text and "line 9999" in text),
-        (["--lines", "50", "--hints", "none"], lambda text: "spill read" not in text and "spill grep" not in text),
-        (["--lines", "50", "--hints", "files:Open,Find"], lambda text: "Find PATTERN in" in text),
         (["--lines", "50", "--tool", "my make"], lambda text: "my_make-" in text),
-        (["--lines", "50", "--cap", "10 kB"], lambda text: "Stored in part: first 10,000 bytes" in text),
     ],
 )
 def test_every_option_does_what_it_says(spill, arguments, holds):
     said = spill(*arguments, given=LONG)
+    assert said.returncode == 0
+    assert holds(said.stdout), said.stdout
+
+
+@pytest.mark.parametrize(
+    ("env", "holds"),
+    [
+        ({"SPILLOVER_HINTS": "none"}, lambda text: "spill read" not in text and "spill grep" not in text),
+        ({"SPILLOVER_HINTS": "files:Open,Find"}, lambda text: "Find PATTERN in" in text),
+        ({"SPILLOVER_CAP": "10 kB"}, lambda text: "Stored in part: first 10,000 bytes" in text),
+    ],
+)
+def test_settings_without_an_option_come_from_the_environment(spill, env, holds):
+    said = spill("--lines", "50", given=LONG, env=env)
     assert said.returncode == 0
     assert holds(said.stdout), said.stdout
 

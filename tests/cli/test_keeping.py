@@ -124,7 +124,7 @@ def test_show_names_one_line_once(spill, store):
 
 
 def test_show_says_what_is_not_there(spill, store):
-    spill("run", "--cap", "10 kB", "--bytes", "2000", "--", "seq", "5000")
+    spill("run", "--bytes", "2000", "--", "seq", "5000", env={"SPILLOVER_CAP": "10 kB"})
     (record,) = store.list()
     assert "the cap on one output was reached; 23,893 bytes were printed" in spill("show", record.ref).stdout
     facts = spill("show", record.ref, "--json").json
@@ -274,19 +274,17 @@ def two(store):
 def test_show_last_finds_it_by_command_tool_or_recency(spill, two):
     old, new = two
     for words, ref in (
-        (["--last", "cargo"], new),
-        (["--last", "cargo", "test"], new),
-        (["--last", "Cargo -p old"], old),
-        (["--last", "bash"], new),
         (["last:cargo"], new),
-        (["--json", "--last", "cargo"], new),
-        (["--last", "cargo", "--json"], new),
+        (["last:Cargo -p old"], old),
+        (["last:bash"], new),
+        (["--json", "last:cargo"], new),
+        (["last:cargo", "--json"], new),
     ):
         said = spill("show", *words)
         assert said.returncode == 0
         assert ref in said.stdout
-    assert spill("show", "--last").stdout.startswith("make-")
-    assert "No run of 'npm' is known" in spill("show", "--last", "npm").stderr
+    assert spill("show", "last").stdout.startswith("make-")
+    assert "No run of 'npm' is known" in spill("show", "last:npm").stderr
 
 
 def test_read_grep_and_outline_know_the_last_one(spill, two):

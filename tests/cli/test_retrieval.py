@@ -226,7 +226,7 @@ def test_what_was_removed_by_hand_is_not_said_to_have_been_swept(spill, ref):
 
 
 def test_past_the_end_of_a_partly_stored_output_it_is_said(spill):
-    spill("run", "--cap", "10 kB", "--bytes", "2000", "--", "seq", "5000")
+    spill("run", "--bytes", "2000", "--", "seq", "5000", env={"SPILLOVER_CAP": "10 kB"})
     said = spill("read", "last", "4000").stdout
     assert "No line 4,000: seq-" in said
     assert "The stored part ends here: the first 10,000 of 23,893 bytes; the cap on one output was reached." in said

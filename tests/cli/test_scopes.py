@@ -34,7 +34,7 @@ def theirs(spill, projects):
 
 COMMANDS = [
     ["read", "REF"], ["read", "last"], ["read", "last:curl"], ["grep", "REF", "9"], ["grep", "last:sh", "9"], ["outline", "REF"],
-    ["outline", "last"], ["show", "REF"], ["show", "--last", "curl"], ["verify", "REF"], ["pin", "REF"], ["unpin", "REF"],
+    ["outline", "last"], ["show", "REF"], ["show", "last:curl"], ["verify", "REF"], ["pin", "REF"], ["unpin", "REF"],
 ]  # fmt: skip
 
 

@@ -101,12 +101,3 @@ def test_a_variable_that_python_sets_for_itself_is_not_passed_on(spill):
     env = {"LC_ALL": "", "LC_CTYPE": "", "LANG": "C"}
     assert spill("sh", "seq 2 | env | grep ^LC_CTYPE", env=env).stdout == "LC_CTYPE=\n"
     assert "C.UTF-8" not in spill("run", "--", "sh", "-c", "echo $LC_CTYPE", env=env).stdout
-
-
-def test_a_line_that_floods_is_told_how_to_print_less_once_and_only_if_it_did(spill, tmp_path):
-    for number in range(300):
-        (tmp_path / f"a file with a long name, number {number}").touch()
-    said = spill("sh", "--lines", "12", f"find {tmp_path}; find {tmp_path}")
-    assert said.stderr.count("lists every file below a folder") == 1
-    assert len((said.stdout + said.stderr).splitlines()) <= 12
-    assert spill("sh", f"find {tmp_path} | tail -1; find {tmp_path}/none -maxdepth 1").stderr.count("lists every") == 0

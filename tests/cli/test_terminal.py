@@ -53,7 +53,7 @@ def hostile(tmp_path):
 #: Every command, with what may be hostile in what it is given. {ref}, {second}: outputs with a record; {bad}: hostile words.
 CALLS = [
     ["list"], ["list", "--all"], ["list", "--json"], ["list", "--tool", "{bad}"], ["list", "--command", "{bad}"],
-    ["show", "{second}"], ["show", "{second}", "--why"], ["show", "{second}", "--json"], ["show", "{bad}"], ["show", "--last", "{bad}"],
+    ["show", "{second}"], ["show", "{second}", "--why"], ["show", "{second}", "--json"], ["show", "{bad}"], ["show", "last:{bad}"],
     ["read", "{second}"], ["read", "{second}", "--json"], ["read", "{bad}"], ["read", "{ref}", "{bad}"], ["read", "{ref}", "--columns", "{bad}"],
     ["grep", "{ref}", "{bad}"], ["grep", "{ref}", "{bad}", "-F"], ["grep", "{bad}", "x"], ["grep", "{ref}", "x", "--from", "{bad}"],
     ["outline", "{ref}"], ["outline", "{second}"], ["outline", "{bad}"],
@@ -67,7 +67,7 @@ CALLS = [
     ["run", "--", "sh", "-c", 'printf "%s" "$0"', "{bad}"], ["run", "--profile", "{bad}", "--", "true"],
     ["init", "claude-code"], ["init", "claude-code", "--dry-run"], ["init", "codex", "--scope", "project"], ["init", "{bad}"],
     ["hook", "claude-code"], ["hook", "{bad}"], ["mcp", "--url", "{bad}"],
-    ["{bad}"], ["--{bad}"], ["--keep", "{bad}"], ["--hints", "{bad}"], ["--cap", "{bad}"], ["--tokens", "{bad}"], ["--tokenizer", "{bad}"],
+    ["{bad}"], ["--{bad}"], ["--keep", "{bad}"], ["--tokens", "{bad}"], ["--tokenizer", "{bad}"],
     ["--tool", "{bad}"], ["--tool", "{bad}", "--json"], ["--help"], ["list", "--help"],
 ]  # fmt: skip
 

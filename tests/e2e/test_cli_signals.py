@@ -118,10 +118,10 @@ def test_a_grandchild_that_keeps_the_pipe_does_not_keep_us(started, family):
 
 def test_endless_output_ends_at_the_timeout_and_its_reader_gets_a_line(spill, store, family):
     """`head` exits after one line. Writing to it after that is not an error, and `yes` is ended."""
-    line = (
-        f'"{spill}" run --timeout 1 --cap "1 MB" --bytes 2000 -- sh -c "exec 9>alive; echo up >&9; exec yes" | head -1'
+    line = f'"{spill}" run --timeout 1 --bytes 2000 -- sh -c "exec 9>alive; echo up >&9; exec yes" | head -1'
+    ran = subprocess.run(
+        ["sh", "-c", line], capture_output=True, check=True, env={**os.environ, "SPILLOVER_CAP": "1 MB"}
     )
-    ran = subprocess.run(["sh", "-c", line], capture_output=True, check=True)
     assert ran.stdout.startswith(b"[Output clipped: ")
     assert ran.stdout.count(b"\n") == 1
     assert b"Traceback" not in ran.stderr

@@ -102,7 +102,7 @@ def test_a_store_that_cannot_be_created_is_reported_and_changes_nothing(run, pat
 
 
 def test_past_the_cap_the_first_part_is_stored_and_everything_counted(run, store):
-    code, text, err = run(options="--cap '1 MB'")
+    code, text, err = run(before="export SPILLOVER_CAP='1 MB'")
     (record,) = store.list()
     assert (code, err) == (7, b"")
     assert "Stored in part: first 1,000,000 bytes" in text
@@ -113,7 +113,7 @@ def test_past_the_cap_the_first_part_is_stored_and_everything_counted(run, store
 
 
 def test_reading_back_says_where_the_stored_part_ends(run, spill, store):
-    run(options="--cap '1 MB'")
+    run(before="export SPILLOVER_CAP='1 MB'")
     (record,) = store.list()
     last = subprocess.run([spill, "read", record.ref, "-2:"], capture_output=True, text=True, check=True).stdout
     assert f"The stored part ends here: the first 1,000,000 of {SIZE:,} bytes" in last

@@ -1,4 +1,4 @@
-"""`spill help`, `spill version` and `spill completion`: what there is."""
+"""`spill help` and `spill completion`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,6 @@ def help_(arguments: argparse.Namespace) -> int:
         meant = f" Did you mean `spill help {near}`?" if near else " `spill help` lists the commands."
         raise UsageError(f"unknown command {name!r}.{meant}")
     put(parser_for(name).format_help())
-    return exits.OK
-
-
-def version(_: argparse.Namespace) -> int:
-    from spillover import __version__
-
-    put(f"spill {__version__}\n")
     return exits.OK
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from spillover.limits import DEFAULT_WORTH
-
 _REF = "the ref in the notice (any unique prefix works) or the path of the output"
 _LAST_TOO = f"{_REF}; last for the newest run, last:WORDS for the newest run of that command or tool"
 HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "mcp-json", "shell")
@@ -45,18 +43,6 @@ def choosing(parser: argparse.ArgumentParser) -> None:
         "--profile", metavar="NAME", help="clip as another system does: opencode, t15, klaude, daycare, vtcode"
     )
     parser.add_argument("--keep", metavar="PART", help="which part to keep: auto, signal, head, tail or ends")
-    parser.add_argument(
-        "--worth",
-        metavar="SHARE",
-        help=f"how useful a line must be to be shown, from 0 (fill the limits) to 1; default: {DEFAULT_WORTH}",
-    )
-    parser.add_argument(
-        "--hints",
-        metavar="HINT",
-        action="append",
-        help="what the reader can use to read the rest: cli, tools, path, files:READ,GREP, agent:NAME or none",
-    )
-    parser.add_argument("--cap", metavar="SIZE", help="the most to store of one output, e.g. '500 MB'")
     store(parser)
     scope(parser, every=False)
 
@@ -116,7 +102,7 @@ def ref(parser: argparse.ArgumentParser) -> None:
 
 
 def read(parser: argparse.ArgumentParser) -> None:
-    ref(parser)
+    parser.add_argument("ref", metavar="REF", help=f"{_LAST_TOO}. REF#/stdout is a string inside JSON")
     parser.add_argument(
         "range",
         nargs="?",
@@ -126,9 +112,6 @@ def read(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--columns", metavar="RANGE", help="a part of one line; columns count bytes")
     parser.add_argument(
         "--bytes", dest="byte_range", metavar="RANGE", help="bytes instead of lines, with control characters visible"
-    )
-    parser.add_argument(
-        "--pointer", metavar="POINTER", help="in JSON: the value at this pointer, e.g. /stdout; or write REF#/stdout"
     )
     parser.add_argument("--tokens", type=number, metavar="N", help="at most N tokens")
     store(parser)
@@ -209,10 +192,7 @@ def listing(parser: argparse.ArgumentParser) -> None:
 
 
 def show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ref", nargs="?", metavar="REF", help=_LAST_TOO)
-    parser.add_argument(
-        "--last", nargs="*", metavar="WORD", help="the newest run; with words, the newest of that command or tool"
-    )
+    ref(parser)
     parser.add_argument("--why", action="store_true", help="show why each line was chosen")
     store(parser)
     scope(parser)
@@ -302,10 +282,6 @@ def completion(parser: argparse.ArgumentParser) -> None:
 
 def help_(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", nargs="?", metavar="COMMAND", help="a command; default: an overview of all commands")
-
-
-def nothing(_: argparse.ArgumentParser) -> None:
-    """This command takes no arguments."""
 
 
 def hook(parser: argparse.ArgumentParser) -> None:

@@ -76,7 +76,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
     "show": (
         "Show what is known about a stored output.",
         arguments.show,
-        ("spill show bash-7f3a9c2e41d05b86", "spill show --why last", "spill show --last cargo test"),
+        ("spill show bash-7f3a9c2e41d05b86", "spill show --why last", "spill show last:cargo"),
     ),
     "ui": (
         "Open a local web page that shows what the model saw.",
@@ -159,7 +159,6 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         arguments.completion,
         ('eval "$(spill completion bash)"', "spill completion fish | source"),
     ),
-    "version": ("Print the version.", arguments.nothing, ("spill version",)),
     "help": ("Show help for spill or for one command.", arguments.help_, ("spill help", "spill help grep")),
 }
 #: The commands as the help groups them.
@@ -167,7 +166,7 @@ GROUPS = {
     "run a command": ("run", "sh"),
     "look at outputs": ("read", "grep", "outline", "diff", "list", "show", "path", "stats", "ui"),
     "manage the store": ("pin", "unpin", "rm", "verify", "gc", "push"),
-    "set up": ("init", "hook", "mcp", "config", "trust", "doctor", "completion", "version", "help"),
+    "set up": ("init", "hook", "mcp", "config", "trust", "doctor", "completion", "help"),
 }
 
 #: Where argparse would not say it well.

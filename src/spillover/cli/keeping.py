@@ -12,11 +12,10 @@ from spillover.cli.setup import clipper
 from spillover.cli.units import with_unit
 from spillover.config.host import within
 from spillover.config.settings import load
-from spillover.errors import UsageError
 from spillover.hosts import hosts, uncut
 from spillover.notice.words import one_line
 from spillover.result import Reason
-from spillover.retrieve.last import LAST, matches
+from spillover.retrieve.last import matches
 from spillover.store.base import Record
 from spillover.store.owners import owners
 from spillover.store.scope import default_scope
@@ -107,10 +106,7 @@ def _tell_nothing(arguments: argparse.Namespace, store: Scoped) -> str:
 def show(arguments: argparse.Namespace) -> int:
     made = clipper(arguments)
     store = made.outputs
-    if (arguments.ref is None) == (arguments.last is None):
-        raise UsageError("name one output: `spill show REF`, or `spill show --last [WORD ...]`.")
-    ref = f"{LAST}:{' '.join(arguments.last)}" if arguments.ref is None else arguments.ref
-    record = look_up(store, ref)
+    record = look_up(store, arguments.ref)
     here = path_here(store, record.ref)
     path = here or store.where(record.ref)
     run = next((run for run in store.runs() if run.ref == record.ref or run.created == record.created), None)

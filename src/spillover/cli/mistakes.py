@@ -43,6 +43,7 @@ WITH_REF = {
     "read": "spill read last 1:50",
     "outline": "spill outline last",
     "diff": "spill diff last",
+    "show": "spill show last",
     "path": "spill path last",
     "pin": "spill pin last",
     "unpin": "spill unpin last",

@@ -35,7 +35,7 @@ def parse(argv: Sequence[str]) -> tuple[Function, argparse.Namespace]:
             arguments.ref, arguments.pattern, arguments.patterns = arguments.pattern, " ".join(given), given
             return _function(name), arguments
     # Where a word may be left out, argparse by itself would not look for it behind an option.
-    mixed = name in ("read", "show", "verify", "rm", "help", "ui") and "--" not in rest
+    mixed = name in ("read", "verify", "rm", "help", "ui") and "--" not in rest
     return _function(name), parser.parse_intermixed_args(rest) if mixed else parser.parse_args(rest)
 
 
@@ -83,10 +83,10 @@ def _function(name: str | None) -> Function:
         from spillover.cli import refs
 
         return {"path": refs.path, "pin": refs.pin, "unpin": refs.unpin, "rm": refs.rm, "verify": refs.verify_}[name]
-    if name in ("help", "version", "completion"):
+    if name in ("help", "completion"):
         from spillover.cli import about
 
-        return {"help": about.help_, "version": about.version, "completion": about.completion}[name]
+        return {"help": about.help_, "completion": about.completion}[name]
     if name == "ui":
         from spillover.cli import ui
 

@@ -28,7 +28,6 @@ def read(arguments: argparse.Namespace) -> int:
             lines=arguments.range,
             bytes=arguments.byte_range,
             columns=arguments.columns,
-            pointer=arguments.pointer,
         )
     except RefError as error:
         if "is not a ref" not in str(error):

@@ -26,21 +26,7 @@ if TYPE_CHECKING:
 WHERE = ("SPILLOVER_STORE", "SPILLOVER_SCOPE")
 
 #: Arguments that are settings, by the name they have in the configuration.
-SETTINGS = (
-    "profile",
-    "lines",
-    "bytes",
-    "chars",
-    "tokens",
-    "tokenizer",
-    "keep",
-    "worth",
-    "since",
-    "hints",
-    "cap",
-    "store",
-    "scope",
-)
+SETTINGS = ("profile", "lines", "bytes", "chars", "tokens", "tokenizer", "keep", "since", "store", "scope")
 #: Whoever reads what this command prints can most likely run it, and open files.
 HINTS = ("cli", "path")
 #: Where limits are not above the smallest by so much, nothing is taken from them for a newline.

@@ -36,7 +36,6 @@ def sh(arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
         interactive=True,
         die_with_parent=True,
-        warn=None if chosen.warning else _find_warning,
     )
     run = ended.run
     try:
@@ -79,13 +78,6 @@ def _become(shell: str, line: str) -> int:
         os.execvp(shell, [shell, "-c", line])  # noqa: S606  that is the job
     except (OSError, ValueError) as error:
         raise UsageError(f"{shell} cannot be started: {getattr(error, 'strerror', error)}.") from None
-
-
-def _find_warning(line: str) -> str | None:
-    """Return how a line that printed too much could print less, where it is one of those that flood."""
-    from spillover.profiles.t15.commands import warning_for  # only for what did not fit
-
-    return warning_for(line)
 
 
 def _find_shell() -> str:

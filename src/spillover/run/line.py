@@ -15,11 +15,10 @@ from spillover.shell.pipes import Pipe, find_pipes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from spillover.choices import Choices
     from spillover.intake.take import Intake
-    from spillover.run.command import Progress
 
 #: Shells whose pipelines are understood; in any other the line runs as it came.
 KNOWN = ("bash", "sh", "dash")
@@ -44,15 +43,9 @@ def run_line(
     shell: str = "bash",
     timeout: float | None = None,
     interactive: bool = False,
-    on_progress: Callable[[Progress], None] | None = None,
     die_with_parent: bool = False,
-    settling: Callable[[Choices, int], Choices] | None = None,
-    warn: Callable[[str], str | None] | None = None,
 ) -> Line:
-    """Run a line as `bash -c` does, and clip what it prints; `settling` may lower the limits, given its exit code.
-
-    `warn` is asked what there is to say of a line whose output did not fit; it is said once, among the notes.
-    """
+    """Run a line as `bash -c` does, and clip what it prints."""
     if "\0" in line:
         raise UsageError("a line of shell cannot hold a NUL byte.")
     pipes = _pipes(line, shell)
@@ -63,11 +56,8 @@ def run_line(
 
     def settle(intake: Intake, choices: Choices, exit_code: int) -> Choices:
         nonlocal kept, notes, pieces
-        choices = choices if settling is None else settling(choices, exit_code)
         kept = keeper.settle(intake) if keeper else ()
         told = [note for each in kept if (note := each.note(exit_code))]
-        if warn is not None and intake.spilled and (said := warn(line)):
-            told.append(f"[{said}]")
         notes, choices = _leave_room(told, choices)
         shown = pipeline.show_as_it_came(intake, choices)
         pieces = () if shown is choices else tuple(intake.pieces)
@@ -78,7 +68,6 @@ def run_line(
         ended = run(
             Command(argv=argv, timeout=timeout, interactive=interactive, die_with_parent=die_with_parent),
             choices,
-            on_progress=on_progress,
             said=f"{shell} -c {line}",
             settling=settle,
             beside=lambda: notes,
