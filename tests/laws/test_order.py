@@ -107,7 +107,6 @@ ORDER = """
     retrieve.search         retrieve.outline_scan retrieve.last       retrieve.asked
     retrieve.read           retrieve.grep        retrieve.outline     retrieve.diff
     retrieve.look
-    ledger.export
     retrieve.several
     retrieve.tools
     retrieve.specs
@@ -157,7 +156,6 @@ ORDER = """
     cli.hook                cli.init             cli.installed       cli.mcp             cli.trust           cli.ui
     cli.doctor
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning
-    cli.misses
     cli.stats
     cli.sh
     cli.parser

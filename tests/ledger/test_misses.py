@@ -1,12 +1,9 @@
-"""Going back: how often, what for, how far from what was shown, and as a corpus that bench/recall.py can read."""
-
-import json
+"""Going back: how often, what for, and how far from what was shown."""
 
 import pytest
 
 from spillover import Clipper, DirStore, Limits
 from spillover.ledger import journal
-from spillover.ledger.export import export
 from spillover.ledger.misses import find_misses
 
 LINES = "".join(f"step {number} of the build went well\n" for number in range(1, 2_001))
@@ -43,35 +40,3 @@ def test_the_newest_output_that_was_gone_back_to_comes_first(clipper):
     for ref in (*refs, refs[0]):
         clipper.grep(ref, "step 1000 ")
     assert [miss.ref for miss in misses(clipper).outputs] == [refs[0], refs[2], refs[1]]
-
-
-def test_the_export_has_content_only_where_it_is_asked_for(clipper):
-    clip = clipper.clip(LINES, tool="make")
-    clipper.grep(clip.ref, "step 1000 of")
-    clipper.read(clip.ref, lines="1:2")  # it had been shown
-    [bare] = export(misses(clipper).outputs, clipper, with_content=False)
-    assert "went well" not in json.dumps(bare)
-    assert bare["ranges"] == [[[1000, 1000]]]
-    [record] = export(misses(clipper).outputs, clipper, with_content=True)
-    assert record["log"] == LINES
-    assert record["needles"] == [{"lines": ["step 1000 of the build went well"], "need": "any"}]
-    assert {"id", "group", "tokens", "log", "needles", "meta"} <= record.keys(), "what bench/recall.py reads"
-    assert record["meta"] == {"tool": "make", "command": ""}
-
-
-def test_an_output_that_is_gone_is_left_out(clipper):
-    clip = clipper.clip(LINES)
-    clipper.grep(clip.ref, "step 1000 ")
-    clipper.store.delete(clip.ref)
-    assert [*export(misses(clipper).outputs, clipper, with_content=True)] == []
-
-
-def test_secrets_are_covered_in_what_is_exported(tmp_path):
-    key = "AKIA" + "Q7XZ2LMNB4RTUVWE"
-    clipper = Clipper(
-        Limits(tokens=400), store=DirStore(tmp_path), scope="app", keep="ends", redact="shown", stats=True
-    )
-    clip = clipper.clip(LINES.replace("step 1000 of", f"step 1000 {key} of"))
-    clipper.grep(clip.ref, "step 1000 ")
-    [record] = export(misses(clipper).outputs, clipper, with_content=True)
-    assert key not in json.dumps(record)

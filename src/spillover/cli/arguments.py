@@ -216,18 +216,9 @@ def stats(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by", choices=("tool", "command", "host", "day", "project"), help="print one row for each of these"
     )
-    parser.add_argument("--price", type=dollars, metavar="DOLLARS", help="the price of a million tokens, e.g. 3.00")
-    parser.add_argument(
-        "--cached-price",
-        type=dollars,
-        metavar="DOLLARS",
-        help="the price of a million cached tokens; default: a tenth of --price",
-    )
     parser.add_argument(
         "--misses", action="store_true", help="show what the model went back for, and how far that was from what it saw"
     )
-    parser.add_argument("--export", metavar="FILE", help="write the misses as a corpus for bench/recall.py")
-    parser.add_argument("--with-content", action="store_true", help="with --export: include the outputs themselves")
     store(parser)
     scope(parser)
     json(parser)
@@ -342,16 +333,6 @@ def number(text: str) -> int:
     if not digits.isdecimal() or not digits.isascii():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
     return int(digits)
-
-
-def dollars(text: str) -> float:
-    try:
-        amount = float(text.strip().removeprefix("$"))
-    except ValueError:
-        amount = -1.0
-    if not 0 <= amount < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a price; use e.g. 3.00")
-    return amount
 
 
 def duration(text: str) -> float:

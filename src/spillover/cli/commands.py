@@ -115,8 +115,8 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
         (
             "spill stats",
             "spill stats --since 7d --by command",
-            "spill stats --all-scopes --by day --price 3.00",
-            "spill stats --misses --export misses.jsonl",
+            "spill stats --all-scopes --by day",
+            "spill stats --misses",
         ),
     ),
     "push": (

@@ -1,4 +1,4 @@
-"""`spill stats`: what tools produced, what the model read of it, and what floods."""
+"""`spill stats`: what tools produced, what the model read of it, what floods, and what the model went back for."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 import time
 
 from spillover.cli import exits
-from spillover.cli.misses import ROWS, tell_misses
-from spillover.cli.output import make_harmless, put, put_json
+from spillover.cli.keeping import lay_out
+from spillover.cli.output import fit_terminal, make_harmless, put, put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
 from spillover.errors import UsageError
 from spillover.ledger import journal
-from spillover.ledger.misses import find_misses
+from spillover.ledger.misses import NEAR_LINES, find_misses
 from spillover.ledger.rules import BY as FLOODS_BY
 from spillover.ledger.rules import tame
 from spillover.ledger.stats import RERUN_SECONDS, add_up
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spillover.clipper import Clipper
+    from spillover.ledger.misses import Misses
     from spillover.ledger.rules import Flood
     from spillover.ledger.stats import Group, Stats, Sums
 
 WIDTH = 80
-#: A token that is read again from a provider's cache costs this much of one that is new, where nobody says.
-CACHED_SHARE = 0.1
-MILLION = 1_000_000
+#: So many rows are shown; `--json` has all of them.
+ROWS = 20
 #: The figures in the order they are taken away from what was produced, and what each is.
 PARTS = (
     ("host_cut", "cut by the host"),
@@ -47,26 +47,84 @@ def stats(arguments: argparse.Namespace) -> int:
     place = journal.place_of(made.store)
     if place is None:
         raise UsageError("this store keeps no journal; `spill stats` needs a folder or a bucket as store.")
-    if arguments.with_content and not arguments.export:
-        raise UsageError("--with-content is for --export FILE.")
     since = 0.0 if arguments.within is None else time.time() - arguments.within
     scope = made.outputs.own
-    if arguments.misses or arguments.export:
-        return tell_misses(arguments, made, find_misses(journal.read(place, since=since, scope=scope, fitting=False)))
+    if arguments.misses:
+        return _print_misses(arguments, find_misses(journal.read(place, since=since, scope=scope, fitting=False)))
     blocks = journal.blocks(place)
     by = (arguments.by,) if arguments.by else FLOODS_BY
     found = add_up(blocks, by=by, since=since, scope=scope)
     floods = tame(found) if not arguments.by else []
-    price = _price(arguments)
     if arguments.json:
-        put_json(_facts(found, floods, arguments.by, price))
+        put_json(_facts(found, floods, arguments.by))
         return exits.OK
     if found.first is None:
         put(_tell_nothing(arguments, found, made))
         return exits.OK
-    sections = [_head(found), _totals(found.total), _money(found.total, price)]
+    sections = [_head(found), _totals(found.total)]
     sections += [_groups(found.groups, arguments.by)] if arguments.by else [_floods(floods)]
     _show("\n".join(section for section in sections if section))
+    return exits.OK
+
+
+def _print_misses(arguments: argparse.Namespace, found: Misses) -> int:
+    """Print what the model went back for."""
+    if arguments.json:
+        put_json(
+            {
+                "kinds": [{name: getattr(kind, name) for name in kind.__slots__} for kind in found.kinds],
+                "outputs": [
+                    {
+                        "ref": miss.ref,
+                        "scope": miss.scope,
+                        "tool": miss.tool,
+                        "command": miss.command,
+                        "kind": miss.kind,
+                        "when": miss.when,
+                        "near": miss.near,
+                        "retrievals": [
+                            {
+                                "operation": entry.operation,
+                                "when": entry.when,
+                                "tokens": entry.received,
+                                "lines": [list(part) for part in entry.lines],
+                                "near": entry.near,
+                            }
+                            for entry in miss.retrievals
+                        ],
+                    }
+                    for miss in found.outputs
+                ],
+            }
+        )
+        return exits.OK
+    if not found.outputs:
+        put(
+            "Nobody went back to an output"
+            + (".\n" if arguments.all_scopes else " of this project. --all-scopes looks in every project.\n")
+        )
+        return exits.OK
+    rows = [
+        (
+            kind.kind,
+            *(
+                f"{value:,}"
+                for value in (kind.clips, kind.back, kind.retrievals, kind.near, kind.far, kind.seen, kind.tokens)
+            ),
+        )
+        for kind in found.kinds
+    ]
+    head = ("kind", "cut", "gone back to", "calls", "near", "far", "seen", "tokens")
+    put(lay_out(head, rows, range(1, len(head))))
+    put(f"near: within {NEAR_LINES} lines of what was shown; far: elsewhere; seen: shown before\n\n")
+    outputs = []
+    for miss in found.outputs[:ROWS]:
+        near = "" if miss.near is None else f"{count_of(miss.near, 'line')} off"
+        lines = next((f"{first:,}-{last:,}" for entry in reversed(miss.retrievals) for first, last in entry.lines), "")
+        outputs.append((miss.ref, miss.kind, str(len(miss.retrievals)), lines, near, one_line(miss.command, 40)))
+    put(fit_terminal(lay_out(("ref", "kind", "calls", "last lines", "", "command"), outputs, (2,))))
+    if len(found.outputs) > ROWS:
+        put(f"{ROWS} of {len(found.outputs):,} outputs; --json shows all.\n")
     return exits.OK
 
 
@@ -150,38 +208,13 @@ def _floods(floods: Sequence[Flood]) -> str:
     return make_harmless("\n".join(lines[:-1])) + "\n"
 
 
-def _price(arguments: argparse.Namespace) -> tuple[float, float] | None:
-    if arguments.price is None:
-        if arguments.cached_price is not None:
-            raise UsageError("--cached-price needs --price, e.g. --price 3.00 --cached-price 0.30.")
-        return None
-    cached = arguments.price * CACHED_SHARE if arguments.cached_price is None else arguments.cached_price
-    return arguments.price, cached
-
-
-def _money(total: Sums, price: tuple[float, float] | None) -> str:
-    """Return what the net is worth: once, and again in every later turn that reads the same context from a cache."""
-    if price is None:
-        return ""
-    once, again = (total.net * each / MILLION for each in price)
-    return (
-        f"net at ${price[0]:,.2f} per million tokens: ${once:,.2f}\n"
-        f"and in each later turn, from the cache at ${price[1]:,.2f}: ${again:,.2f}\n"
-    )
-
-
-def _facts(
-    found: Stats, floods: Sequence[Flood], by: str | None, price: tuple[float, float] | None
-) -> dict[str, object]:
+def _facts(found: Stats, floods: Sequence[Flood], by: str | None) -> dict[str, object]:
     facts: dict[str, object] = {
         "first": found.first,
         "last": found.last,
         "damaged": found.damaged,
         "total": _figures(found.total),
     }
-    if price is not None:
-        once, again = (round(found.total.net * each / MILLION, 6) for each in price)
-        facts["money"] = {"price": price[0], "cached_price": price[1], "net": once, "net_per_cached_turn": again}
     if by:
         facts["by"] = by
         facts["groups"] = [{by: group.names[0], **_figures(group.sums)} for group in found.groups]

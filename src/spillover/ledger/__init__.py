@@ -6,7 +6,6 @@
     stats.py    what was produced, shown, fetched back, and the net of it
     rules.py    the commands that flood most, and the rule that would tame each
     misses.py   how often the model went back, and where to
-    export.py   the misses as a corpus for bench/recall.py
 
 Neighbours may import:
 
