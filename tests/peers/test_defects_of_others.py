@@ -229,8 +229,8 @@ def test_two_layers_do_not_undo_each_other(clipping, store):
     assert record.bytes == 9_050 + 1 + 9_050
 
 
-def test_a_tool_that_bounds_itself_is_believed_and_one_that_does_not_is_bounded(clipping):
+@pytest.mark.parametrize("metadata", [{}, {"truncated": False}, {"truncated": True}])
+def test_a_tool_that_says_it_was_truncated_is_bounded_like_any_other(clipping, metadata):
     """opencode: every result with the key `truncated` bypassed the limit, even one with 200 KB of matches."""
-    said = {"output": LINES, "metadata": {"truncated": False}}
-    assert clipping(Limits(bytes=900)).wrap(lambda: said, tool="grep")() is said
-    assert len(clipping(Limits(bytes=900)).wrap(lambda: {**said, "metadata": {}}, tool="grep")()) <= 900
+    result = {"output": LINES, "metadata": metadata}
+    assert len(clipping(Limits(bytes=900)).wrap(lambda: result, tool="grep")()) <= 900

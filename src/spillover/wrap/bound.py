@@ -56,18 +56,18 @@ def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str
     """Bound a result.
 
     A text is clipped. Blocks and messages are clipped together. An object that does not fit keeps its shape where that can be:
-    its texts are clipped. Else it becomes text: its JSON, or what `str()` says, clipped. What says that it bounded itself,
-    and what is of a type that the caller wants to `leave`, is left alone.
+    its texts are clipped. Else it becomes text: its JSON, or what `str()` says, clipped. What is of a type that the
+    caller wants to `leave` is left alone.
     """
     if isinstance(result, Clip):
         return result.text, result
     if isinstance(result, (str, bytes, bytearray, memoryview)) or _is_stream(result):
-        if isinstance(result, leave) or bounds_itself(result):
+        if isinstance(result, leave):
             return result, Clip("", _limits=choices.limits)
         pieces = _is_stream(result) and not hasattr(result, "read")  # a file is read in chunks
         clip = pipeline.clip(map(as_piece, result) if pieces else result, choices)
         return clip.text, clip
-    if result is None or isinstance(result, (bool, float, *leave)) or bounds_itself(result):
+    if result is None or isinstance(result, (bool, float, *leave)):
         return result, Clip("", _limits=choices.limits)
     if are_blocks(result, lambda text: _fill(text, choices)):
         blocks = clip_blocks(result, choices)
@@ -226,12 +226,6 @@ def _keep_entries(result: Any, choices: Choices) -> tuple[Any, Clip] | None:
         return None
     entries = most(1 << 20, lambda count: _fill(write(make(count)) or "", choices))
     return make(entries), clip
-
-
-def bounds_itself(result: Any) -> bool:
-    """Return whether a result says that its tool has bounded it, or chose not to: `metadata.truncated` is there."""
-    metadata = result.get("metadata") if isinstance(result, Mapping) else getattr(result, "metadata", None)
-    return isinstance(metadata, Mapping) and metadata.get("truncated") is not None
 
 
 def as_json(data: Any) -> str | None:

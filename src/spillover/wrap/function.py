@@ -10,7 +10,7 @@ from spillover.base.data import dataclass, replace
 from spillover.errors import UsageError
 from spillover.result import Clip
 from spillover.run.note import note_run
-from spillover.wrap.bound import as_piece, bound, bounds_itself
+from spillover.wrap.bound import as_piece, bound
 from spillover.wrap.errors import bound_error
 from spillover.wrap.shape import declared_kind
 
@@ -49,7 +49,7 @@ class Wrapping:
 
     def bound(self, result: Any, began: float | None = None) -> Any:
         """Return a result within the limits, note the run, and tell about it."""
-        if isinstance(result, self.leave) or bounds_itself(result):
+        if isinstance(result, self.leave):
             _log.info("Left a result of %s alone: %s.", self.choices.tool, type(result).__name__)
         value, clip = bound(result, self.choices, leave=self.leave, declared=self.declared)
         seconds = None if began is None else time.monotonic() - began
