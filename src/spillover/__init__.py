@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from spillover.errors import RefError as RefError
     from spillover.errors import SpilloverError as SpilloverError
     from spillover.errors import StoreError as StoreError
+    from spillover.errors import ToolOutputError as ToolOutputError
     from spillover.errors import UsageError as UsageError
     from spillover.intake.blob import Blob as Blob
     from spillover.limits import Limits as Limits
@@ -76,6 +77,7 @@ _WHERE = {
         "RefError",
         "SpilloverError",
         "StoreError",
+        "ToolOutputError",
         "UsageError",
     ),
     "intake.blob": ("Blob",),

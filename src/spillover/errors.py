@@ -6,7 +6,8 @@
     │   └── PatternError      an expression that the search engine does not support
     ├── RefError              a ref that is unknown, ended, ambiguous or malformed   (also LookupError)
     ├── StoreError            the store could not take or give an output             (also OSError)
-    └── MissingExtraError     an optional package is needed                          (also ImportError)
+    ├── MissingExtraError     an optional package is needed                          (also ImportError)
+    └── ToolOutputError       a tool raised an exception whose message is too long and cannot be set
 
 A store that fails while an output is clipped is an outcome ("lost"), not an exception.
 """
@@ -40,3 +41,7 @@ class StoreError(SpilloverError, OSError):
 
 class MissingExtraError(SpilloverError, ImportError):
     """An optional package is not installed."""
+
+
+class ToolOutputError(SpilloverError):
+    """A tool raised an exception with a message that was too long; the original is the cause."""

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from spillover.clipper import Clipper
-from spillover.errors import UsageError
+from spillover.errors import ToolOutputError, UsageError
 from spillover.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import content
@@ -249,6 +249,16 @@ class SpokenGroup(ExceptionGroup):
         return BIG
 
 
+class SlotsError(Exception):
+    __slots__ = ("big", "code")
+
+    def __init__(self, big, code):
+        self.big, self.code = big, code
+
+    def __str__(self):
+        return self.big
+
+
 class Row(BaseModel):
     number: int
 
@@ -261,36 +271,33 @@ def invalid():
 
 
 @pytest.mark.parametrize(
-    ("make", "caught_as", "same"),
+    "make",
     [
-        (lambda: SpokenError([BIG, BIG]), SpokenError, True),
-        (lambda: SpokenGroup("many", [ValueError("a")]), SpokenGroup, True),
-        (lambda: SyntaxError(BIG), SyntaxError, True),
-        (lambda: ImportError(BIG, name="x"), ImportError, True),
-        (lambda: ExceptionGroup("many", [ValueError(n) for n in range(3)]), ExceptionGroup, True),
-        (lambda: ExceptionGroup(BIG, [ValueError("a"), KeyError("b")]), ExceptionGroup, True),
-        (invalid, ValidationError, True),
+        lambda: SpokenError([BIG, BIG]),
+        lambda: SpokenGroup("many", [ValueError("a")]),
+        lambda: ExceptionGroup(BIG, [ValueError("a"), KeyError("b")]),
+        lambda: SlotsError(BIG, 7),
+        invalid,
     ],
 )
-def test_an_exception_whose_class_decides_what_it_says_has_a_message_that_fits(clipper, make, caught_as, same):
+def test_an_exception_whose_class_decides_what_it_says_is_the_cause_of_one_that_fits(clipper, make):
     """The message of an ExceptionGroup, and of any class with a `__str__` of its own, kept its length."""
     error = make()
-    name, cause = type(error).__name__, OSError("the cause")
-    error.__cause__ = cause
-    error.add_note("a note")
-    with pytest.raises(caught_as) as caught:
+    with pytest.raises(ToolOutputError) as caught:
         clipper.wrap(raising(error), tool="t")()
     assert fits(str(caught.value))
-    assert name != "SpokenError" or "Output clipped" in str(caught.value)
-    assert (caught.value is error) is same
-    assert type(caught.value).__name__ == name
-    assert caught.value.__cause__ is cause
-    assert caught.value.__notes__ == ["a note"]
-    assert any(frame.name == "tool" for frame in traceback.extract_tb(caught.value.__traceback__))
-    if isinstance(error, ExceptionGroup):
-        assert caught.value.exceptions == error.exceptions
-    if isinstance(error, SpokenError):
-        assert caught.value.rows == [BIG, BIG]
+    assert caught.value.__cause__ is error
+    assert any(frame.name == "tool" for frame in traceback.extract_tb(error.__traceback__))
+
+
+@pytest.mark.parametrize(
+    "error", [SyntaxError(BIG), ImportError(BIG, name="x"), ExceptionGroup("many", [ValueError(n) for n in range(3)])]
+)
+def test_an_exception_whose_message_fits_or_can_be_set_is_the_same_one(clipper, error):
+    with pytest.raises(type(error)) as caught:
+        clipper.wrap(raising(error), tool="t")()
+    assert caught.value is error
+    assert fits(str(error))
 
 
 @dataclass(frozen=True)
@@ -305,16 +312,6 @@ class GuardedError(Exception):
         raise RuntimeError("not now")
 
 
-class SlotsError(Exception):
-    __slots__ = ("big", "code")
-
-    def __init__(self, big, code):
-        self.big, self.code = big, code
-
-    def __str__(self):
-        return self.big
-
-
 @pytest.mark.parametrize(
     "error", [FrozenError(3, "short"), GuardedError("small"), ValueError(b"abc"), SlotsError("a", 1)]
 )
@@ -325,13 +322,6 @@ def test_an_exception_that_guards_its_fields_is_raised_as_it_is(clipper, error):
         clipper.wrap(raising(error), tool="t")()
     assert caught.value is error
     assert (str(error), error.args) == (said, args)
-
-
-def test_a_class_with_slots_keeps_its_fields(clipper):
-    with pytest.raises(SlotsError) as caught:
-        clipper.wrap(raising(SlotsError(BIG, 7)), tool="t")()
-    assert caught.value.code == 7
-    assert fits(str(caught.value))
 
 
 async def test_what_an_iterator_raises_is_bounded_too(clipper):

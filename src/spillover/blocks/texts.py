@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 
 from spillover.blocks.shapes import Place, fields_in, get, is_text, places_of
-from spillover.wrap.shape import copy_object, spell, write
+from spillover.notice.sentences import no_json
+from spillover.wrap.shape import copy_object, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _swap_data(block: Any, place: Place, swap: Swap) -> Any:
     """Return a block with its data, or with the text that takes its place where it does not stay as it is."""
     try:
         written = write(place.inner)
-        text = swap(spell(place.inner) if written is None else written)
+        text = swap(no_json(type(place.inner).__name__) if written is None else written)
     except Exception:  # noqa: BLE001  somebody else's code, which a host would meet as well
         return block
     return block if text == written else _say_instead(block, place, text)
@@ -79,17 +79,16 @@ def _say_instead(block: Any, place: Place, text: str) -> Any:
     inside = place.instead[: len(place.path)] == place.path
     rest, there = _without(block, place.path), None if inside else get(block, place.instead)
     if place.adds:
-        return _with(rest, place.instead, _add(block, there, text))
+        return _with(rest, place.instead, _add(there, text))
     return _with(rest, place.instead, f"{there}\n{text}" if isinstance(there, str) and there else text)
 
 
-def _add(parent: Any, there: Any, text: str) -> list[Any]:
-    """Return blocks with a text behind them, in the class that the SDK of the others has for one."""
+def _add(there: Any, text: str) -> list[Any]:
+    """Return blocks with one more text block, of the class of the text blocks before it."""
     blocks = [{"type": "text", "text": there}] if isinstance(there, str) and there else list(there or ())
     if not text:
         return blocks
-    like = next((type(block) for block in blocks if fields_in(block).get("type") == "text"), None)
-    kind: Any = like or getattr(sys.modules.get(type(parent).__module__), "TextContent", dict)
+    kind: Any = next((type(block) for block in blocks if fields_in(block).get("type") == "text"), dict)
     try:
         return [*blocks, kind(type="text", text=text)]
     except Exception:  # noqa: BLE001  somebody else's class, which wants more than that

@@ -95,6 +95,11 @@ def no_text(kind: str) -> str:
     return f"[Result left out: {name} has no text and no text fields. Return text or data, or let it pass unchanged: wrap(leave={name}).]"
 
 
+def no_json(kind: str) -> str:
+    """Return what is said in place of a result that is nested too deeply to be written as JSON or by `str()`."""
+    return f"[Result left out: this {one_line(kind, 80)} is nested too deeply to be written as text. Return text, or data that JSON can hold.]"
+
+
 def failed(size: int, shown: int, error: str) -> tuple[str, str]:
     """Return the notice, and the marker between both ends, for an output whose clipping failed."""
     kept = f"Full output not kept: spill failed ({shorten_reason(error)})."

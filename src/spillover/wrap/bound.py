@@ -12,12 +12,11 @@ from spillover.blocks.shapes import SHORT_CHARS
 from spillover.blocks.texts import texts_of
 from spillover.blocks.together import clip_blocks, clip_texts
 from spillover.ledger.note import gather, is_wanted, note_clip
-from spillover.notice.sentences import cut_data, no_text
+from spillover.notice.sentences import no_json, no_text
 from spillover.result import Clip
-from spillover.select.ends import most
 from spillover.show.fit import trim
 from spillover.wrap.known import are_blocks, is_block
-from spillover.wrap.shape import SAID, as_data, change_texts, fields_of, find_opaque, is_tangled, shorten, spell, write
+from spillover.wrap.shape import TooDeepError, change_texts, encode, fields_of, find_opaque, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,13 +92,14 @@ def as_piece(piece: Any) -> str | bytes:
         return piece
     if isinstance(piece, (bytearray, memoryview)):
         return bytes(piece)
-    return f"{next(iter(_forms(piece, ())), None) or spell(piece)}\n"
+    return f"{next(iter(_forms(piece, ())), None) or no_json(type(piece).__name__)}\n"
 
 
 def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
     forms = _forms(result, leave)
-    if not forms:  # no host can write it: it is nested too deeply, or has too many ways down
-        clip = pipeline.clip(spell(result, leave), choices)
+    if not forms:  # no host can write it
+        clip = Clip(trim(no_json(type(result).__name__), choices.within_budget()))
+        choices.spend(clip.text)
         return clip.text, clip
     if choices.redact != "off":
         covered = _cover(result, choices, leave)
@@ -118,7 +118,7 @@ def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declar
         clip = Clip(trim(no_text(opaque), within))
         kept: tuple[Any, Clip] | None = (clip.text, clip)
     elif declared or not _is_collection(result):
-        kept = _keep_shape(result, within, leave) or (_keep_entries(result, within) if declared else None)
+        kept = _keep_shape(result, within, leave) or _keep_type(result, forms[0], within)
     else:
         kept = None
     if kept is None:
@@ -149,9 +149,13 @@ def _is_collection(result: Any) -> bool:
 
 def _forms(result: Any, leave: tuple[type, ...]) -> list[str]:
     """Return how hosts may write an object: as JSON, and by `str()` where that may say more; nothing if both would fail, or never end."""
-    written = write(result, leave)
-    if written is None and is_tangled(result, leave):
+    written: str | None = None
+    try:
+        written = encode(result, leave)
+    except (TooDeepError, RecursionError):
         return []
+    except (TypeError, ValueError):
+        pass
     forms = [] if written is None else [written]
     if written is None or not _is_collection(result):
         try:
@@ -190,42 +194,11 @@ def _keep_shape(result: Any, choices: Choices, leave: tuple[type, ...]) -> tuple
     return None
 
 
-def _keep_entries(result: Any, choices: Choices) -> tuple[Any, Clip] | None:
-    """Return a dict or a list with fewer entries, and a word about it; None where there is no place for one."""
-    if not isinstance(result, (dict, list)):
-        return None
-    import json
-
-    from spillover.wrap.data import choose_data  # only for data that does not fit
-
-    written = write(result)
-    if written is None:  # too deep, or it contains itself
-        return None
-    data = as_data(result)
-    clip = pipeline.clip(written, choices)
-    said = cut_data(choices.ways, clip.total.bytes, clip.ref, clip.reason)
-    items = data if isinstance(data, list) else []
-    word: Any = said if all(isinstance(item, str) for item in items) else {SAID: said}
-    key = SAID
-    while isinstance(data, dict) and key in data:  # the tool has a key of that name
-        key = f"_{key}"
-    if items and not all(isinstance(item, (str, dict)) for item in items):
-        return None
-
-    def say(short: Any) -> Any:
-        return {key: said, **short} if isinstance(data, dict) else [word, *short]
-
-    def make(entries: int) -> Any:
-        return say(shorten(data, entries))
-
-    chosen = choose_data(data, lambda text: _exact_fill(write(say(as_data(json.loads(text)))) or "", choices))
-    if chosen and type(chosen) is type(data):
-        return say(chosen), clip
-
-    if _fill(write(make(0)) or "", choices) > 1:
-        return None
-    entries = most(1 << 20, lambda count: _fill(write(make(count)) or "", choices))
-    return make(entries), clip
+def _keep_type(result: Any, text: str, choices: Choices) -> tuple[Any, Clip] | None:
+    """Return a dict or a list with the clipped JSON in it; None if a notice has no room there."""
+    if isinstance(result, dict):
+        return _keep_shape({"output": text}, choices, ())
+    return _keep_shape([text], choices, ()) if isinstance(result, list) else None
 
 
 def as_json(data: Any) -> str | None:
@@ -236,10 +209,6 @@ def as_json(data: Any) -> str | None:
         return json.dumps(data, ensure_ascii=False, indent=1)
     except (TypeError, ValueError, RecursionError):
         return None
-
-
-def _exact_fill(text: str, choices: Choices) -> float:
-    return choices.limits.fill(text, choices.count, byte_bound=False)
 
 
 def _fill(text: str, choices: Choices) -> float:

@@ -1,4 +1,4 @@
-"""Bound what a tool raised: the same exception with fewer words, or a twin of it where its class fixes what it says."""
+"""Bound what a tool raised: the same exception with a shorter message, or another one where its class fixes the message."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 
 from spillover import pipeline
 from spillover.base.data import replace
+from spillover.errors import ToolOutputError
 from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.result import Clip
 from spillover.select.ends import most
@@ -25,7 +26,10 @@ WORDS = ("message", "msg")
 
 
 def bound_error(error: Exception, choices: Choices, *, call_id: str | None = None) -> Exception:
-    """Return an exception whose message fits, since hosts show it to the model: the same one wherever that can be."""
+    """Return an exception whose message fits, since hosts show it to the model.
+
+    It is the same exception where its message can be set, else a `ToolOutputError` with the original as its cause.
+    """
     begun = time.monotonic()
     bounded = error
     with gather() as clips, contextlib.suppress(UnspokenError):
@@ -56,12 +60,13 @@ def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> Exc
                 setattr(error, name, clip(words))
     if full(_spell(error)) <= 1:
         return error
-    # Several arguments can be too long together, and some exceptions put more around their words.
-    said = clip(_spell(error))
-    say: Callable[[str], Exception] = (
-        (lambda words: _reword(error, words)) if type(error).__str__ in PLAIN_STR else _twin(error)
-    )
-    return say(said[: most(len(said), lambda chars: full(_spell(say(said[:chars]))))])
+    if type(error).__str__ not in PLAIN_STR:
+        bounded = ToolOutputError(clip(f"{type(error).__name__}: {error}"))
+        bounded.__cause__ = error
+        return bounded
+    # Several arguments can be too long together, and some exceptions add to their message.
+    text = clip(_spell(error))
+    return _reword(error, text[: most(len(text), lambda chars: full(_spell(_reword(error, text[:chars]))))])
 
 
 def _is_text(arg: Any, full: Callable[[str], float]) -> bool:
@@ -88,47 +93,3 @@ def _reword(error: Exception, words: str) -> Exception:
     else:
         error.args = (words,)
     return error
-
-
-def _twin(error: Exception) -> Callable[[str], Exception]:
-    """Return what gives an exception other words where its class decides what it says.
-
-    It gets a class of the same name below its own, so whoever catches it catches it still. Where there can be none, another
-    exception takes its place, of the nearest class that can be had, with the same traceback and cause.
-    """
-    held = [""]
-    kind = type(error)
-    body = {
-        "__slots__": (),  # or an instance of a class with slots could not become one of it
-        "__str__": lambda _: held[0],
-        "__module__": kind.__module__,
-        "__qualname__": kind.__qualname__,
-        "__doc__": kind.__doc__,
-    }
-    twin = next(filter(None, (_become(error, base, body) for base in kind.__mro__)))
-
-    def say(words: str) -> Exception:
-        held[0] = words
-        return twin
-
-    return say
-
-
-def _become(error: Exception, base: Any, body: dict[str, Any]) -> Exception | None:
-    """Return the exception as one of a class below this one; None where there is none."""
-    try:
-        below: Any = type(type(error).__name__, (base,), dict(body))
-    except Exception:  # noqa: BLE001  it is final, or wants to know more of the classes below it
-        return None
-    if base is type(error):
-        with contextlib.suppress(TypeError):
-            error.__class__ = below
-            return error
-    try:
-        twin: Exception = below.__new__(below, *error.args)
-    except Exception:  # noqa: BLE001  somebody else's constructor
-        return None
-    twin.__dict__.update(error.__dict__)
-    twin.__cause__ = error.__cause__
-    twin.__suppress_context__ = True  # it is raised while the other is handled, whose words are too long
-    return twin.with_traceback(error.__traceback__)

@@ -1,4 +1,4 @@
-"""Results that are objects: what is in them as data, and the same objects with other texts or fewer entries."""
+"""Results that are objects: what is in them as data, and the same objects with other texts."""
 
 from __future__ import annotations
 
@@ -13,56 +13,55 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-#: Deeper than this an object is not looked into.
-DEEP = 60
+#: An object nested more deeply is not written; well below Python's recursion limit.
+MAX_DEPTH = 200
 #: Values that are short, or have no text.
 PLAIN = (bool, int, float, type(None))
 #: Text as a rule, where they are a value of their own; media as likely, where they are inside of an object.
 BYTES = (bytes, bytearray, memoryview)
-#: How much of a string is left in an object that is made smaller by leaving out entries.
-STRING_CHARS = 200
-#: The key under which an object that was made smaller says so.
-SAID = "spillover"
-#: Of an object with more entries than this, it is looked at whether they are few that are met again and again.
-MANY = 1 << 16
-#: How many times as large as it is in memory an object may become when it is written.
-UNFOLDED = 8
-
-
-#: What stands where an object is met again, in one that is too deep to be written otherwise.
-AGAIN = "…"
-_NOTHING = object()
+#: An object that refers to the same few objects again and again grows without end as JSON: it may become this many times as
+#: large as it is in memory, once it has this many containers.
+MAX_GROWTH, MIN_CONTAINERS = 8, 1 << 16
 
 
 class TooDeepError(ValueError):
-    """An object that is too deep, or that contains itself."""
+    """An object that is nested too deeply, or that refers to the same objects too often."""
+
+
+def encode(value: Any, leave: tuple[type, ...] = ()) -> str:
+    """Return an object as JSON with lines, so that parts of it can be named; TooDeepError if it would not end."""
+    import json
+
+    return json.dumps(as_data(value, leave), ensure_ascii=False, indent=1)
 
 
 def write(value: Any, leave: tuple[type, ...] = ()) -> str | None:
-    """Return an object as JSON with lines, so that parts of it can be named; None where it cannot be written."""
-    import json
-
+    """Return an object as JSON with lines; None where it cannot be written."""
     try:
-        return json.dumps(as_data(value, leave), ensure_ascii=False, indent=1)
+        return encode(value, leave)
     except (TypeError, ValueError, RecursionError):
         return None
 
 
 class _Tally:
-    """How many objects were looked into, of all that are inside of one."""
+    """The containers that were written, and the size in memory of those that differ."""
 
-    def __init__(self, whole: Any, leave: tuple[type, ...]) -> None:
-        self.whole, self.leave, self.count = whole, leave, 0
+    def __init__(self) -> None:
+        self.containers, self.size = 0, 0
+        self.seen: set[int] = set()
 
-    def add(self) -> None:
-        self.count += 1
-        if self.count == MANY and is_tangled(self.whole, self.leave):
+    def add(self, container: Any, entries: int) -> None:
+        self.containers += 1
+        if id(container) not in self.seen:
+            self.seen.add(id(container))
+            self.size += 1 + entries
+        if self.containers > MIN_CONTAINERS and self.containers > MAX_GROWTH * self.size:
             raise TooDeepError
 
 
 def as_data(value: Any, leave: tuple[type, ...] = (), depth: int = 0, tally: _Tally | None = None) -> Any:
     """Return what JSON can hold of an object: fields by name, and what has neither fields nor entries as its own text."""
-    if depth > DEEP:
+    if depth > MAX_DEPTH:
         raise TooDeepError
     if isinstance(value, leave):
         return None
@@ -74,93 +73,22 @@ def as_data(value: Any, leave: tuple[type, ...] = (), depth: int = 0, tally: _Ta
         return value
     if isinstance(value, BYTES):
         return bytes(value).decode("utf-8", "backslashreplace")
-    tally = tally or _Tally(value, leave)
-    tally.add()
+    tally = tally or _Tally()
     if isinstance(value, Mapping):
+        tally.add(value, len(value))
         return {_spell_key(key): as_data(inner, leave, depth + 1, tally) for key, inner in value.items()}
     if isinstance(value, (list, tuple, AbstractSet)) and not hasattr(value, "_fields"):
+        tally.add(value, len(value))
         return [as_data(inner, leave, depth + 1, tally) for inner in value]
     fields = fields_of(value)
     if fields is None:
         return str(value)
+    tally.add(value, len(fields))
     return {name: as_data(inner, leave, depth + 1, tally) for name, inner in fields.items()}
-
-
-def is_tangled(value: Any, leave: tuple[type, ...] = ()) -> bool:
-    """Return whether few objects are met so often in one that writing it would not end: `x = [x, x]`, fifty times.
-
-    One that contains itself is none: whoever writes it notices.
-    """
-    sizes: dict[int, int] = {}  # of what is written of each, by its id
-    inner: dict[int, tuple[Any, list[Any]]] = {}  # held, so that no other object gets its id
-    stack = [value]
-    while stack:
-        one = stack[-1]
-        if id(one) in sizes:
-            stack.pop()
-        elif id(one) in inner:  # all in it has been looked at, or contains it
-            stack.pop()
-            sizes[id(one)] = 1 + sum(sizes.get(id(each), 1) for each in inner[id(one)][1])
-        else:
-            try:
-                entries = None if isinstance(one, leave) else _entries(one)
-            except Exception:  # noqa: BLE001  somebody else's code
-                entries = None
-            inner[id(one)] = one, [*entries.values()] if isinstance(entries, dict) else entries or []
-            stack += [each for each in inner[id(one)][1] if id(each) not in inner]
-    held = sum(1 + len(entries) for _, entries in inner.values())
-    return sizes[id(value)] > MANY and sizes[id(value)] > UNFOLDED * held
-
-
-def spell(value: Any, leave: tuple[type, ...] = ()) -> str:
-    """Return any object as JSON on one line, however deep it is; what was met before is written once."""
-    import json
-
-    out: list[str] = []
-    seen: dict[int, object] = {}  # held, so that no other object gets its id
-    # What stands before a value, and the value; of a closing bracket, only the former.
-    stack: list[tuple[str, Any]] = [("", value)]
-    while stack:
-        before, value = stack.pop()
-        out.append(before)
-        if value is _NOTHING:
-            continue
-        entries = None if isinstance(value, leave) else _entries(value)
-        if not entries:
-            out.append(json.dumps(_spell_leaf(value, leave), ensure_ascii=False))
-        elif id(value) in seen:
-            out.append(f'"{AGAIN}"')
-        else:
-            seen[id(value)] = value
-            named = isinstance(entries, dict)
-            out.append("{" if named else "[")
-            stack.append(("}" if named else "]", _NOTHING))
-            names = [f"{json.dumps(_spell_key(name), ensure_ascii=False)}: " if named else "" for name in entries]
-            inner = [*zip(names, entries.values() if isinstance(entries, dict) else entries, strict=True)]
-            stack += [(", " * (at > 0) + name, one) for at, (name, one) in reversed([*enumerate(inner)])]
-    return "".join(out)
-
-
-def _entries(value: Any) -> dict[Any, Any] | list[Any] | None:
-    """Return what is inside of an object; None where it is a value of its own."""
-    if isinstance(value, (str, *PLAIN, *BYTES)):
-        return None
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, (list, tuple, AbstractSet)) and not hasattr(value, "_fields"):
-        return list(value)
-    return fields_of(value)
 
 
 def _spell_key(key: Any) -> str:
     return str(spell_int(key) if isinstance(key, int) else key)
-
-
-def _spell_leaf(value: Any, leave: tuple[type, ...]) -> Any:
-    try:
-        return as_data(value, leave)
-    except Exception as error:  # noqa: BLE001  somebody else's code
-        return f"{type(value).__name__}: {error!r}"
 
 
 def fields_of(value: Any) -> dict[str, Any] | None:
@@ -194,9 +122,9 @@ def is_plain(value: Any) -> bool:
 
 def find_opaque(value: Any, leave: tuple[type, ...] = (), depth: int = 0, seen: dict[int, object] | None = None) -> str:
     """Return the class of the first object with bytes in it that are media as likely as text; nothing where there is none."""
-    if depth > DEEP or isinstance(value, (str, *PLAIN, *BYTES, *leave)):
+    if depth > MAX_DEPTH or isinstance(value, (str, *PLAIN, *BYTES, *leave)):
         return ""
-    # An object that contains itself twice has 2 to the power of DEEP ways down.
+    # An object that contains itself twice has 2 to the power of MAX_DEPTH ways down.
     seen = {} if seen is None else seen
     if id(value) in seen:
         return ""
@@ -274,17 +202,6 @@ def copy_object(value: Any, changed: dict[str, Any]) -> Any:
     for name, inner in changed.items():
         object.__setattr__(twin, name, inner)  # also where it is frozen
     return twin
-
-
-def shorten(value: Any, entries: int, chars: int = STRING_CHARS) -> Any:
-    """Return data with at most so many entries in each list and object, and so many characters in each string."""
-    if isinstance(value, str):
-        return value if len(value) <= chars else value[:chars] + "…"
-    if isinstance(value, list):
-        return [shorten(inner, entries, chars) for inner in value[:entries]]
-    if isinstance(value, dict):
-        return {key: shorten(value[key], entries, chars) for key in [*value][:entries]}
-    return value
 
 
 def declared_kind(function: Callable[..., Any]) -> str:
