@@ -71,16 +71,6 @@ def test_a_longer_text_is_never_estimated_lower(text, more):
     assert estimate(text) <= estimate(more + text)
 
 
-@pytest.mark.parametrize("size", [1, 1_023, 1_024, 1_025, 5_000, 16_384, 16_385, 40_000])
-def test_the_estimate_is_the_same_with_numpy_and_without(size, monkeypatch):
-    import numpy as np  # noqa: F401  so that it is loaded
-
-    text = "".join(random.Random(size).choices("abc XY_-=.:/\n019é€", k=size))
-    quick = estimate(text)
-    monkeypatch.setitem(sys.modules, "numpy", None)
-    assert estimate(text) == quick
-
-
 def test_a_run_of_one_letter_that_goes_on_is_never_estimated_lower():
     sizes = [estimate("-" * 500 + "x" * length) for length in range(2_000)]
     assert sizes == sorted(sizes)
@@ -171,7 +161,7 @@ def test_a_whole_is_scaled_from_a_part_to_three_digits(tokens, of_bytes, to_byte
     assert scale(tokens, of_bytes, to_bytes) == whole
 
 
-def test_estimating_loads_neither_typing_nor_a_tokenizer():
+def test_estimating_loads_no_tokenizer():
     code = "import sys; had = {*sys.modules}; import spillover.tokens as t; t.estimate('a'); print(*({*sys.modules} - had))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"typing", "collections.abc", "splintr"} & {*run.stdout.split()}
+    assert "splintr" not in run.stdout.split()

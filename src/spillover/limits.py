@@ -5,7 +5,7 @@ from __future__ import annotations
 from spillover.base.data import dataclass, field, replace
 from spillover.errors import UsageError
 
-TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import stringzilla
 
 from spillover.errors import MissingExtraError, UsageError
 
-TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -72,8 +70,6 @@ PAIRS = (  # what a byte leaves open, what it asks for, which bytes
 LONGEST = 8
 #: So many bytes at a time stay in the cache of a processor while they are counted.
 CACHED = 1 << 14
-#: The bits of fewer bytes than this are counted as quickly without an array.
-FEW = 1 << 10
 RUNS = b" -=*#._~+"
 
 
@@ -97,23 +93,11 @@ def estimate(text: str) -> int:
     for at in range(0, size, CACHED):
         left_open = stringzilla.translate(data[at : at + CACHED], LEFT_OPEN)
         asked = stringzilla.translate(data[at + 1 : at + CACHED + 1], ASKED)
-        bits += _count_common_bits(left_open, asked)
+        bits += (int.from_bytes(left_open, "little") & int.from_bytes(asked, "little")).bit_count()
     tokens = 1 + int(PER_BIT * bits + PER_BYTE * size)
     if tokens * LONGEST < size:
         tokens = max(tokens, len(data.translate(None, RUNS)) // LONGEST)
     return min(tokens, size)
-
-
-def _count_common_bits(some: bytes, others: bytes) -> int:
-    """Return how many bits two strings of bytes have in common; what one has more than the other has none."""
-    size = min(len(some), len(others))
-    # An array takes a fifth of the time; but nothing that fits is worth loading numpy for. None where it must not be loaded.
-    if size < FEW or not sys.modules.get("numpy"):
-        return (int.from_bytes(some, "little") & int.from_bytes(others, "little")).bit_count()
-    import numpy as np
-
-    common = np.frombuffer(some, np.uint8, size) & np.frombuffer(others, np.uint8, size)
-    return int(stringzilla.bytesum(np.bitwise_count(common).data))
 
 
 def exact(name: str = "o200k_base") -> Counter:

@@ -207,7 +207,7 @@ def test_fifty_megabytes_arrive_as_they_were(tmp_path):
     for _ in range(100):
         whole.update(line * 10_000)
     assert (intake.meter.bytes, intake.meter.lines) == (len(line) * count, count)
-    assert intake.sha256() == whole.hexdigest()
+    assert intake.meter.sha256 == whole.hexdigest()
     stored, at = hashlib.sha256(), 0
     blob = intake.blob()
     while part := blob.read(at, at + (1 << 20)):

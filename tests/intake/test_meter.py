@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.intake import meter as meter_module
 from spillover.intake.meter import BLOCK, LineIndex, Meter
 from spillover.testing import byte_by_byte, chunked
 
@@ -75,14 +74,3 @@ def test_counting_goes_on_where_hashing_stops():
     meter.feed(b"not kept\n", hashing=False)
     assert (meter.bytes, meter.lines, meter.hashed) == (14, 2, 5)
     assert meter.sha256 == hashlib.sha256(b"kept\n").hexdigest()
-
-
-@given(st.binary(max_size=400), st.integers(0, 3))
-def test_newlines_are_counted_alike_on_every_processor(data, times):
-    data = data * 17**times
-    with pytest.MonkeyPatch.context() as patch:
-        counts = []
-        for added_up in (True, False):
-            patch.setattr(meter_module, "_ADDED_UP", added_up)
-            counts.append(measured([data]).newlines)
-    assert counts == [data.count(b"\n")] * 2

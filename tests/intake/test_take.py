@@ -1,15 +1,13 @@
 """Taking an output in: from memory to the store, past its cap, and past its failing."""
 
 import hashlib
-import os
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.errors import StoreError
-from spillover.intake import follow
-from spillover.intake.take import BESIDE, CAP, SEGMENTS, Gone, Intake
+from spillover.intake.take import SEGMENTS, Gone, Intake
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.testing import FailingStore, chunked
@@ -71,18 +69,8 @@ def test_pieces_make_no_difference_to_what_is_stored(data, sizes):
     intake = taken(chunked(data, sizes))
     assert whole(intake) == data
     if intake.spilled:
-        assert intake.sha256() == hashlib.sha256(data).hexdigest()
+        assert intake.meter.sha256 == hashlib.sha256(data).hexdigest()
         assert intake.meter.bytes == len(data)
-
-
-@pytest.mark.parametrize("size", [BESIDE - 1, BESIDE, 3 * BESIDE + 7])
-@pytest.mark.parametrize("before", [0, 1, 99])
-def test_what_is_measured_beside_the_writing_is_the_same(tmp_path, before, size):
-    data = (b"a line of it\n" * (size // 10))[: before + size]
-    intake = taken([data[:before], data[before:], b"", b"end"], DirStore(tmp_path / "store"))
-    assert intake.sha256() == hashlib.sha256(data + b"end").hexdigest()
-    assert (intake.meter.bytes, intake.meter.newlines) == (len(data) + 3, data.count(b"\n"))
-    intake.abandon()
 
 
 #: Where a store fails, or stops at its cap, in pieces of 70, 50 and 30 bytes: an output that is held, then spills, then streams.
@@ -105,7 +93,7 @@ def test_not_a_byte_more_than_the_cap_is_stored(cap, store):
     intake = taken(PIECES, store, cap=cap)
     assert intake.gone == Gone(CAPPED, cap)
     assert intake.blob().head.read(0, 999) == ALL[:cap]
-    assert intake.sha256() == hashlib.sha256(ALL[:cap]).hexdigest()
+    assert intake.meter.sha256 == hashlib.sha256(ALL[:cap]).hexdigest()
     assert (intake.meter.bytes, intake.meter.hashed) == (150, cap)
     assert whole(intake) == ALL, "the rest is small enough to be held"
     intake.abandon()
@@ -115,15 +103,6 @@ def test_a_cap_of_exactly_the_output_is_no_loss(store):
     intake = taken(PIECES, store, cap=150)
     assert intake.gone is None
     assert whole(intake) == ALL
-    intake.abandon()
-
-
-def test_what_is_measured_beside_stops_at_the_cap_too(tmp_path):
-    data = bytes(range(256)) * (5 * BESIDE // 512)
-    intake = taken([data], DirStore(tmp_path / "store"), cap=2 * BESIDE + 3)
-    assert intake.gone == Gone(CAPPED, 2 * BESIDE + 3)
-    assert intake.sha256() == hashlib.sha256(data[: 2 * BESIDE + 3]).hexdigest()
-    assert intake.meter.bytes == len(data)
     intake.abandon()
 
 
@@ -141,34 +120,6 @@ def test_when_storing_fails_both_ends_stay_and_memory_is_bounded(pieces):
     assert intake.blob().read(closes, len(data)) == data[closes:]
     assert opens + len(data) - closes <= 3 * 1_000 + size
     assert intake.last(10) == data[-10:]
-
-
-def test_a_store_that_cannot_be_read_back_is_lost_and_not_raised(tmp_path, monkeypatch):
-    class Broken:
-        def __init__(self, fd, meter):
-            pass
-
-        def upto(self, end):
-            pass
-
-        def stop(self):
-            pass
-
-        def finish(self):
-            raise StoreError("what was stored could not be read back: Input/output error")
-
-    monkeypatch.setattr(follow, "Follower", Broken)
-    for cap in (CAP, BESIDE):
-        intake = Intake(10, DirStore(tmp_path / "store").writer, cap=cap)
-        intake.write(b"x" * 20)
-        os.write(intake.sink.fileno(), b"y" * 100)
-        intake.passed("stdout", 100)
-        intake.write(b"z" * BESIDE)
-        intake.finish()
-        assert intake.gone.stored == 0
-        assert "Input/output error" in intake.gone.reason
-        assert intake.sink is None
-        intake.abandon()
 
 
 def test_abandoning_leaves_nothing_behind(tmp_path):
@@ -218,30 +169,7 @@ def test_the_last_segment_keeps_its_name_while_only_its_own_stream_comes():
     assert written([*pairs, ("stdout", b"xx"), ("stderr", b"x")])[-1] == ("mixed", 4)
 
 
-# What may go straight into the store's descriptor.
-
-
-def test_only_a_store_with_a_descriptor_has_room(tmp_path):
-    assert taken([b"x" * 50]).room() == 0, "nothing has overflowed"
-    assert taken([b"x" * 500]).room() == 0, "memory has no descriptor"
-    folder = DirStore(tmp_path / "store")
-    for intake, room in [(taken([b"x" * 500], folder, cap=800), 300), (taken([b"x" * 900], folder, cap=800), 0)]:
-        assert intake.room() == room
-        intake.abandon()
-
-
-def test_what_went_straight_into_the_store_is_measured(tmp_path):
-    intake = taken([b"x" * 500], DirStore(tmp_path / "store"))
-    intake.sink.write(b"y\n" * BESIDE)
-    intake.passed("stderr", 2 * BESIDE)
-    intake.finish()
-    assert intake.sha256() == hashlib.sha256(b"x" * 500 + b"y\n" * BESIDE).hexdigest()
-    assert intake.segments == [("stdout", 500), ("stderr", 2 * BESIDE)]
-    assert intake.last(4) == b"y\ny\n"
-    intake.abandon()
-
-
-def test_when_going_straight_fails_what_is_there_stays(tmp_path):
+def test_when_the_store_is_given_up_what_is_there_stays(tmp_path):
     intake = taken([b"x" * 500], DirStore(tmp_path / "store"))
     intake.failed(StoreError(FULL))
     intake.write(b"more")

@@ -24,7 +24,7 @@ ORDER = """
     tokens                  rules                wrap.shape
     intake                  view                 select              store               retrieve           config             since
     intake.blob             intake.meter         intake.sources      intake.terminal     intake.beside
-    intake.follow           intake.guard
+    intake.guard
     intake.take
     intake.pipe
     intake.child

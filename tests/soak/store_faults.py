@@ -13,16 +13,14 @@ from unittest.mock import patch
 
 from store_session import Session
 
-from spillover.intake import follow
-
 REASONS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EINTR, errno.EACCES, errno.ENOENT, errno.EMFILE, errno.EROFS)
 #: The functions that the store calls, by module.
 CALLS = (
     *((os, name) for name in (
         "open", "close", "read", "write", "pread", "pwrite", "lseek", "ftruncate", "dup", "fsync", "fstat", "stat", "utime",
-        "mkdir", "chmod", "fchmod", "link", "rename", "replace", "unlink", "scandir", "fdopen", "urandom", "splice",
+        "mkdir", "chmod", "fchmod", "link", "rename", "replace", "unlink", "scandir", "fdopen", "urandom",
     )),
-    (fcntl, "flock"), (follow, "mmap"),
+    (fcntl, "flock"),
 )  # fmt: skip
 OURS = ("spillover.store.", "spillover.intake.")
 SLOW_SECONDS = 30

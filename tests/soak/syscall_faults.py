@@ -26,7 +26,6 @@ RUNNING = {
     "pidfd_open": ("EMFILE", "ENFILE", "ENOSYS", "EPERM"),
     "fcntl": ("EPERM", "EBUSY"),
     "ioctl": ("ENOTTY", "EINVAL"),
-    "splice": ("EINTR", "EINVAL", "ENOMEM"),
     "read": ("EINTR",),
     "write": ("EINTR", "EPIPE"),
     "poll": ("EINTR",),
@@ -35,7 +34,7 @@ RUNNING = {
 #: Calls that name neither a file nor a pipe.
 BARE = ("pipe2", "vfork", "fork", "clone", "clone3", "pidfd_open", "poll", "wait4")
 #: The calls that fail from then on when a disk is full.
-LASTING = ("write", "pwrite64", "rename", "renameat", "renameat2", "linkat", "link", "splice")
+LASTING = ("write", "pwrite64", "rename", "renameat", "renameat2", "linkat", "link")
 SLOW_SECONDS = 120
 #: As a shell exits when it cannot start a command.
 NOT_STARTED = 126

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 
 from spillover.errors import MissingExtraError
 
-TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from spillover.base.data import dataclass
-from spillover.base.work import TooMuchWork
 
-TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
@@ -65,27 +64,6 @@ class Counted:
 
     def close(self) -> None:
         self.blob.close()
-
-
-class CountedHeld:
-    """The same for few bytes in memory, which are read by one thread: most of what is read is a line."""
-
-    __slots__ = ("_data", "_work", "size")
-
-    def __init__(self, held: Held, work: Work) -> None:
-        self._data, self._work, self.size = held.data, work, len(held.data)
-
-    def read(self, start: int, end: int) -> bytes:
-        data = self._data[start if start > 0 else 0 : end if end > 0 else 0]  # noqa: FURB136  calls of `max` take longer
-        work = self._work
-        if work.left is not None:  # as `spend` does: a call for each would take as long as the rest of this
-            work.left -= len(data)
-            if work.left < 0:
-                raise TooMuchWork
-        return data
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to close."""
 
 
 @dataclass(frozen=True, slots=True)

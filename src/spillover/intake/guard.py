@@ -37,13 +37,10 @@ def ask(what: Callable[..., Given], *given: Any) -> Given:
 class GuardedWriter:
     """A writer that raises nothing but StoreError, and nothing at all when it is abandoned."""
 
-    __slots__ = ("_inner", "most_bytes")
+    __slots__ = ("_inner",)
 
     def __init__(self, begin: Callable[[], Any]) -> None:
         self._inner = ask(begin)
-        #: What the store takes of one output at most, where it says so.
-        most = getattr(self._inner, "most_bytes", None)
-        self.most_bytes = most if isinstance(most, int) else None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         try:

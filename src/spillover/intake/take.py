@@ -14,11 +14,9 @@ from spillover.errors import StoreError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from threading import Thread
     from typing import Any, Protocol
 
     from spillover.intake.blob import Blob
-    from spillover.intake.follow import Follower
     from spillover.intake.meter import Meter
 else:
     Protocol = object
@@ -29,21 +27,16 @@ CAP = 2 << 30
 SIDE = 1 << 18
 #: Past so many switches between streams, the rest is one segment named "mixed": memory stays bounded.
 SEGMENTS = 16_384
-#: From this size on, hashing runs beside writing.
-BESIDE = 1 << 20
 
 
 class Sink(Protocol):
     """Where an output goes once it overflows: the part of a store's writer that intake needs, see intake.guard."""
 
     def write(self, data: bytes | bytearray | memoryview) -> None: ...
-    def fileno(self) -> int | None: ...
     def blob(self) -> Blob: ...
     def ends(self, stored: int, side: int) -> tuple[bytes, bytes]: ...
     def publish(self, record: Any) -> Any: ...  # the pipeline's business: records come below
     def abandon(self) -> None: ...
-    @property
-    def most_bytes(self) -> int | None: ...
 
 
 class Cover(Protocol):
@@ -87,8 +80,6 @@ class Intake:
         self._held = bytearray()
         self._tail = bytearray()
         self._meter: Meter | None = None
-        self._follower: Follower | None = None
-        self._hashing: Thread | None = None
         self._opened: list[Blob] = []
         self._cover: Cover | None = None
 
@@ -146,14 +137,13 @@ class Intake:
         if not chunk:
             return
         self.note(stream, len(chunk))
-        before = self.bytes - len(chunk)
         if self.spilled:
-            self._store(chunk, before)
+            self._store(chunk)
         elif len(self._held) + len(chunk) <= self.window:
             self._held += chunk
         else:
             self.spill()
-            self._store(chunk, before)
+            self._store(chunk)
 
     def note(self, stream: str, count: int) -> None:
         """Remember which stream the next bytes are from."""
@@ -173,29 +163,18 @@ class Intake:
         try:
             self.sink = GuardedWriter(self._begin)
         except StoreError as error:
-            self._lose(error, held, 0)
+            self._lose(error, held)
             return
-        self._store(held, 0)
+        self._store(held)
 
     def finish(self) -> None:
         """Finish: nothing more will come, and the numbers are final."""
         if self._cover is not None:
             for stream, piece in self._cover.finish():
                 self._write(piece, stream)
-        if not self._follower:
-            return
-        try:
-            self._follower.finish()
-        except StoreError as error:
-            self._lose(error, before=self.bytes)
-        self._follower = None
 
     def abandon(self) -> None:
         """Leave nothing behind."""
-        self._hashed()
-        if self._follower:
-            self._follower.stop()
-            self._follower = None
         while self._opened:
             self._opened.pop().close()
         if self.sink:
@@ -228,123 +207,33 @@ class Intake:
         except StoreError:  # what a person watches is not worth the command; the end says what went wrong
             return b""
 
-    def room(self) -> int:
-        """Return how many bytes may still go straight into the descriptor of the store; 0 when none may."""
-        if self.gone or self.sink is None or self._cover is not None:
-            return 0
-        try:
-            if self.sink.fileno() is None:
-                return 0
-        except StoreError:
-            return 0  # the next write says why
-        most = self.sink.most_bytes
-        return (self.cap if most is None else min(self.cap, most)) - self.bytes
-
-    def passed(self, stream: str, count: int) -> None:
-        """Count bytes that have gone straight into the descriptor of the store."""
-        self.note(stream, count)
-        try:
-            self._follow(self.bytes)
-        except StoreError as error:
-            self._lose(error, before=self.bytes)
-
     def failed(self, error: StoreError) -> None:
-        """Give up on writing straight into the store; keep what can be kept and go on counting."""
-        self._lose(error, before=self.bytes)
+        """Give up on the store; keep both ends and go on counting."""
+        self._lose(error)
 
-    def _store(self, chunk: bytes | bytearray | memoryview, before: int) -> None:
-        """Pass on what stands behind the first `before` bytes, as far as the cap and the store allow."""
+    def _store(self, chunk: bytes | bytearray | memoryview) -> None:
+        """Pass the next bytes on, as far as the cap and the store allow."""
         if self.gone:
             self._count(chunk)
             return
         assert self.sink is not None
-        room = self.cap - before
+        room = self.cap - self.meter.bytes
         rest = memoryview(chunk)[room:] if len(chunk) > room else b""
         chunk = memoryview(chunk)[:room] if rest else chunk
         try:
-            self._put(chunk, before)
+            self.sink.write(chunk)
+            self.meter.feed(chunk)
         except StoreError as error:
-            self._lose(error, chunk, before)
+            self._lose(error, chunk)
         else:
             if rest:
-                self._cap()
+                self.gone = Gone("the cap on one output was reached", self.meter.bytes)
         if rest:
             self._count(rest)
 
-    def _put(self, chunk: bytes | bytearray | memoryview, before: int) -> None:
-        assert self.sink is not None
-        self._hashed()
-        if self._follower:
-            self.sink.write(chunk)
-            self._follow(before + len(chunk))
-        elif len(chunk) < BESIDE:
-            self.sink.write(chunk)
-            self.meter.feed(chunk)
-        else:
-            self._put_large(memoryview(chunk))
-
-    def _put_large(self, view: memoryview) -> None:
-        """Hash beside writing: both take about as long."""
-        from threading import Thread
-
-        assert self.sink is not None
-        hashing = Thread(target=self.meter.hash, args=(view,), name="spillover-hash", daemon=True)
-        try:
-            hashing.start()
-            self._hashing = hashing
-        except RuntimeError:  # no more threads here: one after the other, then
-            self.meter.hash(view)
-        try:
-            for at in range(0, len(view), BESIDE):
-                part = view[at : at + BESIDE]
-                self.sink.write(part)
-                self.meter.tally(part)
-        finally:
-            if not isinstance(view.obj, bytes):  # whoever owns a buffer may write into it as soon as we are back
-                self._hashed()
-
-    def _hashed(self) -> None:
-        """Wait until everything has been hashed."""
-        if self._hashing:
-            self._hashing.join()
-            self._hashing = None
-
-    def sha256(self) -> str:
-        """Return the hash of what is stored."""
-        self._hashed()
-        return self.meter.sha256
-
-    def _follow(self, written: int) -> None:
-        """Let the meter run behind the writing, through the descriptor that is written to."""
-        self._hashed()
-        assert self.sink is not None
-        if not self._follower:
-            from spillover.intake.follow import Follower  # a thread is for what is large
-
-            fd = self.sink.fileno()
-            assert fd is not None
-            self._follower = Follower(fd, self.meter)
-        self._follower.upto(written)
-
-    def _settle(self) -> None:
-        """Wait until everything stored has been measured."""
-        if self._follower:
-            follower, self._follower = self._follower, None
-            follower.finish()
-
-    def _cap(self) -> None:
-        try:
-            self._settle()
-        except StoreError as error:
-            self._lose(error, before=self.cap)
-            return
-        self.gone = Gone("the cap on one output was reached", self.meter.bytes)
-
-    def _lose(self, error: StoreError, chunk: bytes | bytearray | memoryview = b"", before: int = 0) -> None:
-        """Storing failed inside `chunk`: read both ends back from what was written, then go on without a store."""
+    def _lose(self, error: StoreError, chunk: bytes | bytearray | memoryview = b"") -> None:
+        """Storing failed at `chunk`: read both ends back from what was written, then go on without a store."""
         if self.sink:
-            with suppress(StoreError):  # then the numbers are of what could be read back
-                self._settle()
             stored = self.gone.stored if self.gone else self.meter.bytes
             follows = len(self._tail) == self.meter.bytes - stored  # nothing is missing between the store and the tail
             self._held = bytearray()
@@ -355,10 +244,7 @@ class Intake:
             self.sink.abandon()
             self.sink = None
         self.gone = Gone(str(error), 0)
-        if self.meter.bytes < before:  # of what cannot be read back no more than its size is known
-            self.meter.bytes = before
-            self._tail = bytearray()
-        self._count(memoryview(chunk)[self.meter.bytes - before :])
+        self._count(chunk)
 
     def _count(self, chunk: bytes | bytearray | memoryview) -> None:
         follows = self.sink is None and len(self._held) == self.meter.bytes  # nothing is missing between

@@ -9,7 +9,7 @@ from re import _constants, _parser  # type: ignore[attr-defined]  # the stdlib's
 from spillover.base.linear import PatternSyntaxError, compile_given
 from spillover.errors import PatternError
 
-TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -19,7 +19,7 @@ from stringzilla import find, find_first_of, rfind
 from spillover.retrieve.pattern import Pattern
 from spillover.view.clean import CONTROLS, clean, is_plain
 
-TYPE_CHECKING = False  # `typing` costs milliseconds at every start; checkers read this name all the same
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -111,7 +111,7 @@ def _store(
 def _record(intake: Intake, choices: Choices, document: Document, call_id: str | None, command: str | None) -> Record:
     """Return the record of an output that is in its store, all but what is shown of it."""
     meter, gone = intake.meter, intake.gone
-    sha256 = intake.sha256()
+    sha256 = meter.sha256
     return Record(
         ref=mint(choices.tool, sha256),
         tool=choices.tool,

@@ -150,7 +150,7 @@ class Writer(Protocol):
         """Append all of it, or raise StoreError and append nothing."""
 
     def fileno(self) -> int | None:
-        """Return a file descriptor to write (or splice) into directly, if there is one."""
+        """Return the file descriptor of the bytes written so far, if there is one."""
 
     def blob(self) -> Blob:
         """Return what has been written so far, so that lines can be selected before it is published."""

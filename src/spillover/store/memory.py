@@ -131,11 +131,10 @@ class MemoryStore:
 class MemoryWriter:
     """An output on its way into memory."""
 
-    __slots__ = ("_data", "_store", "most_bytes")
+    __slots__ = ("_data", "_store")
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
-        self.most_bytes = store.max_bytes
         self._data: bytearray | None = bytearray()
 
     def write(self, data: bytes | bytearray | memoryview) -> None:

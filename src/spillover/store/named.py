@@ -230,10 +230,10 @@ class NamedStore:
 class NamedWriter:
     """An output on its way in; it gets its name when it is published."""
 
-    __slots__ = ("_inner", "_store", "abandon", "blob", "fileno", "most_bytes", "write")
+    __slots__ = ("_inner", "_store", "abandon", "blob", "fileno", "write")
 
     def __init__(self, store: NamedStore, inner: DirWriter) -> None:
-        self._store, self._inner, self.most_bytes = store, inner, inner.most_bytes
+        self._store, self._inner = store, inner
         self.write, self.fileno, self.blob, self.abandon = inner.write, inner.fileno, inner.blob, inner.abandon
 
     def publish(self, record: Record) -> Record:

@@ -208,11 +208,10 @@ class Scoped:
 class ScopedWriter:
     """An output on its way in, that will belong to a scope."""
 
-    __slots__ = ("_inner", "_scope", "abandon", "blob", "fileno", "most_bytes", "write")
+    __slots__ = ("_inner", "_scope", "abandon", "blob", "fileno", "write")
 
     def __init__(self, inner: Writer, scope: str) -> None:
         self._inner, self._scope = inner, scope
-        self.most_bytes = getattr(inner, "most_bytes", None)
         self.write, self.fileno, self.blob, self.abandon = inner.write, inner.fileno, inner.blob, inner.abandon
 
     def publish(self, record: Record) -> Record:

@@ -9,7 +9,7 @@ import stringzilla
 from spillover.base.data import dataclass, replace
 from spillover.base.work import ROW, UNBOUNDED, Work
 from spillover.errors import StoreError
-from spillover.intake.blob import Blob, Counted, CountedHeld, Held
+from spillover.intake.blob import Blob, Counted, Held
 from spillover.intake.meter import LineIndex
 from spillover.view.clean import is_plain, look
 
@@ -71,8 +71,7 @@ class Document:
 
     def within(self, work: Work) -> Document:
         """Return the same document; reading it then counts as work."""
-        few = isinstance(self.blob, Held) and self.size <= ONE_THREAD
-        return replace(self, blob=(CountedHeld if few else Counted)(self.blob, work), work=work)  # type: ignore[arg-type]
+        return replace(self, blob=Counted(self.blob, work), work=work)
 
     def text(self, start: int, end: int) -> str:
         """Return what a person would see of these bytes."""

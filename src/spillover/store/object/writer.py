@@ -35,14 +35,12 @@ class ObjectWriter:
         "abandon",
         "blob",
         "fileno",
-        "most_bytes",
         "write",
     )
 
     def __init__(self, bucket: Bucket, local: DirStore, *, compress: bool, age_seconds: float | None) -> None:
         self._bucket, self._local, self._compress, self._age_seconds = bucket, local, compress, age_seconds
         self._inner = inner = local.writer()
-        self.most_bytes = inner.most_bytes
         self.write, self.fileno, self.blob, self.abandon = inner.write, inner.fileno, inner.blob, inner.abandon
 
     def publish(self, record: Record) -> Record:
