@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import importlib
 import inspect
 import io
@@ -20,6 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import NODEFAULT, Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,11 +144,10 @@ def api_of(name: str) -> str:
 
 def signature(name: str, value: Any) -> str:
     """Return the signature as a person would write it, without private fields."""
-    if inspect.isclass(value) and "__init__" not in vars(value):
+    if inspect.isclass(value) and not _is_struct(value) and "__init__" not in vars(value):
         above = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
         return f"class {name}({above})" if above else f"class {name}"
-    made = dataclasses.is_dataclass(value)
-    parts = [_field(one) for one in dataclasses.fields(value) if one.init] if made else _parameters(value)
+    parts = _struct_fields(value) if _is_struct(value) else _parameters(value)
     parts = [(part, named) for part, named in parts if not part.startswith("_")]
     words = [part for part, named in parts if not named] + ["*"] * any(named for _, named in parts)
     words += [part for part, named in parts if named]
@@ -156,12 +156,21 @@ def signature(name: str, value: Any) -> str:
     return line if len(line) <= SIGNATURE else f"{name}(\n" + "".join(f"    {word},\n" for word in words) + f"){arrow}"
 
 
-def _field(one: Any) -> tuple[str, bool]:
-    """Return a dataclass field as a parameter, and whether it is keyword-only."""
-    default = "" if one.default is dataclasses.MISSING else f" = {written(one.default)}"
-    if one.default_factory is not dataclasses.MISSING:
-        default = f" = {one.default_factory.__name__}()"
-    return f"{one.name}: {one.type}{default}", one.kw_only
+def _is_struct(value: Any) -> bool:
+    return inspect.isclass(value) and issubclass(value, Struct) and value is not Struct
+
+
+def _struct_fields(value: Any) -> list[tuple[str, bool]]:
+    """Return the fields of a Struct as parameters, and whether each is keyword-only."""
+    owners = [each for each in reversed(value.__mro__) if _is_struct(each)]
+    types = {name: kind for each in owners for name, kind in vars(each).get("__annotations__", {}).items()}
+    names, defaults = value.__struct_fields__, value.__struct_defaults__
+    parts = []
+    for name, default in zip(names, (*[NODEFAULT] * (len(names) - len(defaults)), *defaults), strict=True):
+        given = f"{default.factory.__name__}()" if hasattr(default, "factory") else written(default)
+        equals = "" if default is NODEFAULT else f" = {given}"
+        parts.append((f"{name}: {types[name]}{equals}", name not in value.__match_args__))
+    return parts
 
 
 def _parameters(value: Any) -> list[tuple[str, bool]]:
@@ -180,7 +189,7 @@ def written(value: Any) -> str:
         return "(" + "".join(f"{written(each)}, " for each in value).rstrip() + ")"
     if known := [name for name, hint in hints.items() if value == hint]:
         return f'"{known[0]}"'
-    if dataclasses.is_dataclass(value):
+    if isinstance(value, Struct):
         return f"{type(value).__name__}()"
     if inspect.isfunction(value):
         return value.__name__
@@ -208,7 +217,7 @@ def _line_of(name: str, module: Any) -> str:
 def _fields(value: type) -> dict[str, str]:
     """Return the fields that have a comment, with the comment."""
     beside = re.compile(r"^    (\w+): [^\n#]+  # (?!noqa|type: ignore)([^\n]+)$", re.MULTILINE)
-    owners = [each for each in reversed(value.__mro__) if dataclasses.is_dataclass(each)]
+    owners = [each for each in reversed(value.__mro__) if _is_struct(each)]
     return {name: said for each in owners for name, said in beside.findall(inspect.getsource(each)) if name[0] != "_"}
 
 
@@ -217,10 +226,10 @@ def _members(value: type) -> dict[str, str]:
     members = {}
     for name in (name for each in value.__mro__[:-1] if each.__module__ != "builtins" for name in vars(each)):
         member = inspect.getattr_static(value, name)
-        function = member.fget if isinstance(member, property) else member
+        function = getattr(member, "fget", None) or getattr(member, "func", member)  # of a property, or a cached one
         if not name.startswith(("_", "test_")) and inspect.isfunction(function) and function.__doc__:
             said = (inspect.getdoc(function) or "").partition("\n\n")[0]
-            members[name if isinstance(member, property) else _brief(name, function)] = said
+            members[_brief(name, function) if function is member else name] = said
     return members
 
 

@@ -3,13 +3,14 @@
 The locks import from here and from public modules only, so that a module that moves changes this file and no lock.
 """
 
+from msgspec.structs import replace
+
 from spillover.adapters import claude_code, cline, copilot, pi
 from spillover.adapters import opencode as opencode_host
 from spillover.adapters.hooked import Call as HookCall
 from spillover.adapters.mcp.relay import Relay
 from spillover.adapters.mcp.tools import called as called_tool
 from spillover.adapters.mcp.tools import offered as offered_tools
-from spillover.base.data import replace
 from spillover.cli import main as run_spill
 from spillover.config.settings import load as load_settings
 from spillover.hosts import HOSTS

@@ -1,8 +1,7 @@
 """All choices about how to clip, checked when they are made."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from spillover.choices import Choices
 from spillover.clipper import Clipper

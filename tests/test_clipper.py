@@ -7,9 +7,9 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, aclip, clip, verify
 from spillover.errors import UsageError

@@ -660,7 +660,7 @@ import sys
 before = set(sys.modules)
 from spillover.config.settings import load
 load(cwd=sys.argv[1], environ={"HOME": sys.argv[2], "SPILLOVER_TOKENS": "500"}).choices()
-print(sorted({"tomllib", "difflib", "pathlib", "typing", "json"} & (set(sys.modules) - before)))
+print(sorted({"tomllib", "difflib", "pathlib", "json"} & (set(sys.modules) - before)))
 """
     done = subprocess.run(
         [

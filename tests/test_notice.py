@@ -1,9 +1,9 @@
 """Every word the model reads that is not the output itself."""
 
 import shlex
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from spillover import Clipper, DirStore, Limits, Retention
 from spillover.cli.commands import parser_for

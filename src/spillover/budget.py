@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.config.place import CONTEXT_TOKENS, context_tokens
 from spillover.errors import UsageError
 from spillover.limits import SMALLEST, Limits

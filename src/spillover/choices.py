@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
-from spillover.base.data import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import force_setattr, replace
+
 from spillover.config.place import default_store, open_store
 from spillover.errors import UsageError
 from spillover.intake.take import CAP
@@ -82,11 +85,15 @@ _DEFAULT_STORE: Any = default_store  # Any, so that a checker lets the descripto
 REACH = (1 << 16, 1 << 20)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class _Limited(Struct, frozen=True, dict=True):
+    """The only choice that may be given without its name."""
+
+    limits: Limits = field(default_factory=Limits)
+
+
+class Choices(_Limited, frozen=True, kw_only=True):
     """How to clip. To vary one, copy: `replace(choices, keep="tail")`."""
 
-    limits: Limits = field(default_factory=Limits, kw_only=False)
     trigger: Limits | None = None  # cut only above this, then down to the limits
     keep: Keep | Selector = "auto"
     store: StoreLike = field(default_factory=_DEFAULT_STORE)  # a store, the path of a folder, or a URL
@@ -105,13 +112,10 @@ class Choices:
     since: str = "auto"  # compare with this run: "last", "good" (exit code 0), a ref, "off"; "auto": see `spill run`
     budget: Pool | None = None  # a Budget that limits every call, and counts its result
     stats: bool | None = None  # what the journal gets: True all, False nothing, None what is cut or fetched back
-    _count: Callable[[str], int] = field(init=False, repr=False, compare=False)
-    _ways: tuple[Hint, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _set(self, "_count", _guard_counter(resolve(self.tokenizer)))
-        _set(self, "_ways", hints(self.hints))
-        _set(self, "store", open_store(self.store))
+        self.count, self.ways  # noqa: B018  raise a UsageError if the tokenizer or a hint is not valid
+        force_setattr(self, "store", open_store(self.store))
         if not isinstance(self.wording, Wording) and not hasattr(self.wording, "cuts"):
             raise UsageError("wording must be a Wording, or the Form of a profile.")
         if not isinstance(self.limits, Limits) or not isinstance(self.trigger, Limits | None):
@@ -185,7 +189,7 @@ class Choices:
             gap=None,
             ref="t" * 32 + "-" + "0" * REF_DIGITS,
         )
-        needed = self._count(
+        needed = self.count(
             notice(facts, (), self.wording if isinstance(self.wording, Wording) else WORDING, tier=2)
             + "\n"
             + marker(Gap(10**8, 10**9, 1, 10**12, whole_lines=False), tier=2)
@@ -294,20 +298,20 @@ class Choices:
         if self.budget is not None:
             self.budget.add("tool_results", text, call_id=call_id)
 
-    @property
+    @cached_property
     def count(self) -> Callable[[str], int]:
         """The function that counts the tokens of a text."""
-        return self._count
+        return _guard_counter(resolve(self.tokenizer))
 
     @property
     def byte_bound(self) -> bool:
         """Whether this counter never counts more tokens than bytes."""
-        return at_most_bytes(self._count)
+        return at_most_bytes(self.count)
 
-    @property
+    @cached_property
     def ways(self) -> tuple[Hint, ...]:
         """The hints: how the reader can read the rest."""
-        return self._ways
+        return hints(self.hints)
 
     @property
     def selector(self) -> Selector:
@@ -402,7 +406,3 @@ def _guard_counter(count: Callable[[str], int]) -> Callable[[str], int]:
             return len(text.encode("utf-8", "surrogatepass"))
 
     return counted
-
-
-def _set(target: object, name: str, value: object) -> None:
-    object.__setattr__(target, name, value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from spillover import pipeline
-from spillover.base.data import dataclass, field
 from spillover.choices import Choices
 from spillover.config.place import default_root
 from spillover.limits import Limits
@@ -14,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Self, TypeVar, Unpack, overload
+
+    from msgspec import field
 
     from spillover.blocks.together import Blocks
     from spillover.capture import Capture
@@ -30,9 +31,8 @@ if TYPE_CHECKING:
 TOOL_NAMES = ("read_output", "grep_output", "outline_output", "list_outputs")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clipper(Choices):
-    """All options in one immutable object. To change one, make a copy: `replace(clipper, keep="tail")`."""
+class Clipper(Choices, frozen=True, kw_only=True):
+    """All options in one immutable object. To change one, make a copy: `msgspec.structs.replace(clipper, keep="tail")`."""
 
     if TYPE_CHECKING:  # mypy forgets the descriptor of a field that is inherited
         store: StoreLike = field(default_factory=_DEFAULT_STORE)

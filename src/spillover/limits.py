@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass, field, replace
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
+
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
@@ -28,8 +30,7 @@ FAR_ABOVE = 1.5
 BYTES_WITHOUT_LIMIT = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Struct, frozen=True):
     """The size of a text, in every unit."""
 
     lines: int = 0
@@ -38,16 +39,13 @@ class Size:
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """How much may reach the model. Set any of the four; all that are set apply. `Limits()` has the defaults."""
 
     lines: int | None = None
     bytes: int | None = None
     chars: int | None = None
     tokens: int | None = None
-    #: The most bytes an output can have and still fit: what intake holds before it turns to the store.
-    window: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, value in self.given():
@@ -56,11 +54,15 @@ class Limits:
             if value < 1:
                 raise UsageError(f"Limits({name}={value}) leaves no room for anything; use {SMALLEST[name]} or more.")
         if not any(True for _ in self.given()):
-            object.__setattr__(self, "lines", DEFAULT_LINES)
-            object.__setattr__(self, "bytes", DEFAULT_BYTES)
-            object.__setattr__(self, "tokens", DEFAULT_TOKENS)
+            force_setattr(self, "lines", DEFAULT_LINES)
+            force_setattr(self, "bytes", DEFAULT_BYTES)
+            force_setattr(self, "tokens", DEFAULT_TOKENS)
+
+    @property
+    def window(self) -> int:
+        """The most bytes an output can have and still fit: what intake holds before it turns to the store."""
         bounds = [self.bytes, self.chars and self.chars * BYTES_PER_CHAR, self.tokens and self.tokens * BYTES_PER_TOKEN]
-        object.__setattr__(self, "window", min((bound for bound in bounds if bound), default=BYTES_WITHOUT_LIMIT))
+        return min((bound for bound in bounds if bound), default=BYTES_WITHOUT_LIMIT)
 
     def given(self) -> Iterator[tuple[str, int]]:
         """Yield the limits that are set."""

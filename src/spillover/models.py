@@ -8,7 +8,8 @@ that Google's own SDK uses; for Claude, an offline reconstruction of what its co
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """How to count for a model: `encoding` times `factor`; without the extra `tokens`, our estimate times `rough`."""
 
     encoding: str

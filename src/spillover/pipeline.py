@@ -6,7 +6,8 @@ import sys
 import time
 from itertools import count
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.intake.sources import chunks, file_name
 from spillover.intake.take import Intake
 from spillover.limits import Size

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.limits import Size, count_lines
 from spillover.tokens import estimate
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from spillover.types import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """Why lines `first` to `last` are shown."""
 
     first: int
@@ -27,8 +27,7 @@ class Reason:
         return f"{lines}: {self.why}"
 
 
-@dataclass(frozen=True, slots=True)
-class Clip:
+class Clip(Struct, frozen=True):
     """An output brought within limits. `text` is for the model; the rest is for you."""
 
     text: str

@@ -2,11 +2,11 @@
 
 import json
 import os
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.adapters.claude_code import MATCHER, SHOWN_CHARS, SHOWN_CHARS_OF_OTHERS, TAKERS, reply

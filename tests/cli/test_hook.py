@@ -181,7 +181,6 @@ print(*set(sys.modules) - before)
         "numpy",
         "hyperscan",
         "re2",
-        "msgspec",
         "tomllib",
         "asyncio",
         "dataclasses",

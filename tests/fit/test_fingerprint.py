@@ -2,10 +2,10 @@
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 pytest.importorskip("lightgbm", reason="the recipe needs the extra `fit`")
 

@@ -1,12 +1,11 @@
 """An output clipped again is the clip that was given, or the one that would be given with other settings; nothing is stored."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from spillover import Clipper, DirStore, Hint, Limits
-from spillover.base import data
 from spillover.errors import ConfigError, SpilloverError, UsageError
 from spillover.inspector.again import see, try_other
 from spillover.inspector.library import Library
@@ -110,9 +109,7 @@ def test_a_clip_that_could_not_be_compared_is_made_again(clipper, since, tokens)
 def test_another_clip_is_not_told_as_what_the_model_saw(clipper, made):
     less = Clipper(Limits(tokens=500), store=clipper.store, scope="acme").clip(OUTPUTS["csv"], tool="bash")
     output = opened(clipper, less.ref)
-    old = replace(
-        output, record=data.replace(output.record, made=made)
-    )  # as an earlier version, or somebody else, wrote it
+    old = replace(output, record=replace(output.record, made=made))  # as an earlier version, or somebody else, wrote it
     seen = see(clipper, old)
     assert (seen["text"], seen["exact"], seen["same"]) == ("", False, False)
     assert seen["ranges"] == [*less.ranges]

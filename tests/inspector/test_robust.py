@@ -5,10 +5,10 @@ import os
 import re
 import shutil
 
+from msgspec.structs import replace
 from playwright.sync_api import expect
 
 from spillover import Clipper, Limits
-from spillover.base.data import replace
 from spillover.intake.meter import BLOCK, LineIndex
 from spillover.store.base import Record
 from spillover.store.record import to_json

@@ -4,10 +4,10 @@ import os
 import signal
 import time
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from spillover.intake import beside, child
 from spillover.intake.child import Ended

@@ -4,7 +4,6 @@ import asyncio
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from law_given import choices, cuts, law, law_for_processes, law_in_short, outputs
 from law_naive import over, over_all
 from law_ways import SOURCES, TOGETHER, WRAPPED
+from msgspec.structs import replace
 
 from spillover import Budget, Clipper, DirStore, Limits, MemoryStore, estimate
 from spillover.testing import HOSTILE_REFS, FailingStore, put

@@ -1,13 +1,13 @@
 """Laws 1, 2, 6 and 8 for `spill sh`: it fits with its notes, all of it is kept, it says the same again, and the exit code is the line's."""
 
 import subprocess
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_given import choices, law, outputs
 from law_naive import over_all
+from msgspec.structs import replace
 
 from spillover import Clipper, MemoryStore
 from spillover.testing import FailingStore, content

@@ -12,7 +12,7 @@ ROOT = Path(spillover.__file__).parent
 #: From top to bottom: no module imports one below it, or one in its own row. Add a new module where it belongs.
 ORDER = """
     base  notice  secrets  show  run  wrap
-    base.data                    base.work                base.integers            base.deep
+    base.work                base.integers            base.deep
     errors                  base.units                shell               base.folders
     base.cache                   base.linear
     limits                  hosts                models               secrets.formats             shell.command       base.jsonc

@@ -5,9 +5,9 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from spillover import Clipper, Limits, MemoryStore, Span, UsageError, profiles
-from spillover.base.data import replace
 from spillover.notice.form import Form
 from spillover.testing import FailingStore
 

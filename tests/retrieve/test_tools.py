@@ -2,9 +2,9 @@
 
 import inspect
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from spillover.clipper import Clipper
 from spillover.limits import Limits

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from spillover.base.data import replace
 from spillover.select.choose import candidates, choose, widest
 from spillover.select.classes import NAMES
 from spillover.select.fold import runs

@@ -6,8 +6,8 @@ import random
 import threading
 
 import pytest
+from msgspec.structs import replace
 
-from spillover.base.data import replace
 from spillover.base.work import TooMuchWork, Work
 from spillover.intake.blob import Counted
 from spillover.select import scan

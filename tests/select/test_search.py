@@ -1,8 +1,7 @@
 """Searches and listings that are cut: each file by its name and count, definitions before uses."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.select.found import AROUND, FIND, NAME, OTHER, common_folder, is_search, rows, same_file

@@ -1,8 +1,8 @@
 """An output told against an earlier one: what is new leads, what is gone is named, what is unchanged is a line."""
 
 import pytest
+from msgspec.structs import replace
 
-from spillover.base.data import replace
 from spillover.clipper import Clipper
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.limits import Limits

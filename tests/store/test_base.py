@@ -1,8 +1,7 @@
 """Refs, records, and verifying what is stored."""
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from spillover.errors import RefError, UsageError
 from spillover.store.base import REF_SHAPE, check_ref, mint, name_for, resolve, verify
@@ -72,7 +71,7 @@ class Tampered(MemoryStore):
 
     def tamper(self, ref, data=None, **facts):
         record, kept = self._kept[ref]
-        self._kept[ref] = dataclasses.replace(record, **facts), kept if data is None else data
+        self._kept[ref] = replace(record, **facts), kept if data is None else data
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,7 @@ def test_verify_of_what_is_not_there_is_a_ref_error():
 
 def test_a_record_is_the_same_after_json():
     record = record_of(b"a\n" * 2_000_000, ref="bash-0123", command="\ud800 é \n", segments=(("stderr", 4_000_000),))
-    record = dataclasses.replace(record, ref=mint("bash", record.sha256), pinned=True, created=1.5, shown=((1, 2),))
+    record = replace(record, ref=mint("bash", record.sha256), pinned=True, created=1.5, shown=((1, 2),))
     assert from_json(to_json(record), ref=record.ref, pinned=True) == record
     assert record.index.before[1] > 0
 
@@ -121,12 +120,12 @@ def unsigned(record):
 
 
 def test_a_record_of_an_earlier_version_can_be_read():
-    record = dataclasses.replace(record_of(b"x"), ref="bash-2d711642b726")
+    record = replace(record_of(b"x"), ref="bash-2d711642b726")
     assert from_json(unsigned(record), ref=record.ref, pinned=False) == record
 
 
 def test_keys_of_a_later_version_are_passed_over():
-    record = dataclasses.replace(record_of(b"x"), ref="bash-2d711642b726")
+    record = replace(record_of(b"x"), ref="bash-2d711642b726")
     later = unsigned(record).replace(b"{", b'{"color": [1], ', 1)
     assert from_json(later, ref=record.ref, pinned=False) == record
 

@@ -1,7 +1,6 @@
 """DirStore: the contract, and everything a filesystem, an attacker or a kill -9 can do to it."""
 
 import copy
-import dataclasses
 import errno
 import os
 import pickle
@@ -16,6 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.store.base import mint, verify
@@ -100,7 +100,7 @@ def test_stores_compare_copy_and_pickle_by_value(root, tmp_path, monkeypatch):
         one == DirStore(str(root)) == DirStore("store") == DirStore("./x/../store/") == pickle.loads(pickle.dumps(one))
     )
     assert len({one, DirStore(root), copy.copy(one), copy.deepcopy(one)}) == 1
-    assert dataclasses.replace(one, retention=None) != one
+    assert replace(one, retention=None) != one
     assert one.retention == Retention()
 
 
@@ -501,7 +501,7 @@ def test_a_writer_holds_one_descriptor_and_all_are_given_back(store):
 def test_reading_a_piece_of_a_big_output_takes_memory_for_the_piece_only(root):
     size = 1 << 30
     code = """
-from dataclasses import replace
+from msgspec.structs import replace
 writer = store.writer()
 os.ftruncate(writer.fileno(), 1 << 30)  # sparse
 ref = writer.publish(replace(record_of(b""), bytes=1 << 30)).ref

@@ -1,8 +1,8 @@
 """The scopes that share an output: each keeps its own call, and their number is bounded."""
 
 import pytest
+from msgspec.structs import replace
 
-from spillover.base.data import replace
 from spillover.errors import StoreError
 from spillover.store.base import Owner
 from spillover.store.owners import GRACE_SECONDS, MOST, merge, owners, seen, without

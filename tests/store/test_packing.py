@@ -64,8 +64,6 @@ def done(child):
 class CompressingStore(DirStore):
     """A store that compresses everything before each read."""
 
-    __slots__ = ()
-
     def get(self, ref):
         self.compress()
         return super().get(ref)

@@ -6,8 +6,8 @@ import stat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from spillover.base.data import replace
 from spillover.store import runs
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore

@@ -164,7 +164,7 @@ def test_a_store_that_forgets_whose_it_is_does_not_claim_to_have_kept_it():
                 write, fileno, blob, abandon = writer.write, writer.fileno, writer.blob, writer.abandon
 
                 def publish(self, record):
-                    from spillover.base.data import replace
+                    from msgspec.structs import replace
 
                     return publish(replace(record, scope=None))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from spillover import Clipper, Keep, Limits, MemoryStore, aclip, clip
 from spillover.profiles import daycare, klaude, opencode, t15, vtcode
 from spillover.profiles.opencode.read import read
@@ -16,7 +14,6 @@ Clipper(notice="above")  # wrong
 Clipper(store=5)  # wrong
 Clipper(tokens="o200k_base")  # wrong
 Clipper(budget=100_000)  # wrong
-replace(clipper, keep="middle")  # wrong
 clipper.tool_specs("gemini")  # wrong
 clip("text", keep="tial")  # wrong
 clip("text", Limits(tokens=500), hints="telepathy")  # wrong

@@ -5,7 +5,8 @@ A result that makes us fail would otherwise reach the model whole. It has the me
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.show.plain import mark, shorten
 
 TYPE_CHECKING = False
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from spillover.limits import Limits
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(Struct, frozen=True):
     """A call whose result could not be clipped, within the limits as far as they are known."""
 
     error: BaseException

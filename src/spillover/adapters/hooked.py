@@ -9,7 +9,9 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.ledger.note import gather, note_clip
 from spillover.limits import Limits, Size, count_lines
 from spillover.result import Clip
@@ -31,8 +33,7 @@ NOTHING: Mapping[str, int] = {}
 SEPARATORS = ("|", "||", "|&", "&", "&&", ";", ";;", ">", ">>", "<")
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """How to clip the result of one call, and what is known of it."""
 
     choices: Choices

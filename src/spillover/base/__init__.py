@@ -1,4 +1,4 @@
-"""What every other module stands on, and nothing about outputs: dataclasses, logging, caches, patterns in linear time.
+"""What every other module stands on, and nothing about outputs: logging, caches, patterns in linear time.
 
 Neighbours import what they need, module by module; importing this does nothing.
 """

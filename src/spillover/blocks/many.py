@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from spillover import pipeline
-from spillover.base.data import replace
 from spillover.errors import UsageError
 from spillover.intake.sources import chunks
 from spillover.ledger.note import note_clip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.wrap.shape import fields_of, write
 
 TYPE_CHECKING = False
@@ -64,8 +65,7 @@ ANSWERS = ("output", "result", "error")
 SHORT_CHARS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where in a block something stands that a model reads: a text, blocks, or data."""
 
     path: tuple[str, ...]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from spillover import pipeline
-from spillover.base.data import replace
 from spillover.blocks.texts import swap_texts, texts_of
 from spillover.errors import UsageError
 from spillover.intake.sources import as_bytes, chunks

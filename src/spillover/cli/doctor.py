@@ -8,8 +8,9 @@ import sys
 import time
 from shlex import quote
 
+from msgspec import Struct
+
 from spillover import __version__
-from spillover.base.data import dataclass
 from spillover.cli.installed import check_installed
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
@@ -35,8 +36,7 @@ LOW_SPACE = 1 << 30
 FULL = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One thing that was looked at."""
 
     name: str
@@ -173,14 +173,13 @@ def _room(folder: Folder, retention: Retention) -> Check:
 _LIBRARIES = {
     "numpy": ("numpy", "keep=auto shows both ends of logs, JSON and tables, and nothing in between"),
     "hyperscan": ("hyperscan", "keep=auto shows both ends of logs, and nothing in between"),
-    "msgspec": ("msgspec", "keep=auto shows both ends of JSON, and nothing in between"),
     "re2": (
         "'spillover[re2]'",
         "a search takes up to three times as long when most lines match, and matches are always as long as possible",
     ),
 }
 #: A name of each that we use: a file of the same name in somebody's folder has none.
-_USED = {"numpy": "ndarray", "hyperscan": "Database", "msgspec": "Raw", "re2": "compile"}
+_USED = {"numpy": "ndarray", "hyperscan": "Database", "re2": "compile"}
 
 
 def _libraries() -> Check:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.cli import exits
 from spillover.cli.output import complain, put, put_json
 from spillover.cli.setup import clipper

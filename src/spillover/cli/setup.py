@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.clipper import Clipper
 from spillover.config.files import NAMED
 from spillover.config.host import limits_of_failing, within

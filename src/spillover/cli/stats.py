@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from msgspec.structs import asdict
+
 from spillover.cli import exits
 from spillover.cli.keeping import lay_out
 from spillover.cli.output import fit_terminal, make_harmless, put, put_json
@@ -72,7 +74,7 @@ def _print_misses(arguments: argparse.Namespace, found: Misses) -> int:
     if arguments.json:
         put_json(
             {
-                "kinds": [{name: getattr(kind, name) for name in kind.__slots__} for kind in found.kinds],
+                "kinds": [asdict(kind) for kind in found.kinds],
                 "outputs": [
                     {
                         "ref": miss.ref,
@@ -236,7 +238,7 @@ def _facts(found: Stats, floods: Sequence[Flood], by: str | None) -> dict[str, o
 
 
 def _figures(sums: Sums) -> dict[str, int]:
-    return {name: getattr(sums, name) for name in (*sums.__slots__, "net")}
+    return {**asdict(sums), "net": sums.net}
 
 
 def _name(group: Group) -> str:

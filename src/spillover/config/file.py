@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import tomllib
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.config.place import PYPROJECT
 from spillover.config.values import KEYS, QUOTED_CHARS, RULE_KEYS, Setting, check, in_rule, line_of, nearest, short
 from spillover.errors import ConfigError
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
 MOST_DOTS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(Struct, frozen=True):
     """What a file says in vain: one key of it, or all of it where the key is empty; and why."""
 
     path: str
@@ -29,8 +30,7 @@ class Ignored:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """One file, read; `table` is ours in it. What a file says that is not `trusted` may only narrow (`config.narrow`)."""
 
     path: str

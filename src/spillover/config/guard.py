@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 #: A configuration is smaller than this; no more of a file is read.
 MOST_BYTES = 1 << 16
@@ -15,8 +15,7 @@ _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """What is in a file, which file it is, and why it must not be used ("" if it may be)."""
 
     data: bytes = b""

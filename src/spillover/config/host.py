@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.config.values import LIMITS, TRIGGER, Setting, in_rule, kind_of, read, split
 from spillover.hosts import Host, hosts
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.config.file import File, Ignored
 from spillover.config.values import LIMITS, QUOTED_CHARS, TRIGGER, Setting, in_rule, kind_of, read, split
 from spillover.errors import ConfigError

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover import profiles
-from spillover.base.data import dataclass, replace
 from spillover.base.folders import user_folder
 from spillover.choices import Choices
 from spillover.config.files import NAMED, files_for, users_file
@@ -53,8 +55,7 @@ TEXTS = ("profile", "scope")  # used as they are, and empty where nobody says
 OTHERS = (NAMED, CONTEXT_TOKENS, "SPILLOVER_DEBUG")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """What holds, by flat key ("tokens", "trigger.chars", "tools.bash*.keep"), the files that were read, and what was ignored."""
 
     values: Mapping[str, Setting]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.folders import user_folder
 from spillover.config.guard import not_private, take
 from spillover.errors import ConfigError
@@ -26,8 +27,7 @@ _DIGITS = 64
 _AGAIN = "nothing in it counts; remove it, then run `spill trust` where you need it"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A file that was trusted, and the SHA-256 of what was in it then."""
 
     path: str

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.base.folders import expand
 from spillover.base.units import LARGEST, SIZES, TIMES, read_amount
 from spillover.choices import REDACT
@@ -70,8 +72,7 @@ CHOICES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One value, as it would be written in TOML, and where it comes from."""
 
     key: str

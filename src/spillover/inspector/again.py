@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.clipper import Clipper
 from spillover.config.settings import load
 from spillover.errors import SpilloverError, UsageError

@@ -191,7 +191,7 @@ class Library:
         self.version += bool(some)
 
     def _read_runs(self, folder: Folder) -> None:
-        from spillover.base.data import replace
+        from msgspec.structs import replace
 
         names, new = read_unknown_runs(folder, self._runs)
         mine = {name: replace(run, data=None) for name, run in new.items() if covers(self.own, run.scope)}

@@ -6,11 +6,12 @@ import os
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
-from dataclasses import dataclass  # ours cannot be watched by a finalizer
 from itertools import accumulate
 from weakref import finalize
 
-from spillover.base.data import replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.errors import RefError, StoreError
 from spillover.inspector.library import RUN_PREFIX, facts_of
 from spillover.intake.blob import Held
@@ -41,8 +42,7 @@ MOST_LINES, PIECE = 1_000, 1 << 20
 MOST_PARTS = 5_000
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(Struct, frozen=True, weakref=True):
     """An output that is open."""
 
     id: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ class Blob(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """Bytes in memory."""
 
     data: bytes
@@ -41,8 +40,7 @@ class Held:
         """Do nothing: there is nothing to close."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """Bytes of which each that is read costs a unit of work."""
 
     blob: Blob
@@ -66,8 +64,7 @@ class Counted:
         self.blob.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Ends:
+class Ends(Struct, frozen=True):
     """The first and the last bytes of an output of which the middle was not kept."""
 
     head: Blob

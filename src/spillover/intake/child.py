@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
 from spillover.errors import UsageError
 from spillover.intake.beside import DeadManSwitch, read_on
 from spillover.intake.pipe import move, widen
@@ -32,8 +34,7 @@ TICK = 0.05
 LONGEST = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """How a command ended."""
 
     exit_code: int  # as a shell reports it: 128 + n for signal n, 126 and 127 when it could not be started
@@ -42,8 +43,7 @@ class Ended:
     still_open: tuple[str, ...] = ()  # streams that a process it started still had open when we stopped reading
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(Struct, frozen=True, kw_only=True):
     """What to run, and how."""
 
     argv: Sequence[str | os.PathLike[str]]
@@ -61,7 +61,7 @@ class Command:
                 'a command is a list of words, e.g. ["pytest", "-x"]; for a shell line use ["sh", "-c", line].'
             )
         try:
-            object.__setattr__(self, "argv", tuple(os.fsdecode(word) for word in self.argv))
+            force_setattr(self, "argv", tuple(os.fsdecode(word) for word in self.argv))
         except TypeError as error:
             raise UsageError(f"a command is a list of words: {error}.") from error
         if self.timeout is not None and not self.timeout > 0:  # also false for NaN

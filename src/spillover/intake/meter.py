@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import stringzilla
-
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 #: Small enough that looking into one costs microseconds, large enough that a record stays small (16 entries a MiB).
 BLOCK = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class LineIndex:
+class LineIndex(Struct, frozen=True):
     """Where lines are, sparsely: how many newlines stand before each block of `block` bytes."""
 
     block: int = BLOCK

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import StoreError
 
 TYPE_CHECKING = False
@@ -50,8 +51,7 @@ class Cover(Protocol):
     def waiting(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(Struct, frozen=True):
     """Why the middle of an output is not there: storing failed, or stopped at the cap."""
 
     reason: str

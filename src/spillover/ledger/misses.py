@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +16,7 @@ NEAR_LINES = 20
 MOST = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class KindMisses:
+class KindMisses(Struct, frozen=True):
     """What became of the clips of one kind of output."""
 
     kind: str
@@ -30,8 +29,7 @@ class KindMisses:
     tokens: int = 0  # fetched
 
 
-@dataclass(frozen=True, slots=True)
-class Miss:
+class Miss(Struct, frozen=True):
     """An output that somebody went back to, and what for."""
 
     ref: str
@@ -48,8 +46,7 @@ class Miss:
         return min((entry.near for entry in self.retrievals if entry.near is not None), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Misses:
+class Misses(Struct, frozen=True):
     """What a journal says of going back."""
 
     kinds: tuple[KindMisses, ...]  # those gone back to most come first
@@ -62,7 +59,7 @@ def find_misses(entries: Iterable[Entry]) -> Misses:
     went_back: dict[str, set[str]] = {}
     outputs: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
-        figures = kinds.setdefault(entry.kind or "other", dict.fromkeys(KindMisses.__slots__[1:], 0))
+        figures = kinds.setdefault(entry.kind or "other", dict.fromkeys(KindMisses.__struct_fields__[1:], 0))
         if entry.operation == "clip":
             figures["clips"] += entry.outcome != "whole"
             continue

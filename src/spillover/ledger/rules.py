@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.rules import commands_in, matches_command
 
 TYPE_CHECKING = False
@@ -42,8 +43,7 @@ WITH_SUBCOMMAND = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Flood:
+class Flood(Struct, frozen=True):
     """A command, or a tool, that leaves much in the context, and a rule for it."""
 
     command: str  # "" for a tool that runs none

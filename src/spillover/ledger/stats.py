@@ -11,7 +11,8 @@ from __future__ import annotations
 import time
 from functools import cache
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import UsageError
 from spillover.ledger.entry import decode, shorten_scope
 from spillover.store.scope import EVERY, covers
@@ -30,8 +31,7 @@ RERUN_SECONDS = 600
 _SLOT_SECONDS = 900
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
+class Sums(Struct, frozen=True):
     """Figures of some calls; all but the first two are tokens."""
 
     clips: int = 0  # calls whose output went through here, also what fitted
@@ -56,16 +56,14 @@ class Sums:
         return self.shown + self.fetched + self.notices + self.schemas
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """The figures of one tool, command, host, day or project, or of a combination of them."""
 
     names: tuple[str, ...]
     sums: Sums
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(Struct, frozen=True):
     """What a journal adds up to."""
 
     total: Sums

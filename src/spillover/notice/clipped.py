@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.notice.hints import Hint
 from spillover.notice.since import Since, tell_since
 from spillover.notice.wording import WORDING, Wording
@@ -21,8 +23,7 @@ NEXT_BYTES = 4_000
 MAP_BYTES, MAP_SHARE = 1 << 16, 10
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """What is hidden between two shown parts: lines `first` to `last`, bytes `start` to `end` (counted from 1)."""
 
     first: int
@@ -32,8 +33,7 @@ class Gap:
     whole_lines: bool = True  # False: the first or the last of them is shown in part
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(Struct, frozen=True, kw_only=True):
     """The facts that a notice states."""
 
     lines: int

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from spillover.errors import UsageError
 from spillover.limits import Limits, Size
 from spillover.notice.words import frames_of, shorten_reason
@@ -56,8 +58,7 @@ class Missing:
         return self._renderer.at_line_start(self.start)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Told(Struct, frozen=True, kw_only=True):
     """What a form is told about a cut."""
 
     parts: tuple[str, ...]  # what is shown, as the model will see it
@@ -95,8 +96,7 @@ class Told:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """The words of another system, and its own ways to cut: a value of `keep` → a function from limits to a selector."""
 
     words: Callable[[Told], Words]
@@ -123,15 +123,14 @@ def lost_words(told: Told) -> str:
     return f"Stored in part ({why}): the first {told.stored or 0:,} bytes, in {told.place}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormRenderer(Renderer):
+class FormRenderer(Renderer, frozen=True, kw_only=True):
     """Turns spans of a document into text with the words of a form."""
 
     form: Form
     limits: Limits
     keep: str
     count: Callable[[str], int]
-    _chars: dict[int, int] = field(default_factory=dict, repr=False, compare=False)  # of each block that was counted
+    _chars: dict[int, int] = field(default_factory=dict)  # of each block that was counted
 
     def tell(self, shown: Shown) -> Shown:
         """Return the same spans in the words of this renderer."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
@@ -12,8 +14,7 @@ if TYPE_CHECKING:
 _STEPS = ("search", "lines", "bytes", "columns", "grep", "inside", "outline")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hint:
+class Hint(Struct, frozen=True, kw_only=True):
     """How the reader can read the rest: templates with the placeholders {ref} {path} {first} {last} {count} {start} {end} {line}."""
 
     search: str | None = None

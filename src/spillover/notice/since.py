@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.notice.wording import WORDING, Wording
 from spillover.notice.words import REASON_CHARS, lines_of, one_line, shorten_reason
 
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from spillover.since.compare import Compared
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Since:
+class Since(Struct, frozen=True, kw_only=True):
     """What a notice says of an earlier output; without a reason, how many lines are new, gone or the same."""
 
     ref: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.notice.hints import check_template
 
 TYPE_CHECKING = False
@@ -16,8 +17,7 @@ _SINCE = dict.fromkeys(("earlier", "new", "numbers", "same", "gone", "times", "r
 _HIDDEN = dict.fromkeys(("first", "last", "start", "end", "where", "count", "s", "times", "note"), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class Wording(Struct, frozen=True, kw_only=True):
     """The sentences of notices and gap markers, as data."""
 
     lines_shown: str = "Output clipped: {shown_lines} of {lines} shown; {bytes} bytes, ~{tokens} tokens in all."
@@ -64,7 +64,7 @@ class Wording:
     def __post_init__(self) -> None:
         named: dict[str, Mapping[str, object]] = {"next": {"steps": ""}, "section": {"label": ""}, "lead": {"note": ""}}
         others = {"gap": _HIDDEN, "since": _SINCE}
-        for name in self.__slots__:
+        for name in self.__struct_fields__:
             places = named.get(name) or others.get(name.partition("_")[0], _SAID)
             check_template(f"Wording({name}=", getattr(self, name), places)
 

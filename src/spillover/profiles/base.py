@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.clipper import Clipper
 from spillover.config.place import open_store
 from spillover.notice.form import Missing, Told, lost_words

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from spillover.base.data import replace
 from spillover.errors import UsageError
 from spillover.limits import Limits
 from spillover.notice.form import Form, Missing, Told, lost_words

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import StoreError
 from spillover.notice.calls import next_call
 from spillover.notice.since import since_line
@@ -31,8 +32,7 @@ MOST_LINES, MOST_BYTES = 4_000, 1 << 17
 NEW_TO_GONE, NEW_TO_NUMBERS = 2, 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     sign: str  # "+", "-" or "~"
     number: int
     text: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from spillover.base.data import dataclass, field
+from msgspec import Struct, field
+
 from spillover.errors import UsageError
 from spillover.notice.calls import search_call
 from spillover.notice.words import lines_of, one_line
@@ -41,8 +42,7 @@ PATTERN_CHARS = 80
 _START = re.compile(r"([\d_,]+)(?::([\d_,]+))?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class Shape(Struct, frozen=True, kw_only=True):
     """What is shown of the matches, as the options of grep say it."""
 
     before: int = 0  # lines before each match
@@ -69,8 +69,7 @@ class Shape:
         return around + " -v" * self.invert + " -o" * self.only + (f" -m {self.most}" if self.most else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(Struct, frozen=True):
     """One search in one stored output."""
 
     document: Document
@@ -78,7 +77,7 @@ class Search:
     choices: Choices
     pattern: Pattern
     shape: Shape = Shape()
-    _starts: dict[int, int] = field(default_factory=dict, repr=False, compare=False)
+    _starts: dict[int, int] = field(default_factory=dict)
 
     def answer(self, start: str | int) -> Clip:
         """Return the hits from `start` on ("LINE" or "LINE:COLUMN"), as many as fit."""

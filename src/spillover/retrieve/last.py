@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import time
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.notice.words import lines_of, one_line, shorten_reason
 from spillover.since.earlier import keep_run, tell_age
@@ -32,8 +34,7 @@ COMMAND_CHARS = 60
 AWAY_CHARS = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The ref that was meant, and for `last`, which run that is and how old."""
 
     ref: str

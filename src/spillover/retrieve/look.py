@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.errors import UsageError
 from spillover.ledger.note import note_retrieval
 from spillover.notice.words import lines_of, one_line

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.notice.calls import next_call
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
@@ -60,8 +61,7 @@ _RULE = re.compile(r"([^\w\s]|_)\1{3,}")
 _WORD = re.compile(rb"[\w\x80-\xff]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """One line of the outline; `line` is the one of the output that it shows, 0 for none."""
 
     text: str
@@ -69,8 +69,7 @@ class _Row:
     place: int = 0  # where it stands in its list
 
 
-@dataclass(frozen=True, slots=True)
-class _List:
+class _List(Struct, frozen=True):
     """Rows under a title, the most telling first."""
 
     name: str
@@ -84,8 +83,7 @@ class _List:
         return f"{self.name}: {said}" if said else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(Struct, frozen=True):
     """The map of one stored output."""
 
     document: Document

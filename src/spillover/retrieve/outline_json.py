@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ INSIDE = {"object": "keys", "array": "items"}
 _KEY = re.compile(rb'\s*+("(?:[^"\\]|\\.)*+")\s*+:')
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A key with its value, or an item: bytes `start` to `end`."""
 
     name: str  # as it is written; "" for an item

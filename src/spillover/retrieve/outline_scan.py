@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.retrieve.outline_tables import Groups, Parts
 from spillover.select.classes import CLASSES, DISMISSED, EVIDENCE
 from spillover.select.engine import Engine
@@ -69,8 +70,7 @@ _DOUBTED = Engine(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What one pass found."""
 
     failures: Groups

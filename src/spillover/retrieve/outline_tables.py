@@ -6,7 +6,7 @@ the same output always has the same outline. How many there were in all is still
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ MOST = 4_096
 HELD = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Lines that are alike: how many, the first and the last of them, and the first as it stands."""
 
     count: int
@@ -80,8 +79,7 @@ class Groups:
         return sorted(found, key=lambda group: (group.weak, -group.count, group.first))
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A section: its lines, its first line as it stands, how many failures it has."""
 
     first: int

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.errors import UsageError
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
@@ -25,8 +27,7 @@ _LINES = re.compile(r"L?(\d++)(?:[-:]L?(\d++))?")
 _BYTES = re.compile(r"bytes=(\d++)[-:](\d++)")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """What stands behind the `#` of a ref."""
 
     pointer: str | None = None

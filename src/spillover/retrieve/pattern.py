@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from re import _constants, _parser  # type: ignore[attr-defined]  # the stdlib's parser, unknown to typeshed
+
+from msgspec import Struct
 
 from spillover.base.linear import PatternSyntaxError, compile_given
 from spillover.errors import PatternError
@@ -19,17 +20,16 @@ WIDE = 1_000  # a match of more characters than this may have any number of them
 NEEDLE_CHARS = 2  # a single character is everywhere
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """What to look for, checked. Every match holds one of the `needles`, if there are any; without a regex, it is one."""
 
     source: str
     fixed: bool
     ignore_case: bool
-    needles: tuple[bytes, ...] = field(repr=False, compare=False)
-    regex: Any = field(repr=False, compare=False)
-    line_regex: Any = field(repr=False, compare=False)  # the same and the rest of the line: every match is a line
-    wide: bool = field(default=False, repr=False, compare=False)  # how far the engine looks ahead has no bound
+    needles: tuple[bytes, ...]
+    regex: Any
+    line_regex: Any  # the same and the rest of the line: every match is a line
+    wide: bool = False  # how far the engine looks ahead has no bound
 
 
 _LINEAR = "this engine runs in linear time and has no"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import UsageError
 from spillover.notice.calls import frames_call, next_call
 from spillover.notice.words import lines_of
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 PAGE = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """One stored output, open for reading within limits."""
 
     document: Document

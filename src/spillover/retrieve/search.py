@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import islice
 
+from msgspec import Struct
 from stringzilla import count as count_in
 from stringzilla import find, find_first_of, rfind
 
@@ -39,8 +39,7 @@ MANY_WIDE = 2_000
 HITS = 5_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sizes:
+class Sizes(Struct, frozen=True, kw_only=True):
     """How many bytes are looked at. A chunk fits the processor's cache, and is longer than the other two by 3 or more."""
 
     chunk: int = 1 << 20
@@ -51,8 +50,7 @@ class Sizes:
 SIZES = Sizes()
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A match; all but `line` are bytes from the start of the output. `line_end` is None if the line is longer than a chunk."""
 
     line: int
@@ -91,8 +89,7 @@ def scan(
             yield Hit(line, line_start, begin, end, line_end)
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Struct, frozen=True):
     """How many hits there are, or at least are."""
 
     hits: int
@@ -111,8 +108,7 @@ def count(blob: Blob, pattern: Pattern, *, start: int = 0, sizes: Sizes = SIZES)
     return Count(hits + min(occurrences, many), exact=occurrences <= many)
 
 
-@dataclass(slots=True)
-class _Piece:
+class _Piece(Struct):
     """Bytes to search in one go: whole lines, or a window of a giant one."""
 
     base: int  # where the data begins in the output

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.ledger.note import note_retrieval
 from spillover.notice.words import lines_of, one_line
@@ -77,8 +79,7 @@ def each(choices: Choices, refs: Sequence[str], ask: Callable[[Choices, str], Cl
     return Clip("".join(out[:count]), _count=choices.count, _limits=choices.limits)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     ref: str
     number: int
     start: int

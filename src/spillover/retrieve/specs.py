@@ -6,7 +6,8 @@ import inspect
 import json
 import re
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import SpilloverError, UsageError
 from spillover.ledger.entry import RETRIEVALS
 from spillover.ledger.note import note_retrieval
@@ -81,8 +82,7 @@ def schema(tool: Tool) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The answer to a model's call: the `text` to send back, and whether it says that something is wrong with the call."""
 
     text: str

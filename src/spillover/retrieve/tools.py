@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.errors import SpilloverError, UsageError
 from spillover.ledger.note import gather, note_retrieval
 from spillover.notice.hints import TOOLS, Hint

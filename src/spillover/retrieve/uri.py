@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import UsageError
 from spillover.store.base import check_ref
 
@@ -29,8 +30,7 @@ _LINES = re.compile(r"L(\d{1,18})(?:-L?(\d{1,18}))?", re.ASCII)
 _BYTES = re.compile(r"bytes=(\d{1,18})-(\d{1,18})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """What a URI names: an output, and at most one part of it."""
 
     ref: str

@@ -6,8 +6,9 @@ import contextlib
 import os
 import time
 
+from msgspec import Struct
+
 from spillover import pipeline
-from spillover.base.data import dataclass
 from spillover.intake import child
 from spillover.ledger.note import note_clip
 from spillover.result import Clip
@@ -29,16 +30,14 @@ LAST_CHARS = 200
 COMMAND_CHARS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """The progress of a running command."""
 
     bytes: int
     last: str  # the last line so far, cleaned, at most LAST_CHARS
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A command that has ended."""
 
     exit_code: int

@@ -8,8 +8,9 @@ import threading
 import time
 from contextlib import suppress
 
+from msgspec import Struct
+
 from spillover import pipeline
-from spillover.base.data import dataclass
 from spillover.limits import Size
 from spillover.notice.sentences import before_filters
 from spillover.result import Clip
@@ -32,8 +33,7 @@ LINGER = 1.0
 SIGPIPE_CODE = 128 + 13
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """What went into a pipeline's filters."""
 
     filters: str  # "| tail -20"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover import pipeline
-from spillover.base.data import dataclass, replace
 from spillover.errors import UsageError
 from spillover.intake.child import Command
 from spillover.limits import SMALLEST, Limits
@@ -26,8 +28,7 @@ KNOWN = ("bash", "sh", "dash")
 MOST_SHARE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line that has ended."""
 
     run: Run

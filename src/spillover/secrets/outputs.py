@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.secrets.formats import BESIDE_NAMES, FORMATS, KEY_BEGINS, KEY_ENDS, KEY_WORDS
 from spillover.select.engine import Engine
 from spillover.view.clean import find_unseen, leave_out_unseen
@@ -43,8 +44,7 @@ _engine = Engine([hint.replace(r"\b", "").encode() for hint in _HINTS] + [KEY_BE
 _made: dict[int, Any] = {}
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Secret:
+class Secret(Struct, frozen=True, order=True):
     """Where a secret stands, and what it is."""
 
     start: int
@@ -211,8 +211,7 @@ def cover(data: bytes, since: int = 0, upto: int | None = None) -> tuple[bytes, 
     return bytes(out[since:upto]), sum(one.start >= since for one in found)
 
 
-@dataclass(frozen=True, slots=True)
-class Covered:
+class Covered(Struct, frozen=True):
     """Bytes open for random access, without the secrets in them; every range is the same, whoever asks for it and how."""
 
     blob: Blob

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.select.arrays import among, count_alike, group, sort_down
 from spillover.select.classes import EVIDENCE
 from spillover.select.families import MOST, SURE
@@ -67,8 +68,7 @@ SORTED = 512
 WORTHLESS = -3.2
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """Lines with their points, and which of them may be chosen."""
 
     lines: Lines

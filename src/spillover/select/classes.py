@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.select.engine import Engine
 
 TYPE_CHECKING = False
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     Array = Any  # of numpy; its own types say little about what is in one
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
+class Class(Struct, frozen=True):
     """A pattern, and what it means for a line to match it."""
 
     pattern: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.linear import compile_own
 from spillover.select.ends import keeping, most
 from spillover.select.signal import is_source, see
@@ -33,8 +34,7 @@ LONGEST_LINE = 2_000
 COMMENTS = (b"# ", b"//", b"/*", b"* ", b"-- ", b'"""')
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """A name, the line that defines it, the first line behind that which uses it, and how many do."""
 
     name: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections import namedtuple
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.work import OBJECT
 
 TYPE_CHECKING = False
@@ -66,8 +67,7 @@ LINE = re.compile(rb"%b(?:[-+ \\]|@@ |diff |index |\w++ mode |(?:new|deleted|ren
 File = namedtuple("File", ("start", "end", "name", "commit"))  # noqa: PYI024
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """A commit: from its first line up to the end of its subject, and both in short."""
 
     start: int
@@ -76,8 +76,7 @@ class Commit:
     subject: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """A diff, taken apart."""
 
     commits: Sequence[Commit]

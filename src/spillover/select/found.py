@@ -10,7 +10,8 @@ import re
 from itertools import islice, pairwise
 from math import ceil, inf
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.select.listing import are_few, are_most, is_file
 
 TYPE_CHECKING = False
@@ -53,8 +54,7 @@ _FILE = re.compile(rb"\.[A-Za-z0-9_+-]{1,12}\Z")
 _NO_NAME = re.compile(rb"://|  |[\t\"(=<>|*]")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A line: from `start` to `end` of some bytes, what it says from `body` on, the file it is about, and the line there."""
 
     start: int

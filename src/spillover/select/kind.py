@@ -10,8 +10,8 @@ from functools import cache, partial
 from itertools import chain
 
 import stringzilla
+from msgspec import Struct
 
-from spillover.base.data import dataclass
 from spillover.select import blob, found, table
 from spillover.select.listing import are_most
 
@@ -57,8 +57,7 @@ _TYPED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """Some of an output, how large it is, and whether its name says what is asked."""
 
     samples: Sequence[bytes]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from itertools import count
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.select.arrays import group
 from spillover.select.classes import DISMISSED, EVIDENCE, PLACES, classify
 from spillover.select.families import KEY, templates
@@ -36,8 +37,7 @@ _NEWLINE = 0x0A
 FEW = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """Lines of an output, each in one place of every array."""
 
     first: Array  # where each begins in the output, in bytes

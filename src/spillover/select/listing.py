@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ _TOP = re.compile(
 CODE, FEW_OTHERS, FEWEST = 0.6, 0.02, 8
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """Lines: from where to where each is in the output, how many bytes its number takes there, and what it says."""
 
     start: Sequence[int]

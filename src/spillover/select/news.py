@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.notice.since import lines_gone
 from spillover.notice.words import one_line
 from spillover.select.arrays import group
@@ -92,8 +94,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
     return led(room, why=True) if room else keeping(0.5)(document, fill)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """The lines of a section, and blocks of new ones among them, the strongest first."""
 
     those: Candidates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ _CLOSES = re.compile(rb"[ \t]*+(?:[})\]]|end\b|fi\b|done\b|esac\b)")
 _OPENED = re.compile(rb"(?:[{:(\[]|=>|\bdo(?: \|.{0,80}\|)?|->)[ \t\r]*+\n?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A definition: its first line, the last of its signature, the last of all, how deep it is, and what it is."""
 
     first: int

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.work import OBJECT
 from spillover.select.ends import char_after, char_before, most_of_many
 from spillover.select.query import Query
@@ -84,8 +85,7 @@ ANSWERS = 0.5
 UNNAMED = 0.9
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line of a page: where it is, how deep, its role and name in small letters, and what it is for."""
 
     start: int

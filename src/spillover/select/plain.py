@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.work import OBJECT
 from spillover.select.arrays import among, group
 from spillover.select.ends import fair, keeping, most
@@ -80,8 +81,7 @@ LOOKING = ("read", "grep", "glob", "search", "list", "fetch", "view", "find", "s
 _PARTS = re.compile(r"[|&;\n]++")
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """What is seen of a section: lines, and where those begin that are like no others."""
 
     lines: Lines

@@ -13,7 +13,8 @@ from heapq import heapify, heappop, heappush
 from itertools import compress
 from operator import itemgetter
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.work import OBJECT
 from spillover.select.ends import most_of_many
 from spillover.select.query import Query
@@ -82,8 +83,7 @@ CODED = 0.5
 ANSWERS = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A line, or a sentence of a long one: where it is, what it is, and the names in it."""
 
     start: int

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ _EMPTY = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """Words that are looked for, in small letters, and what each is worth before its rarity is known."""
 
     words: tuple[tuple[bytes, float], ...] = ()

@@ -11,7 +11,8 @@ from functools import partial
 from itertools import pairwise
 from math import log2
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.select.beginnings import RARE, Beginnings, rare
 from spillover.select.words import CELL, WORDS, Words
 
@@ -42,16 +43,14 @@ ROWS = 1 << 12
 RARE_SHARE = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """What one pass found."""
 
     words: Array  # a bit per word, a row per cell
     rare: Sequence[int]  # where lines begin that begin like no others
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """The parts worth a close look, in order, beginning and ending at line ends where lines allow it; and odd lines."""
 
     pieces: Sequence[tuple[int, int]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _operator import attrgetter, itemgetter  # `operator` would load more, and not know more
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ INLINE = ("items", "keys", "chars")
 QUOTING = ("found",)
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
+class Inside(Struct, frozen=True):
     """A place in a string of JSON, counted in the string itself: lines `first` to `last`, bytes `start` to `end`, from 1."""
 
     pointer: str | None  # of the string, e.g. /stdout; None where it has none worth naming
@@ -39,8 +38,7 @@ class Inside:
     open_ended: bool = False  # nothing follows in the string
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(Struct, frozen=True):
     """What a gap hides, if there is more to say than line numbers: `kind` selects the sentence, `gap_KIND` of a Wording."""
 
     kind: str
@@ -53,8 +51,7 @@ class Hidden:
         return self.kind in INLINE or self.inside is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """Bytes `start` to `end` of an output; why they are shown; what is hidden after them, up to the next span; a lead.
 
     `skip` bytes at its beginning repeat what is shown above (the name of a file, the number of a line) and are left out.

@@ -6,7 +6,8 @@ import re
 from functools import cache
 from itertools import accumulate
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.work import OBJECT
 from spillover.select.ends import most
 from spillover.select.grid import first_rows, merge, put_in_order
@@ -34,8 +35,7 @@ WORTH = 60
 SAID = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """How a table is written: what stands between two cells, how many cells a row has, where the first row ends."""
 
     separator: bytes

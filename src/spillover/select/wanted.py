@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spillover.since.against import Against
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(Struct, frozen=True, kw_only=True):
     """Where an output comes from, what it is asked for, and how much of it is worth showing."""
 
     name: str = ""  # a file, a command or a tool: the first of these that is known

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +16,7 @@ TOKEN_BYTES = 32
 LOCALHOST = "localhost"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(Struct, frozen=True, kw_only=True):
     """The most that all clients together may take; a client above one of them is refused in words."""
 
     sockets: int = 128
@@ -26,8 +25,7 @@ class Bounds:
     idle_socket_seconds: float = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refused(Struct, frozen=True, kw_only=True):
     """What an HTTP response says to somebody who may not come in."""
 
     status: int
@@ -35,8 +33,7 @@ class Refused:
     headers: Sequence[tuple[bytes, bytes]] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class Door(Struct, frozen=True, kw_only=True):
     """The checks that every request passes, before anything is started for it."""
 
     token: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.shell import split, tree
 from spillover.shell.command import Command, join, without_version
 from spillover.shell.inner import SHELLS, unwrap

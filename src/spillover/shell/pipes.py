@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.shell.command import bare_name
 from spillover.shell.inner import unwrap
 from spillover.shell.split import is_file
@@ -49,8 +50,7 @@ _GROUPS = frozenset({"subshell", "compound_statement"})
 _SEPARATORS = frozenset({"&&", "||", ";", ";;", "&", "\n"})
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """One stage before the filters. `start` and `end` are bytes of the line; `end` is where its `|` stands."""
 
     start: int
@@ -59,8 +59,7 @@ class Stage:
     telling: bool  # whether its exit code can be told without a change of what it means
 
 
-@dataclass(frozen=True, slots=True)
-class Pipe:
+class Pipe(Struct, frozen=True):
     """A pipeline that ends in filters."""
 
     stages: tuple[Stage, ...]

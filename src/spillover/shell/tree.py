@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.shell.command import join
 from spillover.shell.split import Raw, is_file
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.errors import StoreError
 from spillover.intake.blob import Ends, Held
 from spillover.intake.meter import Meter
@@ -182,7 +183,7 @@ def _open_document(intake: Intake, choices: Choices, sections: Sequence[Section]
 def _show_as_lost(document: Document, choices: Choices, tokens: int, reason: str, wanted: Wanted) -> tuple[Shown, Clip]:
     _log.warning("An output of %s was cut and not kept (%s bytes): %s", choices.tool, f"{document.size:,}", reason)
     if choices.form is not None and choices.form.lost:  # another part, where that system shows one then
-        choices = replace(choices, keep=choices.form.lost)  # type: ignore[arg-type]  # one of the words
+        choices = replace(choices, keep=choices.form.lost)
     renderer, shown = fit(document, choices, Kept(reason=reason), tokens, wanted=wanted)
     return shown, _make_clip("lost", shown, renderer, choices)
 

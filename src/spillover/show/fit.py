@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.base.work import PIECE, TooMuchWork, budget
 from spillover.errors import StoreError
 from spillover.intake.blob import Ends

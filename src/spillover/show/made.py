@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.errors import SpilloverError
 from spillover.limits import Limits
 from spillover.notice.hints import NAMED, Hint

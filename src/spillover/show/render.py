@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect
 
-from spillover.base.data import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import Hint
 from spillover.notice.marker import mark_lines, marker
@@ -30,8 +32,7 @@ LEAD_CHARS = 400
 SHORT = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What the model will see, and what that is of the output."""
 
     notice: str
@@ -62,8 +63,7 @@ class Shown:
         return sum(last - first + 1 for first, last in self.ranges)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(Struct, frozen=True, kw_only=True):
     """Where the whole output is, or why it is not."""
 
     ref: str | None = None
@@ -73,8 +73,7 @@ class Kept:
     here: bool = False  # on this machine only; `reason` says why
 
 
-@dataclass(frozen=True, slots=True)
-class Renderer:
+class Renderer(Struct, frozen=True):
     """Turns spans of a document into text."""
 
     document: Document
@@ -86,7 +85,7 @@ class Renderer:
     seek: str = ""  # the search that is most likely next
     mapped: bool = True  # whether a map of the output says more than what is shown
     since: Since | None = None  # the earlier output that it is told against
-    _memo: Memo = field(default_factory=Memo, repr=False, compare=False)
+    _memo: Memo = field(default_factory=Memo)
 
     def show(self, spans: Sequence[Span]) -> Shown:
         """Return the text for these spans, which are in order and do not touch."""

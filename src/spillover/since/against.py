@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,8 +11,7 @@ if TYPE_CHECKING:
     from spillover.view.document import Document
 
 
-@dataclass(frozen=True, slots=True)
-class Against:
+class Against(Struct, frozen=True):
     """An earlier output. `compared` is None until both are there, and stays None where they cannot be compared."""
 
     ref: str

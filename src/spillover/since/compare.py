@@ -7,7 +7,8 @@ for what is gone; of the first lines of the earlier one the shapes are held, so 
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.since.known import Known
 from spillover.since.shape import STRETCH, LongLine, keys
 from spillover.view.clean import flat
@@ -33,8 +34,7 @@ HELD_LINES = 1 << 20
 MOST_RANGES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """Lines of one output that the other does not have: how many, which ones, and where in its bytes they are many."""
 
     lines: int
@@ -42,8 +42,7 @@ class Found:
     cells: tuple[int, ...]  # how many of them begin in each CELL of bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """What became of an output since an earlier one. `new`, `numbers` and `same` add up to its lines."""
 
     new: Found

@@ -6,7 +6,8 @@ says so. If it cannot be stored, it is shown whole: nothing is cut that is not k
 
 from __future__ import annotations
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.show.cut import cut

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import astuple, replace
+
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.intake.blob import Blob
 from spillover.intake.meter import LineIndex, Meter
@@ -88,8 +90,7 @@ def unknown(ref: str) -> RefError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """A scope that has an output, and its newest call."""
 
     scope: str
@@ -98,8 +99,7 @@ class Owner:
     command: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True):
     """What is known about a stored output besides its bytes."""
 
     ref: str
@@ -124,8 +124,15 @@ class Record:
     scope: str | None = None  # the scope it belongs to; None: no scope, and visible only with --all-scopes
     others: tuple[Owner, ...] = ()  # other scopes that have the same bytes
     redacted: int | None = None  # how many secrets were covered before it was stored; None: redaction was off
-    path: str | None = field(default=None, compare=False)  # a file with its own name, if this call made one; not saved
-    here: str | None = field(default=None, compare=False)  # why it is only on this machine, if it is; not saved
+    path: str | None = None  # a file with its own name, if this call made one; not saved
+    here: str | None = None  # why it is only on this machine, if it is; not saved
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all that is saved: everything but the last two fields."""
+        return isinstance(other, Record) and astuple(self)[:-2] == astuple(other)[:-2]
+
+    def __hash__(self) -> int:
+        return hash(self.ref)
 
     @property
     def facts(self) -> tuple[object, ...]:

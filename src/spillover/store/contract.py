@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.intake.meter import Meter
 from spillover.store.base import Owner, Record, Store, mint, verify

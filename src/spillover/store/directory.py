@@ -13,7 +13,9 @@ import os
 import time
 from contextlib import contextmanager, suppress
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
+
 from spillover.errors import StoreError, UsageError
 from spillover.store.base import REF_SHAPE, Record, already_taken, check_ref, name_for, resolve, unknown
 from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
@@ -34,8 +36,7 @@ if TYPE_CHECKING:
 TRIES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class DirStore:
+class DirStore(Struct, frozen=True):
     """A folder of outputs. Creating the object does not touch the disk; with retention=None, it never sweeps automatically."""
 
     root: str | os.PathLike[str]
@@ -51,7 +52,7 @@ class DirStore:
             raise UsageError(f"root={self.root!r} is not a path: {error}.") from error
         if not path or "\0" in path:
             raise UsageError(f"root={path!r} names no folder.")
-        object.__setattr__(self, "root", whole)
+        force_setattr(self, "root", whole)
 
     @property
     def _path(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from threading import Lock
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.errors import StoreError, UsageError
 from spillover.intake.blob import Held
 from spillover.store.base import Record, already_taken, name_for, resolve

@@ -14,7 +14,9 @@ import stat
 import time
 from contextlib import suppress
 
-from spillover.base.data import dataclass, field, replace
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
+
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.store.base import Record, check_ref
 from spillover.store.directory import DirStore
@@ -41,8 +43,7 @@ def name_part(words: str | None, otherwise: str) -> str:
     return _ODD.sub("_", words or "")[:PART_CHARS].lstrip(".-") or otherwise
 
 
-@dataclass(frozen=True, slots=True)
-class NamedStore:
+class NamedStore(Struct, frozen=True):
     """A folder of outputs under `names(record)`. What is older than `age_seconds` ends, once per process, before the first.
 
     With a `retention` it is that which decides, of the names as of the outputs, again every hour.
@@ -54,17 +55,20 @@ class NamedStore:
     age_seconds: float | None = 7 * DAY
     inner: DirStore | None = None  # where the outputs are kept; without it, in the folder itself
     retention: Retention | None = None
-    _inner: DirStore = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        kept = self.retention or Retention(age_seconds=self.age_seconds)
-        own = DirStore(os.path.join(os.fspath(self.folder), INNER), kept)
-        object.__setattr__(self, "folder", os.path.dirname(own.root))
-        object.__setattr__(self, "_inner", self.inner or own)
+        own = DirStore(os.path.join(os.fspath(self.folder), INNER))
+        force_setattr(self, "folder", os.path.dirname(own.root))
         try:
             re.compile(self.shape)
         except re.error as error:
             raise UsageError(f"shape={self.shape!r} is not a pattern: {error}.") from error
+
+    @property
+    def _inner(self) -> DirStore:
+        """The store that keeps the outputs."""
+        kept = self.retention or Retention(age_seconds=self.age_seconds)
+        return self.inner or DirStore(os.path.join(self._path, INNER), kept)
 
     @property
     def _path(self) -> str:

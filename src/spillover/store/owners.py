@@ -6,7 +6,8 @@ each scope apart, so that nobody reads the command of another.
 
 from __future__ import annotations
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.errors import StoreError
 from spillover.store.base import Owner, Record
 from spillover.store.scope import EVERY, covers

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import StoreError
 from spillover.store.compress import PackedBlob, packed, zstd
 from spillover.store.folder import DATA, MARKER, PACKED, PIN, RECORD, Folder
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 BLOCK = 4_096
 
 
-@dataclass(frozen=True, slots=True)
-class Compressed:
+class Compressed(Struct, frozen=True):
     """What compressing did."""
 
     outputs: int = 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.errors import StoreError
 from spillover.store.removal import remove_counted
 from spillover.store.retention import look_around, plan

@@ -7,7 +7,8 @@ import os
 from contextlib import contextmanager, suppress
 from itertools import islice
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import UsageError
 from spillover.store.folder import (
     BYTES,
@@ -38,8 +39,7 @@ LOOK, DROP = 50_000, 2_000
 STEP_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retention:
+class Retention(Struct, frozen=True, kw_only=True):
     """How long outputs are kept; None sets no limit.
 
     Pinned outputs are kept for good, and no other output is removed for them. But `bytes` and `count` are also what a store holds at
@@ -54,7 +54,7 @@ class Retention:
     runs: int = 1_000  # how many runs are remembered, including output that fitted; 0: none
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
+        for name in self.__struct_fields__:
             value = getattr(self, name)
             if value is None and name not in ("grace_seconds", "runs"):
                 continue
@@ -63,8 +63,7 @@ class Retention:
                 raise UsageError(f"Retention({name}={value!r}) is not a limit; use a number of 0 or more.")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """What retention looks at of one output."""
 
     ref: str
@@ -73,8 +72,7 @@ class Entry:
     pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
+class Swept(Struct, frozen=True):
     """What a sweep removed."""
 
     outputs: int = 0

@@ -12,7 +12,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.store.base import mint
 from spillover.store.folder import READ, Folder, is_ours, make_file, make_folder, open_folder, shut, write_all
 from spillover.store.scope import covers
@@ -32,8 +34,7 @@ _FORMAT = b"spillover-run 1"
 _NAME_CHARS = 20 + 1 + 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRecord:
+class RunRecord(Struct, frozen=True, kw_only=True):
     """One call of a tool, and what became of its output."""
 
     scope: str

@@ -6,7 +6,9 @@ an output is stands in its record. Commands are stored, and shown, without their
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.secrets.commands import shorten_command
 from spillover.store.base import REF_SHAPE, BytesMissingError, Record, Store, Writer, check_ref, resolve
@@ -30,8 +32,7 @@ NO_REF = "tool-" + "0" * 64
 LOOKED_THROUGH = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Scoped:
+class Scoped(Struct, frozen=True):
     """The outputs of one scope (None: of the project this process works in) in a store that others may share."""
 
     store: Store

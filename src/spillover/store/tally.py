@@ -13,7 +13,8 @@ import re
 import time
 from contextlib import contextmanager, suppress
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import StoreError
 from spillover.store.folder import BYTES, ENDINGS, RECORD, Folder, is_ours, parse_name, shut, shut_on_error
 
@@ -29,8 +30,7 @@ _SHAPE = re.compile(rb"([0-9]{20}) ([0-9]{20})\n")
 _NONE = b"-" * 41 + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """So many outputs, and so many bytes with all that belongs to them."""
 
     outputs: int = 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 
 import stringzilla
+from msgspec import Struct
+from msgspec.structs import replace
 
-from spillover.base.data import dataclass, replace
 from spillover.base.work import ROW, UNBOUNDED, Work
 from spillover.errors import StoreError
 from spillover.intake.blob import Blob, Counted, Held
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from spillover.view.forged import Guard
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A part of an output that is shown as one: a stream or a block. The heavier, the more room when room is short."""
 
     start: int
@@ -38,8 +38,7 @@ MANY = 32
 ONE_THREAD = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """An output, with its lines found through a sparse index. `reach`: how far into either end a cut may look."""
 
     blob: Blob

@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping
 from enum import Enum
 
+from msgspec.structs import replace
+
 from spillover import pipeline
-from spillover.base.data import replace
 from spillover.blocks.shapes import SHORT_CHARS
 from spillover.blocks.texts import texts_of
 from spillover.blocks.together import clip_blocks, clip_texts

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import time
 
+from msgspec.structs import replace
+
 from spillover import pipeline
-from spillover.base.data import replace
 from spillover.errors import ToolOutputError
 from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.result import Clip

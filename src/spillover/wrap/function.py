@@ -6,7 +6,9 @@ import logging
 import time
 from contextlib import suppress
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.errors import UsageError
 from spillover.result import Clip
 from spillover.run.note import note_run
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wrapping:
+class Wrapping(Struct, frozen=True, kw_only=True):
     """How the results of one function are bounded."""
 
     choices: Choices

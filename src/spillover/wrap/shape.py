@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
 
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
 from spillover.base.integers import spell_int
 
 TYPE_CHECKING = False
@@ -92,11 +95,12 @@ def _spell_key(key: Any) -> str:
 
 
 def fields_of(value: Any) -> dict[str, Any] | None:
-    """Return the fields of a dataclass, a Pydantic model, an attrs class, a named tuple, or an object without a text of its own."""
+    """Return the fields of a dataclass, a Struct, a Pydantic model, an attrs class, a named tuple, or an object without a text of its own."""
     cls: Any = type(value)
     if isinstance(value, type):
         return None
-    names = getattr(cls, "__dataclass_fields__", None) or getattr(cls, "_fields", None)
+    names = getattr(cls, "__dataclass_fields__", None) or getattr(cls, "__struct_fields__", None)
+    names = names or getattr(cls, "_fields", None)
     if names is None and hasattr(cls, "__attrs_attrs__"):
         names = [attribute.name for attribute in cls.__attrs_attrs__]
     if names is not None:
@@ -199,8 +203,9 @@ def copy_object(value: Any, changed: dict[str, Any]) -> Any:
     from copy import copy
 
     twin = copy(value)
+    set_field = force_setattr if isinstance(value, Struct) else object.__setattr__
     for name, inner in changed.items():
-        object.__setattr__(twin, name, inner)  # also where it is frozen
+        set_field(twin, name, inner)  # also where it is frozen
     return twin
 
 

@@ -286,7 +286,7 @@ def test_nothing_heavy_is_loaded_before_there_is_json_to_look_at():
         "from spillover.select.json import ndjson, value\n"
         "keep = lambda document, fill: value.select(document, fill) or ndjson.select(document, fill) or []\n"
         "Clipper(Limits(tokens=500), keep=keep, store=MemoryStore()).clip('[1]')\n"
-        "sys.exit(bool({'numpy', 'msgspec'} & set(sys.modules)))"
+        "sys.exit(bool('numpy' in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

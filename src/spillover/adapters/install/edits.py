@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.jsonc import blank
 from spillover.errors import UsageError
 
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """A file that is all ours, as its first line says."""
 
     text: str
@@ -34,8 +34,7 @@ class Whole:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A value under keys of a JSON file; "[]" for one of a list. `ours` knows it again, also changed."""
 
     keys: tuple[str, ...]
@@ -87,8 +86,7 @@ class Entry:
         return json.dumps(value, indent=2)
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Struct, frozen=True):
     """Lines between two marks, at the end of a file."""
 
     first: str

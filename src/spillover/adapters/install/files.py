@@ -6,8 +6,9 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 
+from msgspec import Struct
+
 from spillover.adapters.install.edits import Whole
-from spillover.base.data import dataclass
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
@@ -28,8 +29,7 @@ BACKUP = ".spillover-backup"
 MOST_BYTES = 1 << 24  # no configuration is larger
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A file, what we put into it, and the folder it must not lead out of."""
 
     path: str
@@ -37,8 +37,7 @@ class Target:
     within: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What will become of a file; None: there is none."""
 
     path: str

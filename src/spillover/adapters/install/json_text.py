@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.jsonc import blank
 
 TYPE_CHECKING = False
@@ -16,8 +17,7 @@ _SPACE = " \t\r\n"
 _read = json.JSONDecoder().raw_decode
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(Struct, frozen=True):
     """A member of an object or an item of an array: where it starts, where its value starts, where it ends."""
 
     key: str | None

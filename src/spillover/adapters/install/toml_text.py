@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table, with a mark before and behind it while nobody has moved them."""
 
     name: str  # "mcp_servers.spillover"

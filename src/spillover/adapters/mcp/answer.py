@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from spillover.adapters.mcp.fields import LISTED_CHARS, bound_data, bound_strings
 from spillover.adapters.mcp.message import (
     INTERNAL_ERROR,
@@ -25,7 +27,6 @@ from spillover.adapters.mcp.result import (
     sampling_params,
     tool_result,
 )
-from spillover.base.data import replace
 from spillover.blocks.texts import texts_of
 from spillover.hosts import CLAUDE_CODE
 from spillover.ledger.note import gather, is_wanted, note_clip

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from spillover.adapters.mcp.fields import NAME_CHARS
 from spillover.adapters.mcp.result import MAX_CHARS, Tool
 from spillover.adapters.mcp.schema import always_cut
 from spillover.adapters.mcp.tools import Offered, bounded_by, hint, offered, prefix_among
-from spillover.base.data import replace
 from spillover.notice.hints import TOOLS
 
 TYPE_CHECKING = False

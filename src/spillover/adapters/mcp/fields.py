@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from spillover.adapters.mcp.message import written
 from spillover.adapters.mcp.schema import DEEP, cut
-from spillover.base.data import replace
 from spillover.notice.sentences import cut_data
 from spillover.pipeline import clip
 

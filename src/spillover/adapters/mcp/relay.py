@@ -10,6 +10,9 @@ import os
 from contextlib import suppress
 from functools import partial
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.adapters.asked import query_of
 from spillover.adapters.mcp.answer import (
     NOTED,
@@ -44,7 +47,6 @@ from spillover.adapters.mcp.message import (
 from spillover.adapters.mcp.result import error as error_within
 from spillover.adapters.mcp.result import is_small, surely_fits
 from spillover.adapters.mcp.tools import called
-from spillover.base.data import dataclass, replace
 from spillover.errors import SpilloverError
 from spillover.ledger.note import note_schemas
 from spillover.notice.words import one_line
@@ -91,8 +93,7 @@ LISTS = {
 }
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """A request of the client that the server has."""
 
     method: str

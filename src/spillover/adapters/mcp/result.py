@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.adapters.hooked import Call as HookedCall
 from spillover.adapters.mcp.fields import (
     MEDIA,
@@ -17,7 +20,6 @@ from spillover.adapters.mcp.fields import (
 )
 from spillover.adapters.mcp.message import dumps, written
 from spillover.adapters.mcp.structured import cut_data_to_fit, is_said, wraps
-from spillover.base.data import dataclass, replace
 from spillover.blocks.texts import texts_of
 from spillover.blocks.together import clip_blocks
 from spillover.notice.sentences import cut_data
@@ -47,8 +49,7 @@ _AT = "\0at"
 _UNCLEAN = re.compile(rb'\\[^nt"\\/]|\x7f')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(Struct, frozen=True, kw_only=True):
     """What is known of a tool: how its results are clipped."""
 
     choices: Choices

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.errors import SpilloverError, UsageError
 from spillover.ledger.note import note_retrieval
 from spillover.limits import SMALLEST, Limits
@@ -33,8 +35,7 @@ PREFIX = "spill_"
 ANSWER_CHARS = 48_000
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(Struct, frozen=True):
     """A tool of ours: how it is listed, and what is called."""
 
     listed: dict[str, Any]

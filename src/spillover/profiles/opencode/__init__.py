@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from threading import Lock
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.config.place import data_folder
 from spillover.errors import UsageError
 from spillover.limits import Limits

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.shell.command import Command, without_version
 from spillover.shell.line import parse
 
@@ -48,8 +49,7 @@ PASSES = frozenset({"cat", "tee", "sort", "uniq", "sed", "awk", "tr", "cut", "nl
 QUIET_DEVICES = ("/dev/null", "/dev/stdin", "/dev/fd/", "/dev/stdout", "/dev/stderr", "/dev/tty")
 
 
-@dataclass(frozen=True, slots=True)
-class Flood:
+class Flood(Struct, frozen=True):
     """A command that is known to print a lot: its program, when it does, and what it does then."""
 
     program: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from spillover.base.data import dataclass, field
+from msgspec import Struct, field
+
 from spillover.base.work import UNBOUNDED
 from spillover.select.ends import most
 from spillover.select.span import Span
@@ -32,8 +33,7 @@ FIRST_ROOM = 1 << 16
 STEP = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
+class Gaps(Struct, frozen=True):
     """What is hidden, and why some parts are not; offsets into the data."""
 
     text: int  # no string that must be cut is longer than this

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.base.work import OBJECT, UNBOUNDED
 
 TYPE_CHECKING = False
@@ -19,8 +20,7 @@ _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _KEY = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"[ \t\r\n]*+:[ \t\r\n]*+', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(Struct, frozen=True):
     """A value in its container: `at` is where its key begins, or itself where it has none."""
 
     at: int
@@ -32,8 +32,7 @@ class Child:
         return self.end - self.at
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
+class Members(Struct, frozen=True):
     """A JSON value, and where the values in it are."""
 
     data: bytes

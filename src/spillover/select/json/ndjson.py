@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from spillover.base.data import dataclass, field
+from msgspec import Struct, field
+
 from spillover.select.arrays import group
 from spillover.select.json.gaps import explain, find_room
 from spillover.select.json.parse import is_container, parse
@@ -123,8 +124,7 @@ def _peculiar(document: Document, sample: list[bytes]) -> list[tuple[int, str]]:
     return [(number + 1, why) for number, why in odd.found()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     """A record that is kept in any case: where it is, and why."""
 
     start: int
@@ -136,8 +136,7 @@ class _Line:
         return self.end - self.start
 
 
-@dataclass(frozen=True, slots=True)
-class _Records:
+class _Records(Struct, frozen=True):
     """What is shown of records in so much room."""
 
     document: Document

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.intake.blob import Held
 from spillover.select.json.almost import find, spell
 from spillover.select.json.value import show

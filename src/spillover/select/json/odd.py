@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import stringzilla
+from msgspec import Struct
 
-from spillover.base.data import dataclass
 from spillover.base.work import ARRAYS, OBJECT, UNBOUNDED
 
 TYPE_CHECKING = False
@@ -56,8 +56,7 @@ _BLANK = b" \t\r\n"
 _KEY = re.compile(rb'[ \t\r\n]*+("[^"\\]*+(?:\\.[^"\\]*+)*+")?+[ \t\r\n]*+:?+[ \t\r\n]*+', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reason:
+class _Reason(Struct, frozen=True):
     """Why a record stands out: how many do for it, and the first of them."""
 
     count: int = 0

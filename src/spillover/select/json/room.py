@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass, field
+from msgspec import Struct, field
+
 from spillover.base.work import OBJECT, PIECE, UNBOUNDED
 from spillover.select.json.alike import Alike
 from spillover.select.json.fields import FEWEST
@@ -53,8 +54,7 @@ ANSWERS_SHOWN = 6
 NOTHING_ASKED = Query()
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """Values of a container that are shown: up to which number, from and to which byte, and why."""
 
     upto: int
@@ -63,8 +63,7 @@ class _Run:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """A JSON value that can be shown in any room."""
 
     data: bytes
@@ -72,9 +71,9 @@ class Tree:
     peculiar: Peculiar
     work: Work = UNBOUNDED
     asked: Query = NOTHING_ASKED
-    _alike: dict[int, Alike] = field(default_factory=dict, repr=False, compare=False)
-    _deep: dict[int, dict[int, str]] = field(default_factory=dict, repr=False, compare=False)
-    _stands_out: dict[int, Sequence[tuple[int, str]]] = field(default_factory=dict, repr=False, compare=False)
+    _alike: dict[int, Alike] = field(default_factory=dict)
+    _deep: dict[int, dict[int, str]] = field(default_factory=dict)
+    _stands_out: dict[int, Sequence[tuple[int, str]]] = field(default_factory=dict)
 
     @property
     def members(self) -> Members:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ DEPTH = 32
 MOST = 24 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """Opening brackets, commas and closing brackets: for each depth from 1, where they are, in order."""
 
     levels: tuple[Ints, ...]

@@ -11,7 +11,9 @@ import re
 from bisect import bisect_right
 from itertools import pairwise
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.base.work import OBJECT
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
@@ -44,8 +46,7 @@ _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-
 _PLAIN = {0x6E: b"\n", 0x74: b"\t", 0x72: b"\r", 0x62: b"\b", 0x66: b"\f"}
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A string as it is meant, and where each of its bytes stands in the JSON."""
 
     start: int  # of what is between the quotes

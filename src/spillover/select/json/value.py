@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.select.json.gaps import FIRST, LAST, explain, find_room
 from spillover.select.json.parse import BLOCK, BOM, OPENS, parse
 from spillover.select.json.room import TEXT_SHARE

@@ -11,7 +11,8 @@ import time
 from contextlib import contextmanager, suppress
 from operator import itemgetter
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import MissingExtraError, StoreError
 from spillover.store.object.asking import Asked, Patience, within
 from spillover.store.object.sums import Sums, is_of, md5
@@ -56,8 +57,7 @@ class Denied(StoreError):  # noqa: N818  as above
     """These credentials may not do this; to those who may list only a part of a bucket, S3 says so of missing objects too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """An object: its bytes, and which version of it this is."""
 
     data: bytes

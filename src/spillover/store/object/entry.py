@@ -5,7 +5,9 @@ Pure: bytes in, bytes out.
 
 from __future__ import annotations
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.errors import UsageError
 from spillover.store.base import Record
 from spillover.store.object.frames import Frames, from_json
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
 APART = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A record, where its bytes are, and which version of it this is."""
 
     record: Record

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from itertools import accumulate
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import StoreError
 from spillover.store.compress import zstd
 
@@ -35,8 +36,7 @@ class DamagedError(StoreError):
     """Bytes are not the ones that were stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frames:
+class Frames(Struct, frozen=True):
     """How the bytes of an output are stored: what each frame takes, and the SHA-256 of that."""
 
     form: str = PLAIN

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import StoreError
 from spillover.store.base import REF_SHAPE
 from spillover.store.scope import EVERY
@@ -30,8 +31,7 @@ _KEY = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """What a key says: in which scope's folder, of which output, and which part of it."""
 
     place: str  # the folder of the scope, with its final slash

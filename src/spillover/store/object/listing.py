@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import deque
 from itertools import pairwise, takewhile
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.errors import StoreError
 from spillover.store.object.asking import Asked
 from spillover.store.object.bucket import PAGE, Bucket
@@ -35,8 +36,7 @@ DIGITS = 12
 BEHIND, LAST = "g", "~"
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """The keys below a folder and behind `after`: all, or up to `until`; it may still be divided so many times."""
 
     folder: str
@@ -55,8 +55,7 @@ class Range:
         return key <= after and key.rpartition("/")[0] == after.rpartition("/")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """Where a key stands: in which folder of which scope, among which keys (those of one tool), and how far on."""
 
     place: str

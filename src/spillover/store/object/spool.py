@@ -7,7 +7,9 @@ import os
 import time
 from contextlib import suppress
 
-from spillover.base.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from spillover.base.folders import user_folder
 from spillover.errors import RefError, SpilloverError, StoreError
 from spillover.store.base import Record
@@ -31,8 +33,7 @@ ALONG_SECONDS = 1.0
 RETENTION = Retention(age_seconds=None, bytes=5 << 30, count=10_000, grace_seconds=7 * 86_400)
 
 
-@dataclass(frozen=True, slots=True)
-class Pushed:
+class Pushed(Struct, frozen=True):
     """What a push did."""
 
     outputs: int = 0

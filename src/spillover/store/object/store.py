@@ -6,7 +6,9 @@ import os
 from contextlib import suppress
 from heapq import heappush, heappushpop
 
-from spillover.base.data import dataclass, field, replace
+from msgspec import Struct
+from msgspec.structs import astuple, force_setattr, replace
+
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.store.base import REF_SHAPE, Record, check_ref, matches, resolve, unknown
 from spillover.store.directory import DirStore
@@ -39,8 +41,7 @@ SCHEMES = ("s3", "gs", "az")
 LIFECYCLE_DECIDES = "the bucket's lifecycle rule decides how long outputs are kept (docs/fleet.md)"
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectStore:
+class ObjectStore(Struct, frozen=True):
     """Outputs in object storage: `ObjectStore("s3://bucket/prefix")`. Creating the object sends no request.
 
     Credentials and endpoints are found by the library's own conventions (AWS_…, GOOGLE_…, AZURE_… variables), or given as
@@ -52,9 +53,18 @@ class ObjectStore:
     spool: str | os.PathLike[str] | None = None  # a local folder; None: one beside the default store
     deadline_seconds: float = DEADLINE_SECONDS
     compress: bool = True
-    options: Any = field(default=None, repr=False)
+    options: Any = None
     scope: str = EVERY  # what this view of the bucket can see; `within` narrows it
-    bucket: Bucket = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # made below
+    bucket: Bucket = None  # type: ignore[assignment]  # made below
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectStore) and astuple(self)[:-1] == astuple(other)[:-1]  # all but the bucket
+
+    def __hash__(self) -> int:
+        return hash(self.url)
+
+    def __repr__(self) -> str:
+        return f"ObjectStore({self.url!r})"  # options may hold credentials
 
     def __post_init__(self) -> None:
         if self.bucket is not None:
@@ -71,8 +81,8 @@ class ObjectStore:
 
             zstd()
         made = Bucket(self.url.rstrip("/"), deadline=self.deadline_seconds, options=self.options)
-        object.__setattr__(self, "bucket", made)
-        object.__setattr__(self, "spool", os.path.abspath(self.spool or spool_of(self.url.rstrip("/"))))
+        force_setattr(self, "bucket", made)
+        force_setattr(self, "spool", os.path.abspath(self.spool or spool_of(self.url.rstrip("/"))))
 
     @property
     def local(self) -> DirStore:

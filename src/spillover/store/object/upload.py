@@ -10,7 +10,8 @@ import os
 import time
 from _thread import allocate_lock
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.errors import StoreError
 from spillover.store.base import Record, already_taken, name_for
 from spillover.store.object.asking import no_answer

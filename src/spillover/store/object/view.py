@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from spillover.base.data import dataclass
+from msgspec import Struct
+
 from spillover.store.object.bucket import Bucket, Denied, Missing
 from spillover.store.object.entry import Entry, decode
 from spillover.store.object.keys import Name, is_record, place_of, record_key
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """The outputs of one scope, and of those below it, in a bucket."""
 
     bucket: Bucket

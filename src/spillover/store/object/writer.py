@@ -6,7 +6,8 @@ import logging
 import time
 from contextlib import suppress
 
-from spillover.base.data import replace
+from msgspec.structs import replace
+
 from spillover.errors import StoreError
 from spillover.store.object.spool import ALONG_SECONDS, by_scope, merge_all, push, waiting
 from spillover.store.object.upload import Progress, upload, watch
