@@ -85,16 +85,19 @@ def _bound_tool(tool: Tool, clipper: Clipper) -> Tool:
 def _invoker(invoke: Any, choices: Choices) -> Any:
     if not isinstance(invoke, Invoker):
         return _around(invoke, choices, lambda context, _: context.tool_call_id)
-    twin: Any = copy.copy(invoke)
-    twin.__class__ = _Invoker
-    twin.choices = choices
-    return twin
+    return _Invoker(invoke, choices)
 
 
 class _Invoker(Invoker):
-    """What `function_tool` makes, bounded. Of its class, since the SDK looks into the arguments only of these."""
+    """The invoker that `function_tool` makes, with bounded results.
 
-    choices: Choices
+    A subclass, because before it asks for approval the SDK prepares the arguments only for its own invoker. With another
+    one, an argument that is converted later ("1000" to 1000) would pass a policy that stops the converted value.
+    """
+
+    def __init__(self, invoke: Invoker, choices: Choices) -> None:
+        self.__dict__.update(invoke.__dict__)
+        self.choices = choices
 
     def __agents_bind_function_tool__(self, function_tool: FunctionTool) -> Any:
         bound = super().__agents_bind_function_tool__(function_tool)
