@@ -47,16 +47,26 @@ def hook(arguments: argparse.Namespace) -> int:
 
 
 def answer(host: str) -> str:
+    """Return the reply to the event on stdin; "" if nothing changes."""
     data = _stdin()
     if not data:
         return ""
     import json
 
-    event = _parse(data)
-    del data
-    asked = _Asked(host, event.get("cwd") if isinstance(event, dict) else None)
+    try:
+        return _answer(host, json.loads(data, parse_int=read_int))
+    except RecursionError:  # nested too deeply to be read, or to be written
+        from spillover.base.deep import without_the_deepest
+
+        text = data.decode(json.detect_encoding(data), "surrogatepass")
+        return _answer(host, json.loads(without_the_deepest(text, DEEPEST, TOO_DEEP), parse_int=read_int))
+
+
+def _answer(host: str, event: Any) -> str:
+    import json
     from importlib import import_module
 
+    asked = _Asked(host, event.get("cwd") if isinstance(event, dict) else None)
     adapter = import_module(f"spillover.adapters.{MODULES[host]}")
     reply, hints = adapter.reply, adapter.HINTS
     said: dict[str, Any] | None = reply(event, lambda: asked.clipper(hints))
@@ -65,34 +75,7 @@ def answer(host: str) -> str:
     if asked.complaint and host in ("claude-code", "opencode"):
         said["systemMessage"] = f"spill: {asked.complaint}"
     # A lone surrogate, which JSON can carry and UTF-8 cannot, stays escaped.
-    try:
-        return json.dumps(said, ensure_ascii=True)
-    except RecursionError:
-        return json.dumps(_shallow(said, DEEPEST), ensure_ascii=True)
-
-
-def _parse(data: bytes) -> Any:
-    """Return the event. One that is nested too deeply for the usual parser is read down to DEEPEST."""
-    import json
-
-    try:
-        return json.loads(data, parse_int=read_int)
-    except RecursionError:
-        from spillover.base.deep import without_the_deepest  # no tool of ours makes one like this
-
-        text = data.decode(json.detect_encoding(data), "surrogatepass")
-        return json.loads(without_the_deepest(text, DEEPEST, TOO_DEEP), parse_int=read_int)
-
-
-def _shallow(value: Any, depth: int) -> Any:
-    """Return the value without what is nested deeper than that."""
-    if not isinstance(value, (dict, list)):
-        return value
-    if depth == 0:
-        return TOO_DEEP
-    if isinstance(value, list):
-        return [_shallow(each, depth - 1) for each in value]
-    return {key: _shallow(each, depth - 1) for key, each in value.items()}
+    return json.dumps(said, ensure_ascii=True)
 
 
 def _stdin() -> bytes:
