@@ -283,8 +283,6 @@ def mcp_proxy(clipper, output):
 
     asyncio.run(run())
     said = got[0]["result"]
-    if "ERROR" in json.dumps(output.data):  # Claude Code and Codex show this instead of the text
-        assert "ERROR: part9.c:17" in json.dumps(said["structuredContent"])
     assert len(json.dumps(said.get("structuredContent", 0))) <= max(
         LIMITS.bytes, len(json.dumps(OUTPUTS["small data"].data))
     )

@@ -132,10 +132,7 @@ ORDER = """
     adapters.install.hosts
     adapters.install.offers
     adapters.mcp.message    adapters.mcp.stdio   adapters.mcp.url
-    adapters.mcp.schema     adapters.mcp.tools
-    adapters.mcp.fields
-    adapters.mcp.structured
-    adapters.mcp.result
+    adapters.mcp.tools      adapters.mcp.result
     adapters.mcp.answer     adapters.mcp.catalog
     adapters.mcp.relay
     adapters.mcp.run

@@ -60,12 +60,6 @@ def choose_data(value: Any, fill: Callable[[str], float], wanted: Wanted = NOTHI
         return None
 
 
-def choose_text(text: str, chars: int) -> str:
-    """Return a text in about so many characters, chosen by what it is, with markers; its beginning where that cannot be."""
-    found = choose_data([text], lambda said: len(said) / max(1, chars), pointers=False)
-    return found[0] if isinstance(found, list) and len(found) == 1 and isinstance(found[0], str) else text[:chars]
-
-
 def _document(data: bytes) -> Document:
     meter = Meter()
     meter.feed(data, hashing=False)

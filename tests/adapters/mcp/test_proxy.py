@@ -69,7 +69,8 @@ async def test_what_fits_is_as_it_came(proxy):
 async def test_whatever_a_server_says_is_within_the_limits(proxy, result):
     got = await proxy.call_tool("say", {"result": result})
     assert sum(len(block.text) for block in got.content) <= CHARS
-    assert len(json.dumps(got.structured_content)) <= CHARS
+    assert "Output clipped" in got.content[0].text
+    assert got.structured_content is None
 
 
 async def test_an_error_is_an_error_and_short(proxy):
@@ -130,11 +131,6 @@ MORE = [
         "outputSchema": {"type": "object", "properties": {"k": {"type": "string"}}},
     },
     {"name": "sized", "inputSchema": {"type": "object"}, "_meta": {"anthropic/maxResultSizeChars": 700}},
-    {
-        "name": "closed",
-        "inputSchema": {"type": "object"},
-        "outputSchema": {"type": "object", "properties": {"k": {"type": "string", "pattern": "^a"}}, "required": ["k"]},
-    },
 ]
 
 
@@ -151,12 +147,15 @@ async def test_names_that_are_taken_are_left_to_the_server_and_ours_get_others(m
         assert 'Next: spill_read_output("flood-' in back.content[0].text
 
 
-async def test_promises_that_cannot_be_kept_are_withdrawn_and_a_declared_size_is_kept(mcp):
-    async with mcp.client("--", *mcp.plain, env={"MORE_TOOLS": json.dumps(MORE)}) as client:
+async def test_schemas_for_data_are_not_listed_and_a_declared_size_is_kept(mcp):
+    (mcp.folder / "spillover.toml").write_text("[tools.exact]\nclip = false\n")
+    exact = {**MORE[1], "name": "exact"}
+    env = {"MORE_TOOLS": json.dumps([*MORE, exact]), "SPILLOVER_CONFIG": "spillover.toml"}
+    async with mcp.client("--", *mcp.plain, env=env) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert tools["open"].output_schema == MORE[1]["outputSchema"]
+        assert tools["open"].output_schema is None
+        assert tools["exact"].output_schema == MORE[1]["outputSchema"]
         assert tools["sized"].meta == MORE[2]["_meta"]
-        assert tools["closed"].output_schema is None
         long = (await client.call_tool("sized", {"words": "y" * 5_000})).content
         assert len(long[0].text) <= 700
 

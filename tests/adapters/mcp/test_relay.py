@@ -214,24 +214,3 @@ async def test_what_merely_mentions_a_call_does_not_end_it(memory):
     assert json.loads(client.sent[0])["result"] == {}
     assert len(complaints) == 4
     await end(client, running)
-
-
-HANDSHAKE = {"clientInfo": {"name": "copilot-cli", "version": "1"}}
-STATELESS = {"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "copilot-cli"}}}
-
-
-@pytest.mark.parametrize(
-    ("params", "told"),
-    [
-        (HANDSHAKE, True),
-        (STATELESS, True),
-        ({"clientInfo": {"name": "@cline/core", "version": "0.0.0"}}, True),
-        ({}, False),
-        ({"clientInfo": {"name": "other"}}, False),
-        ({"_meta": 7}, False),
-    ],
-)
-def test_a_client_that_shows_text_and_data_is_known_by_its_name(params, told):
-    catalog = Catalog(Clipper(store=MemoryStore()))
-    catalog.meet(params)
-    assert catalog.tool("t").both_shown is told

@@ -2,15 +2,12 @@
 
 import json
 
-import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.mcp.fields import SAID
 from spillover.adapters.mcp.result import (
-    Tool,
     error,
     prompt_result,
     resource_result,
@@ -27,12 +24,6 @@ AUDIO = {"type": "audio", "data": "B" * 50_000, "mimeType": "audio/wav"}
 BLOB = {"type": "resource", "resource": {"uri": "file:///b", "blob": "C" * 50_000}}
 LINK = {"type": "resource_link", "uri": "file:///a", "name": "a", "description": "short"}
 CHARS = 1_000
-SCHEMA = {
-    "type": "object",
-    "properties": {"rows": {"type": "array", "items": {"type": "string"}}},
-    "required": ["rows"],
-    "additionalProperties": False,
-}
 
 
 def text(words, **more):
@@ -46,7 +37,7 @@ def clipper():
 
 @pytest.fixture
 def tool(clipper):
-    return Tool(choices=clipper.for_tool("t"))
+    return clipper.for_tool("t")
 
 
 def chars(content):
@@ -161,67 +152,49 @@ def test_data_that_fits_stays_beside_a_text_that_does_not(tool):
 
 
 DATA = {"rows": [f"row {number}" for number in range(2_000)]}
-FREE = {**SCHEMA, "additionalProperties": True}
 
 
-@pytest.mark.parametrize("schema", [None, SCHEMA, FREE], ids=["none", "closed", "open"])
 @pytest.mark.parametrize(
     "said", [json.dumps(DATA), json.dumps(DATA, indent=2), "2,000 rows", ""], ids=["same", "lines", "words", "none"]
 )
-def test_data_is_cut_to_its_schema_stored_and_reported(clipper, schema, said):
+def test_data_that_does_not_fit_becomes_clipped_text(clipper, tool, said):
     content = [text(said)] if said else []
-    new = tool_result(
-        {"content": content, "structuredContent": DATA}, Tool(choices=clipper.for_tool("t"), schema=schema)
-    )
-    data = new["structuredContent"]
-    assert len(json.dumps(data, separators=(",", ":"), ensure_ascii=False)) <= CHARS
-    if schema is not None:
-        jsonschema.validate(data, schema)
-    assert data["rows"][0] == DATA["rows"][0]
-    assert data["rows"] == [
-        row for row in DATA["rows"] if row in set(data["rows"])
-    ]  # both ends, as the text shows them
-    assert len(data["rows"]) > 20
+    new = tool_result({"content": content, "structuredContent": DATA}, tool)
+    assert "structuredContent" not in new
     assert chars(new["content"]) <= CHARS
+    shown = "".join(block["text"] for block in new["content"])
+    assert "Output clipped" in shown
+    assert "row 0" in shown
+    assert "2,000 rows" in shown or said != "2,000 rows"
     [record] = clipper.store.list()
-    words = data.get(SAID, "") + "".join(block["text"] for block in new["content"])
-    assert record.ref in words
-    assert (SAID in data) is (schema is not SCHEMA)
-    assert json.loads(stored(clipper.store, record.ref)) == DATA
+    assert record.ref in shown
+    assert "row 1999" in stored(clipper.store, record.ref).decode()
 
 
-def test_a_string_that_is_data_too_is_stored_once(clipper, tool):
+def test_data_that_repeats_the_text_is_shown_and_stored_once(clipper, tool):
     new = tool_result({"content": [text(LINES)], "structuredContent": {"result": LINES}}, tool)
-    assert len(list(clipper.store.list())) == 1
-    assert new["structuredContent"]["result"].startswith("1: the quick")
-
-
-@pytest.mark.parametrize("schema", [None, {"type": "object", "properties": {"result": {"type": "string"}}}])
-def test_a_client_that_shows_text_and_data_is_told_once(clipper, schema):
-    # Copilot CLI shows both, one after the other: the model read the same cut twice.
-    tool = Tool(choices=clipper.for_tool("t"), schema=schema, both_shown=True)
-    new = tool_result({"content": [text(LINES)], "structuredContent": {"result": LINES}}, tool)
-    assert ("structuredContent" in new) is (schema is not None)
-    assert sum("the quick" in json.dumps(part) for part in (new["content"], new.get("structuredContent"))) == 1
-    assert all(block["type"] == "text" for block in new["content"])
+    [record] = clipper.store.list()
+    assert stored(clipper.store, record.ref).decode() == LINES
+    assert len(new["content"]) == 1
+    assert "structuredContent" not in new
     small = {"content": [text("a")], "structuredContent": {"result": "a"}}
     assert tool_result(small, tool) == small
 
 
-def test_promised_data_that_cannot_be_cut_makes_the_call_fail_in_words(clipper):
-    """`always_cut` avoids such promises, but a schema may still contradict itself."""
-    schema = {"type": "object", "properties": {"k": {"type": "string", "pattern": "^x+$"}}, "required": ["k"]}
-    new = tool_result({"content": [], "structuredContent": {"k": "x" * 5_000}}, Tool(choices=clipper, schema=schema))
-    assert "structuredContent" not in new
-    assert new["isError"] is True
-    assert "Full output: tool-" in new["content"][0]["text"]
-
-
-def test_data_of_any_kind_is_cut(tool):
+def test_data_of_any_kind_is_bounded(tool):
     for data in ([LINES], LINES, {"spillover": LINES}, [[[LINES]]] * 300):
         new = tool_result({"content": [], "structuredContent": data}, tool)
-        assert len(json.dumps(new["structuredContent"], separators=(",", ":"), ensure_ascii=False)) <= CHARS
+        assert chars(new["content"]) <= CHARS
         assert "Full output" in new["content"][0]["text"]
+
+
+def test_media_stays_beside_a_result_that_becomes_one_text(tool):
+    picture = {**IMAGE, "_meta": {"m": LINES}}
+    new = tool_result({"content": [text("words"), picture, BLOB], "isError": True, "_meta": {"m": 1}}, tool)
+    assert new["content"][1:] == [IMAGE, BLOB]
+    assert new["isError"] is True
+    assert len(new["content"][0]["text"]) <= CHARS
+    assert "_meta" not in new
 
 
 @pytest.mark.parametrize(
@@ -234,7 +207,7 @@ def test_the_size_a_tool_declares_is_an_upper_bound(clipper, declared, expected)
 
 def test_the_declared_size_bounds_the_trigger_too(clipper):
     loose = Clipper(Limits(tokens=1_000), trigger=Limits(tokens=50_000), store=MemoryStore())
-    new = tool_result({"content": [text(LINES[:5_000])]}, Tool(choices=bounded_by(loose, 900)))
+    new = tool_result({"content": [text(LINES[:5_000])]}, bounded_by(loose, 900))
     assert chars(new["content"]) <= 900
 
 
@@ -292,11 +265,11 @@ def test_an_error_is_within_the_limits(clipper, said):
 
 
 def test_a_failing_store_is_reported(tool):
-    full = Tool(choices=Clipper(Limits(chars=CHARS), store=FailingStore(MemoryStore())), schema=SCHEMA)
+    full = Clipper(Limits(chars=CHARS), store=FailingStore(MemoryStore()))
     new = tool_result({"content": [text(LINES)], "structuredContent": DATA}, full)
     assert chars(new["content"]) <= CHARS
     assert "not kept" in json.dumps(new["content"])
-    jsonschema.validate(new["structuredContent"], SCHEMA)
+    assert "structuredContent" not in new
 
 
 #: line → whether it certainly fits
@@ -321,10 +294,10 @@ def test_a_small_plain_message_needs_no_look_inside(line, expected):
 
 @given(st.lists(st.text(max_size=400), max_size=4), st.booleans())
 def test_what_surely_fits_is_what_clipping_would_leave(texts, escaped):
-    tool = Tool(choices=Clipper(Limits(chars=300, lines=6), store=MemoryStore()))
+    tool = Clipper(Limits(chars=300, lines=6), store=MemoryStore())
     result = {"content": [text(each) for each in texts]}
     line = json.dumps(result, ensure_ascii=escaped).encode("utf-8", "replace")
-    if surely_fits(line, tool.choices):
+    if surely_fits(line, tool):
         assert tool_result(result, tool) == result
 
 
@@ -337,7 +310,8 @@ def test_a_custom_tokenizer_is_used():
 def test_very_many_texts_are_clipped_as_one(tool):
     """Sharing the budget among a thousand blocks used to take nineteen seconds."""
     new = tool_result({"content": [*[text(f"match {number}") for number in range(1_000)], IMAGE, text("end")]}, tool)
-    assert [block["type"] for block in new["content"]] == ["text", "image", "text"]
+    assert [block["type"] for block in new["content"]] == ["text", "image"]
+    assert new["content"][0]["text"].endswith("end")
     assert chars(new["content"]) <= CHARS
     few = {"content": [text("a")] * 100}
     assert tool_result(few, tool) == few

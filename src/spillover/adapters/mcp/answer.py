@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from spillover.adapters.mcp.fields import LISTED_CHARS, bound_data, bound_strings
 from spillover.adapters.mcp.message import (
     INTERNAL_ERROR,
     VERSION_KEY,
@@ -19,12 +18,13 @@ from spillover.adapters.mcp.message import (
     written,
 )
 from spillover.adapters.mcp.result import (
-    Tool,
+    LISTED_CHARS,
+    bound_data,
+    bound_strings,
     error,
     is_promise,
     prompt_result,
     resource_result,
-    sampling_params,
     tool_result,
 )
 from spillover.blocks.texts import texts_of
@@ -52,9 +52,9 @@ CLIENTS: Mapping[str, tuple[str, Mapping[str, int]]] = {"claude-code": (CLAUDE_C
 HOST_CHARS = 60
 
 
-def finished(method: str, message: Message, tool: Tool) -> bytes:
+def finished(method: str, message: Message, choices: Choices) -> bytes:
     """Return an answer within the limits."""
-    result, choices = message.result, tool.choices
+    result = message.result
     if result is None and message.error is not None:
         new = error(message.error, choices)
         return dumps({"jsonrpc": "2.0", "id": message.id, "error": new})
@@ -65,7 +65,7 @@ def finished(method: str, message: Message, tool: Tool) -> bytes:
     elif method == "prompts/get":
         new = prompt_result(result, choices)
     elif method == "tools/call" or (isinstance(result, dict) and isinstance(result.get("content"), list)):
-        new = tool_result(result, tool, str(message.id))
+        new = tool_result(result, choices, str(message.id))
     elif method == "completion/complete":
         new = bound_data(result, choices)
     else:  # a list, or what nobody here knows: a host needs it as it is, within reason
@@ -76,12 +76,7 @@ def finished(method: str, message: Message, tool: Tool) -> bytes:
 def within(message: Message, choices: Choices) -> Message:
     """Return a notification or a request of a server's, within the limits."""
     params = message.any_params
-    if message.method == "sampling/createMessage" and isinstance(params, dict):
-        new = sampling_params(params, choices)
-    elif message.is_request:
-        new = bound_strings(params, choices)
-    else:
-        new = bound_data(params, choices)
+    new = bound_strings(params, choices) if message.is_request else bound_data(params, choices)
     if new == params and message.is_bare:
         return message
     return next(messages(message.with_params(new)), message)

@@ -11,7 +11,6 @@ from contextlib import suppress
 from functools import partial
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.mcp.answer import (
@@ -28,7 +27,6 @@ from spillover.adapters.mcp.answer import (
     within,
 )
 from spillover.adapters.mcp.catalog import Catalog
-from spillover.adapters.mcp.fields import LISTED_CHARS, NAME_CHARS, bound_strings
 from spillover.adapters.mcp.message import (
     CONNECTION_CLOSED,
     INTERNAL_ERROR,
@@ -44,8 +42,8 @@ from spillover.adapters.mcp.message import (
     request,
     written,
 )
+from spillover.adapters.mcp.result import LISTED_CHARS, NAME_CHARS, bound_strings, is_small, surely_fits
 from spillover.adapters.mcp.result import error as error_within
-from spillover.adapters.mcp.result import is_small, surely_fits
 from spillover.adapters.mcp.tools import called
 from spillover.errors import SpilloverError
 from spillover.ledger.note import note_schemas
@@ -177,8 +175,6 @@ class Relay:
                 await self.client.send(refusal(message.id, code, one_line(words, GARBAGE)))
 
     async def _from_client(self, message: Message) -> None:
-        if message.method in ("initialize", "server/discover"):
-            self.catalog.meet(message.params)
         if message.method == "initialize":
             self.host = client_of(message)
         if message.method is None:
@@ -443,7 +439,7 @@ class Relay:
             return partial(with_tools, message, tool.choices)
         if tool.left_alone or surely_fits(message.line, tool.choices):
             return None
-        return partial(finished, call.method, message, replace(tool, choices=tool.choices.asking(call.query)))
+        return partial(finished, call.method, message, tool.choices.asking(call.query))
 
     async def _finish_beside(self, message: Message, finish: Callable[[], bytes]) -> None:
         try:

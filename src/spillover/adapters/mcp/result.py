@@ -1,27 +1,16 @@
-"""What an MCP server answers, within the limits: texts clipped, data cut to its schema, all the rest as it came."""
+"""What an MCP server sends, within the limits: texts clipped together, every other string bounded, media as it came."""
 
 from __future__ import annotations
 
+import json
 import re
-from itertools import groupby
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.adapters.hooked import Call as HookedCall
-from spillover.adapters.mcp.fields import (
-    MEDIA,
-    bound_data,
-    bound_strings,
-    fill,
-    fits,
-    lines_of,
-    with_share,
-)
-from spillover.adapters.mcp.message import dumps, written
-from spillover.adapters.mcp.structured import cut_data_to_fit, is_said, wraps
-from spillover.blocks.texts import texts_of
-from spillover.blocks.together import clip_blocks
+from spillover.adapters.mcp.message import dumps, loads, written
+from spillover.blocks.texts import swap_texts, texts_of
+from spillover.blocks.together import clip_blocks, clip_texts
 from spillover.notice.sentences import cut_data
 from spillover.pipeline import clip
 from spillover.view.forged import may_hold
@@ -31,31 +20,54 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.choices import Choices
-    from spillover.result import Clip
 
+#: Media: a host shows it as what it is, and does not count it as text.
+MEDIA = frozenset({"image", "audio"})
+#: The part of a block, by its type, that is text or media.
+PAYLOAD = {"text": ("text",), "image": ("data",), "audio": ("data",), "resource": ("text", "blob")}
+#: What only a host reads, and gives back as it came.
+OPAQUE = frozenset({"nextCursor", "requestState"})
 #: Resources that a host draws and no model reads (MCP Apps).
 DRAWN = "ui://"
-#: What stands in a result beside its texts, media and data costs no room up to so many characters.
+#: Under this key, data that was cut says so.
+SAID = "spillover"
+#: Fields beside the texts, media and data of a result cost no room up to so many characters.
 BESIDE = 2_000
 #: How much of an address, or of a kind of media, is left where it was too long to stay.
 ADDRESS_CHARS = 200
-#: How Claude Code lets a server say how much of a tool's result may stand in the conversation.
-MAX_CHARS = "anthropic/maxResultSizeChars"
-#: More texts than this in one result are not weighed against each other.
+#: In lists, and in what a server says of itself, a string up to so many characters passes whatever the limits are:
+#: without its description a tool cannot be used.
+LISTED_CHARS = 20_000
+#: A name longer than this is nobody's.
+NAME_CHARS = 1_000
+#: Values nested deeper than this are bounded as one text.
+DEEP = 60
+#: With more texts than this, they are clipped as one: weighing a thousand against each other took 19 seconds.
 MANY = 32
-#: Where what is clipped together stood.
-_AT = "\0at"
+#: For data that does not fit: so many entries of each list and object, so many characters of each string; the first that fits.
+CUTS = ((256, 1_000), (64, 500), (16, 200), (4, 50), (0, 20))
+#: So many keys of an object are left in any case: without them a client could not read it.
+LEAST_KEYS = 16
 #: Escapes in JSON behind which something may stand that is cleaned away; DEL.
 _UNCLEAN = re.compile(rb'\\[^nt"\\/]|\x7f')
 
 
-class Tool(Struct, frozen=True, kw_only=True):
-    """What is known of a tool: how its results are clipped."""
+def fits(text: str, choices: Choices) -> bool:
+    limits = choices.trigger or choices.limits
+    return limits.hold(text, choices.count, byte_bound=choices.byte_bound)
 
-    choices: Choices
-    schema: dict[str, Any] | None = None  # what we let the server promise
-    left_alone: bool = False
-    both_shown: bool = False  # whether the client's model reads the data and the text that says the same
+
+def fill(text: str, choices: Choices) -> float:
+    return choices.limits.fill(text, choices.count, byte_bound=choices.byte_bound)
+
+
+def with_share(choices: Choices, part: float) -> Choices:
+    return replace(choices, limits=choices.limits.share(part), trigger=None)
+
+
+def lines_of(data: Any) -> str:
+    """Return data as it is stored: line by line, so that it can be read in part."""
+    return json.dumps(data, indent=1, ensure_ascii=False)
 
 
 def surely_fits(line: bytes, choices: Choices) -> bool:
@@ -76,58 +88,45 @@ def is_small(line: bytes, choices: Choices, times: int = 1) -> bool:
     return limits.lines is None or line.count(b"\\n") + line.count(b"{") <= limits.lines
 
 
-def tool_result(result: Any, tool: Tool, call_id: str | None = None) -> Any:
-    """Return the result of tools/call: its texts share one budget, its data has the same once more."""
-    choices = tool.choices
-    if not isinstance(result, dict) or not isinstance(result.get("content"), list):
-        if is_promise(result):
-            return bound_strings(result, choices)
-        if not isinstance(result, dict) or "structuredContent" not in result:
-            return _unknown(result, choices, call_id)
-    given = result.get("content") or []
-    given = given if isinstance(given, list) else [_text(given)]  # no server should
-    content, rest = _beside(result, ("content", "structuredContent"), given)
-    blocks, clipped = _blocks(content, choices, call_id)
-    new = {**rest, "content": blocks}
-    data = result.get("structuredContent")
-    if "structuredContent" in result:
-        new["structuredContent"] = data
-    if data is None or fits(written(data), choices):
-        return new
-    stored = clipped.ref is not None and is_said(data, content)
-    kept = clipped if stored else clip(lines_of(data), choices, call_id=call_id)
-    said = cut_data(choices.ways, kept.total.bytes, kept.ref, kept.reason)
-    # In a text of its own, the string that is wrapped as {"result": …} has no pointer.
-    value, noted = cut_data_to_fit(data, choices, tool.schema, said, pointers=not (stored and wraps(data, content)))
-    if not stored and not noted:
-        new["content"] = _with_note(content, said, choices, call_id)
-    if tool.both_shown and stored and tool.schema is None:  # once is enough, and nobody was promised data
-        return {key: part for key, part in new.items() if key != "structuredContent"}
-    if value is not None:
-        once = [{"type": "text", "text": said}] if tool.both_shown and stored else new["content"]
-        return {**new, "content": once, "structuredContent": value}
-    del new["structuredContent"]  # there is no such cut; whoever promised data has failed
-    return {**new, "isError": True} if tool.schema is not None else new
-
-
 def is_promise(result: Any) -> bool:
     """Return whether there is no result yet: the server has a question first, or works on it."""
     return isinstance(result, dict) and (result.get("resultType", "complete") != "complete" or "task" in result)
 
 
-def _beside(result: dict[str, Any], payload: tuple[str, ...], content: list[Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return what stands beside the payload of a result: a little stays where it is, much is text like any other."""
-    rest = {key: value for key, value in result.items() if key not in payload}
-    if len(written(rest)) <= BESIDE:
-        return content, rest
-    short = {key: value for key, value in rest.items() if isinstance(value, bool) or key == "resultType"}
-    return [_text(rest), *content], {key: value for key, value in short.items() if len(written(value)) < ADDRESS_CHARS}
+# Results
 
 
-def _with_note(content: list[Any], said: str, choices: Choices, call_id: str | None) -> list[Any]:
-    """Return the blocks, and before them what is to be said of the data, all within the limits."""
-    rest = max(0.0, 1 - fill(said + "\n", choices))
-    return [{"type": "text", "text": said}, *_blocks(content, with_share(choices, rest), call_id)[0]]
+def tool_result(result: Any, choices: Choices, call_id: str | None = None) -> Any:
+    """Return the result of tools/call: its texts share one budget. Data that does not fit is one of these texts."""
+    if not isinstance(result, dict) or not (isinstance(result.get("content"), list) or "structuredContent" in result):
+        return bound_strings(result, choices) if is_promise(result) else _unknown(result, choices, call_id)
+    content = result.get("content") or []
+    content = content if isinstance(content, list) else [_text(dumps(content).decode())]  # no server should
+    data = {key: value for key, value in result.items() if key == "structuredContent"}
+    if any(value is not None and not fits(written(value), choices) for value in data.values()):
+        value = data.pop("structuredContent")
+        if not _repeats(content, value):
+            content = [*content, _text(lines_of(value))]
+    rest = {key: value for key, value in result.items() if key not in ("content", "structuredContent")}
+    blocks = _clip_together(content, rest, choices, call_id)
+    if blocks is None:
+        kept = {key: rest[key] for key in ("isError", "resultType") if rest.get(key) in (True, False, "complete")}
+        return {**kept, "content": _one_text(content, rest, choices, call_id), **data}
+    return {**rest, "content": [block for block in blocks if block is not None], **data}
+
+
+def _repeats(content: list[Any], data: Any) -> bool:
+    """Return whether the one text of a result is its data once more: as JSON, or as the string that `data` wraps."""
+    texts = texts_of([block for block in content if isinstance(block, dict) and block.get("type") == "text"])
+    if len(texts) != 1:
+        return False
+    if isinstance(data, dict) and [*data.values()] == texts:  # as servers wrap a string: {"result": …}, {"content": …}
+        return True
+    try:
+        said = loads(texts[0].encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return False
+    return data in (said, {"result": said})
 
 
 def resource_result(result: Any, choices: Choices, call_id: str | None = None) -> Any:
@@ -137,16 +136,14 @@ def resource_result(result: Any, choices: Choices, call_id: str | None = None) -
         return bound_data(result, choices)
     if any(str(part.get("uri", "")).startswith(DRAWN) for part in contents):
         return result
-    wrapped = [{"type": "resource", "resource": part} for part in contents]
-    content, rest = _beside(result, ("contents",), wrapped)
-    clipped, _ = _blocks(content, choices, call_id)
+    content = [{"type": "resource", "resource": part} for part in contents]
+    rest = {key: value for key, value in result.items() if key != "contents"}
+    blocks = _clip_together(content, rest, choices, call_id)
+    if blocks is not None:
+        return {**rest, "contents": [block["resource"] for block in blocks if block is not None]}
     uri = next((str(part["uri"])[:ADDRESS_CHARS] for part in contents if "uri" in part), "")
-    return {
-        **rest,
-        "contents": [
-            block["resource"] if "resource" in block else {"uri": uri, "text": block["text"]} for block in clipped
-        ],
-    }
+    text, *media = _one_text(content, rest, choices, call_id)
+    return {"contents": [{"uri": uri, "text": text["text"]}, *(block["resource"] for block in media)]}
 
 
 def prompt_result(result: Any, choices: Choices, call_id: str | None = None) -> Any:
@@ -156,39 +153,19 @@ def prompt_result(result: Any, choices: Choices, call_id: str | None = None) -> 
         isinstance(message, dict) and isinstance(message.get("content"), dict) for message in messages
     ):
         return bound_data(result, choices)
-    words = "systemPrompt" if "systemPrompt" in result else "description"
-    first = {words: result[words]} if isinstance(result.get(words), str) else {}
-    placed: list[Any] = [{"type": "text", "text": text} for text in first.values()]
-    shells = []
-    for at, message in enumerate(messages):
-        own, shell = _beside(message, ("content",), [])
-        placed += [{**block, _AT: at} for block in (*own, message["content"])]
-        shells.append(shell if "role" in shell else {"role": "user", **shell})
-    content, rest = _beside(result, ("messages", *first), placed)
-    new: dict[str, Any] = {**rest, "messages": []}
-    for block in map(dict, _blocks(content, choices, call_id)[0]):
-        if _AT in block:
-            new["messages"].append({**shells[block.pop(_AT)], "content": block})
-        else:
-            new[words] = new[words] + "\n" + block["text"] if words in new else block["text"]
-    return new
-
-
-def sampling_params(params: dict[str, Any], choices: Choices) -> Any:
-    """Return a server's request for a model's words: its own words and the texts of its messages share one budget."""
-    words = ("messages", "systemPrompt")
-    found = params.get("messages")
-    if not isinstance(found, list) or not all(isinstance(message, dict) and _is_block(message) for message in found):
-        return bound_strings(params, choices)  # calls of tools and their results belong together
-    rest = bound_strings({key: value for key, value in params.items() if key not in words}, with_share(choices, 0.5))
-    texts = prompt_result({key: params[key] for key in words if key in params}, choices)
-    return {**rest, **(texts if isinstance(texts, dict) else {"messages": texts})}
-
-
-def _is_block(message: dict[str, Any]) -> bool:
-    """Return whether the content of a message is one block that we know."""
-    block = message.get("content")
-    return isinstance(block, dict) and block.get("type") in tuple(_PAYLOAD)  # of whatever kind "type" is
+    about = [_text(result["description"])] if isinstance(result.get("description"), str) else []
+    content = [*about, *(message["content"] for message in messages)]
+    left = ("messages", "description") if about else ("messages",)
+    rest = {key: value for key, value in result.items() if key not in left}
+    shells = [{key: value for key, value in message.items() if key != "content"} for message in messages]
+    blocks = _clip_together(content, {**rest, "messages": shells}, choices, call_id)
+    if blocks is None:
+        texts = _one_text(content, {**rest, "messages": shells}, choices, call_id)
+        return {"messages": [{"role": "user", "content": block} for block in texts]}
+    if about and (described := blocks.pop(0)) is not None:
+        rest["description"] = described["text"]
+    pairs = zip(shells, blocks, strict=True)
+    return {**rest, "messages": [{**shell, "content": block} for shell, block in pairs if block is not None]}
 
 
 def error(said: Any, choices: Choices) -> Any:
@@ -208,27 +185,73 @@ def error(said: Any, choices: Choices) -> Any:
     return {"code": code, "message": clip(words, with_share(plain, 1 - taken)).text, **rest}
 
 
-def _blocks(content: list[Any], choices: Choices, call_id: str | None) -> tuple[list[Any], Clip]:
-    """Blocks that fit together, in their order. What is neither text nor media takes its room from the texts."""
-    others = "".join(written(block) for block in content if _is_other(block))
-    beside = "".join(written(extras) for extras in map(_extras, content) if extras)
+def _unknown(result: Any, choices: Choices, call_id: str | None) -> Any:
+    """Return a result of no shape we know: as it is while it fits, as text where not."""
+    text = dumps(result).decode()
+    if fits(text, choices):
+        return result
+    failed = isinstance(result, dict) and result.get("isError") is True
+    return {"content": [_text(clip(text, choices, call_id=call_id).text)], "isError": failed}
+
+
+# Blocks
+
+
+def _clip_together(content: list[Any], rest: dict[str, Any], choices: Choices, call_id: str | None) -> list[Any] | None:
+    """Clip the texts of blocks within one budget; None if what stands beside them takes more than half of it.
+
+    The blocks keep their places; one of which nothing is shown becomes None.
+    """
+    counted = "".join(written(block) for block in content if _is_other(block))
+    beside = written([rest, *filter(None, map(_extras, content))])
     if len(beside) > BESIDE:
-        others += beside
-    if others:
-        taken = fill(others, choices)
-        if taken > 0.5:  # too much to leave as it is: it is text like any other
-            content = [part for block in content for part in _apart(block)]
-        else:
-            choices = with_share(choices, 1 - taken)
+        counted += beside
+    taken = fill(counted, choices) if counted else 0.0
+    if taken > 0.5:
+        return None
+    choices = with_share(choices, 1 - taken) if counted else choices
     guard = HookedCall(choices)
     marked = [_mark(block, guard) for block in content] if guard.fits("\n".join(texts_of(content))) else []
     if marked and guard.fits("\n".join(texts_of(marked))):
         # What fits passes byte for byte, line ends, control bytes and all, unless it reads like a notice of ours.
         passed = clip_blocks(marked, replace(choices, raw=True), call_id=call_id)
         if passed.clip.outcome == "whole":
-            return marked, passed.clip
-    clipped = clip_blocks(_joined(content, choices), choices, call_id=call_id)
-    return list(clipped), clipped.clip
+            return marked
+    texts = texts_of(content)
+    if len(texts) > MANY and not fits("\n".join(texts), choices):
+        texts = ["\n".join(texts)] + [""] * (len(texts) - 1)
+    shown, _ = clip_texts(texts, choices, call_id=call_id)
+    left = iter(shown)
+    new = swap_texts(content, lambda _: next(left), keep_empty=True)
+    return [None if _is_emptied(*pair) else pair[1] for pair in zip(content, new, strict=True)]
+
+
+def _is_emptied(before: Any, after: Any) -> bool:
+    """Return whether nothing is shown of a block that is a text; an embedded resource keeps its address."""
+    is_text = isinstance(before, str) or (isinstance(before, dict) and before.get("type") == "text")
+    return is_text and any(texts_of([before])) and not any(texts_of([after]))
+
+
+def _one_text(content: list[Any], rest: dict[str, Any], choices: Choices, call_id: str | None) -> list[Any]:
+    """Return a result with too much beside its texts: all of it as one text, and its media."""
+    text = lines_of({**rest, "content": [_split_media(block)[0] for block in content]})
+    media = [media for block in content if (media := _split_media(block)[1]) is not None]
+    return [_text(clip(text, choices, call_id=call_id).text), *media]
+
+
+def _split_media(block: Any) -> tuple[Any, Any]:
+    """Return a block without its media, and its media alone."""
+    if _is_other(block) or isinstance(block, str):
+        return block, None
+    fields = block["resource"] if block["type"] == "resource" else block
+    payload = {key: fields[key] for key in ("data", "blob") if key in PAYLOAD[block["type"]] and key in fields}
+    if not all(isinstance(value, str) for value in payload.values()) or not payload:
+        return block, None
+    short = {key: str(fields[key])[:ADDRESS_CHARS] for key in ("uri", "mimeType") if key in fields}
+    left = {key: value for key, value in fields.items() if key not in payload}
+    if block["type"] == "resource":
+        return {**block, "resource": left}, {"type": "resource", "resource": {**short, **payload}}
+    return left, {"type": block["type"], **short, **payload}
 
 
 def _mark(block: Any, guard: HookedCall) -> Any:
@@ -242,85 +265,105 @@ def _mark(block: Any, guard: HookedCall) -> Any:
     return block
 
 
-#: The part of a block, by its type, that is text or media.
-_PAYLOAD = {"text": ("text",), "image": ("data",), "audio": ("data",), "resource": ("text", "blob")}
-
-
 def _extras(block: Any) -> dict[str, Any]:
     """Return what a block that is no `_is_other` has beside its text or its media."""
     if _is_other(block) or isinstance(block, str):
         return {}
-    kind = block["type"]
-    if kind != "resource":
-        return _without_payload(block, kind)
-    address = _without_payload(block["resource"], kind)
-    return _without_payload(block, "") | ({"resource": address} if address else {})
+    payload = PAYLOAD[block["type"]]
+    if block["type"] != "resource":
+        return {key: value for key, value in block.items() if key != "type" and not _is_payload(payload, key, value)}
+    inside = {key: value for key, value in block["resource"].items() if not _is_payload(payload, key, value)}
+    outside = {key: value for key, value in block.items() if key not in ("type", "resource")}
+    return {**outside, "resource": inside} if inside else outside
 
 
-def _without_payload(fields: dict[str, Any], kind: str) -> dict[str, Any]:
-    payload = _payload(fields, kind)
-    left_out = {"type", _AT} | ({"resource"} if not kind else set())
-    return {key: value for key, value in fields.items() if key not in left_out and key not in payload}
-
-
-def _payload(fields: dict[str, Any], kind: str) -> dict[str, str]:
-    """Return the text, or the media, among the fields of a block; what is no string is neither."""
-    return {key: fields[key] for key in _PAYLOAD.get(kind, ()) if isinstance(fields.get(key), str)}
-
-
-def _apart(block: Any) -> list[Any]:
-    """Return a block as blocks that can be clipped: what is beside its text or its media becomes text."""
-    at = {_AT: block[_AT]} if isinstance(block, dict) and _AT in block else {}
-    if _is_other(block):
-        return [{**_text({key: value for key, value in block.items() if key != _AT} if at else block), **at}]
-    extras = _extras(block)
-    if not extras:
-        return [block]
-    said, kind = {**_text(extras), **at}, block["type"]
-    fields = block["resource"] if kind == "resource" else block
-    names = {"resource": ("uri", "mimeType"), "text": ()}.get(kind, ("mimeType",))
-    short = {key: str(fields[key])[:ADDRESS_CHARS] for key in names if key in fields}
-    slim = {**short, **_payload(fields, kind)}
-    return [said, {"type": kind, **({"resource": slim} if kind == "resource" else slim), **at}]
-
-
-def _joined(content: list[Any], choices: Choices) -> list[Any]:
-    """Return where there are very many texts, too many to weigh each, those that stand together are one."""
-    texts = [block["text"] for block in content if _is_plain(block)]
-    if len(texts) <= MANY or fits("\n".join(texts), choices):
-        return content
-    joined: list[Any] = []
-    for plain, together in groupby(content, _is_plain):
-        blocks = list(together)
-        joined += [{"type": "text", "text": "\n".join(block["text"] for block in blocks)}] if plain else blocks
-    return joined
-
-
-def _is_plain(block: Any) -> bool:
-    return isinstance(block, dict) and block.keys() == {"type", "text"} and isinstance(block["text"], str)
+def _is_payload(payload: tuple[str, ...], key: str, value: Any) -> bool:
+    return key in payload and isinstance(value, str)
 
 
 def _is_other(block: Any) -> bool:
+    """Return whether a block is neither text nor media nor an embedded resource."""
     if isinstance(block, str):
         return False
     if not isinstance(block, dict):
         return True
     kind = block.get("type")
-    if not isinstance(kind, str):
-        return True
     if kind == "resource":
         return not isinstance(block.get("resource"), dict)
-    return not (kind in MEDIA or (kind == "text" and isinstance(block.get("text"), str)))
+    return not (kind in tuple(MEDIA) or (kind == "text" and isinstance(block.get("text"), str)))
 
 
-def _text(value: Any) -> dict[str, Any]:
-    return {"type": "text", "text": dumps(value).decode()}
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
 
 
-def _unknown(result: Any, choices: Choices, call_id: str | None) -> Any:
-    """Return a result of no shape we know: as it is while it fits, as text where not."""
-    text = dumps(result).decode()
-    if fits(text, choices):
-        return result
-    failed = isinstance(result, dict) and result.get("isError") is True
-    return {"content": [{"type": "text", "text": clip(text, choices, call_id=call_id).text}], "isError": failed}
+# Everything else
+
+
+def bound_strings(value: Any, choices: Choices, *, free: int = 0, depth: int = 0) -> Any:
+    """Return the same value; a string above the limits, and above `free` characters, is its clip: stored, and saying so."""
+    if isinstance(value, str):
+        return value if len(value) <= free or fits(value, choices) else clip(value, choices).text
+    if isinstance(value, list):
+        if depth > DEEP:
+            return _as_text(value, choices, free)
+        return [bound_strings(item, choices, free=free, depth=depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if depth > DEEP or any(len(key) > NAME_CHARS for key in value):
+        return _as_text(value, choices, free)
+    return {
+        key: item if is_exact(value, key) else bound_strings(item, choices, free=free, depth=depth + 1)
+        for key, item in value.items()
+    }
+
+
+def _as_text(value: Any, choices: Choices, free: int) -> Any:
+    """Return what is too deep, or has keys too long, to be bounded part by part: text, where it is too large."""
+    text = written(value)
+    return value if len(text) <= max(free, NAME_CHARS) else clip(text, choices).text
+
+
+def is_exact(parent: dict[str, Any], key: str) -> bool:
+    """Return whether a part of an object is media, or opaque to everybody: it is passed as it came."""
+    value = parent[key]
+    if not isinstance(value, str):
+        return False
+    if key == "data":
+        return parent.get("type") in tuple(MEDIA)  # of whatever kind: in a schema, "type" may be an object
+    if key == "blob":
+        return isinstance(parent.get("uri"), str)
+    return key in OPAQUE or (key == "src" and value.startswith("data:image/"))
+
+
+def bound_data(value: Any, choices: Choices) -> Any:
+    """Return the same, all of it together within the limits: data above them has fewer entries, is stored, and says so."""
+    if fits(written(value), choices):
+        return value
+    smaller = bound_strings(value, with_share(choices, 0.5))
+    if fits(written(smaller), choices):
+        return smaller
+    kept = clip(lines_of(value), choices)
+    if isinstance(value, str):
+        return kept.text
+    said = cut_data(choices.ways, kept.total.bytes, kept.ref, kept.reason)
+    for entries, chars in CUTS:
+        part = _shorten(value, entries, chars)
+        part = {SAID: said, **part} if isinstance(part, dict) else part
+        if fits(written(part), choices):
+            return part
+    return {SAID: said} if isinstance(value, dict) else []
+
+
+def _shorten(value: Any, entries: int, chars: int, depth: int = 0) -> Any:
+    """Return data with so many entries of each list and object, and so many characters of each string."""
+    if isinstance(value, str):
+        return value if len(value) <= chars else value[:chars] + "…"
+    if depth > DEEP:
+        return "…"
+    if isinstance(value, list):
+        return [_shorten(item, entries, chars, depth + 1) for item in value[:entries]]
+    if isinstance(value, dict):
+        few = [*value.items()][: max(entries, LEAST_KEYS)]
+        return {key: _shorten(item, entries, chars, depth + 1) for key, item in few}
+    return value
