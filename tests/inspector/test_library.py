@@ -42,9 +42,10 @@ def test_the_newest_are_read_first_and_the_others_behind(clipper, reads):
     library = Library(clipper.outputs)
     library.refresh(most=2)
     assert [row["id"] for row in library.rows()] == [refs[6], refs[5]]
-    assert not library.is_ready
-    assert library.go_on(3)
-    assert not library.go_on(3)
+    assert not library.page(0, 9)["ready"]
+    library.read_more(3)
+    library.read_more(3)
+    assert library.page(0, 9)["ready"]
     assert [row["id"] for row in library.rows()] == refs[::-1]
     assert len(reads) == 7
 
@@ -77,3 +78,19 @@ def test_a_store_in_memory_has_rows_as_well():
     library.refresh()
     assert [row["id"] for row in library.rows()] == [ref]
     assert library.stamp() == ()
+
+
+def test_only_what_has_changed_since_a_version_is_told(clipper):
+    library = Library(clipper.outputs)
+    first = clipper.clip(LONG, tool="first").ref
+    library.update()
+    version = library.page(0, 0)["version"]
+    assert library.changes(version) == {"rows": [], "gone": [], "version": version, "ready": True, "problem": ""}
+    second = clipper.clip(f"2\n{LONG}", tool="second").ref
+    library.update()
+    answer = library.changes(version)
+    assert ([row["id"] for row in answer["rows"]], answer["gone"]) == ([second], [])
+    clipper.outputs.delete(first)
+    library.update()
+    assert library.changes(answer["version"])["gone"] == [first]
+    assert [row["id"] for row in library.changes(0)["rows"]] == [second]

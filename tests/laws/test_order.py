@@ -119,10 +119,6 @@ ORDER = """
     config.settings
     config.host
     clipper
-    serving
-    serving.door
-    serving.sockets
-    serving.server
     budget                  adapters             adapters.parts      adapters.hook_plain adapters.install   adapters.asked  adapters.versions
     adapters.hooked
     adapters.claude_code    adapters.opencode    adapters.install.json_text adapters.install.lines adapters.cline adapters.copilot adapters.install.toml_text
@@ -139,8 +135,9 @@ ORDER = """
     adapters.mcp
     inspector
     inspector.library
-    inspector.outputs       inspector.figures    inspector.news
-    inspector.again         inspector.find       inspector.dress     inspector.history
+    inspector.outputs       inspector.figures
+    inspector.again         inspector.find       inspector.history
+    inspector.door
     inspector.app
     inspector.serve
     adapters.langchain      adapters.openai_agents adapters.pydantic_ai

@@ -315,9 +315,6 @@ def ui(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ref", nargs="?", metavar="REF", help=f"open the page at this output; {_LAST_TOO}")
     parser.add_argument("--port", type=port, default=0, metavar="N", help="serve on this port; default: any free port")
     parser.add_argument("--no-open", action="store_true", help="only print the address; do not open a browser")
-    parser.add_argument(
-        "--allow-delete", action="store_true", help="let the page remove outputs; without this option, it only reads"
-    )
     store(parser)
     scope(parser)
 

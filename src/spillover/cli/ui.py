@@ -51,7 +51,6 @@ def _facts(arguments: argparse.Namespace, made: Clipper) -> dict[str, Any]:
         "version": __version__,
         "store": str(store),
         "project": "" if arguments.all_scopes else made.outputs.own,
-        "allow_delete": arguments.allow_delete,
         "options": " ".join(options),  # what a command needs that is copied from the page
         "limits": dict(made.limits.given()),
         "keep": made.keep if isinstance(made.keep, str) else "",

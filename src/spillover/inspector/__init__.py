@@ -4,11 +4,10 @@
     outputs    one of them, opened: its record, its lines, what is known of it
     again      an output clipped again, by the settings of now or by others
     find       where a pattern is, in one output and in all of them
-    dress      JSON as a tree, tables as rows
     history    the runs of a command, and two of them compared
     figures    what the ledger adds up to
-    news       what has changed, told to every page that is open
-    app        which address answers what, and who may ask
+    door       who may ask: token, Host and Origin
+    app        which address answers what, and with which headers
     serve      the server, its address and the browser
     static/    the page: HTML, CSS and modules, as they are
 

@@ -8,13 +8,12 @@ from itertools import chain
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from spillover.errors import PatternError, RefError, SpilloverError, StoreError, UsageError
-from spillover.inspector import again, dress, figures, find, history
+from spillover.inspector import again, figures, find, history
 from spillover.inspector.library import Library
-from spillover.inspector.news import News
 from spillover.inspector.outputs import MOST_LINES, Outputs, describe, read_column, read_lines
 
 TYPE_CHECKING = False
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from spillover.clipper import Clipper
-    from spillover.serving.door import Bounds, Door
+    from spillover.inspector.door import Door
 
 #: No script or style but our own files, no address but ours, nothing made from text, and nobody may put a frame around it.
 POLICY = (
@@ -43,7 +42,8 @@ HEADERS = (
     (b"cache-control", b"no-store"),
 )
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-METHODS = ("GET", "HEAD", "DELETE")
+METHODS = ("GET", "HEAD")
+HEADER_BYTES = 1 << 14
 #: Rows in one answer: the first has what a screen shows and more, the others follow.
 ROWS = 2_000
 PRIVATE = "/api/"
@@ -52,34 +52,28 @@ PRIVATE = "/api/"
 class Page:
     """The ASGI application, with its checks around it."""
 
-    def __init__(self, clipper: Clipper, door: Door, bounds: Bounds, *, facts: Mapping[str, Any]) -> None:
-        self.clipper, self.door, self.bounds, self.facts = clipper, door, bounds, dict(facts)
+    def __init__(self, clipper: Clipper, door: Door, *, facts: Mapping[str, Any]) -> None:
+        self.clipper, self.door, self.facts = clipper, door, dict(facts)
         self.library = Library(clipper.outputs)
         self.outputs = Outputs(clipper, self.library)
         self.history = history.History(self.library, self.outputs)
-        self.news = News(self.library)
         self.used: Callable[[], None] = lambda: None  # called at the first request that has the token
-        self._trees: dict[str, dress.Tree | dress.Records] = {}
         self._files = _read_files()
         one = "/api/output/{id}"
         routes = [
             Route("/api/about", self._about),
             Route("/api/outputs", self._list),
             Route("/api/text", self._find_outputs),
-            Route(one, self._output, methods=["GET"]),
-            Route(one, self._delete, methods=["DELETE"]),
+            Route(one, self._output),
             Route(f"{one}/lines", self._lines),
             Route(f"{one}/line", self._line),
             Route(f"{one}/search", self._search),
             Route(f"{one}/seen", self._seen),
             Route(f"{one}/clip", self._clip),
-            Route(f"{one}/tree", self._tree),
-            Route(f"{one}/table", self._table),
             Route("/api/commands", self._commands),
             Route("/api/runs", self._runs),
             Route("/api/compare", self._compare),
             Route("/api/stats", self._stats),
-            Route("/api/events", self._events),
             Route("/{path:path}", self._file),
         ]
         self._app = Starlette(routes=routes, exception_handlers={SpilloverError: _explain, Exception: _excuse})
@@ -98,16 +92,26 @@ class Page:
             await send(event)
 
         answer: Any = self._app
-        if sum(map(len, chain(*scope["headers"]))) > self.bounds.header_bytes:
-            answer = _say(f"The headers are too large; the most is {self.bounds.header_bytes:,} bytes.", 431)
+        if sum(map(len, chain(*scope["headers"]))) > HEADER_BYTES:
+            answer = _say(f"The headers are too large; the most is {HEADER_BYTES:,} bytes.", 431)
         elif refused is not None:
             answer = _say(refused.words, refused.status)
             answer.raw_headers += [*refused.headers]
         elif scope["method"] not in METHODS:
-            answer = _say("This page only answers GET, and DELETE where it was started with --allow-delete.", 405)
+            answer = _say("This page only answers GET. To remove an output, use `spill rm`.", 405)
         elif private:
             self.used()
         await answer(scope, receive, send_with_headers)
+
+    async def _answer(self, make: Callable[[], Any]) -> Response:
+        """Answer from a thread: reading an output may take its time, and others are served meanwhile."""
+
+        def answer() -> bytes:
+            self.library.update()
+            text = json.dumps(make(), separators=(",", ":"))
+            return text.encode("utf-8", "replace")  # half a character is escaped, as JSON may
+
+        return Response(await run_in_threadpool(answer), media_type="application/json")
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params["path"] or "index.html"
@@ -118,41 +122,28 @@ class Page:
         return Response(found, media_type=f"{kind}; charset=utf-8")
 
     async def _about(self, _: Request) -> Response:
-        return JSONResponse({**self.facts, "there": self.library.there, "problem": self.library.problem})
+        return JSONResponse({**self.facts, "problem": self.library.problem})
 
     async def _list(self, request: Request) -> Response:
-        first = _number(request, "from", 0)
-        count = min(_number(request, "count", ROWS), ROWS)
+        """Return a part of the rows or, with `since`, those that have changed since a version."""
+        first, count = _number(request, "from", 0), min(_number(request, "count", ROWS), ROWS)
+        since = _number(request, "since", -1)
 
         def rows() -> dict[str, Any]:
-            if self.library.version == 0:
-                self.library.refresh()
-            every = self.library.rows()
-            problem, ready = self.library.problem, self.library.is_ready
-            return {"rows": every[first : first + count], "all": len(every), "ready": ready, "problem": problem}
+            if since < 0:
+                return self.library.page(first, count)
+            self.library.read_more()
+            return self.library.changes(since)
 
-        return await _answer(rows)
+        return await self._answer(rows)
 
     async def _find_outputs(self, request: Request) -> Response:
-        return await _answer(lambda: find.find_outputs(self.outputs, self.library, request.query_params.get("q", "")))
+        return await self._answer(
+            lambda: find.find_outputs(self.outputs, self.library, request.query_params.get("q", ""))
+        )
 
     async def _output(self, request: Request) -> Response:
-        return await _answer(lambda: describe(self.outputs.get(request.path_params["id"]), self.library))
-
-    async def _delete(self, request: Request) -> Response:
-        if not self.facts.get("allow_delete"):
-            return _say("This page is read-only; start `spill ui --allow-delete` to remove outputs.", 403)
-        id_ = request.path_params["id"]
-
-        def delete() -> dict[str, Any]:
-            if self.library.outputs.get(id_).pinned:
-                raise UsageError(f"{id_} is pinned; `spill unpin {id_}` first.")
-            self.library.outputs.delete(id_)
-            self.outputs.forget(id_)
-            self.library.refresh()
-            return {"removed": id_}
-
-        return await _answer(delete)
+        return await self._answer(lambda: describe(self.outputs.get(request.path_params["id"]), self.library))
 
     async def _lines(self, request: Request) -> Response:
         first, count = _number(request, "from", 1), _number(request, "count", 200)
@@ -162,12 +153,14 @@ class Page:
             output = self.outputs.get(request.path_params["id"])
             return {"from": first, "rows": read_lines(output, first, min(count, MOST_LINES), raw=raw)}
 
-        return await _answer(lines)
+        return await self._answer(lines)
 
     async def _line(self, request: Request) -> Response:
         line, column = _number(request, "line", 1), _number(request, "column", 1)
         raw = request.query_params.get("raw") == "1"
-        return await _answer(lambda: read_column(self.outputs.get(request.path_params["id"]), line, column, raw=raw))
+        return await self._answer(
+            lambda: read_column(self.outputs.get(request.path_params["id"]), line, column, raw=raw)
+        )
 
     async def _search(self, request: Request) -> Response:
         asked = request.query_params
@@ -178,43 +171,25 @@ class Page:
                 output, asked.get("q", ""), ignore_case=asked.get("i") == "1", fixed=asked.get("fixed") == "1"
             )
 
-        return await _answer(search)
+        return await self._answer(search)
 
     async def _seen(self, request: Request) -> Response:
-        return await _answer(lambda: again.see(self.clipper, self.outputs.get(request.path_params["id"])))
+        return await self._answer(lambda: again.see(self.clipper, self.outputs.get(request.path_params["id"])))
 
     async def _clip(self, request: Request) -> Response:
         given = dict(request.query_params)
-        return await _answer(lambda: again.try_other(self.clipper, self.outputs.get(request.path_params["id"]), given))
-
-    async def _tree(self, request: Request) -> Response:
-        id_ = request.path_params["id"]
-
-        def tree() -> dict[str, Any]:
-            output = self.outputs.get(id_)
-            made = self._trees.get(id_)
-            if made is None:
-                seen = {"spans": (), "ranges": ()} if output.whole else again.see(self.clipper, output)
-                made = dress.draw(output, seen["spans"], seen["ranges"])
-                self._trees = {id_: made}  # one at a time: all of its bytes are held
-            if "start" not in request.query_params:
-                return made.root()
-            start, end, depth, first = (_number(request, name, 0) for name in ("start", "end", "depth", "from"))
-            return made.children(start, end, depth, first, fold="flat" not in request.query_params)
-
-        return await _answer(tree)
-
-    async def _table(self, request: Request) -> Response:
-        first, count = _number(request, "from", 1), _number(request, "count", 200)
-        kind = request.query_params.get("kind", "csv")
-        return await _answer(lambda: dress.read_table(self.outputs.get(request.path_params["id"]), kind, first, count))
+        return await self._answer(
+            lambda: again.try_other(self.clipper, self.outputs.get(request.path_params["id"]), given)
+        )
 
     async def _commands(self, _: Request) -> Response:
-        return await _answer(lambda: {"commands": self.history.commands()})
+        return await self._answer(lambda: {"commands": self.history.commands()})
 
     async def _runs(self, request: Request) -> Response:
         asked = request.query_params
-        return await _answer(lambda: {"runs": self.history.runs(asked.get("command", ""), asked.get("project", ""))})
+        return await self._answer(
+            lambda: {"runs": self.history.runs(asked.get("command", ""), asked.get("project", ""))}
+        )
 
     async def _compare(self, request: Request) -> Response:
         asked = request.query_params
@@ -223,29 +198,17 @@ class Page:
             new, old = (self.outputs.get(asked.get(name, "")) for name in ("new", "old"))
             return history.compare_outputs(new, old)
 
-        return await _answer(compared)
+        return await self._answer(compared)
 
     async def _stats(self, request: Request) -> Response:
         days = _number(request, "days", 30)
-        return await _answer(lambda: figures.add_up_days(self.library, days))
-
-    async def _events(self, _: Request) -> Response:
-        return StreamingResponse(self.news.listen(), media_type="text/event-stream")
+        return await self._answer(lambda: figures.add_up_days(self.library, days))
 
 
 def _read_files() -> dict[str, bytes]:
     """Return the page's files by name. They are few, and held: no request ever names a path."""
     folder = resources.files("spillover.inspector") / "static"
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in TYPES}
-
-
-async def _answer(make: Callable[[], Any]) -> Response:
-    """Answer from a thread: reading an output may take its time, and others are served meanwhile."""
-    facts = await run_in_threadpool(make)
-    body = json.dumps(facts, separators=(",", ":")).encode(
-        "utf-8", "replace"
-    )  # half a character is escaped, as JSON may
-    return Response(body, media_type="application/json")
 
 
 def _number(request: Request, name: str, default: int) -> int:

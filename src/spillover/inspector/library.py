@@ -1,14 +1,13 @@
 """The outputs and runs that are there, as rows. A record is read once, and again only when its file has changed.
 
 Ten thousand records take seconds to read, and a page wants the newest at once: so they are read newest first, by the time of
-their files, a few at first and the others behind the page's back.
+their files, a few at first and the others while the page polls.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-import time
 from contextlib import suppress
 
 from spillover.errors import StoreError
@@ -34,9 +33,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 #: So many records are read before the first answer; the others follow in pieces of this many.
-FIRST, PIECE = 200, 100
-#: Seconds between two pieces, in which whoever asks is answered.
-PAUSE = 0.01
+FIRST, PIECE = 200, 500
 #: Of the journal, so many of the newest lines are looked at.
 ENTRIES = 50_000
 #: The id of a run whose output is not stored under a ref.
@@ -50,8 +47,7 @@ class Library:
 
     def __init__(self, outputs: Scoped) -> None:
         self.outputs, self.own = outputs, outputs.own
-        self.there = True  # the store can be read
-        self.problem = ""
+        self.problem = ""  # why the store cannot be read
         self._lock = threading.RLock()
         self._stamps: dict[str, tuple[int, bool]] = {}  # ref → time of its record, whether it is pinned
         self._records: dict[str, Row] = {}
@@ -61,18 +57,16 @@ class Library:
         self._back: dict[str, list[Entry]] = {}
         self._newest_entry = 0.0
         self._waiting: list[str] = []
+        self._stamp: tuple[object, ...] | None = None
         self._rows: tuple[int, list[Row]] = (-1, [])
+        self._changed: dict[str, int] = {}  # id → the version that its row is of
+        self._gone: dict[str, int] = {}  # id → the version that it was removed in
         self.version = 0  # another one whenever a row may have changed
 
     @property
     def place(self) -> str | None:
         """Where the journal is."""
         return journal.place_of(self.outputs.store)
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether every record has been read."""
-        return not self._waiting
 
     def stamp(self) -> tuple[object, ...]:
         """Return what differs once something has been stored, run, read back or removed; it costs three looks."""
@@ -91,33 +85,50 @@ class Library:
             looks.append(None)
         return tuple(looks)
 
-    def refresh(self, most: int = FIRST) -> None:
-        """Bring the rows up to date; at most so many records are read, the others wait for `go_on`."""
+    def update(self) -> None:
+        """Bring the rows up to date if something has been stored, run, read back or removed since the last call."""
         with self._lock:
-            before = (self.there, self.problem)
+            stamp = self.stamp()
+            if stamp != self._stamp or not stamp:
+                self._stamp = stamp
+                self.refresh()
+
+    def refresh(self, most: int = FIRST) -> None:
+        """Bring the rows up to date; at most so many records are read, the others wait for `read_more`."""
+        with self._lock:
+            before = self.problem
             try:
                 self._refresh(most)
-                self.there, self.problem = True, ""
+                self.problem = ""
             except FileNotFoundError:
                 self._forget("The store is not there: no output has been kept yet, or its folder was removed.")
             except StoreError as error:
                 self._forget(str(error))
-            if before != (self.there, self.problem):
-                self.version += 1
+            self.version += before != self.problem
 
-    def go_on(self, most: int = PIECE) -> bool:
-        """Read some of the records that wait; return whether there are more."""
+    def read_more(self, most: int = PIECE) -> None:
+        """Read some of the records that wait."""
         with self._lock:
             store = self.outputs.store
             if self._waiting and isinstance(store, DirStore):
                 with suppress(FileNotFoundError, StoreError), Folder(os.fspath(store.root)) as folder:
                     self._read(folder, most)
-            return bool(self._waiting)
 
-    def finish(self) -> None:
-        """Read every record that waits, in pieces, so that whoever asks meanwhile is answered."""
-        while self.go_on():
-            time.sleep(PAUSE)
+    def page(self, first: int, count: int) -> dict[str, Any]:
+        """Return some of the rows, and how many there are."""
+        with self._lock:
+            every = self.rows()
+            return {"rows": every[first : first + count], "all": len(every), **self._state()}
+
+    def changes(self, since: int) -> dict[str, Any]:
+        """Return the rows that have changed since a version, and the ids of those that are gone."""
+        with self._lock:
+            changed = [row for row in self.rows() if self._changed[row["id"]] > since]
+            gone = [id_ for id_, version in self._gone.items() if version > since]
+            return {"rows": changed, "gone": gone, **self._state()}
+
+    def _state(self) -> dict[str, Any]:
+        return {"version": self.version, "ready": not self._waiting, "problem": self.problem}
 
     def rows(self) -> list[Row]:
         """Return every row, newest first."""
@@ -128,8 +139,17 @@ class Library:
                     if run.ref is None or run.ref not in self._stamps:
                         found.append(_row_of_run(name, run))
                 found.sort(key=lambda row: (-row["created"], row["id"]))
+                self._compare(self._rows[1], found)
                 self._rows = (self.version, found)
             return self._rows[1]
+
+    def _compare(self, before: list[Row], after: list[Row]) -> None:
+        """Note which rows have changed, and which are gone, with this version."""
+        old = {row["id"]: row for row in before}
+        new = {row["id"]: row for row in after}
+        self._changed |= {id_: self.version for id_, row in new.items() if old.get(id_) != row}
+        self._gone = {id_: version for id_, version in self._gone.items() if id_ not in new}
+        self._gone |= dict.fromkeys(old.keys() - new.keys(), self.version)
 
     def row(self, id_: str) -> Row | None:
         """Return the row of an output."""
@@ -155,7 +175,7 @@ class Library:
             self.version += 1
         self._stamps, self._records, self._runs, self._run_of, self._waiting = {}, {}, {}, {}, []
         self._clips, self._back, self._newest_entry = {}, {}, 0.0
-        self.there, self.problem = False, why
+        self.problem = why
 
     def _refresh(self, most: int) -> None:
         store = self.outputs.store

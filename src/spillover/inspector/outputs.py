@@ -80,10 +80,6 @@ class Outputs:
                 self._open.popitem(last=False)
         return made
 
-    def forget(self, id_: str) -> None:
-        with self._lock:
-            self._open.pop(id_, None)
-
     def _stored(self, ref: str) -> Output:
         record, document = opened(self.choices, ref)
         ends = tuple(accumulate(size for _, size in record.segments)) if len(record.segments) > 1 else ()

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import socket
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from html import escape
 from tempfile import mkdtemp
 
-from spillover.inspector.app import Page
-from spillover.serving.door import Bounds, Door, new_token
-from spillover.serving.server import make_server
-from spillover.serving.sockets import listen
+import uvicorn
+
+from spillover.errors import UsageError
+from spillover.inspector.app import HEADER_BYTES, Page
+from spillover.inspector.door import Door, new_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from spillover.clipper import Clipper
 
 HOST = "127.0.0.1"
-OTHERWISE = "This page is served on this machine only, as 127.0.0.1 or localhost."
-NOT_LET_IN = "The token is missing or wrong. Open the address that `spill ui` printed, with everything behind the #."
+#: More connections than this at once are answered with 503.
+MAX_CONNECTIONS = 128
 
 
 def serve(
@@ -36,26 +39,58 @@ def serve(
 async def _serve(
     clipper: Clipper, *, port: int, facts: Mapping[str, Any], say: Callable[[str], None], browse: bool, to: str
 ) -> None:
-    door = Door(token=new_token(), called_otherwise=OTHERWISE, not_let_in=NOT_LET_IN)
-    bounds = Bounds()
-    page = Page(clipper, door, bounds, facts=facts)
-    # A request that Ctrl-C cuts short would be a traceback on the terminal; errors are told on the page.
-    server = make_server(page, HOST, bounds, log_level="critical")
-    server.before_end = page.news.close
-    opened = listen(HOST, port, "--port PORT")
+    door = Door(token=new_token())
+    page = Page(clipper, door, facts=facts)
+    config = uvicorn.Config(
+        page,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        # A request that Ctrl-C cuts short would be a traceback on the terminal; errors are told on the page.
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MAX_CONNECTIONS,
+        h11_max_incomplete_event_size=HEADER_BYTES,
+        timeout_graceful_shutdown=1,
+    )
+    server = _Server(config)
+    opened = _listen(port)
     # Behind the #, a browser keeps it to itself: it is in no request, no log and no Referer.
     address = f"http://{HOST}:{opened.getsockname()[1]}/#token={door.token}" + (f"&to={to}" if to else "")
-    page.news.start()
-    door_file = _Redirect()
-    page.used = door_file.remove
+    redirect = _Redirect()
+    page.used = redirect.remove
     try:
         say(address)
         if browse:
-            await asyncio.to_thread(door_file.open, address)
+            await asyncio.to_thread(redirect.open, address)
         await server.serve(sockets=[opened])
     finally:
-        door_file.remove()
-        await page.news.close()
+        redirect.remove()
+
+
+class _Server(uvicorn.Server):
+    """Ends at a signal with exit code 0; uvicorn would have the signal end the process."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, setattr, self, "should_exit", True)
+        yield
+
+
+def _listen(port: int) -> socket.socket:
+    """Return a socket that browsers on this machine can connect to from now on."""
+    opened = socket.socket()
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind((HOST, port))
+        opened.listen()
+    except OSError as error:
+        opened.close()
+        other = f"--port {port + 1}" if port < 65_535 else "another port"
+        raise UsageError(f"cannot listen on {HOST}:{port}: {error.strerror}. Try {other}.") from error
+    return opened
 
 
 class _Redirect:

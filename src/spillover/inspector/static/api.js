@@ -1,4 +1,4 @@
-// What the server is asked, with the token that came behind the # of the address; and what it tells by itself.
+// What the server is asked, with the token that came behind the # of the address.
 
 const KEEP = "spill-token";
 
@@ -55,43 +55,4 @@ export function latest(path) {
       throw error;
     }
   };
-}
-
-// Server-sent events, read by fetch since an EventSource sends no token. It connects again by itself.
-export class Events extends EventTarget {
-  async run() {
-    for (let wait = 500; ; wait = Math.min(wait * 2, 8000)) {
-      try {
-        const response = await fetch("/api/events", { headers: headers() });
-        if (response.status === 401) return this.tell("refused", {});
-        if (!response.ok) throw new Error("no events");
-        wait = 500;
-        await this.read(response.body.pipeThrough(new TextDecoderStream()).getReader());
-      } catch {
-        // below
-      }
-      this.tell("lost", {});
-      await new Promise((done) => setTimeout(done, wait));
-    }
-  }
-
-  async read(reader) {
-    let text = "";
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      text += value;
-      const parts = text.split("\n\n");
-      text = parts.pop();
-      for (const part of parts) {
-        const name = /^event: (\w+)$/m.exec(part)?.[1];
-        const data = /^data: (.*)$/m.exec(part)?.[1];
-        if (name && data) this.tell(name, JSON.parse(data));
-      }
-    }
-  }
-
-  tell(name, facts) {
-    this.dispatchEvent(new CustomEvent(name, { detail: facts }));
-  }
 }

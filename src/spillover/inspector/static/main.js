@@ -1,18 +1,19 @@
-// The frame: which view is open, the keys, the theme, and what the server tells.
+// The frame: which view is open, the keys, the theme, and what has changed.
 
-import { ask, Events } from "./api.js";
+import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { project } from "./format.js";
 import { OutputsView } from "./outputs.js";
 
 const main = document.getElementById("main");
 const banner = document.getElementById("banner");
+const POLL = 1000; // milliseconds
 const THEMES = { auto: ["◐", "as the system"], light: ["☀", "light"], dark: ["☾", "dark"] };
 
 const app = {
   about: null,
   view: null,
-  events: new Events(),
+  version: null, // of the rows that the view knows
   fail(error) {
     if (error.status === 401) return refuse(error.message);
     warn(error.message);
@@ -93,21 +94,25 @@ addEventListener("keydown", (event) => {
   }
 });
 
-for (const name of ["outputs", "reload", "hello", "lost", "refused"]) {
-  app.events.addEventListener(name, ({ detail }) => {
-    if (name === "lost") live("off", "not connected");
-    else if (name === "refused") return;
-    else live("on", "live");
-    if (name === "outputs") {
-      app.view?.changed?.(detail);
-      if (detail.problem) live("off", "no store");
+// What has changed since the view was loaded, asked for again and again.
+async function poll() {
+  for (let wait = POLL; ; ) {
+    try {
+      const { version } = app;
+      const answer = await ask("outputs", version === null ? { count: 0 } : { since: version });
+      if (app.version === version) {
+        app.version = answer.version;
+        if (version !== null && answer.version !== version) app.view?.changed?.(answer);
+      } // else the view was loaded meanwhile
+      live(answer.problem ? "off" : "on", answer.problem ? "no store" : "live");
+      wait = answer.ready ? POLL : 0;
+    } catch (error) {
+      if (error.status === 401) return app.fail(error);
+      live("off", "not connected");
+      wait = Math.min(Math.max(POLL, wait * 2), 8 * POLL);
     }
-    if (name === "reload") app.view?.load?.();
-    if (name === "hello") {
-      if (app.connected) app.view?.load?.();
-      app.connected = true;
-    }
-  });
+    await new Promise((done) => setTimeout(done, wait));
+  }
 }
 
 document.getElementById("theme").addEventListener("click", () => theme(true));
@@ -129,6 +134,6 @@ async function begin() {
   where.title = `${app.about.project || "All projects"}, in ${app.about.store}`;
   await ready;
   app.view?.told?.();
-  app.events.run();
+  poll();
 }
 begin();

@@ -2,13 +2,11 @@
 
 import { ask, latest } from "./api.js";
 import { copy, h, put, settle, tabs } from "./dom.js";
-import { Dress } from "./dress.js";
 import { age, bytes, clock, duration, number, plural, share, shownShare } from "./format.js";
 import { Lines } from "./lines.js";
 import { clipText } from "./cliptext.js";
 import { WhatIf } from "./whatif.js";
 
-const TABLES = ["csv", "tsv"];
 const LARGE = 256e6; // bytes
 
 export class OutputView {
@@ -22,7 +20,6 @@ export class OutputView {
   close() {
     this.closed = true;
     this.lines?.close();
-    this.dress?.close();
   }
 
   async load(first = false) {
@@ -59,18 +56,15 @@ export class OutputView {
     this.lines = new Lines(this.id, facts, { onview: () => this.sayCommand(), onselect: () => this.sayCommand(), fail: (error) => this.app.fail(error) });
     this.summary = h("p", { class: "facts" }, this.sum());
     this.command = h("code", { class: "step", "aria-label": "The command that reads these lines" });
-    const dress = facts.kind.endsWith("json") ? "Tree" : TABLES.includes(facts.kind) ? "Table" : "";
-    const left = [["lines", "Lines"], ...(dress ? [["dress", dress]] : [])];
-    this.left = tabs("The whole output", left, (name) => this.open("left", name));
+    this.left = tabs("The whole output", [["lines", "Lines"]], (name) => this.open("left", name));
     this.right = tabs("What the model got", [["model", "As the model saw it", "Model saw"], ["whatif", "What if"], ["back", "Fetched back"]], (name) => this.open("right", name));
-    this.dressPane = h("div", { class: "pane", "data-pane": "dress", role: "tabpanel" });
     this.model = h("div", { class: "pane", "data-pane": "model", role: "tabpanel", "aria-label": "As the model saw it" }, h("p", { class: "muted", role: "status" }, "Clipping it again…"));
     this.whatif = new WhatIf(this.id, this.app, facts, (clip) => this.tried(clip));
     this.back = h("div", { class: "pane", "data-pane": "back", role: "tabpanel", "aria-label": "Fetched back" });
     this.split = h(
       "div",
       { class: "split" },
-      h("section", { class: "side left", "aria-label": "The whole output" }, this.left, h("div", { class: "pane", "data-pane": "lines", role: "tabpanel", "aria-label": "Lines" }, this.tools(), this.lines.element, this.foot()), this.dressPane),
+      h("section", { class: "side left", "aria-label": "The whole output" }, this.left, h("div", { class: "pane", "data-pane": "lines", role: "tabpanel", "aria-label": "Lines" }, this.tools(), this.lines.element, this.foot())),
       h("section", { class: "side right", "aria-label": "What the model got" }, this.right, this.model, this.whatif.element, this.back),
     );
     put(
@@ -115,19 +109,7 @@ export class OutputView {
       facts.streams.length ? [plural(facts.streams.filter(([name]) => name === "stderr").length, "part") + " of stderr"] : null,
       facts.back.length ? [`fetched back ${number(facts.back.length)}×`, "accent"] : null,
     ];
-    const out = items.filter(Boolean).map(([text, name = "", title = null]) => h("span", { class: name, title }, text));
-    if (this.app.about?.allow_delete && facts.ref) out.push(h("button", { type: "button", class: "danger", onclick: () => this.remove() }, "Delete"));
-    return out;
-  }
-
-  async remove() {
-    if (!confirm(`Remove ${this.facts.ref}? It cannot be brought back.`)) return;
-    try {
-      await ask(`output/${this.id}`, {}, { method: "DELETE" });
-      location.hash = "/";
-    } catch (error) {
-      this.app.fail(error);
-    }
+    return items.filter(Boolean).map(([text, name = "", title = null]) => h("span", { class: name, title }, text));
   }
 
   tools() {
@@ -238,7 +220,6 @@ export class OutputView {
     if (chosen) this.split.dataset.side = side;
     other.classList.toggle("rest", chosen);
     this[side].classList.remove("rest");
-    if (name === "dress" && !this.dress) this.dress = new Dress(this.dressPane, this.id, this.facts, this.app);
     if (side !== "right" || !this.lines) return;
     if (name === "whatif") this.whatif.start();
     const clip = name === "whatif" ? this.whatif.clip : null;

@@ -1,4 +1,4 @@
-// Outputs: newest first, live, filtered.
+// Outputs: newest first, up to date, filtered.
 
 import { ask, latest } from "./api.js";
 import { h, put, settle } from "./dom.js";
@@ -76,26 +76,24 @@ export class OutputsView {
     this.apply();
     try {
       let from = 0;
-      let fresh = new Map();
+      let version = null;
+      const fresh = new Map();
       for (;;) {
         const answer = await ask("outputs", { from, count: from ? 2000 : FIRST });
         for (const row of answer.rows) fresh.set(row.id, row);
         from += answer.rows.length;
         this.problem = answer.problem;
+        version ??= answer.version;
         const done = from >= answer.all || !answer.rows.length;
         if (fresh.size >= known.rows.size || done) {
           known.rows = new Map(fresh);
           this.apply();
           await painted(); // the newest are on the screen before the others are asked for
         }
-        if (done && answer.ready) break;
-        if (done) {
-          await new Promise((next) => setTimeout(next, 150));
-          from = 0;
-          fresh = new Map();
-        }
+        if (done) break;
       }
       known.complete = true;
+      this.app.version = version; // what has changed since the first answer comes by polling
       this.apply();
       if (this.filters.text) this.look();
     } catch (error) {
