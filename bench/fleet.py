@@ -4,7 +4,7 @@
     python bench/fleet.py --mb 200 --workers 8 --outputs 20 --listed 5000
 
 Bars: 1 GB through `spill --keep tail` 0.8 of a plain multipart put; 64 workers 0.6 of plain puts; a range at most 3
-requests and 2 MB; grep 0.7 of a plain streamed download; 100,000 outputs listed in 3 seconds.
+requests and 2 MB; grep 0.7 of a plain streamed download; 100,000 outputs listed in 6 seconds.
 """
 
 from __future__ import annotations

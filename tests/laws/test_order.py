@@ -76,12 +76,11 @@ ORDER = """
     store.removal
     store.retention
     store.quota             store.packing        store.joining
-    store.directory         store.object         store.object.keys   store.object.words  store.object.sums  store.object.asking
+    store.directory         store.object         store.object.keys   store.object.words  store.object.sums
     store.named             store.object.bucket  store.object.frames
-    store.object.entry      store.object.listing
+    store.object.entry
     store.object.blob       store.object.upload
     store.object.spool      store.object.view
-    store.object.writer
     store.object.store
     testing                      show.memo
     show.render                  wrap.data

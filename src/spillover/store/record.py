@@ -61,7 +61,7 @@ def from_json(data: bytes, *, ref: str, pinned: bool) -> Record:
     return to_record(read_facts(data), ref=ref, pinned=pinned)
 
 
-def read_facts(data: bytes, formats: tuple[int, ...] = (FORMAT,)) -> dict[str, Any]:
+def read_facts(data: bytes, number: int = FORMAT) -> dict[str, Any]:
     """Return what a record says, if it is one and nobody has changed it; ValueError says what it is instead."""
     import json  # see to_json
 
@@ -69,7 +69,7 @@ def read_facts(data: bytes, formats: tuple[int, ...] = (FORMAT,)) -> dict[str, A
         facts = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ValueError("it is not JSON") from error
-    if not isinstance(facts, dict) or facts.get("spillover") not in formats:
+    if not isinstance(facts, dict) or facts.get("spillover") != number:
         raise ValueError("it is not a record of this version")
     if "check" in facts and not _is_as_written(data):
         raise ValueError("it was changed after it was written")

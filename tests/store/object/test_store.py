@@ -212,7 +212,7 @@ def test_when_the_bucket_fails_the_output_is_kept_here_the_clip_says_so_and_push
 
 
 def test_the_next_call_brings_along_what_earlier_ones_left(proxy, s3, tmp_path, monkeypatch):
-    monkeypatch.setattr("spillover.store.object.writer.ALONG_SECONDS", 60)
+    monkeypatch.setattr("spillover.store.object.store.ALONG_SECONDS", 60)
     store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
     clippers = [Clipper(Limits(tokens=400), store=store, scope=scope) for scope in ("acme", "other")]
     proxy.faults = {"403": 1.0}

@@ -1,7 +1,6 @@
 """The bytes of an output in a bucket, read by ranges: each frame is checked against its hash before it is given out.
 
-A read costs one request for the frames it stands in and the one behind them. Whoever reads on and on gets several
-requests under way ahead, and never more than AHEAD windows are held.
+A read costs one request for the frames it stands in and the one behind them; whoever reads on gets WINDOW frames at once.
 """
 
 from __future__ import annotations
@@ -14,19 +13,13 @@ from spillover.store.object.frames import DamagedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     from spillover.store.object.bucket import Bucket
     from spillover.store.object.entry import Entry
 
-#: Frames in one request while reading on, and how many such requests are under way.
-WINDOW, AHEAD = 8, 4
+#: Frames in one request while reading on.
+WINDOW = 8
 #: Frames that are kept at hand.
-HELD = WINDOW * (AHEAD + 2)
-#: After so many bytes read in order, somebody reads on.
-STEADY = 1 << 21
-#: What somebody may go back, or leave out, and still be reading on.
-SLACK = 1 << 18
+HELD = 2 * WINDOW
 #: What is not larger is read when it is opened: it is there then, whatever becomes of it in the bucket.
 SMALL = 1 << 19
 
@@ -34,21 +27,7 @@ SMALL = 1 << 19
 class RemoteBlob:
     """The bytes of one output in a bucket."""
 
-    __slots__ = (
-        "_ahead",
-        "_bucket",
-        "_end",
-        "_frames",
-        "_held",
-        "_key",
-        "_lock",
-        "_name",
-        "_pool",
-        "_starts",
-        "_steady",
-        "newlines",
-        "size",
-    )
+    __slots__ = ("_bucket", "_frames", "_held", "_key", "_lock", "_name", "_next", "_starts", "newlines", "size")
 
     def __init__(self, bucket: Bucket, place: str, entry: Entry) -> None:
         self._bucket, self._frames, self._name = bucket, entry.frames, entry.record.ref
@@ -57,9 +36,7 @@ class RemoteBlob:
         self.size = entry.record.bytes
         self.newlines = entry.newlines
         self._held: dict[int, bytes] = {}  # the one used last stands last
-        self._ahead: dict[int, Future[dict[int, bytes]]] = {}  # by window
-        self._pool: ThreadPoolExecutor | None = None
-        self._end, self._steady = 0, 0
+        self._next = -1  # the frame after those that were fetched last
         self._lock = allocate_lock()
         if 0 < self._starts[-1] <= SMALL:
             self._keep(self._fetch(0, len(self._starts) - 1))
@@ -70,69 +47,27 @@ class RemoteBlob:
             return b""
         step = self._frames.frame
         first, last = start // step, (end - 1) // step
-        steady = self._follow(start, end)
         parts = []
         for number in range(first, last + 1):
-            frame = self._frame(number, last, steady=steady)
+            frame = self._frame(number, last)
             base = number * step
             parts.append(frame[max(0, start - base) : end - base])
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
-        self._ahead.clear()
         self._held.clear()
 
-    def _follow(self, start: int, end: int) -> bool:
-        """Note a read; whether somebody reads on, so that what comes next is worth fetching."""
-        on = self._end - SLACK <= start <= self._end + SLACK
-        self._steady = self._steady + max(0, end - self._end) if on else end - start
-        self._end = max(end, self._end) if on else end
-        return self._steady >= STEADY
-
-    def _frame(self, number: int, last: int, *, steady: bool) -> bytes:
+    def _frame(self, number: int, last: int) -> bytes:
         with self._lock:
             held = self._held.pop(number, None)
             if held is not None:
                 self._held[number] = held
-                if not steady:
-                    return held
-        if steady:
-            waiting = self._look_ahead(number)
-            if held is not None:
                 return held
-            if waiting is not None:
-                self._keep(waiting.result())
-                with self._lock:
-                    self._ahead.pop(number // WINDOW, None)
-                    if number in self._held:
-                        return self._held[number]
-        fetched = self._fetch(number, max(number + 2, min(last + 1, number + WINDOW)))
+        wanted = number + WINDOW if number == self._next else max(number + 2, min(last + 1, number + WINDOW))
+        fetched = self._fetch(number, wanted)
         self._keep(fetched)
+        self._next = max(fetched) + 1
         return fetched[number]
-
-    def _look_ahead(self, number: int) -> Future[dict[int, bytes]] | None:
-        """See that the windows from here on are under way; the one that holds this frame, if it is still to come."""
-        count = len(self._starts) - 1
-        here = number // WINDOW
-        with self._lock:
-            if self._pool is None:
-                from concurrent.futures import ThreadPoolExecutor
-
-                self._pool = ThreadPoolExecutor(AHEAD, "spillover-read")
-            for gone in [window for window in self._ahead if not here <= window <= here + AHEAD]:
-                self._ahead.pop(gone).cancel()
-            for window in range(here, min(here + AHEAD + 1, -(-count // WINDOW))):
-                first = window * WINDOW
-                if (
-                    window not in self._ahead
-                    and not (window == here and number in self._held)
-                    and first not in self._held
-                ):
-                    self._ahead[window] = self._pool.submit(self._fetch, first, first + WINDOW)
-            return self._ahead.get(here)
 
     def _fetch(self, first: int, upto: int) -> dict[int, bytes]:
         """Return frames by their numbers, in one request, each checked."""

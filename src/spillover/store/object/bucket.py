@@ -14,7 +14,6 @@ from operator import itemgetter
 from msgspec import Struct
 
 from spillover.errors import MissingExtraError, StoreError
-from spillover.store.object.asking import Asked, Patience, within
 from spillover.store.object.sums import Sums, is_of, md5
 from spillover.store.object.words import describe, lacks_bucket, summary
 
@@ -84,14 +83,45 @@ def _refuse_fork() -> None:
         )
 
 
+def within(seconds: float, what: str, work: Callable[[], Given]) -> Given:
+    """Return what the work returns; StoreError when it takes longer. It then goes on in a thread that ends with the process."""
+    from threading import Thread
+
+    done: list[Given] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:  # noqa: BLE001  raised again below
+            failed.append(error)
+
+    thread = Thread(target=run, name="spillover-request", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads here, or the interpreter is ending
+        run()
+    else:
+        thread.join(seconds)
+    if failed:
+        raise failed[0]
+    if not done:
+        raise StoreError(no_answer(what, seconds))
+    return done[0]
+
+
+def no_answer(what: str, seconds: float) -> str:
+    return f"{what} gave no answer for {seconds:g} seconds"
+
+
 class Bucket:
     """A bucket and a prefix in it; keys here are relative to that prefix."""
 
-    __slots__ = ("_bulk", "_one_by_one", "_options", "_quick", "deadline", "patience", "url")
+    __slots__ = ("_bulk", "_one_by_one", "_options", "_quick", "busy_until", "deadline", "url")
 
     def __init__(self, url: str, *, deadline: float = DEADLINE_SECONDS, options: dict[str, Any] | None = None) -> None:
         self.url, self.deadline, self._options = url, deadline, options or {}
-        self.patience = Patience(deadline)
+        self.busy_until = 0.0  # until then, looks that may be left out are
         self._quick: Any = None
         self._bulk: Any = None
         self._one_by_one: Any = None
@@ -245,18 +275,8 @@ class Bucket:
     def list(self, prefix: str, *, after: str | None = None) -> Iterator[Listed]:
         """Yield the objects below a prefix, in the order of their keys, page by page: key, size, and when it was changed."""
         pages = self._ask(lambda: iter(self.quick.list(prefix or None, offset=after, chunk_size=PAGE)), "list")
-        coming = Asked(lambda: next(pages, None))
-        while True:
-            with self.explain():
-                page = coming.result(self.deadline, self.url)
-            if page is None:
-                return
-            coming = Asked(lambda: next(pages, None))  # the next one is under way while this one is looked at
+        while (page := self._ask(lambda: next(pages, None), "list")) is not None:
             yield from map(_listed, page)
-
-    def page(self, prefix: str, after: str | None) -> builtins.list[Listed]:
-        """Return the first objects below a prefix and behind a key; up to PAGE of them, in one request."""
-        return [*map(_listed, next(iter(self.quick.list(prefix or None, offset=after, chunk_size=PAGE)), ()))]
 
     def _ask(self, work: Callable[[], Given], doing: str, *, writing: bool = False) -> Given:
         """Return what a request returns that makes no condition."""

@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from spillover.errors import UsageError
 from spillover.store.base import Record
 from spillover.store.object.frames import Frames, from_json
-from spillover.store.object.keys import OUTPUTS, parse
-from spillover.store.record import FORMAT, read_facts, to_json, to_record
+from spillover.store.object.keys import parse
+from spillover.store.record import read_facts, to_json, to_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: The format of a record whose bytes stand in a folder of their own; earlier ones have them beside the record.
-APART = 2
+#: The format of a record in a bucket.
+FORMAT = 2
 
 
 class Entry(Struct, frozen=True):
@@ -32,18 +32,13 @@ class Entry(Struct, frozen=True):
     tag: str | None = None  # of the object that was read; not part of it
 
     def encode(self) -> bytes:
-        beside = self.data.startswith(OUTPUTS)
-        stored = {
-            "data": self.data.removeprefix(f"{OUTPUTS}/"),
-            **self.frames.to_json(),
-            "newlines": self.newlines,
-        }
-        return to_json(self.record, spillover=FORMAT if beside else APART, object=stored)
+        stored = {"data": self.data, **self.frames.to_json(), "newlines": self.newlines}
+        return to_json(self.record, spillover=FORMAT, object=stored)
 
 
 def decode(data: bytes, ref: str, tag: str | None = None) -> Entry:
     """Return the entry under a key; ValueError, with the reason, for anything else."""
-    facts = read_facts(data, (FORMAT, APART))
+    facts = read_facts(data, FORMAT)
     record = to_record(facts, ref=ref, pinned=False)
     try:
         stored: dict[str, Any] = facts["object"]
@@ -51,8 +46,6 @@ def decode(data: bytes, ref: str, tag: str | None = None) -> Entry:
         frames = from_json(stored, record.bytes)
     except (KeyError, TypeError) as error:
         raise ValueError(f"a value is missing or wrong ({error})") from error
-    if name and isinstance(name, str) and facts["spillover"] == FORMAT:
-        name = f"{OUTPUTS}/{name}"
     if not isinstance(name, str) or not belongs_to(name, ref) or (not name and record.bytes):
         raise ValueError("its bytes would be elsewhere")
     if newlines not in (record.lines, record.lines - 1):

@@ -107,7 +107,7 @@ def from_json(value: Any, size: int) -> Frames:
 
 
 class Packer:
-    """Turns an output into frames, several at a time, and knows their sizes and hashes afterwards."""
+    """Turns an output into frames, and knows their sizes and hashes afterwards."""
 
     def __init__(self, source: Blob, *, compress: bool = True) -> None:
         self._source = source
@@ -119,45 +119,15 @@ class Packer:
             if len(_compress(first)) < WORTH * len(first):
                 self.form = ZSTD
 
-    def pieces(self, threads: int = 2, at_least: int = 1 << 20) -> Iterator[bytes]:
-        """Yield the frames in order, a few joined to one piece. Compressing runs beside whatever takes the pieces."""
-        piece = bytearray()
-        for data, sha256 in self._packed(threads):
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the frames in order."""
+        for start in range(0, self._source.size, FRAME):
+            data = self._source.read(start, start + FRAME)
+            if self.form == ZSTD:
+                data = _compress(data)
             self._sizes.append(len(data))
-            self._hashes.append(sha256)
-            piece += data
-            if len(piece) >= at_least:
-                yield bytes(piece)
-                piece = bytearray()
-        if piece:
-            yield bytes(piece)
-
-    def _packed(self, threads: int) -> Iterator[tuple[bytes, str]]:
-        starts = range(0, self._source.size, FRAME)
-        if len(starts) < 4:
-            yield from map(self._pack, starts)
-            return
-        from collections import deque
-        from concurrent.futures import Future, ThreadPoolExecutor
-
-        ahead: deque[Future[tuple[bytes, str]]] = deque()
-        with ThreadPoolExecutor(threads, "spillover-pack") as pool:
-            try:
-                for start in starts:
-                    ahead.append(pool.submit(self._pack, start))
-                    if len(ahead) > 4 * threads:
-                        yield ahead.popleft().result()
-                while ahead:
-                    yield ahead.popleft().result()
-            finally:
-                for waiting in ahead:
-                    waiting.cancel()
-
-    def _pack(self, start: int) -> tuple[bytes, str]:
-        data = self._source.read(start, start + FRAME)
-        if self.form == ZSTD:
-            data = _compress(data)
-        return data, hashlib.sha256(data).hexdigest()
+            self._hashes.append(hashlib.sha256(data).hexdigest())
+            yield data
 
     def frames(self) -> Frames:
         """Return the table, once every piece has been taken."""

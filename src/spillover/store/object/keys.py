@@ -5,8 +5,7 @@
 
 The scope comes first, so that a prefix can be granted to a tenant. A scope that is a folder of a machine stands under
 `~f/`, by its hash: it may be longer than a key. What belongs to nobody stands under `~n/`. Records are in a folder of their
-own, before that of the bytes, so that a listing brings records alone; earlier versions had both in `~o`, and a record says
-where its bytes are.
+own, so that a listing of one scope brings records alone.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ SCOPE_CHARS = 700
 _ODD = re.compile(rb"[^A-Za-z0-9_.@+-]")
 #: The shape of a ref (`REF_SHAPE`) stands in the middle of it: a listing of 100,000 keys has time for one look at each.
 _KEY = re.compile(
-    rf"((?:.*/)?)({OUTPUTS}|{STORED})/({REF_SHAPE.pattern})\.(?:(json)|[0-9a-f]{{16}}\.(zst|txt))",
+    rf"((?:.*/)?)(?:{OUTPUTS}/({REF_SHAPE.pattern})\.json|{STORED}/({REF_SHAPE.pattern})\.[0-9a-f]{{16}}\.(zst|txt))",
     re.ASCII | re.DOTALL,
 )
 
@@ -38,11 +37,6 @@ class Name(Struct, frozen=True):
     ref: str
     end: str  # "json", "zst" or "txt"
     key: str
-
-    @property
-    def within(self) -> str:
-        """The key as it stands in the folder of its scope: so a record names its bytes."""
-        return self.key[len(self.place) :]
 
 
 def place_of(scope: str | None) -> str:
@@ -82,5 +76,5 @@ def parse(key: str) -> Name | None:
     found = _KEY.fullmatch(key)
     if found is None:
         return None
-    place, folder, ref, alone, copy = found.groups()
-    return None if alone == "json" and folder == STORED else Name(place, ref, alone or copy, key)
+    place, record, data, ending = found.groups()
+    return Name(place, record or data, ending or "json", key)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 from contextlib import suppress
 from heapq import heappush, heappushpop
 
@@ -16,12 +18,14 @@ from spillover.store.object.blob import RemoteBlob
 from spillover.store.object.bucket import DEADLINE_SECONDS, Bucket, library
 from spillover.store.object.entry import Entry
 from spillover.store.object.keys import Name, parse, place_of
-from spillover.store.object.spool import RETENTION, Pushed, merge_all, push, spool_of, waiting
+from spillover.store.object.spool import ALONG_SECONDS, RETENTION, Pushed, by_scope, merge_all, push, spool_of, waiting
+from spillover.store.object.upload import Progress, upload, watch
 from spillover.store.object.view import View
-from spillover.store.object.writer import ObjectWriter
 from spillover.store.owners import seen
 from spillover.store.retention import Retention
 from spillover.store.scope import EVERY
+
+_log = logging.getLogger(__name__)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     Missed = Callable[[str], RefError]
 
 SCHEMES = ("s3", "gs", "az")
+#: A look that may be left out is slow if it takes more than this share of the deadline.
+SLOW_SHARE = 0.1
 LIFECYCLE_DECIDES = "the bucket's lifecycle rule decides how long outputs are kept (docs/fleet.md)"
 
 
@@ -113,10 +119,20 @@ class ObjectStore(Struct, frozen=True):
     def known(self, ref: str) -> Record | None:
         """Return the record of a complete ref in exactly this scope, with at most one request and no listing.
 
-        An output may hold any number of lines that look like notices of ours, and each is looked up; where the bucket is slow,
-        none.
+        An output may hold many lines that look like notices of ours, and each is looked up. If one look fails or is slow, the
+        bucket is left alone for a minute.
         """
-        entries = self.bucket.patience.ask(self.url, lambda: self._exact(ref))
+        begun = time.monotonic()
+        if begun < self.bucket.busy_until:
+            return None
+        entries: Entries = []
+        failed = False
+        try:
+            entries = self._exact(ref)
+        except StoreError:
+            failed = True
+        if failed or time.monotonic() - begun > SLOW_SHARE * self.deadline_seconds:
+            self.bucket.busy_until = time.monotonic() + 60
         return entries[0].record if entries else None
 
     def open(self, ref: str) -> Blob:
@@ -248,3 +264,59 @@ class ObjectStore(Struct, frozen=True):
             self.local.delete(ref)
         else:
             self.local.disown(ref, self.scope)
+
+
+class ObjectWriter:
+    """An output on its way into a bucket; `local` is where it stays if it cannot be brought there."""
+
+    __slots__ = (
+        "_age_seconds",
+        "_bucket",
+        "_compress",
+        "_inner",
+        "_local",
+        "abandon",
+        "blob",
+        "fileno",
+        "write",
+    )
+
+    def __init__(self, bucket: Bucket, local: DirStore, *, compress: bool, age_seconds: float | None) -> None:
+        self._bucket, self._local, self._compress, self._age_seconds = bucket, local, compress, age_seconds
+        self._inner = inner = local.writer()
+        self.write, self.fileno, self.blob, self.abandon = inner.write, inner.fileno, inner.blob, inner.abandon
+
+    def publish(self, record: Record) -> Record:
+        """Bring it up, and what earlier calls have left here; where that fails, keep it here and say so."""
+        record = record.dated(time.time())
+        blob = self._inner.blob()
+        if blob.size != record.bytes:
+            blob.close()
+            self.abandon()
+            raise StoreError(f"expected {record.bytes:,} bytes, but {blob.size:,} were stored.")
+        try:
+            held = watch(self._bucket.url, self._bucket.deadline, lambda progress: self._bring(blob, record, progress))
+        except StoreError as error:
+            if "one ref never names two" in str(error):  # keeping it here would not help
+                self.abandon()
+                raise
+            _log.warning("An output of %s is kept on this machine only: %s", record.tool, error)
+            kept = self._inner.publish(record)
+            return replace(kept, path=self._local.where(kept.ref), here=str(error))
+        finally:
+            blob.close()
+        self.abandon()
+        if waiting(self._local):
+            with suppress(StoreError):
+                push(
+                    self._local,
+                    self._bucket,
+                    compress=self._compress,
+                    age_seconds=self._age_seconds,
+                    seconds=ALONG_SECONDS,
+                )
+        return held
+
+    def _bring(self, blob: Blob, record: Record, progress: Progress) -> Record:
+        options: Any = {"compress": self._compress, "age_seconds": self._age_seconds, "progress": progress}
+        return merge_all([upload(self._bucket, blob, each, **options) for each in by_scope(record)])

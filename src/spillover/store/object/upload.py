@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 import time
-from _thread import allocate_lock
 
 from msgspec.structs import replace
 
 from spillover.errors import StoreError
 from spillover.store.base import Record, already_taken, name_for
-from spillover.store.object.asking import no_answer
-from spillover.store.object.bucket import PART, Bucket, Found, Missing, Taken
+from spillover.store.object.bucket import PART, Bucket, Found, Missing, Taken, no_answer
 from spillover.store.object.entry import Entry, decode, with_record
 from spillover.store.object.frames import ZSTD, Packer
 from spillover.store.object.keys import STORED, place_of, record_key
@@ -36,8 +34,6 @@ TRIES = 50
 SENDS = 3
 #: What a slow line may need for the parts that are under way when the last one is handed over: a second for so many bytes.
 TAIL_BYTES = 1 << 20
-#: Threads of one process that store the same output take turns: there is nothing to gain by asking at once.
-_turns = [allocate_lock() for _ in range(64)]
 
 
 class Progress:
@@ -92,12 +88,11 @@ def upload(
     ref = name_for(record.tool, record.sha256)
     record = record.renamed(ref)
     place, key = place_of(record.scope), record_key(record.scope, ref)
-    with _turns[int(record.sha256[:8], 16) % len(_turns)]:
-        entry = _bring_bytes(bucket, blob, record, place, compress=compress, progress=progress)
-        # Where this fails, nobody knows whether the record arrived, so the bytes stay, until the lifecycle rule removes them.
-        held = _claim(bucket, key, entry, progress, age_seconds)
-        if entry.data and held.data != entry.data:
-            _drop(bucket, f"{place}/{entry.data}")
+    entry = _bring_bytes(bucket, blob, record, place, compress=compress, progress=progress)
+    # Where this fails, nobody knows whether the record arrived, so the bytes stay, until the lifecycle rule removes them.
+    held = _claim(bucket, key, entry, progress, age_seconds)
+    if entry.data and held.data != entry.data:
+        _drop(bucket, f"{place}/{entry.data}")
     return held.record
 
 

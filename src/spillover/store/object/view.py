@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from spillover.store.object.bucket import Bucket, Denied, Missing
 from spillover.store.object.entry import Entry, decode
-from spillover.store.object.keys import Name, is_record, place_of, record_key
-from spillover.store.object.listing import list_records
+from spillover.store.object.keys import OUTPUTS, Name, is_record, place_of, record_key
 from spillover.store.scope import EVERY, covers
 
 _log = logging.getLogger(__name__)
@@ -39,12 +38,14 @@ class View(Struct, frozen=True):
             return None
 
     def listed(self, ref: str = "") -> Iterator[tuple[datetime, str]]:
-        """Yield when each record in view was changed, and its key; with a ref, of those that it may be the start of, and others."""
-        alone = self.scope.startswith("/")  # a folder has nothing below it
-        begin = (
-            ref if "-" in ref else ""
-        )  # what else names an output are digits of its hash, behind the name of any tool
-        for key, _, changed in list_records(self.bucket, place_of(self.scope), begin, alone=alone):
+        """Yield when each record in view was changed, and its key; with the start of a ref, of those that it may name, and others."""
+        folder, after = place_of(self.scope), None
+        if self.scope.startswith("/"):  # such a scope has no others below it
+            folder = f"{folder}/{OUTPUTS}"
+            after = f"{folder}/{ref}" if "-" in ref else None
+        for key, _, changed in self.bucket.list(folder, after=after):
+            if after and key > f"{after}~":  # "~" comes after every character of a name
+                return
             if is_record(key):
                 yield changed, key
 
