@@ -76,7 +76,7 @@ ORDER = """
     store.removal
     store.retention
     store.quota             store.packing        store.joining
-    store.directory         store.object         store.object.keys   store.object.words  store.object.sums
+    store.directory         store.object         store.object.keys   store.object.words
     store.named             store.object.bucket  store.object.frames
     store.object.entry
     store.object.blob       store.object.upload

@@ -1,5 +1,6 @@
 """What an upload leaves in the bucket when it fails halfway, and what the next one makes of it."""
 
+import os
 import time
 
 import pytest
@@ -74,3 +75,16 @@ def test_a_record_that_the_bucket_removes_while_it_is_updated_is_made_again(s3, 
     assert put(store, LOG.encode(), scope="acme", command="again").ref == first.ref
     assert calls == [record_key("acme", first.ref)]
     assert content(Scoped(store, "acme"), first.ref) == LOG.encode()
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["in one request", "in parts"])
+def test_an_upload_that_arrives_garbled_is_never_called_stored_in_the_bucket(proxy, s3, tmp_path, large):
+    store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
+    text = "".join(f"{os.urandom(60).hex()}\n" for _ in range(90_000 if large else 900))
+    proxy.faults = {"corrupt_up": 1.0}
+    clip = Clipper(Limits(tokens=300), store=store, scope="acme").clip(text)
+    assert "what arrived differs from what was sent" in clip.reason
+    proxy.faults = {}
+    assert not [*store.bucket.list("")]
+    assert store.push().outputs == 1
+    assert content(Scoped(store, "acme"), clip.ref) == text.encode()

@@ -1,7 +1,7 @@
 """Outputs in an object store: S3, Google Cloud Storage, Azure. Every worker that may see a scope reads what is in it.
 
     keys.py       which key belongs to which scope and ref; pure
-    bucket.py     the requests; words.py what is said when they fail; sums.py whether what was sent arrived
+    bucket.py     the requests; words.py what is said when they fail
     frames.py     bytes in frames that can be read, and checked, one by one; pure
     entry.py      a record as an object: with its frames; pure
     blob.py       the bytes of an output, read by ranges

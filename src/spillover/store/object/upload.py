@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: How often a record is tried that others change at the very moment.
 TRIES = 50
-#: How often bytes are sent that arrive as something else.
+#: How many names are tried for the bytes.
 SENDS = 3
 #: What a slow line may need for the parts that are under way when the last one is handed over: a second for so many bytes.
 TAIL_BYTES = 1 << 20
@@ -133,11 +133,12 @@ def _put_small(bucket: Bucket, place: str, ref: str, ending: str, data: bytes, p
         try:
             bucket.create(f"{place}/{name}", data)
         except Taken:
-            # Nobody else makes this name: either an earlier try of ours was heard and its answer lost, or it was garbled.
-            if not bucket.holds(f"{place}/{name}", data):
+            # Nobody else makes this name: an earlier try of ours arrived, and its answer was lost. Or the server was wrong.
+            found = bucket.head(f"{place}/{name}")
+            if found is None or found["size"] != len(data):
                 continue
         return name
-    raise StoreError(f"{bucket.url}: {SENDS} uploads in a row arrived damaged")
+    raise StoreError(f"{bucket.url}: {SENDS} uploads in a row were refused under names that nobody has")
 
 
 def _watched(pieces: Iterator[bytes], progress: Progress) -> Iterator[bytes]:

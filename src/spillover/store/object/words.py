@@ -16,6 +16,8 @@ REMEDIES = (
     ("RequestExpired", "the clock of this machine is wrong, or the credentials have expired"),
     ("SignatureDoesNotMatch", "the secret key does not belong to the access key; see AWS_SECRET_ACCESS_KEY"),
     ("InvalidAccessKeyId", "the access key is unknown there; see AWS_ACCESS_KEY_ID"),
+    ("BadDigest", "what arrived differs from what was sent"),
+    ("XAmzContentSHA256Mismatch", "what arrived differs from what was sent"),
     ("ExpiredToken", "the credentials have expired; get new ones"),
     ("169.254.169.254", "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role"),
     ("metadata.google.internal", "no credentials were found; set GOOGLE_APPLICATION_CREDENTIALS"),
