@@ -73,9 +73,8 @@ ORDER = """
     ledger.stats            ledger.misses
     ledger.rules
     store.reading           store.tally          store.memory        store.scoped        store.contract
-    store.removal
     store.retention
-    store.quota             store.packing        store.joining
+    store.quota             store.packing
     store.directory         store.object         store.object.keys   store.object.words
     store.named             store.object.bucket  store.object.frames
     store.object.entry

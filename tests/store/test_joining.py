@@ -1,15 +1,13 @@
 """Several processes change a record that scopes share: no scope is lost after its output was reported as stored."""
 
-import fcntl
 import subprocess
 import sys
 import threading
 
 import pytest
 
-from spillover import Clipper, Limits
 from spillover.errors import RefError, StoreError
-from spillover.store import joining
+from spillover.store import directory
 from spillover.store.directory import DirStore
 from spillover.store.owners import owners
 from spillover.store.scoped import Scoped
@@ -24,7 +22,7 @@ def store(tmp_path):
 def test_two_writers_of_one_record_do_not_remove_each_others_scope(store, monkeypatch):
     """Without the lock, the second writer would overwrite the first one's scope, having read the record before."""
     ref = put(store, b"same", scope="first").ref
-    real, inside, go_on = joining.merge, threading.Event(), threading.Event()
+    real, inside, go_on = directory.merge, threading.Event(), threading.Event()
 
     def slow(held, new):
         if new.scope == "slow":
@@ -32,7 +30,7 @@ def test_two_writers_of_one_record_do_not_remove_each_others_scope(store, monkey
             assert go_on.wait(10)
         return real(held, new)
 
-    monkeypatch.setattr(joining, "merge", slow)
+    monkeypatch.setattr(directory, "merge", slow)
     one = threading.Thread(target=put, args=(store, b"same"), kwargs={"scope": "slow"})
     two = threading.Thread(target=put, args=(store, b"same"), kwargs={"scope": "quick"})
     one.start()
@@ -63,36 +61,6 @@ def test_processes_that_store_the_same_bytes_at_once_all_have_them(store, tmp_pa
     assert [(run.communicate(timeout=60)[1], run.returncode) for run in runs] == [(b"", 0)] * 5
     (record,) = store.list()
     assert {owner.scope for owner in owners(record)} == {f"t/{number}" for number in range(5)}
-
-
-def test_without_the_lock_the_output_is_lost_with_a_reason_and_the_call_survives(store, monkeypatch):
-    monkeypatch.setattr(joining, "WAIT_SECONDS", 0.05)
-    text = "line\n" * 1_000
-    clipper = Clipper(Limits(lines=10), store=store)
-    ref = clipper.clip(text).ref
-    assert clipper.clip(text).outcome == "stored"
-    with open(store.root + "/" + joining.LOCK) as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        clip = clipper.clip(text)
-        assert (clip.outcome, clip.ref) == ("lost", None)
-        assert "held by another process" in clip.reason
-    assert clipper.clip(text).ref == ref
-
-
-def test_without_locks_what_a_killed_process_left_is_passed_over(store, monkeypatch):
-    def none(*_):
-        raise OSError(95, "Operation not supported")
-
-    monkeypatch.setattr(fcntl, "flock", none)
-    put(store, b"same", scope="a")
-    monkeypatch.setattr(joining, "WAIT_SECONDS", 0.05)
-    with open(f"{store.root}/{joining.HELD}", "w"):
-        pass
-    with pytest.raises(StoreError, match="held by another process"):
-        put(store, b"same", scope="b")
-    monkeypatch.setattr(joining, "STALE_SECONDS", -1)
-    ref = put(store, b"same", scope="b").ref
-    assert {owner.scope for owner in owners(store.get(ref))} == {"a", "b"}
 
 
 def test_deleting_an_output_in_one_scope_keeps_it_in_the_other(store):

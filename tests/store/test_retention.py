@@ -19,7 +19,7 @@ from spillover.testing import content, put, record_of
 
 NOW = 1_000_000.0
 DAY = 86_400
-OURS = (".sweep", ".tally")
+OURS = (".sweep", ".lock")
 ROOMY = Retention(age_seconds=None, bytes=None, count=None)
 
 
@@ -321,15 +321,6 @@ def test_without_locks_only_the_grace_period_protects_a_writer(store, root, monk
     assert store.sweep(now=time.time() + 3_700) == Swept(leftovers=1)
 
 
-def test_only_one_process_sweeps_at_a_time(store, root):
-    aged(store, b"old", 8 * DAY)
-    (root / ".sweep").touch()
-    with open(root / ".sweep") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        assert store.sweep() == Swept()
-    assert store.sweep().outputs == 1
-
-
 def test_many_sweeps_and_deletions_at_once_each_remove_what_is_there(store, root):
     for number in range(300):
         aged(store, b"%d" % number, 8 * DAY)
@@ -366,22 +357,6 @@ def test_a_store_sweeps_by_itself_at_most_once_an_hour(root):
     age(store, -99 * DAY, ".sweep")
     put(store, b"last")
     assert third not in refs(store), "a wrong clock does not stop sweeping forever"
-
-
-def test_a_sweep_that_another_has_just_done_is_not_done_again(root, monkeypatch):
-    store, due, swept = DirStore(root), module._due, []
-    sweep = module._sweep
-
-    def due_and_late(folder, now):
-        was_due = due(folder, now)
-        if was_due:
-            DirStore(root).sweep()
-        return was_due
-
-    monkeypatch.setattr(module, "_due", due_and_late)
-    monkeypatch.setattr(module, "_sweep", lambda *args, **options: swept.append(1) or sweep(*args, **options))
-    store.writer().abandon()
-    assert len(swept) == 1
 
 
 def test_reading_never_sweeps_nor_does_a_store_without_retention(root):

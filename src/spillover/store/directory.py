@@ -19,6 +19,7 @@ from msgspec.structs import force_setattr, replace
 from spillover.errors import StoreError, UsageError
 from spillover.store.base import REF_SHAPE, Record, already_taken, check_ref, name_for, resolve, unknown
 from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
+from spillover.store.owners import merge, without
 from spillover.store.reading import FileBlob, open_bytes, read_record
 from spillover.store.record import to_json
 from spillover.store.retention import Retention, Swept, sweep, sweep_if_due
@@ -98,8 +99,8 @@ class DirStore(Struct, frozen=True):
 
     def delete(self, ref: str) -> None:
         """Remove one output, pinned or not."""
-        from spillover.store.removal import remove
         from spillover.store.runs import forget_bytes
+        from spillover.store.tally import remove
 
         with self._reach(ref) as (folder, whole):
             remove(folder, whole, folder.look(whole))
@@ -107,11 +108,16 @@ class DirStore(Struct, frozen=True):
 
     def disown(self, ref: str, scope: str) -> None:
         """Drop an output from a scope; it is removed when no other scope has it."""
-        from spillover.store.joining import disown  # hardly ever wanted
         from spillover.store.runs import forget_bytes
+        from spillover.store.tally import hold_lock
 
         with self._reach(ref) as (folder, whole):
-            disown(folder, whole, scope)
+            with hold_lock(folder):
+                left = without(read_record(folder, whole), scope)
+                if left is None:
+                    folder.remove(whole, folder.look(whole))
+                else:
+                    _replace_record(folder, left)
             forget_bytes(folder, whole, scope)
 
     def pin(self, ref: str, pinned: bool = True) -> None:
@@ -241,22 +247,19 @@ class DirWriter:
             self._temp = ""
 
     def _publish(self, folder: Folder, record: Record) -> Record:
-        from spillover.store.quota import make_room  # most outputs fit, and are never published
-        from spillover.store.tally import Amount, amount_of, open_tally
+        from spillover.store.quota import reserve  # most outputs fit, and are never published
+        from spillover.store.tally import Amount, hold_lock
 
         ref = name_for(record.tool, record.sha256)
         size = self._written(record)
         temp, made = folder.write_temp(to_json(record))
         try:
-            with open_tally(folder) as tally:
-                before = amount_of(folder, ref)
+            with hold_lock(folder) as tally:
                 # What is there already gets a record that says no more than both.
-                more = Amount(0, made.st_size) if before.outputs else Amount(1, size + made.st_size)
-                if self._retention is not None:
-                    make_room(folder, tally, self._retention, time.time(), ref, more)
-                with tally.follow(folder, ref, before, more):
-                    held, new = _claim(folder, temp, ref, record)
-                    return self._bring(folder, record, held, made if new else None)
+                more = Amount(0, made.st_size) if folder.holds(ref) else Amount(1, size + made.st_size)
+                reserve(folder, tally, self._retention, ref, more)
+                held, new = _claim(folder, temp, ref, record)
+                return self._bring(folder, record, held, made if new else None)
         finally:
             folder.drop_temp(temp)
 
@@ -303,26 +306,35 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
                 continue  # removed just now
         else:
             return record.renamed(ref), True
-        from spillover.store.joining import join, joining  # only where an output is stored again
-
-        with joining(folder):
-            try:
-                held = read_record(folder, ref)
-            except FileNotFoundError:
+        try:
+            held = read_record(folder, ref)
+        except FileNotFoundError:
+            continue
+        except (StoreError, PermissionError):
+            # Where there are no hard links, an empty record is one that is being claimed.
+            if tried < TRIES // 2 and (found := folder.facts(ref + RECORD)) and not found.st_size:
+                time.sleep(0.001)
                 continue
-            except (StoreError, PermissionError):
-                # Where there are no hard links, an empty record is one that is being claimed.
-                if tried < TRIES // 2 and (found := folder.facts(ref + RECORD)) and not found.st_size:
-                    time.sleep(0.001)
-                    continue
-                folder.move(temp, ref + RECORD)
-                return record.renamed(ref), True
-            if held.sha256 != record.sha256:
-                raise already_taken(ref)
-            return join(folder, held, record), False
+            folder.move(temp, ref + RECORD)
+            return record.renamed(ref), True
+        if held.sha256 != record.sha256:
+            raise already_taken(ref)
+        merged = merge(held, record)
+        if merged != held:
+            _replace_record(folder, merged)
+        return merged, False
     raise StoreError(
         f"{folder.path}/{ref}{RECORD} keeps appearing and disappearing; nothing can be stored under that name."
     )
+
+
+def _replace_record(folder: Folder, record: Record) -> None:
+    """Put a record in the place of the one that is there."""
+    temp, _ = folder.write_temp(to_json(record))
+    try:
+        folder.move(temp, record.ref + RECORD)
+    finally:
+        folder.drop_temp(temp)
 
 
 def _pin(folder: Folder, ref: str) -> None:

@@ -3,8 +3,8 @@
     <ref>.txt  <ref>.json  <ref>.pin     an output, its record, and an empty file when it is pinned
     <ref>.txt.zst                        the output instead of <ref>.txt, once it is compressed
     .tmp/                                what is on its way in, or on its way out
-    .spillover  .sweep  .tally  .join    says what the folder is; when it was last swept; how much it holds (store.tally);
-                                         who changes a record (store.joining)
+    .spillover  .sweep  .lock            says what the folder is; when it was last swept; who publishes, and how much it
+                                         holds (store.tally)
 
 Everything goes through the descriptor of a root that was checked after it was opened. A process may be killed
 between any two lines here, and others may write, sweep and delete at the same time, also where there are no locks.
@@ -27,7 +27,7 @@ from spillover.store.base import REF_SHAPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from typing import Self
 
 ENDINGS = DATA, PACKED, RECORD, PIN = ".txt", ".txt.zst", ".json", ".pin"
@@ -73,6 +73,11 @@ def parse_name(name: str) -> tuple[str, str] | None:
         if name.endswith(ending) and REF_SHAPE.fullmatch(ref := name.removesuffix(ending)):
             return ref, ending
     return None
+
+
+def is_whole(parts: Collection[str]) -> bool:
+    """Return whether these endings make an output: its record and its bytes."""
+    return RECORD in parts and not {*parts}.isdisjoint(BYTES)
 
 
 def shut(fd: int) -> None:
@@ -238,10 +243,6 @@ class Folder:
         except FileNotFoundError:
             return None
         return found if is_ours(found) else None
-
-    def has(self, name: str) -> bool:
-        """Return whether there is a file of this name, by another call than `facts`."""
-        return os.access(name, os.F_OK, dir_fd=self.fd)
 
     def touch(self, name: str) -> bool:
         """Keep a file from whoever looked at it before and wants to remove it; false when it is gone already."""

@@ -16,7 +16,7 @@ from spillover.errors import StoreError
 from spillover.store.compress import PackedBlob, packed, zstd
 from spillover.store.folder import DATA, MARKER, PACKED, PIN, RECORD, Folder
 from spillover.store.reading import FileBlob, read_record
-from spillover.store.retention import STEP_SECONDS, alone
+from spillover.store.retention import STEP_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Compressed(Struct, frozen=True):
 def compress(
     folder: Folder, now: float, *, older_than_seconds: float, ends_at_seconds: float | None, dry_run: bool = False
 ) -> Compressed:
-    """Compress what is older; what is past `ends_at_seconds` is left to the next sweep. Nothing, if a sweep is going on."""
+    """Compress what is older; what is past `ends_at_seconds` is left to the next sweep."""
     zstd()  # or say at once what to install
     if folder.facts(MARKER) is None:  # an empty folder that is not ours yet
         return Compressed()
@@ -50,17 +50,16 @@ def compress(
         sizes = [seen[DATA].st_size for _, seen in _old(folder, now, older_than_seconds, ends_at_seconds)]
         return Compressed(len(sizes), sum(sizes), None)
     outputs = before = after = damaged = 0
-    with alone(folder) as free:
-        for ref, seen in _old(folder, now, older_than_seconds, ends_at_seconds) if free else ():
-            try:
-                size = _packed(folder, ref, seen, now)
-            except FileNotFoundError:
-                continue  # deleted meanwhile
-            except _DamagedError:
-                damaged += 1
-                continue
-            if size is not None:
-                outputs, before, after = outputs + 1, before + seen[DATA].st_size, after + size
+    for ref, seen in _old(folder, now, older_than_seconds, ends_at_seconds):
+        try:
+            size = _packed(folder, ref, seen, now)
+        except FileNotFoundError:
+            continue  # deleted meanwhile
+        except _DamagedError:
+            damaged += 1
+            continue
+        if size is not None:
+            outputs, before, after = outputs + 1, before + seen[DATA].st_size, after + size
     return Compressed(outputs, before, after, damaged)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
+import time
 
 from msgspec.structs import replace
 
 from spillover.errors import StoreError
-from spillover.store.removal import remove_counted
 from spillover.store.retention import look_around, plan
 from spillover.store.tally import Amount, count
 
@@ -23,41 +23,37 @@ if TYPE_CHECKING:
 SPARE = 32
 
 
-def make_room(folder: Folder, tally: Tally, retention: Retention, now: float, ref: str, wanted: Amount) -> None:
-    """See that there is room for so much more under `ref`; StoreError where there is none. The tally is right afterwards."""
+def reserve(folder: Folder, tally: Tally, retention: Retention | None, ref: str, wanted: Amount) -> None:
+    """Add so much to the tally for an output that is about to be published, and make room for it; StoreError where there is none."""
     held = tally.read()
-    if held is None:
-        held = count(folder)
-        tally.write(held)
-    if _fits(held + wanted, retention):
+    if retention is None:
+        tally.write(held and held + wanted)
         return
+    if held is None or not _fits(held + wanted, retention):
+        held = count(folder)
+    if not _fits(held + wanted, retention):
+        tally.write(held)
+        held -= _make_room(folder, held, retention, ref, wanted)
+    tally.write(held + wanted)
+
+
+def _make_room(folder: Folder, held: Amount, retention: Retention, ref: str, wanted: Amount) -> Amount:
+    """Remove what is past its grace, the oldest first, and return how much that was; StoreError if it is not enough."""
     # What is pinned is never removed, but is there: the limits are for all of it.
     found = look_around(folder)
     entries = [entry for entry, _ in found.values() if entry.ref != ref]
-    held = count(folder)
-    tally.write(held)
-    if _fits(held + wanted, retention):
-        return
     pinned = Amount(sum(entry.pinned for entry in entries), sum(entry.bytes for entry in entries if entry.pinned))
     rest = wanted + pinned
-    doomed = plan(
-        entries,
-        replace(
-            retention,
-            bytes=_less(retention.bytes, rest.bytes),
-            count=_less(retention.count, rest.outputs),
-        ),
-        now,
-    )
-    going = Amount(len(doomed), sum(found[each][0].bytes for each in doomed))
-    if not _fits(held - going + wanted, retention):  # then nobody is sent away for it
-        raise _full(held, wanted, retention)
-    _log.info("Removed %s outputs of %s bytes to make room.", f"{going.outputs:,}", f"{going.bytes:,}")
-    for each in doomed:
-        remove_counted(folder, tally, each, found[each][1])
-    held = tally.read() or count(folder)
-    if not _fits(held + wanted, retention):  # somebody wants to keep what was to go
-        raise _full(held, wanted, retention)
+    lower = replace(retention, bytes=_less(retention.bytes, rest.bytes), count=_less(retention.count, rest.outputs))
+    doomed = plan(entries, lower, time.time())
+    if not _fits(held - Amount(len(doomed), sum(found[each][0].bytes for each in doomed)) + wanted, retention):
+        raise _full(held, wanted, retention)  # then nothing is removed for it
+    gone = [each for each in doomed if folder.remove(each, found[each][1])]
+    freed = Amount(len(gone), sum(found[each][0].bytes for each in gone))
+    _log.info("Removed %s outputs of %s bytes to make room.", f"{freed.outputs:,}", f"{freed.bytes:,}")
+    if not _fits(held - freed + wanted, retention):  # somebody wants to keep what was to go
+        raise _full(held - freed, wanted, retention)
+    return freed
 
 
 def _fits(amount: Amount, retention: Retention) -> bool:

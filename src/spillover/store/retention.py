@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import logging
 import os
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import islice
 
 from msgspec import Struct
 
 from spillover.errors import UsageError
 from spillover.store.folder import (
-    BYTES,
     MARKER,
     PIN,
     READ,
-    RECORD,
     SWEEP,
     TEMP_SHAPE,
     Folder,
     is_ours,
+    is_whole,
     parse_name,
     shut,
 )
@@ -98,26 +97,20 @@ def plan(entries: Iterable[Entry], retention: Retention, now: float) -> list[str
 
 
 def sweep(folder: Folder, retention: Retention, now: float, *, dry_run: bool = False) -> Swept:
-    """Sweep all of it; nothing, if another process is at it."""
+    """Sweep all of it. Two at once do no harm, only the same work."""
     if folder.facts(MARKER) is None:  # an empty folder that is not ours yet
         return Swept()
     if dry_run:
         return _sweep(folder, retention, now, dry_run=True)
-    with alone(folder) as free:
-        if not free:
-            return Swept()
-        folder.touch(SWEEP)
-        return _sweep(folder, retention, now)
+    _mark(folder)
+    return _sweep(folder, retention, now)
 
 
 def sweep_if_due(folder: Folder, retention: Retention, now: float) -> None:
     """Sweep within bounds, and at most once in EVERY_SECONDS over all processes."""
-    if not _due(folder, now):
-        return
-    with alone(folder) as free:
-        if free and _due(folder, now):
-            folder.touch(SWEEP)  # at the start: one that fails is not tried again by the very next call
-            _sweep(folder, retention, now, look=LOOK, drop=DROP)
+    if _due(folder, now):
+        _mark(folder)
+        _sweep(folder, retention, now, look=LOOK, drop=DROP)
 
 
 def _due(folder: Folder, now: float) -> bool:
@@ -125,29 +118,11 @@ def _due(folder: Folder, now: float) -> bool:
     return last is None or abs(now - last.st_mtime) > EVERY_SECONDS
 
 
-@contextmanager
-def alone(folder: Folder) -> Iterator[bool]:
-    """Whether no other process sweeps or compresses. Two at once would do no harm, only the same work."""
-    import fcntl  # wanted once an hour
-
-    with suppress(FileExistsError):
-        folder.make(SWEEP)
-        os.utime(SWEEP, (0, 0), dir_fd=folder.fd, follow_symlinks=False)  # never swept so far
-    fd = os.open(SWEEP, READ, dir_fd=folder.fd)
-    free = True
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            free = False
-        except OSError:
-            pass  # no locks on this filesystem
-        yield free
-    finally:
-        if free:
-            with suppress(OSError):
-                fcntl.flock(fd, fcntl.LOCK_UN)  # closing alone would leave it to a child forked meanwhile
-        shut(fd)
+def _mark(folder: Folder) -> None:
+    """Note that a sweep begins: others do not start one, and one that fails is not tried again by the very next call."""
+    if not folder.touch(SWEEP):
+        with suppress(FileExistsError):
+            folder.make(SWEEP)
 
 
 def _sweep(
@@ -159,12 +134,11 @@ def _sweep(
     drop: int | None = None,
     dry_run: bool = False,
 ) -> Swept:
-    from spillover.store.removal import remove  # wanted once an hour
     from spillover.store.runs import clear_runs
-    from spillover.store.tally import open_tally
+    from spillover.store.tally import hold_lock, remove  # wanted once an hour
 
     found = _found(folder, look)
-    entries = {ref: _entry(ref, parts) for ref, parts in found.items() if _whole(parts)}
+    entries = {ref: _entry(ref, parts) for ref, parts in found.items() if is_whole(parts)}
     doomed = plan(entries.values(), retention, now)[:drop]
     gone = [ref for ref in doomed if dry_run or remove(folder, ref, found[ref])]
 
@@ -181,7 +155,7 @@ def _sweep(
     if not dry_run:
         oldest = None if retention.age_seconds is None else now - retention.age_seconds
         clear_runs(folder, retention.runs, oldest)
-        with suppress(OSError), open_tally(folder) as tally:
+        with suppress(OSError), hold_lock(folder) as tally:
             tally.write(None)  # the next who publishes counts, and so whatever made it wrong is put right
     swept = Swept(len(gone), sum(entries[ref].bytes for ref in gone), left)
     if (gone or left) and not dry_run:
@@ -195,7 +169,7 @@ def _sweep(
 
 def look_around(folder: Folder) -> dict[str, tuple[Entry, dict[str, os.stat_result]]]:
     """Return every output of a folder, as retention sees it, and its files."""
-    return {ref: (_entry(ref, parts), parts) for ref, parts in _found(folder).items() if _whole(parts)}
+    return {ref: (_entry(ref, parts), parts) for ref, parts in _found(folder).items() if is_whole(parts)}
 
 
 def _found(folder: Folder, look: int | None = None) -> dict[str, dict[str, os.stat_result]]:
@@ -204,10 +178,6 @@ def _found(folder: Folder, look: int | None = None) -> dict[str, dict[str, os.st
         if known := parse_name(name):
             found.setdefault(known[0], {})[known[1]] = facts
     return found
-
-
-def _whole(parts: dict[str, os.stat_result]) -> bool:
-    return RECORD in parts and not parts.keys().isdisjoint(BYTES)
 
 
 def _files(fd: int, look: int | None) -> Iterator[tuple[str, os.stat_result]]:

@@ -18,8 +18,8 @@ from spillover.store.folder import Folder, explain_errors
 from spillover.store.object.upload import upload, watch
 from spillover.store.owners import merge, owners
 from spillover.store.reading import open_bytes, read_record
-from spillover.store.removal import remove
 from spillover.store.retention import Retention
+from spillover.store.tally import remove
 
 _log = logging.getLogger(__name__)
 
