@@ -92,7 +92,6 @@ LINEAR = {
         "_COLOURED": LINE, "_SUBJECT": LINE, "_SHA": ANCHORED, "DEFINES": ANCHORED, "CHANGED_LINES": LINE, "_LINES": RUN,
     },
     "select/plain.py": {"_PARTS": ONE},
-    "select/json/odd.py": {"_KEY": ANCHORED},
     "select/json/parse.py": {"OPENS": ANCHORED},
     "select/json/fields.py": {"_DATE": ANCHORED, "'[_.\\\\-]'": ONE},
     "select/json/members.py": {"_BLANKS": ANCHORED, "_KEY": ANCHORED},

@@ -49,8 +49,8 @@ ORDER = """
     select.json.record
     select.json.lean
     select.json.alike
-    select.json.rows
-    select.ends             select.classes       select.json.odd     select.listing      select.diff_parts    select.islands
+    select.json.rows        select.json.rare
+    select.ends             select.classes       select.listing      select.diff_parts    select.islands
     select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs
     select.exact            secrets.streams      select.shapes
     select.lines            select.json.gaps     select.elements

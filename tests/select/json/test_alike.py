@@ -33,7 +33,7 @@ def alike(value):
 def test_all_records_are_named_before_any_is_shown_in_full():
     text = clip({"results": [block(n) for n in range(20)]}, 2_200).text
     assert all(f"25-{n:04d}-cebd" in text for n in range(20))
-    assert text.count("the-same-user-for-all") < 10
+    assert text.count("the-same-user-for-all") < 20
 
 
 @pytest.mark.parametrize("tokens", range(400, 1_500, 50))
@@ -47,10 +47,9 @@ def test_a_rare_value_is_shown_before_more_records_are(tokens):
     assert "'card'" in clip(columns, tokens).text
 
 
-def test_each_level_is_leaner_than_the_one_before():
-    sizes = alike([block(n) for n in range(12)]).lean(3).sizes
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] > 2 * sizes[-1]
+def test_a_lean_record_is_less_than_half_as_long():
+    records = alike([block(n) for n in range(12)])
+    assert records.children[3].size > 2 * records.lean(3).size
 
 
 def test_a_field_that_differs_is_shown_however_deep_it_is():

@@ -1,4 +1,4 @@
-"""A record at every level: what is left of it is JSON, and the numbers of what is hidden are true."""
+"""A lean record: what is left of it is JSON, and the numbers of what is hidden are true."""
 
 import json
 
@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.select.json.alike import Alike
-from spillover.select.json.fields import LEVELS
-from spillover.select.json.lean import ITEMS, LEAST, TEXTS
+from spillover.select.json.lean import ITEMS, LEAST, TEXT
 from spillover.select.json.parse import parse
 
 MARK = 24
@@ -41,10 +40,10 @@ def leans(value, **how):
     return data, records.children, records
 
 
-def mark(data, child, lean, level):
-    """Return the bytes of a record at a level, with a member or an item for each run that is hidden."""
+def mark(data, child, lean):
+    """Return the bytes of a lean record, with a member or an item for each run that is hidden."""
     text, at = b"", child.start
-    for number, (start, end, hidden) in enumerate(sorted(lean.hidden[level], key=lambda gap: gap[0])):
+    for number, (start, end, hidden) in enumerate(sorted(lean.hidden, key=lambda gap: gap[0])):
         words = b'"hidden-%d": %d' % (number, hidden.count) if hidden.kind == "keys" else b'"hidden %d"' % hidden.count
         text, at = text + data[at:start] + words, end
     return text + data[at : child.end]
@@ -63,32 +62,28 @@ def test_what_is_left_of_a_record_is_json_and_says_how_much_is_hidden(how, value
     data, children, records = leans(values, **how)
     for number, child in children.items():
         lean = records.lean(number)
-        assert lean.sizes[0] == child.size
-        for level in range(LEVELS + 1):
-            gaps, cuts = lean.hidden[level], lean.cut[level]
-            assert all(end - start >= LEAST for start, end, _ in gaps)
-            assert all(end - start > TEXTS[level] + LEAST for start, end, _ in cuts)
-            saved = sum(end - start - MARK for start, end, _ in gaps) + sum(
-                end - start - room for start, end, room in cuts
-            )
-            assert lean.sizes[level] == child.size - saved
-            assert count(json.loads(mark(data, child, lean, level))) == len(values[number])
+        assert all(end - start >= LEAST for start, end, _ in lean.hidden)
+        assert all(end - start > TEXT + LEAST for start, end in lean.cut)
+        saved = sum(end - start - MARK for start, end, _ in lean.hidden) + sum(
+            end - start - TEXT for start, end in lean.cut
+        )
+        assert lean.size == child.size - saved
+        assert count(json.loads(mark(data, child, lean))) == len(values[number])
 
 
-def test_of_a_long_array_so_many_items_are_shown_at_each_level():
+def test_of_a_long_array_some_items_are_shown():
     values = [{"id": f"record {n}", "parts": [f"part {n}.{m} of this one" for m in range(40)]} for n in range(9)]
     data, children, records = leans(values)
-    for level in range(1, LEVELS + 1):
-        left = json.loads(mark(data, children[4], records.lean(4), level))
-        assert "parts" not in left or len(left["parts"]) <= ITEMS[level] + 1
-        assert "parts" not in left or count(left["parts"]) == 40
+    left = json.loads(mark(data, children[4], records.lean(4)))
+    assert len(left["parts"]) <= ITEMS + 1
+    assert count(left["parts"]) == 40
 
 
 def test_members_that_begin_unlike_those_of_the_record_before_are_read_as_well():
     one = '{"id": 1, "name": "one of them", "note": "the very same words in each of these records"}'
     other = '{  "name" :"another one", "id":2,\n"note": "the very same words in each of these records"  }'
     _, children, records = leans([json.loads(one)] * 3)
-    expected = [gap[2].count for gap in records.lean(1).hidden[1]]
+    expected = [gap[2].count for gap in records.lean(1).hidden]
     data = f"[{one}, {other}, {one}]".encode()
     tree = parse(data)
     marks = tree.members.inside(0, len(data), 1)
@@ -97,5 +92,5 @@ def test_members_that_begin_unlike_those_of_the_record_before_are_read_as_well()
     assert len(children) == 3
     assert expected == [3]
     for number in range(3):
-        (gap,) = mixed.lean(number).hidden[1]
+        (gap,) = mixed.lean(number).hidden
         assert data[gap[0] : gap[1]] == b'"note": "the very same words in each of these records"'

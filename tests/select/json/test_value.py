@@ -234,9 +234,9 @@ def test_a_record_without_a_key_stands_out():
 
 def test_a_rare_value_inside_a_value_stands_out():
     all_of_them = [{"id": number, "result": {"code": 0, "of": "a"}} for number in range(3_000)]
-    all_of_them[999]["result"]["code"] = 7
+    all_of_them[99]["result"]["code"] = 7
     _, spans = shown_of(json.dumps(all_of_them))
-    assert 'record 1,000: "result": {"code": 7, "of": "a"} is rare' in [span.why for span in spans]
+    assert 'record 100: "code": 7' in [span.why for span in spans]
 
 
 def test_what_is_common_does_not_stand_out():

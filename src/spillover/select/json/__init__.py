@@ -7,12 +7,12 @@ Who lives here, each knowing only those above it:
 - `strings`: where a string may be cut
 - `almost`: a value among some words, and a Python repr spelled as JSON
 - `members`: the values of a container, each with its key
+- `rare`: the records that stand out among many
 - `fields`: what records alike say at each of their paths, and what that is worth
 - `record`: one record, read with what is known of its fields
-- `lean`: a record at every level, from all of it to what tells it from others
+- `lean`: what of a record tells it from others
 - `alike`: records alike, each as lean as needed
 - `rows`: how full each of them is shown
-- `odd`: the records that stand out among many alike
 - `gaps`: what is hidden, what is left, and why it is shown
 - `room`: which gaps bring a value down to a given size
 - `parse`: bytes as a value that can be shown in part

@@ -1,8 +1,8 @@
 """Records alike, shown as rows: of each what tells it from the others; what all of them say alike is left out first.
 
 An answer of an API is mostly an array of records of one shape, and most of each record is the same in all of them. What a
-reader goes on with are the fields that differ: an id, a name, a kind, a text. So there are LEVELS of a record, each leaner
-than the one before, and many records as rows come before few of them in full.
+reader goes on with are the fields that differ: an id, a name, a kind, a text. So many lean records as rows come before few of
+them in full.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Alike:
                 out.append(data[at:ends])
 
     def lean(self, number: int) -> Lean:
-        """Return a record at each level."""
+        """Return a lean record."""
         lean = self._known.get(number)
         if lean is None:
             child, work = self.children[number], self._members.work

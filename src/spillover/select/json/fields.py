@@ -13,23 +13,16 @@ if TYPE_CHECKING:
 
     #: The keys that lead from a record to a value; b"" for the items of an array.
     Path = tuple[bytes, ...]
-    #: How a member begins: all bytes before its value, how many of them are blanks, and its field.
-    Guess = tuple[bytes, int, "Field | None"]
 
-#: Level 0 is all of a record; 1 leaves out what all say alike, and cuts long texts; 2 keeps what tells one from another, 3 the
-#: best of that, and 4 the very best.
-LEVELS = 4
-#: Levels as bits, from level 1 on: all of them, and those where enough is shown for a switch that differs far inside.
-ALL, ROOMY = (1 << LEVELS) - 1, 0b0011
 #: Fewer records are not many alike.
 FEWEST = 3
 #: A value counts as said by all if so many of the records that have it say the same.
 ALIKE = 0.8
 #: Longer values are compared by their ends only.
 COMPARED = 512
-#: A field that is worth less than this is left out at level 2; at levels 3 and 4 only the best are left.
+#: Records can be told apart by a field that is worth this much; of those that differ, the best are shown in a lean record.
 KEPT = 0.5
-BEST_KEYS, BEST = 4, 2
+BEST = 2
 #: What fewer than one in so many records have, or say, stands out.
 FEW = 8
 
@@ -49,7 +42,6 @@ class Field:
         "alike",
         "common",
         "count",
-        "guesses",
         "inside",
         "kept",
         "key",
@@ -65,10 +57,9 @@ class Field:
         self.values: dict[bytes, int] = {}
         self.alike: bytes | None = None  # what nearly all say that have it
         self.inside: dict[bytes, Field] = {}
-        self.guesses: list[Guess] = []  # how the members in it began in the last record, by their number
-        # What follows from that, once all of the sample is known: what says nothing, and the levels that show anything else.
+        # What follows from that, once all of the sample is known: what says nothing, and whether a lean record shows anything else.
         self.common: bytes | None = None
-        self.kept = self.switches = ALL
+        self.kept = self.switches = True
         self.rare = False  # few have it at all
         self.usual: bytes | None = None  # what all but very few say
 
@@ -89,6 +80,10 @@ class Field:
         if self.count >= FEWEST and self.values[value] >= ALIKE * self.count:
             self.alike = value
         self.worth = _worth(path, self)
+
+    def stands_out(self, value: bytes) -> bool:
+        """Return whether few records have this value, of few that there are."""
+        return len(self.values) <= FEW and self.count > 2 * FEW and 2 * FEW * self.values.get(value, 0) <= self.count
 
     def is_leaf(self) -> bool:
         """Return whether its values differ, and are no containers."""
@@ -118,33 +113,30 @@ class Fields:
         for key, known in self._keys.items():
             known.settle((key,))
         leaves = [(path, known) for path, known in everything if known.is_leaf()]
-        keys = {path[-1] for path, _ in leaves if path[-1]}
-        best_keys = frozenset(sorted(keys, key=lambda key: (-self._share(self._keys[key]), key))[:BEST_KEYS])
         in_order = sorted(leaves, key=lambda leaf: (-self._share(leaf[1]), leaf[0]))
         best = frozenset(path for path, _ in in_order[:BEST])
         for path, known in everything:
-            self._decide(path, known, path in best, path[-1] in best_keys)
+            self._decide(path, known, is_best=path in best)
         return any(known.worth >= KEPT for _, known in leaves)
 
     def _share(self, known: Field) -> float:
         """Return what a field is worth for all records: what few of them have tells few apart."""
         return known.worth * min(1.0, known.count / self.sampled)
 
-    def _decide(self, path: Path, known: Field, is_best: bool, has_best_key: bool) -> None:
-        """Note at which levels a value is shown, by what it is; one that no record of the sample has is shown at all."""
+    def _decide(self, path: Path, known: Field, *, is_best: bool) -> None:
+        """Note whether a lean record shows a value; one that no record of the sample has is always shown."""
         known.rare = known.count * FEW * 2 <= self.sampled
         most = known.alike
         if most is not None and known.count > 2 * FEW and known.values[most] >= (1 - 1 / FEW) * known.count:
             known.usual = most
         known.common = (self._keys[path[-1]] if path[-1] and known.count < FEWEST else known).alike
         if known.common is not None:
-            # What differs stands out; but far inside of a record, and where little is shown, it must be more than a switch.
-            known.switches = ALL if len(path) <= 2 else ROOMY
+            # What differs stands out; but far inside of a record it must be more than a switch.
+            known.switches = len(path) <= 2
         elif known.rare:
-            known.switches = ROOMY
+            known.switches = False
         else:
-            worthy = known.worth >= KEPT
-            known.kept = known.switches = 1 | worthy << 1 | (worthy and has_best_key) << 2 | is_best << 3
+            known.kept = known.switches = is_best
 
 
 def _walk(field: Field, path: Path) -> Iterator[tuple[Path, Field]]:

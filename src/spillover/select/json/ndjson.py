@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from spillover.select.arrays import group
 from spillover.select.json.gaps import explain, find_room
 from spillover.select.json.parse import is_container, parse
+from spillover.select.json.rare import Rare
 from spillover.select.json.room import CUTS, LEAST, MARK, TEXT, TEXT_SHARE, share_out
 from spillover.select.lines import lines_of
 from spillover.select.scan import CLOSE
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 FIRST, LAST = "first records", "last records"
 #: The bytes read at a time; of a longer line only the beginning is looked at.
 BLOCK = 1 << 20
+#: The number of lines, spread over all of them, that say whether the output is JSON.
+SAMPLE = 64
 #: A longer line is not taken into the sample.
 SAMPLE_LINE = 1 << 16
 #: The share of the sample's lines that must be JSON.
@@ -47,12 +50,10 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     """Return whole records, and long ones in part; None if most lines are not JSON, or not one of them fits."""
     if document.lines < 2 or len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
-    sample = _sample(document)
-    if sample is None:
+    if not _is_mostly_json(document):
         return None
-    odd = _peculiar(document, sample)
-    known = {number for number, _ in odd}
-    records = _Records(document, odd + [each for each in _unlike(document) if each[0] not in known])
+    odd = _find_rare(document)
+    records = _Records(document, [*odd.items(), *(each for each in _unlike(document) if each[0] not in odd)])
     most_bytes = 2 * document.reach
     room = find_room(records.spans, min(document.size, most_bytes) * TEXT_SHARE, most_bytes, fill)
     spans = [] if room is None else records.spans(room)
@@ -72,10 +73,8 @@ def _unlike(document: Document) -> list[tuple[int, str]]:
     return [(number + 1, f"record {number + 1:,}: like no other") for number in alone.tolist()] if few else []
 
 
-def _sample(document: Document) -> list[bytes] | None:
-    """Return some lines from all over the output, where most of them are JSON objects or arrays."""
-    from spillover.select.json.odd import SAMPLE
-
+def _is_mostly_json(document: Document) -> bool:
+    """Return whether most of some lines from all over the output are JSON objects or arrays."""
     lines: dict[int, bytes] = {}
     for number in range(SAMPLE):
         at = document.size * number // SAMPLE
@@ -89,39 +88,28 @@ def _sample(document: Document) -> list[bytes] | None:
         lines = {0: first[: first.find(b"\n") + 1]}
     filled = [line for line in lines.values() if line.strip()]
     good = [line for line in filled if is_container(line)]
-    return good if good and len(good) >= MOSTLY * len(filled) else None
+    return bool(good) and len(good) >= MOSTLY * len(filled)
 
 
-def _peculiar(document: Document, sample: list[bytes]) -> list[tuple[int, str]]:
+def _find_rare(document: Document) -> dict[int, str]:
     """Return the records that stand out: the number of the line, and why. One pass, a block at a time."""
     if document.size < TINY * document.lines:
-        return []
+        return {}
     import numpy as np
 
-    from spillover.select.json.odd import Odd
-    from spillover.select.json.scan import lines_marks
-
-    lines = [line.removesuffix(b"\n") + b"\n" for line in sample]
-    edges = np.cumsum([0, *map(len, lines)])
-    marks = lines_marks(b"".join(lines), edges[1:] - 1)
-    places = marks.searchsorted(edges).tolist()
-    rows = [
-        (np.frombuffer(line, np.uint8), marks[first:upto] - start)
-        for line, start, first, upto in zip(sample, edges.tolist(), places, places[1:], strict=False)
-    ]
-    odd = Odd([len(line) for line in sample], rows, document.work)
+    rare = Rare(document.work)
     at = 0
     while at < document.size:
         data = document.blob.read(at, at + BLOCK)
         last = at + len(data) >= document.size
-        data = data if last else data[: data.rfind(b"\n") + 1] or data
-        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == 0x0A)
-        inner = lines_marks(data, ends) if last or len(ends) else None
-        if not data.endswith(b"\n"):
+        whole = data if last else data[: data.rfind(b"\n") + 1]
+        ends = np.flatnonzero(np.frombuffer(whole, np.uint8) == 0x0A) + 1
+        if not whole.endswith(b"\n"):  # of a long line, the beginning
+            whole = data
             ends = np.append(ends, len(data))
-        odd.feed(data, np.concatenate((ends[:0], [0], ends[:-1] + 1)), ends, inner)
-        at = document.start(document.number(at) + 1) if inner is None else at + len(data)
-    return [(number + 1, why) for number, why in odd.found()]
+        rare.feed(whole, np.concatenate((ends[:0], [0], ends[:-1])), ends)
+        at = at + len(whole) if last or whole.endswith(b"\n") else document.start(document.number(at) + 1)
+    return {number + 1: why for number, why in rare.found().items()}
 
 
 class _Line(Struct, frozen=True):

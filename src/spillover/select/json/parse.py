@@ -1,4 +1,4 @@
-"""Bytes as a JSON value that can be shown in part, with the records of its arrays that stand out."""
+"""Bytes as a JSON value that can be shown in part."""
 
 from __future__ import annotations
 
@@ -9,19 +9,11 @@ from spillover.select.json.room import NOTHING_ASKED, Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from spillover.base.work import Work
-    from spillover.select.json.scan import Ints, Marks
     from spillover.select.query import Query
 
 #: UTF-8 is checked in blocks of this many bytes.
 BLOCK = 1 << 20
-#: With more values than this, each is shorter than a word, and nothing stands out.
-TOO_MANY = 4 << 20
-#: The number of records looked at together.
-RECORDS = 1 << 14
-
 BOM = b"\xef\xbb\xbf"
 #: How a value that can be shown in part begins; what follows the blanks is not one, so nothing is tried twice.
 OPENS = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+(?=[\[{])")
@@ -34,7 +26,7 @@ def parse(data: bytes, work: Work = UNBOUNDED, asked: Query = NOTHING_ASKED) -> 
     from spillover.select.json.scan import marks
 
     found = marks(data)
-    return Tree(data, found, _Peculiar(data, found, work).of, work, asked)
+    return Tree(data, found, work, asked)
 
 
 def is_container(data: bytes) -> bool:
@@ -64,39 +56,3 @@ def _valid(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-class _Peculiar:
-    """The records of each array that stand out, looked for once."""
-
-    def __init__(self, data: bytes, marks: Marks, work: Work) -> None:
-        self._data = data
-        self._work = work
-        self._marks = marks
-        self._known: dict[int, Sequence[tuple[int, str]]] = {}
-
-    def of(self, start: int, end: int, depth: int) -> Sequence[tuple[int, str]]:
-        if start not in self._known:
-            marks, inner = self._marks.inside(depth, start, end), self._marks.inside(depth + 1, start, end)
-            self._known[start] = () if marks is None or len(marks) > TOO_MANY else self._look_for(marks, inner)
-        return self._known[start]
-
-    def _look_for(self, marks: Ints, inner: Ints | None) -> Sequence[tuple[int, str]]:
-        import numpy as np
-
-        from spillover.select.json.odd import Odd, spread
-
-        count = len(marks) - 1
-        inner = marks[:0] if inner is None else inner
-        sizes, sample = [], []
-        for number in spread(count):
-            start, end = int(marks[number]) + 1, int(marks[number + 1])
-            within = inner[inner.searchsorted(marks[number]) : inner.searchsorted(marks[number + 1])].astype(np.int64)
-            sizes.append(end - start)
-            sample.append((np.frombuffer(self._data, np.uint8, end - start, start), within - start))
-        odd = Odd(sizes, sample, self._work)
-        for first in range(0, count, RECORDS):
-            edges = marks[first : first + RECORDS + 1]
-            within = inner[inner.searchsorted(edges[0]) : inner.searchsorted(edges[-1])].astype(np.int64)
-            odd.feed(self._data, edges[:-1].astype(np.int64) + 1, edges[1:].astype(np.int64), within)
-        return odd.found()

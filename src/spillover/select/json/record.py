@@ -1,8 +1,4 @@
-"""One record of many alike, read member by member, each with what is known of its field.
-
-The marks inside of a record are few, so they are lists here. And records alike begin their members with the same bytes: how
-the last one did is tried before anything is matched.
-"""
+"""One record of many alike, read member by member, each with what is known of its field."""
 
 from __future__ import annotations
 
@@ -28,8 +24,6 @@ NESTED = 8
 LISTED = 1 << 12
 #: All blanks are up to this, and all that a value begins or ends with is above.
 BLANK = 0x20
-#: Of a container with more members it is not remembered how each begins.
-GUESSED = 64
 
 
 class Record:
@@ -60,22 +54,11 @@ class Record:
                 at = opens + 1 if data[opens + 1] > BLANK else skip(data, opens + 1, closes)
                 yield at, at, closes if data[closes - 1] > BLANK else trim(data, at, closes, work), field
             return
-        guesses = [] if known is None else known.guesses
-        for number, (opens, closes) in enumerate(_pairs(edges)):
-            at = opens + 1
-            if number < len(guesses):
-                before, blanks, field = guesses[number]
-                start = at + len(before)
-                if data.startswith(before, at) and data[start] > BLANK:
-                    end = closes if data[closes - 1] > BLANK else trim(data, start, closes, work)
-                    yield at + blanks, start, end, field
-                    continue
-            begins = skip(data, at, closes)
-            start = find_value(data, begins, closes)
-            field = None if known is None else known.go(key_of(data, begins, start), learn=learn)
-            if number < GUESSED:
-                guesses[number : number + 1] = [(data[at:start], begins - at, field)]
-            yield begins, start, trim(data, start, closes, work), field
+        for opens, closes in _pairs(edges):
+            at = skip(data, opens + 1, closes)
+            start = find_value(data, at, closes)
+            field = None if known is None else known.go(key_of(data, at, start), learn=learn)
+            yield at, start, trim(data, start, closes, work), field
 
     def value(self, start: int, end: int) -> bytes:
         """Return what of a value is compared."""

@@ -8,7 +8,9 @@ from spillover.base.work import OBJECT, PIECE, UNBOUNDED
 from spillover.select.json.alike import Alike
 from spillover.select.json.fields import FEWEST
 from spillover.select.json.gaps import FIRST, LAST, Gaps
+from spillover.select.json.lean import TEXT as LEAN_TEXT
 from spillover.select.json.members import Child, Members
+from spillover.select.json.rare import Rare
 from spillover.select.json.rows import plan
 from spillover.select.json.strings import safe_cut
 from spillover.select.query import ANSWERS, Query
@@ -16,13 +18,10 @@ from spillover.select.span import Hidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from spillover.base.work import Work
     from spillover.select.json.scan import Ints, Marks
-
-    #: The records of an array that stand out, and why; the rarest first.
-    Peculiar = Callable[[int, int, int], Sequence[tuple[int, str]]]
 
 #: About how many bytes a marker takes, one inside of a text, and one of members that is not the first.
 MARK = 48
@@ -68,7 +67,6 @@ class Tree(Struct, frozen=True):
 
     data: bytes
     marks: Marks
-    peculiar: Peculiar
     work: Work = UNBOUNDED
     asked: Query = NOTHING_ASKED
     _alike: dict[int, Alike] = field(default_factory=dict)
@@ -108,7 +106,7 @@ class Tree(Struct, frozen=True):
         alike = self._alike[start]
         if not alike.many:
             return False
-        odd = dict(self._odd(marks, depth))
+        odd = dict(self._odd(marks))
         if start not in self._deep:
             first = dict(enumerate(self.members.children(marks, min(count, ROWS))))
             others = sorted({*odd, count - 1} - first.keys())
@@ -116,31 +114,32 @@ class Tree(Struct, frozen=True):
             self._deep[start] = alike.odd() if count >= MANY else {}
         self.work.spend(5 * OBJECT * len(alike.children))
         odd |= {number: why for number, why in self._deep[start].items() if number not in odd}
-        differ = [number for number, why in odd.items() if why != ANSWERS]  # a lean row may hide how
-        levels = plan(alike, count, room - 2, tuple(odd), differ, MARK)
-        lead = next(number for number in range(count + 1) if number not in levels)  # so many from the first one on
+        rows = plan(alike, count, room - 2, tuple(odd), MARK)
+        lead = next(number for number in range(count + 1) if number not in rows)  # so many from the first one on
         shown = {}
-        for number, level in levels.items():
+        for number, full in rows.items():
             record = alike.children[number]
-            if level:
+            if not full:
                 lean = alike.lean(number)
-                out.hidden.extend(lean.hidden[level])
-                for opens, closes, given in lean.cut[level]:
-                    self._string(opens, closes, given, out)
+                out.hidden.extend(lean.hidden)
+                for opens, closes in lean.cut:
+                    self._string(opens, closes, LEAN_TEXT, out)
             why = ROW if lead == count else FIRST if number < lead else LAST
             shown[number] = _Run(number + 1, record.at, record.end, odd.get(number, why))
-        if levels and len(levels) < count:
+        if rows and len(rows) < count:
             self._hide(marks, shown, out)
         out.shown.extend((run.at, run.end, run.why) for run in shown.values())
-        return bool(levels)
+        return bool(rows)
 
-    def _odd(self, marks: Ints, depth: int) -> Sequence[tuple[int, str]]:
-        """Return the items of an array that stand out, and why; what answers the query first."""
-        count, start, end = len(marks) - 1, int(marks[0]), int(marks[-1]) + 1
+    def _odd(self, marks: Ints) -> Sequence[tuple[int, str]]:
+        """Return the items of a container that stand out, and why; what answers the query first."""
+        count, start = len(marks) - 1, int(marks[0])
         if start not in self._stands_out:
             found = self._answers(marks) if self.asked and count >= FEWEST else {}
             if count >= MANY and self.data[start] == 0x5B:
-                found |= {number: why for number, why in self.peculiar(start, end, depth) if number not in found}
+                rare = Rare(self.work)
+                rare.feed(self.data, marks[:-1] + 1, marks[1:])
+                found |= {number: why for number, why in rare.found().items() if number not in found}
             self._stands_out[start] = tuple(found.items())
         return self._stands_out[start]
 
@@ -193,7 +192,7 @@ class Tree(Struct, frozen=True):
         self.work.spend(PIECE)
         is_array = self.data[marks[0]] == 0x5B
         # An object hides one run only: a second marker would have the same key.
-        odd = self._odd(marks, depth) if is_array else ()
+        odd = self._odd(marks) if is_array else ()
         chosen: dict[int, Child] = {}
         left, half = room - MARK, room // 2
         for number in dict.fromkeys((0, count - 1, *(number for number, _ in odd))):

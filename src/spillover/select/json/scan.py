@@ -64,27 +64,8 @@ def marks(data: bytes) -> Marks:
     return Marks(tuple(np.frombuffer(level, np.int32) for level in levels))
 
 
-def lines_marks(block: bytes, newlines: Longs) -> Longs:
-    """Return the marks of the outermost container of each line; one that is no JSON does not upset those behind it."""
-    import numpy as np
-
-    data = np.frombuffer(block, np.uint8)
-    where, _ = outside(data, 0, newlines)
-    level, _ = depths(data[where], 0, np.int32)
-    nexts = where.searchsorted(newlines)  # the first mark of each next line
-    after = level - ((data[where] | 0x20) == 0x7D)
-    before = np.concatenate(([0], after)).astype(np.int32)[nexts]  # the depth with which it begins: 0, if all is well
-    if before.any():
-        level -= np.repeat(np.concatenate(([0], before)), np.diff(nexts, prepend=0, append=len(where))).astype(np.int32)
-    outermost: Longs = where[level == 1]
-    return outermost
-
-
-def outside(block: Bytes, quoted: int, newlines: Longs | None = None) -> tuple[Longs, int]:
-    """Return where brackets and commas outside of strings are, in a block that begins in a string or not; and how it ends.
-
-    With newlines, no string reaches over one of them.
-    """
+def outside(block: Bytes, quoted: int) -> tuple[Longs, int]:
+    """Return where brackets and commas outside of strings are, in a block that begins in a string or not; and how it ends."""
     import numpy as np
 
     quotes = block == 0x22
@@ -94,12 +75,6 @@ def outside(block: Bytes, quoted: int, newlines: Longs | None = None) -> tuple[L
     folded = block | 0x20
     seen = (block == 0x2C) | (folded == 0x7B) | (folded == 0x7D)
     strings, quoted = _between(quotes, quoted)
-    if newlines is not None and (strings[newlines >> 6] >> (newlines & 63).astype(np.uint64) & np.uint64(1)).any():
-        where = np.flatnonzero(quotes)
-        line = newlines.searchsorted(where)
-        odd = np.bincount(line, minlength=len(newlines) + 1) & 1 == 1
-        quotes[where[odd[line]]] = False
-        strings, quoted = _between(quotes, 0)
     words = _words(seen)
     words &= ~strings
     found: Longs = np.flatnonzero(np.unpackbits(words.view(np.uint8), count=len(block), bitorder="little").view(bool))
@@ -141,14 +116,14 @@ def _between(quotes: Flags, quoted: int) -> tuple[Words, int]:
     return words, int(carried[-1])
 
 
-def depths(kinds: Bytes, depth: int, dtype: type[np.signedinteger[Any]] | None = None) -> tuple[Depths, int]:
+def depths(kinds: Bytes, depth: int) -> tuple[Depths, int]:
     """Return the depth of the container that each mark belongs to, where `depth` is before the first; and behind the last."""
     import numpy as np
 
     folded = kinds | 0x20
     closes = (folded == 0x7D).view(np.int8)
     step = (folded == 0x7B).view(np.int8) - closes
-    after: Depths = np.cumsum(step, dtype=dtype or np.int16)  # what is valid is never so deep that this overflows
+    after: Depths = np.cumsum(step, dtype=np.int16)  # what is valid is never so deep that this overflows
     after += after.dtype.type(depth)
     return after + closes, int(after[-1]) if len(after) else depth
 
