@@ -90,7 +90,7 @@ def unknown(ref: str) -> RefError:
     )
 
 
-class Owner(Struct, frozen=True):
+class Owner(Struct, frozen=True, array_like=True):
     """A scope that has an output, and its newest call."""
 
     scope: str

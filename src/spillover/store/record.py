@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from msgspec import ValidationError, convert
+from msgspec.structs import asdict, astuple, replace
+
 from spillover.errors import UsageError
-from spillover.intake.meter import LineIndex
-from spillover.store.base import Owner, Record, is_hash
+from spillover.store.base import Record, is_hash
+from spillover.store.scope import from_outside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ FORMAT = 1
 LARGEST = 1 << 62
 #: An index of larger blocks would have us read as much for one line.
 LARGEST_BLOCK = 1 << 24
+#: A time is in seconds from 1970 and below this.
+LATEST = 1e12
 _CHECK, _DIGITS, _END = b', "check": "', 64, b'"}\n'
 
 
@@ -47,9 +52,9 @@ def to_json(record: Record, **more: Any) -> bytes:
         "notices": record.notices,
         **({"made": record.made} if record.made else {}),
         "scope": record.scope,
-        "others": [[owner.scope, owner.created, owner.call_id, owner.command] for owner in record.others],
+        "others": [astuple(owner) for owner in record.others],
         **({} if record.redacted is None else {"redacted": record.redacted}),
-        "index": {"block": record.index.block, "before": record.index.before},
+        "index": asdict(record.index),
         **more,
     }
     text = json.dumps(facts, allow_nan=False).encode("ascii")[:-1]
@@ -78,32 +83,12 @@ def read_facts(data: bytes, number: int = FORMAT) -> dict[str, Any]:
 
 def to_record(facts: dict[str, Any], *, ref: str, pinned: bool) -> Record:
     """Return the record of this ref that says so; ValueError for what cannot be true of it."""
+    own = {"ref": ref, "pinned": pinned, "path": None, "here": None}  # never from the file
     try:
-        record = Record(
-            ref=ref,
-            tool=_text(facts["tool"]),
-            call_id=_text_or_none(facts["call_id"]),
-            command=_text_or_none(facts["command"]),
-            created=_moment(facts["created"]),
-            bytes=_count(facts["bytes"]),
-            lines=_count(facts["lines"]),
-            sha256=_text(facts["sha256"]),
-            partial=_text_or_none(facts["partial"]),
-            produced_bytes=_count_or_none(facts["produced_bytes"]),
-            produced_lines=_count_or_none(facts["produced_lines"]),
-            segments=tuple((_text(stream), _count(size)) for stream, size in facts["segments"]),
-            shown=tuple((_count(first), _count(last)) for first, last in facts["shown"]),
-            kind=_text(facts.get("kind", "")),  # records of the first version have neither
-            why=tuple((_count(first), _count(last), _text(why)) for first, last, why in facts.get("why", ())),
-            notices=tuple(map(_text, facts.get("notices", ()))),
-            made=_text(facts.get("made", "")),
-            index=LineIndex(_count(facts["index"]["block"]), tuple(map(_count, facts["index"]["before"]))),
-            pinned=pinned,
-            redacted=_count_or_none(facts.get("redacted")),
-            scope=_scope_or_none(facts.get("scope")),  # a record without one is nobody's
-            others=tuple(map(_owner, facts.get("others", ()))),
-        )
-    except (KeyError, TypeError, ValueError) as error:
+        record = convert({**facts, **own}, Record)
+        others = tuple(replace(owner, scope=from_outside(owner.scope)) for owner in record.others)
+        record = replace(record, scope=None if record.scope is None else from_outside(record.scope), others=others)
+    except (ValidationError, UsageError) as error:
         raise ValueError(f"a value is missing or wrong ({error})") from error
     if not is_hash(record.sha256) or not record.sha256.startswith(ref.rpartition("-")[2]):
         raise ValueError("it belongs to another output")
@@ -115,6 +100,13 @@ def to_record(facts: dict[str, Any], *, ref: str, pinned: bool) -> Record:
 def _contradiction(record: Record) -> str:
     """Return what cannot be true of its numbers; "" where nothing is known to be wrong."""
     block, before = record.index.block, record.index.before
+    produced = record.bytes if record.produced_bytes is None else record.produced_bytes
+    lines = record.lines if record.produced_lines is None else record.produced_lines
+    sizes = [size for _, size in record.segments]
+    if any(not 0 <= number <= LARGEST for number in (record.bytes, produced, lines, record.redacted or 0, *sizes)):
+        return "a number is too large, or below zero"
+    if any(not abs(moment) < LATEST for moment in (record.created, *[owner.created for owner in record.others])):
+        return "a time is none"
     if not 0 < block <= LARGEST_BLOCK or len(before) != record.bytes // block + 1:
         return "its line index does not have an entry for each block"
     steps = [after - earlier for earlier, after in pairwise(before)]
@@ -122,11 +114,9 @@ def _contradiction(record: Record) -> str:
         return "its line index and its lines do not go together"
     if record.lines > record.bytes or (record.bytes > 0) != (record.lines > 0):
         return "it has more lines than bytes, or none"
-    produced = record.bytes if record.produced_bytes is None else record.produced_bytes
-    lines = record.lines if record.produced_lines is None else record.produced_lines
     if produced < record.bytes or lines < record.lines:
         return "less came than is stored"
-    if record.segments and sum(size for _, size in record.segments) not in (record.bytes, produced):
+    if record.segments and sum(sizes) not in (record.bytes, produced):
         return "its segments do not add up to its bytes"
     ranges = [(0, 0), *record.shown]
     if any(not earlier[1] < after[0] <= after[1] <= lines for earlier, after in pairwise(ranges)):
@@ -146,45 +136,3 @@ def _is_as_written(data: bytes) -> bool:
     digits = len(data) - len(_END) - _DIGITS
     text = data[: max(0, digits - len(_CHECK))]
     return data == text + _CHECK + _hash(text) + _END
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} is not text")
-    return value
-
-
-def _text_or_none(value: Any) -> str | None:
-    return None if value is None else _text(value)
-
-
-def _scope_or_none(value: Any) -> str | None:
-    if value is None:
-        return None
-    from spillover.store.scope import from_outside  # only for what is read back
-
-    try:
-        return from_outside(_text(value))
-    except UsageError as error:
-        raise ValueError(str(error)) from error
-
-
-def _owner(value: Any) -> Owner:
-    scope, created, call_id, command = value
-    return Owner(_scope_or_none(_text(scope)) or "", _moment(created), _text_or_none(call_id), _text_or_none(command))
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value <= LARGEST:
-        raise TypeError(f"{value!r:.40} is not a count")
-    return value
-
-
-def _count_or_none(value: Any) -> int | None:
-    return None if value is None else _count(value)
-
-
-def _moment(value: Any) -> float:
-    if type(value) not in (int, float) or not abs(value) < 1e12:  # also false for NaN
-        raise TypeError(f"{value!r:.40} is not a time")
-    return float(value)
