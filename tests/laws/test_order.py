@@ -82,7 +82,7 @@ ORDER = """
     store.object.spool      store.object.view
     store.object.store
     testing                      show.memo
-    show.render                  wrap.data
+    show.render
     notice.form
     config.guard
     config.place

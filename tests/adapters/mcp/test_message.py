@@ -2,7 +2,7 @@
 
 import pytest
 
-from spillover.adapters.mcp.message import answer, dumps, loads, messages, refusal, request
+from spillover.adapters.mcp.message import dumps, loads, messages
 
 #: line → (id, method, result, whether it is a request) for each message in it
 LINES = {
@@ -47,16 +47,6 @@ def test_parameters_that_are_no_object_are_none():
 def test_other_parameters_leave_the_rest():
     [message] = messages(b'{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":1.50}}')
     assert loads(message.with_params({"b": 2})) == {"jsonrpc": "2.0", "id": 7, "method": "x", "params": {"b": 2}}
-
-
-def test_our_own_messages_follow_the_protocol():
-    assert loads(answer(1, {})) == {"jsonrpc": "2.0", "id": 1, "result": {}}
-    assert loads(refusal(None, -32700, "no")) == {
-        "jsonrpc": "2.0",
-        "id": None,
-        "error": {"code": -32700, "message": "no"},
-    }
-    assert loads(request("s", "m", {"p": 1})) == {"jsonrpc": "2.0", "id": "s", "method": "m", "params": {"p": 1}}
 
 
 @pytest.mark.parametrize("value", [2**80, 1.5, "\u2028", "a\nb", {"k": [None, True]}])

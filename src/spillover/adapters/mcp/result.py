@@ -198,26 +198,29 @@ def _unknown(result: Any, choices: Choices, call_id: str | None) -> Any:
 
 
 def _clip_together(content: list[Any], rest: dict[str, Any], choices: Choices, call_id: str | None) -> list[Any] | None:
-    """Clip the texts of blocks within one budget; None if what stands beside them takes more than half of it.
+    """Clip the texts of blocks within one budget; None if not all fits, and what stands beside them takes more than half.
 
     The blocks keep their places; one of which nothing is shown becomes None.
     """
+    texts = texts_of(content)
     counted = "".join(written(block) for block in content if _is_other(block))
     beside = written([rest, *filter(None, map(_extras, content))])
     if len(beside) > BESIDE:
         counted += beside
     taken = fill(counted, choices) if counted else 0.0
-    if taken > 0.5:
+    if counted and taken <= 0.5:
+        choices = with_share(choices, 1 - taken)
+    elif counted and not fits("\n".join([counted, *texts]), choices):
         return None
-    choices = with_share(choices, 1 - taken) if counted else choices
     guard = HookedCall(choices)
-    marked = [_mark(block, guard) for block in content] if guard.fits("\n".join(texts_of(content))) else []
+    marked = [_mark(block, guard) for block in content] if guard.fits("\n".join(texts)) else []
     if marked and guard.fits("\n".join(texts_of(marked))):
         # What fits passes byte for byte, line ends, control bytes and all, unless it reads like a notice of ours.
         passed = clip_blocks(marked, replace(choices, raw=True), call_id=call_id)
         if passed.clip.outcome == "whole":
             return marked
-    texts = texts_of(content)
+    if taken > 0.5:
+        return None
     if len(texts) > MANY and not fits("\n".join(texts), choices):
         texts = ["\n".join(texts)] + [""] * (len(texts) - 1)
     shown, _ = clip_texts(texts, choices, call_id=call_id)

@@ -87,18 +87,13 @@ def read_string(data: bytes, start: int, end: int) -> tuple[bytes, list[int], li
     return b"".join([*pieces, data[at:end]]), ats, extra
 
 
-def refine(
-    document: Document, spans: Sequence[Span], fill: Fill, choose: Choose, wanted: Wanted, *, pointers: bool = True
-) -> Sequence[Span]:
-    """Return the spans of a JSON output with its cut strings chosen by what they are; the same spans where that is no gain.
-
-    `pointers`: what is hidden is told with the pointer of the string it is in.
-    """
+def refine(document: Document, spans: Sequence[Span], fill: Fill, choose: Choose, wanted: Wanted) -> Sequence[Span]:
+    """Return the spans of a JSON output with its cut strings chosen by what they are; the same spans where that is no gain."""
     cuts = [(one.end, other.start) for one, other in pairwise(spans) if _cuts_string(one)]
     if not cuts or len(cuts) > MOST_STRINGS or document.gap[0] != document.gap[1]:
         return spans
     data = document.blob.read(0, document.size)
-    found_texts = (_read(document, data, opens, closes, pointers=pointers) for opens, closes in cuts)
+    found_texts = (_read(document, data, opens, closes) for opens, closes in cuts)
     texts = [text for text in found_texts if text is not None]
     if not texts:
         return spans
@@ -133,7 +128,7 @@ def _cuts_string(span: Span) -> bool:
     return span.then is not None and span.then.kind == "chars" and span.then.inside is None
 
 
-def _read(document: Document, data: bytes, opens: int, closes: int, *, pointers: bool) -> Text | None:
+def _read(document: Document, data: bytes, opens: int, closes: int) -> Text | None:
     """Return the string around a gap, if there is something to choose in it."""
     start, end = start_of(data, opens), end_of(data, closes)
     if end - start < LONG:
@@ -143,8 +138,7 @@ def _read(document: Document, data: bytes, opens: int, closes: int, *, pointers:
         return None
     document.work.spend(end - start + 3 * OBJECT * escapes)
     text, ats, extra = read_string(data, start, end)
-    pointer = find_pointer(data, start - 1, document.work) if pointers else None
-    return Text(start, end, text, ats, extra, pointer)
+    return Text(start, end, text, ats, extra, find_pointer(data, start - 1, document.work))
 
 
 def _shown(spans: Sequence[Span], text: Text) -> int:
