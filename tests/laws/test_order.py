@@ -36,7 +36,6 @@ ORDER = """
     since.compare
     since.against
     select.span             select.engine        select.json         select.outliers     select.wanted        select.beginnings
-    select.grid
     select.json.scan        select.json.strings  select.json.begin   select.query        notice.words             select.holes        select.json.pointer  select.seek         select.words
     notice.hints
     notice.wording

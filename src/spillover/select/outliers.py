@@ -1,7 +1,7 @@
 """Which rows of a table stand out: rare values, numbers far outside, words of failure, another number of cells.
 
 One pass over the output, a block at a time. What is bounded: COLUMNS are looked into, of each at most MANY values are
-counted and EXTREMES numbers held, these out of NUMBERS bytes; WITHIN rows of the end are known, and STAND_OUT rows are named.
+counted and SAMPLE numbers read; WITHIN rows of the end are known, and STAND_OUT rows are named.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 #: A small block comes first: it tells which columns hold few values, so that large ones are not sorted to find out.
 FIRST_BLOCK = 1 << 16
 BLOCK = 1 << 22
-#: Of larger outputs numbers are compared in every second, third, … block only, so that it is about so much of them.
-NUMBERS = 1 << 27
+#: Numbers are compared in so many rows of a block, spread over it, and in so many in all.
+SAMPLE_OF_BLOCK, SAMPLE = 4_000, 16_000
+#: So many cells tell whether a column holds numbers, and so much of them must be.
+PROBE, NUMERIC = 64, 0.9
 #: A row longer than this has a quote that was never closed: no table.
 LONGEST_ROW = 1 << 24
 #: More quotes than these in a block that open no cell, and it is not ours to say where rows end.
@@ -69,14 +71,12 @@ class Scan:
         self._columns = [_Column() for _ in range(min(columns, COLUMNS))]
         self._words: dict[bytes, tuple[int, list[Row]]] = {}
         self.last: Any = None  # the last rows, as many as are known
-        self._every = 1
 
     def run(self, document: Document) -> bool:
         """Look at every row; False when they are no rows."""
         import numpy as np
 
         self.last = np.empty((0, 2), np.int64)
-        self._every = -(-document.size // NUMBERS)
         header = document.blob.read(0, self._header)
         self._words = {word: (0, []) for word in FAILURES if word not in header}
         at, carry = self._header, b""
@@ -103,7 +103,7 @@ class Scan:
             said = f"“{word.decode()}” is in {count:,} of {self.rows:,} rows"
             groups += [[(row, said) for row in where]] if count * FEW <= self.rows else []
         for number, column in enumerate(self._columns):
-            groups.append([(row, f"{names[number]}={value(row, number)} is far outside") for _, row in column.far()])
+            groups.append([(row, f"{names[number]}={value(row, number)} is far outside") for row in column.far()])
         turns = max(map(len, groups))
         whys = [group[turn] for turn in range(turns) for group in groups if turn < len(group)]
         return list(dict(reversed(whys)).items())[::-1][:STAND_OUT]
@@ -153,14 +153,13 @@ class Scan:
             starts, ends, opened, rows = starts[even], ends[even], opened[even], rows[even]
         data += bytes(8)
         words = np.ndarray((len(data) - 7,), np.dtype("<u8"), data, 0, (1,))  # the eight bytes from each place on
-        numbers = (base // BLOCK) % self._every == 0
         for number, column in enumerate(self._columns):
-            if not starts.size or column.done(numbers):
+            if not starts.size or column.is_done():
                 continue
             work.spend(ARRAYS)
             opens = starts if number == 0 else separators[opened + (number - 1)] + 1
             closes = ends if number == self._width - 1 else separators[opened + number]
-            column.look(data, words, rows, opens, closes, numbers)
+            column.look(data, words, rows, opens, closes)
         self.rows += int(even.size)
         return used
 
@@ -186,19 +185,22 @@ class Scan:
 
 
 class _Column:
-    """What is known of one column: how often each value comes while they are few, and the farthest numbers."""
+    """What is known of one column: how often each value comes while they are few, and some of its numbers."""
 
     def __init__(self) -> None:
         self.values: dict[int, tuple[int, list[Row]]] | None = {}  # by a key: how often, and the first rows
-        self._numeric: bool | None = None
-        self._sample: list[tuple[float, float]] = []  # numbers, and for how many rows each stands
-        self._ends: list[tuple[float, Row]] = []
+        self._is_numeric: bool | None = None
+        self._numbers: list[tuple[float, Row]] = []
 
-    def done(self, numbers: bool) -> bool:
-        """Return whether nothing in it can stand out: many values, and no numbers that are asked for."""
-        return self.values is None and (self._numeric is False or not numbers)
+    @property
+    def _is_measured(self) -> bool:
+        return self._is_numeric is False or len(self._numbers) >= SAMPLE
 
-    def look(self, data: bytes, words: Any, rows: Any, opens: Any, closes: Any, numbers: bool) -> None:
+    def is_done(self) -> bool:
+        """Return whether nothing more in it can stand out: many values, and no more numbers are asked for."""
+        return self.values is None and self._is_measured
+
+    def look(self, data: bytes, words: Any, rows: Any, opens: Any, closes: Any) -> None:
         """Look at the cells of a block, which reach from `opens` to `closes`."""
         import numpy as np
 
@@ -212,11 +214,8 @@ class _Column:
                 keys ^= closing * np.uint64(0xC2B2AE3D27D4EB4F) ^ middle * np.uint64(0x165667B19E3779F9)
                 keys += (rows[:, 0] * (length > 24)).astype(np.uint64)  # longer ones are each their own: text, no value
             self._count(keys, rows)
-        if numbers and self._numeric is not False:
-            if not length.all():
-                some = np.flatnonzero(length)
-                rows, opens, closes, opening, length = (x[some] for x in (rows, opens, closes, opening, length))
-            self._measure(data, rows, opens, closes, opening, length)
+        if not self._is_measured:
+            self._measure(data, rows, opens, closes)
 
     def _count(self, keys: Any, rows: Any) -> None:
         """Count values: known ones by their place among the known, the others by sorting what is left."""
@@ -245,53 +244,35 @@ class _Column:
             for key, start, more in zip(keys[order[starts]].tolist(), starts.tolist(), counts.tolist(), strict=True):
                 self.values[key] = more, _rows_at(rows, order[start : start + min(EXTREMES, more)])
 
-    def _measure(self, data: bytes, rows: Any, opens: Any, closes: Any, opening: Any, length: Any) -> None:
-        """Keep the largest and smallest numbers."""
-        import numpy as np
-
-        size = int(length.size)
-        some = list(range(0, size, max(1, size // (64 if self._sample else 256))))
-        misses = len(some) // 10 if self._numeric is None else len(some)
-        good = _numbers(data, opens, closes, some, misses)
-        if self._numeric is None:
-            self._numeric = len(good) >= 0.9 * len(some) and len(good) >= 3
-        if not self._numeric:
-            return
-        self._sample += [(number, size / len(some)) for number, _ in good]
-        places = list(range(min(size, 2 * EXTREMES)))
-        if size > len(places):
-            order = _order(opening, length)
-            parted = np.argpartition(order, (EXTREMES, size - EXTREMES - 1))
-            places = [*parted[:EXTREMES].tolist(), *parted[-EXTREMES:].tolist()]
-        good = _numbers(data, opens, closes, places, len(places))
-        where = _rows_at(rows, [place for _, place in good])
-        self._ends += [(number, row) for (number, _), row in zip(good, where, strict=True)]
-        ends = sorted(set(self._ends))
-        self._ends = ends if len(ends) <= 2 * EXTREMES else [*ends[:EXTREMES], *ends[-EXTREMES:]]
+    def _measure(self, data: bytes, rows: Any, opens: Any, closes: Any) -> None:
+        """Read the numbers of some cells."""
+        step = -(-len(rows) // SAMPLE_OF_BLOCK)
+        edges = zip(opens[::step].tolist(), closes[::step].tolist(), rows[::step].tolist(), strict=True)
+        cells = [(data[start:end], (first, last)) for start, end, (first, last) in edges if end > start]
+        if self._is_numeric is None:
+            some = cells[:: -(-len(cells) // PROBE) or 1]
+            good = sum(_number(cell) is not None for cell, _ in some)
+            self._is_numeric = good >= NUMERIC * len(some) and good >= EXTREMES
+        if self._is_numeric:
+            self._numbers += [(number, row) for cell, row in cells if (number := _number(cell)) is not None]
 
     def rare(self, rows: int) -> list[tuple[int, list[Row]]]:
         """Return values that occur much less often than the others: how often, and where first."""
         bound = rows / len(self.values) / RARE if self.values else 0
         return [about for about in (self.values or {}).values() if about[0] <= bound]
 
-    def far(self) -> list[tuple[float, Row]]:
-        """Return numbers far outside of where most are, the farthest first."""
-        if not self._numeric or len(self._sample) < 20:
+    def far(self) -> list[Row]:
+        """Return the rows with numbers far outside of where most are, the farthest first; EXTREMES on either side at most."""
+        numbers = sorted(self._numbers)
+        if len(numbers) < 20:
             return []
-        half, passed = sum(weight for _, weight in self._sample) / 2, 0.0
-        quartiles: list[float] = []
-        for value, weight in sorted(self._sample):
-            passed += weight
-            if passed >= (len(quartiles) + 0.5) * half and len(quartiles) < 2:
-                quartiles.append(value)
-        low, high = quartiles
+        low, high = numbers[len(numbers) // 4][0], numbers[len(numbers) * 3 // 4][0]
         wide = (high - low) or abs(high) / 2 or 1.0
-        below = sum(1 for value, _ in self._ends if value < 0)
-        odd = low > 0 and below < EXTREMES  # among numbers above zero, one or two below it are far whatever they are
-        distance = [
-            (max(low - value, value - high) / wide + FAR * (odd and value < 0), row) for value, row in self._ends
-        ]
-        return sorted((-far, row) for far, row in distance if far > FAR)
+        ends = [*numbers[:EXTREMES], *numbers[-EXTREMES:]]
+        # Among numbers above zero, one or two below it are far whatever they are.
+        odd = low > 0 and sum(value < 0 for value, _ in ends) < EXTREMES
+        distance = [(max(low - value, value - high) / wide + FAR * (odd and value < 0), row) for value, row in ends]
+        return [row for far, row in sorted(distance, key=lambda each: (-each[0], each[1])) if far > FAR]
 
 
 def _quoting(array: Any, quotes: Any, separator: int, work: Work) -> Any:
@@ -314,22 +295,6 @@ def _quoting(array: Any, quotes: Any, separator: int, work: Work) -> Any:
     return None
 
 
-def _order(opening: Any, length: Any) -> Any:
-    """Return integers that sort like the numbers that cells begin with, to eight digits; those bytes are `opening`."""
-    import numpy as np
-
-    negative = (opening & np.uint64(0xFF)) == 0x2D
-    opening = np.where(negative, opening >> np.uint64(8), opening)
-    dots = opening ^ np.uint64(0x2E2E2E2E2E2E2E2E)
-    dots = (dots - np.uint64(0x0101010101010101)) & ~dots & np.uint64(0x8080808080808080)
-    lowest = dots & (~dots + np.uint64(1))
-    ones = np.uint64(0x0101010101010101)
-    point = (((lowest - np.uint64(1)) & ones) * ones >> np.uint64(56)).astype(np.int64) - 1
-    digits = np.where(dots, point, length - negative)
-    order = (np.minimum(digits, 127) << 56) | (opening.byteswap() >> np.uint64(8)).astype(np.int64)
-    return np.where(negative, -order, order)
-
-
 def _MASKS() -> Any:  # noqa: N802  a constant, but for the import
     import numpy as np
 
@@ -338,20 +303,6 @@ def _MASKS() -> Any:  # noqa: N802  a constant, but for the import
 
 def _rows_at(rows: Any, places: Any) -> list[Row]:
     return [(start, end) for start, end in rows[places].tolist()]
-
-
-def _numbers(data: bytes, opens: Any, closes: Any, places: list[int], misses: int) -> list[tuple[float, int]]:
-    """Return the numbers in these cells, and the place of each; up to where more are none than there may be."""
-    out = []
-    for place, start, end in zip(places, opens[places].tolist(), closes[places].tolist(), strict=True):
-        number = _number(data[start:end])
-        if number is not None:
-            out.append((number, place))
-        elif misses:
-            misses -= 1
-        else:
-            break
-    return out
 
 
 def _number(text: bytes) -> float | None:

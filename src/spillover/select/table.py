@@ -10,14 +10,14 @@ from msgspec import Struct
 
 from spillover.base.work import OBJECT
 from spillover.select.ends import most
-from spillover.select.grid import first_rows, merge, put_in_order
 from spillover.select.outliers import COLUMNS, WITHIN, Scan
 from spillover.select.span import Hidden, Span, join
 from spillover.select.wanted import NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.select.grid import Rows
+    from collections.abc import Sequence
+
     from spillover.select.outliers import Row
     from spillover.select.span import Fill
     from spillover.select.wanted import Wanted
@@ -132,11 +132,12 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     scan = Scan(shape.separator, shape.columns, shape.header)
     if not scan.run(document):
         return None
-    first = _first(head, shape.separator)
+    first = rows(head, shape.separator)
     if document.size > len(head):
         first = first[:-1]
+    last = [(start, end) for start, end in scan.last.tolist()]
     whys = _whys(document, shape, scan)
-    order = put_in_order(first, scan.last, list(whys))
+    order = _put_in_order(first[:WITHIN], last, list(whys))
     least, good = min(3, len(order)), min(len(order), 5 + min(8, len(whys)))
     cut: list[list[Span]] = []
     document.work.spend(OBJECT * len(order))
@@ -144,9 +145,8 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     def spans(count: int, cell: int) -> list[Span]:
         """Return the first so many rows, whole or with so many bytes of each cell."""
         if not cell:
-            return merge(order[:count], whys)
-        for start, end in order[len(cut) : count].tolist():
-            cut.append(_shown(document, shape, (start, end), whys.get((start, end), ""), cell))
+            return join([Span(*row, whys.get(row, "")) for row in order[:count]])
+        cut.extend(_shown(document, shape, row, whys.get(row, ""), cell) for row in order[len(cut) : count])
         return join([span for piece in cut[:count] for span in piece])
 
     for cell in CELLS:
@@ -157,13 +157,14 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     return spans(count, cell) if count >= least else None
 
 
-def _first(head: bytes, separator: bytes) -> Rows:
-    """Return the first rows, WITHIN of them."""
-    import numpy as np
-
-    if b'"' in head:
-        return np.array(rows(head, separator)[:WITHIN], np.int64).reshape(-1, 2)
-    return first_rows(head)[:WITHIN]
+def _put_in_order(first: Sequence[Row], last: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+    """Return rows in the order in which they are shown, each once: the header, some of both ends, others, more of both ends."""
+    header, *first = first
+    last = last[::-1]
+    both = min(len(first), len(last))
+    ends = [row for pair in zip(first, last, strict=False) for row in pair]
+    ends += [*first[both:], *last[both:]]
+    return list(dict.fromkeys((header, *ends[:4], *others, *ends[4:])))
 
 
 def _whys(document: Document, shape: Shape, scan: Scan) -> dict[Row, str]:
