@@ -9,6 +9,7 @@ from collections import OrderedDict
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict
 
+import msgspec
 import pydantic
 import pytest
 
@@ -30,6 +31,11 @@ class Ran:
 class Frozen:
     lines: list[str]
     meta: dict[str, Any]
+
+
+class FrozenStruct(msgspec.Struct, frozen=True):
+    name: str
+    text: str
 
 
 class Model(pydantic.BaseModel):
@@ -93,6 +99,7 @@ def tokens(value):
 KEPT = {
     "dataclass": (Ran(3, BIG), lambda ran: ran.stdout, lambda ran: (ran.exit_code, ran.stderr)),
     "frozen dataclass": (Frozen([BIG, "short"], {"a": 1}), lambda one: one.lines[0], lambda one: (one.lines[1], one.meta)),
+    "frozen Struct": (FrozenStruct("x", BIG), lambda one: one.text, lambda one: one.name),
     "two fields": (Ran(3, BIG, BIG), lambda ran: ran.stdout, lambda ran: ran.exit_code),
     "Pydantic model": (Model(exit_code=3, out=BIG, more=BIG), lambda one: one.stdout, lambda one: one.exit_code),
     "named tuple": (Pair("x", BIG), lambda pair: pair.text, lambda pair: pair.name),

@@ -6,7 +6,6 @@ Bounded: MARKS headers of hunks are known, the first of them; of what stands abo
 from __future__ import annotations
 
 import re
-from collections import namedtuple
 
 from msgspec import Struct
 
@@ -62,9 +61,13 @@ LINE = re.compile(rb"%b(?:[-+ \\]|@@ |diff |index |\w++ mode |(?:new|deleted|ren
                   % _COLOUR)  # fmt: skip
 
 
-#: What stands above the hunks of one file: where its own header begins and ends, its name, and which commit it is in, or -1.
-#: There are thousands, and a dataclass takes three times as long to make; `typing` takes milliseconds to load.
-File = namedtuple("File", ("start", "end", "name", "commit"))  # noqa: PYI024
+class File(Struct, frozen=True):
+    """The header of one file, above its hunks."""
+
+    start: int
+    end: int
+    name: str
+    commit: int  # the number of the commit it is in, or -1
 
 
 class Commit(Struct, frozen=True):
