@@ -96,7 +96,7 @@ class Clipper(Choices, frozen=True, kw_only=True):
         self, *, tool: str | None = None, call_id: str | None = None, query: str | None = None, **streams: Source
     ) -> Clip:
         """Clip the streams of a command, `stdout=` and `stderr=`, under one budget; stderr comes first when room is short."""
-        from spillover.blocks.streams import clip_streams
+        from spillover.blocks.together import clip_streams
 
         return clip_streams(streams, self.for_tool(tool).asking(query), call_id=call_id)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from spillover.adapters import versions
-from spillover.adapters.versions import OLDEST, missing
+from spillover.adapters import parts
+from spillover.adapters.parts import OLDEST, missing
 
 
 def test_an_old_version_is_named_with_the_one_that_is_needed(monkeypatch):
@@ -25,6 +25,6 @@ def test_what_is_not_installed_is_installed_with_the_extra(monkeypatch):
 def test_the_oldest_versions_are_those_of_the_extras():
     from pathlib import Path
 
-    text = Path(versions.__file__).parents[3].joinpath("pyproject.toml").read_text()
+    text = Path(parts.__file__).parents[3].joinpath("pyproject.toml").read_text()
     for package, oldest in OLDEST.values():
         assert f'"{package}>={oldest}' in text

@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spillover.adapters.install.files import apply, plan_install, plan_removal
-from spillover.adapters.install.hosts import HOSTS, targets
-from spillover.adapters.install.lines import LINES
+from spillover.adapters.install.hosts import HOSTS, LINES, targets
 from spillover.base.jsonc import read_jsonc
 from spillover.cli.parser import parse
 from spillover.errors import UsageError

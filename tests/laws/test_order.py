@@ -94,8 +94,7 @@ ORDER = """
     capture                 blocks               run.command         blocks.shapes
     blocks.texts
     blocks.together
-    blocks.streams          blocks.many
-    wrap.known
+    blocks.many
     wrap.bound                   run.filters              wrap.errors
     run.line
     wrap.function
@@ -116,14 +115,13 @@ ORDER = """
     config.settings
     config.host
     clipper
-    budget                  adapters             adapters.parts      adapters.hook_plain adapters.install   adapters.asked  adapters.versions
+    budget                  adapters             adapters.parts      adapters.hook_plain adapters.install   adapters.asked
     adapters.hooked
-    adapters.claude_code    adapters.opencode    adapters.install.json_text adapters.install.lines adapters.cline adapters.copilot adapters.install.toml_text
+    adapters.claude_code    adapters.opencode    adapters.install.json_text adapters.cline adapters.copilot adapters.install.toml_text
     adapters.pi
     adapters.install.edits
     adapters.install.files
     adapters.install.hosts
-    adapters.install.offers
     adapters.mcp.message    adapters.mcp.stdio   adapters.mcp.url
     adapters.mcp.tools      adapters.mcp.result
     adapters.mcp.answer     adapters.mcp.catalog

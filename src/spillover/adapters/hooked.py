@@ -128,7 +128,7 @@ class Call(Struct, frozen=True):
 
     def _clip(self, **streams: Any) -> tuple[dict[str, str], Clip, bytes]:
         """Return what is shown of each stream, the clip of all, and the bytes of a run that fitted."""
-        from spillover.blocks.streams import clip_streams_apart
+        from spillover.blocks.together import clip_streams_apart
 
         with gather():
             texts, clip = clip_streams_apart(

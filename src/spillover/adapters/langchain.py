@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spillover.adapters.asked import query_of
-from spillover.adapters.parts import clip_parts, clip_value
-from spillover.adapters.versions import missing
+from spillover.adapters.parts import clip_parts, clip_value, missing
 from spillover.blocks.shapes import TEXT_TYPES
 from spillover.notice.hints import TOOLS
 from spillover.wrap.bound import as_json

@@ -10,8 +10,7 @@ import inspect
 from typing import Any, Self, cast
 
 from spillover.adapters.asked import query_of
-from spillover.adapters.parts import clip_parts, clip_value
-from spillover.adapters.versions import missing
+from spillover.adapters.parts import clip_parts, clip_value, missing
 from spillover.errors import UsageError
 from spillover.wrap.bound import as_json
 from spillover.wrap.errors import bound_error

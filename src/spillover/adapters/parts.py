@@ -1,9 +1,10 @@
-"""A result in the classes of its host: the texts in it are clipped together, everything else stays where it is."""
+"""What the adapters of frameworks share: results in the classes of the framework, and the error for a missing package."""
 
 from __future__ import annotations
 
 from spillover import pipeline
 from spillover.blocks.together import clip_blocks
+from spillover.errors import MissingExtraError
 from spillover.result import Clip
 from spillover.wrap.bound import as_json
 
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.choices import Choices
+
+#: The extra, which is named like the adapter → the package, and the oldest version that the tests pass with.
+OLDEST = {
+    "langchain": ("langchain", "1.2"),
+    "openai-agents": ("openai-agents", "0.23"),
+    "pydantic-ai": ("pydantic-ai-slim", "2.62"),
+}
 
 
 def clip_parts(
@@ -51,3 +59,30 @@ def clip_value(
         return value
     clip = pipeline.clip(text, choices, call_id=call_id)
     return value if clip.outcome == "whole" else clip.text
+
+
+def missing(extra: str) -> MissingExtraError:
+    """Return the error to raise: which version is needed and which is installed, or how to install it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    package, oldest = OLDEST[extra]
+    try:
+        installed = version(package)
+    except PackageNotFoundError:
+        return MissingExtraError(f"this adapter needs the extra: pip install 'spillover[{extra}]'")
+    if _numbers(installed) < _numbers(oldest):
+        return MissingExtraError(f"this adapter needs {package} {oldest} or newer, {installed} is installed")
+    return MissingExtraError(
+        f"this adapter needs the extra: pip install 'spillover[{extra}]' ({package} {installed} is there, and cannot be used)"
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, as far as they are numbers."""
+    out: list[int] = []
+    for part in version.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        out.append(int(digits))
+    return tuple(out)

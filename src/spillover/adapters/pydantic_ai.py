@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spillover.adapters.asked import query_of
-from spillover.adapters.parts import clip_parts, clip_value
-from spillover.adapters.versions import missing
+from spillover.adapters.parts import clip_parts, clip_value, missing
 from spillover.clipper import Clipper
 from spillover.result import Clip
 from spillover.wrap.bound import as_json

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 
 from spillover.adapters.install.files import Change, apply, plan_install, plan_removal
-from spillover.adapters.install.hosts import FILE_HOST, HOSTS, targets
-from spillover.adapters.install.lines import LINES
-from spillover.adapters.install.offers import tell_offering
+from spillover.adapters.install.hosts import FILE_HOST, HOSTS, LINES, targets, tell_offering
 from spillover.cli import exits
 from spillover.cli.output import complain, put
 from spillover.errors import UsageError

@@ -9,8 +9,7 @@ import tempfile
 from shutil import which
 
 from spillover.adapters.install.files import is_installed, plan_install
-from spillover.adapters.install.hosts import COMMAND, HOSTS, SCOPES, targets
-from spillover.adapters.install.offers import tell_offering
+from spillover.adapters.install.hosts import COMMAND, HOSTS, SCOPES, targets, tell_offering
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False

@@ -9,25 +9,35 @@ from enum import Enum
 from msgspec.structs import replace
 
 from spillover import pipeline
-from spillover.blocks.shapes import SHORT_CHARS
+from spillover.blocks.shapes import SHORT_CHARS, TEXT_PATHS, TEXT_TYPES, places_of
 from spillover.blocks.texts import texts_of
 from spillover.blocks.together import clip_blocks, clip_texts
 from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.notice.sentences import no_json, no_text
 from spillover.result import Clip
 from spillover.show.fit import trim
-from spillover.wrap.known import are_blocks, is_block
 from spillover.wrap.shape import TooDeepError, change_texts, encode, fields_of, find_opaque, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from spillover.choices import Choices
 
 #: How much of the room that an object's own shape leaves is tried for its texts: JSON writes some characters as several.
 SHARES = (1.0, 0.7, 0.4, 0.2)
+#: Blocks as MCP, Anthropic and OpenAI have them.
+BLOCK_TYPES = {
+    *TEXT_TYPES,
+    *TEXT_PATHS,
+    *("image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document"),
+    *("resource", "resource_link"),
+}
+#: Where they have their media, which are left alone.
+MEDIA_KEYS = frozenset(
+    {"data", "base64", "blob", "source", "image_url", "input_audio", "file", "file_data", "file_id", "url", "resource"}
+)
 
 
 def bound(result: Any, choices: Choices, *, leave: tuple[type, ...] = (), declared: str = "") -> tuple[Any, Clip]:
@@ -47,7 +57,7 @@ def _texts(value: Any, leave: tuple[type, ...]) -> list[str]:
     if isinstance(value, str):
         return [value]
     blocks = value.get("content") if isinstance(value, Mapping) else value
-    if isinstance(blocks, list) and blocks and all(map(is_block, blocks)):
+    if isinstance(blocks, list) and blocks and all(map(_is_block, blocks)):
         return texts_of(blocks)
     return _forms(value, leave)[:1]
 
@@ -69,12 +79,12 @@ def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str
         return clip.text, clip
     if result is None or isinstance(result, (bool, float, *leave)):
         return result, Clip("", _limits=choices.limits)
-    if are_blocks(result, lambda text: _fill(text, choices)):
+    if _are_blocks(result, lambda text: _fill(text, choices)):
         blocks = clip_blocks(result, choices)
         return list(blocks), blocks.clip
     if isinstance(result, Mapping):
         content = result.get("content")
-        if isinstance(content, list) and are_blocks(content, lambda text: _fill(text, choices)):
+        if isinstance(content, list) and _are_blocks(content, lambda text: _fill(text, choices)):
             beside = write({key: value for key, value in result.items() if key != "content"})
             if beside is not None and _fill(beside, choices) <= 1:
                 blocks = clip_blocks(content, choices)
@@ -214,3 +224,40 @@ def as_json(data: Any) -> str | None:
 
 def _fill(text: str, choices: Choices) -> float:
     return choices.limits.fill(text, choices.count, byte_bound=choices.byte_bound)
+
+
+def _are_blocks(parts: Any, fill: Callable[[str], float]) -> bool:
+    """Return whether these are blocks, or messages, that fit once their texts are clipped. `fill` says how full a text makes the limits."""
+    if not isinstance(parts, (list, tuple)) or not parts or not all(map(_is_block, parts)):
+        return False
+    rest = [one for part in parts for one in _beside(part)]
+    written = write(rest)
+    return not rest or (written is not None and fill(written) <= 1)
+
+
+def _is_block(part: Any) -> bool:
+    if not isinstance(part, Mapping):
+        return False
+    kind = part.get("type")
+    is_message = isinstance(part.get("role"), str) and isinstance(part.get("content"), (str, list))
+    return is_message if kind is None else isinstance(kind, str) and kind in BLOCK_TYPES
+
+
+def _beside(block: Any) -> list[Any]:
+    """Return what a block has beside its text and its media: all that is long, and all of a block that has neither."""
+    if not isinstance(block, Mapping):
+        return []
+    places = places_of(block)
+    text = {place.path[0] for place in places}
+    long = {key: value for key, value in block.items() if key not in text and _is_long(value)}
+    media = MEDIA_KEYS & long.keys() if block.get("type") not in TEXT_TYPES else frozenset()
+    if not places and not media:
+        return [block]
+    long = {key: value for key, value in long.items() if key not in media}
+    inner = [each for place in places for each in (place.inner if isinstance(place.inner, list) else [place.inner])]
+    below = [one for each in inner for one in _beside(each)]
+    return [*([long] if long else []), *below]
+
+
+def _is_long(value: Any) -> bool:
+    return len(value if isinstance(value, str) else write(value) or "") > SHORT_CHARS

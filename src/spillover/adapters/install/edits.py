@@ -92,22 +92,17 @@ class Marked(Struct, frozen=True):
     first: str
     lines: str
     last: str
-    check: Callable[[str], object] = len  # what the file must be, before and after: UsageError where it is not
 
     def put(self, before: str | None) -> str:
         text = before or ""
-        self.check(self.taken(text))
         place = self._place(text)
         there = text if place is None else text[place[0] :]  # lines that are in already stay as they are
         line_end = "\r\n" if "\r\n" in there[: there.find("\n") + 1] else "\n"
         block = line_end.join([self.first, *self.lines.strip("\n").split("\n"), self.last]) + line_end
         if place:
-            after = text[: place[0]] + block + text[place[1] :]
-        else:
-            apart = "" if not text else line_end if text.endswith("\n") else line_end * 2
-            after = text + apart + block
-        self.check(after)
-        return after
+            return text[: place[0]] + block + text[place[1] :]
+        apart = "" if not text else line_end if text.endswith("\n") else line_end * 2
+        return text + apart + block
 
     def has(self, text: str) -> bool:
         return self.first in text

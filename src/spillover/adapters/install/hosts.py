@@ -1,4 +1,4 @@
-"""Where each host keeps its configuration, and what we put there."""
+"""Where each host keeps its configuration, what we put there, and which entries there offer our tools."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 
 from spillover.adapters.install.edits import Entry, Marked, Whole
 from spillover.adapters.install.files import Target
-from spillover.adapters.install.lines import LINES
 from spillover.adapters.install.toml_text import Table
+from spillover.base.jsonc import read_jsonc
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
@@ -25,6 +25,22 @@ COMMAND = "spill"
 HOOK = f"{COMMAND} hook claude-code"
 SERVER = {"command": COMMAND, "args": ["mcp"]}
 NAME = "spillover"
+#: For AGENTS.md and its like. Every command in it is one that `spill` understands; a test holds it.
+LINES = """\
+## Commands that print a lot
+
+- Run them as `spill run -- COMMAND`, with a pipe or a redirection as `spill sh 'COMMAND'`. You see what fits, the
+  exit code is the command's own, and all of it is kept. The exit code of a pipe is that of its last part; a note names a
+  part before it that failed.
+- When something was left out, the first line says so and names a ref, such as `make-7f3a9c2e41d05b86`. Do not run the command
+  again to see the rest; look at what is kept:
+  - `spill grep REF 'FAILED|Error' -C 2` finds lines, `spill read REF 120:180` reads them, `spill outline REF` shows a map.
+  - `spill list` shows what is kept. Instead of a REF, `last` is the newest run, and `last:make` the newest run of `make`.
+"""
+#: What hosts call their MCP servers: most of them, VS Code, Zed, Codex.
+SERVER_KEYS = ("mcpServers", "servers", "context_servers", "mcp_servers")
+#: No host's file is larger.
+MAX_BYTES = 8 << 20
 
 
 def targets(host: str, scope: str, environ: Mapping[str, str], folder: str, *, file: str | None = None) -> list[Target]:
@@ -174,3 +190,52 @@ def _toml() -> Table:
 
 def _markdown() -> Marked:
     return Marked(f"<!-- {NAME}: written by `spill init` -->", LINES, f"<!-- /{NAME} -->")
+
+
+def find_offering(path: str) -> list[str]:
+    """Return the names of the entries in a file that offer our tools; first those with nothing but them."""
+    data = _read(path)
+    found = [
+        (_stands_in_front(options), str(name))
+        for key in SERVER_KEYS
+        if isinstance(servers := data.get(key), dict)
+        for name, server in servers.items()
+        if is_our_server(server) and not server.get("disabled")
+        if "--no-tools" not in (options := _options(server["args"]))
+    ]
+    return [name for _, name in sorted(found, key=lambda each: each[0])]
+
+
+def _options(args: list[Any]) -> list[str]:
+    """Return the words for `spill mcp`, up to the command of the server behind it."""
+    words = [*map(str, args)]
+    return words[: words.index("--") + 1] if "--" in words else words
+
+
+def _stands_in_front(options: list[str]) -> bool:
+    return any(word == "--" or word.startswith("--url") for word in options)
+
+
+def tell_offering(path: str) -> str:
+    """Return what to do where several entries offer our tools; nothing where it is one, or none."""
+    first, *others = find_offering(path) or [""]
+    if not others:
+        return ""
+    return (
+        f"{first} and {', '.join(others)} in {path} each offer read_output and the other tools. "
+        f'Add "--no-tools" to the args of {", ".join(others)}, before "--": the model then has them once.'
+    )
+
+
+def _read(path: str) -> Mapping[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MAX_BYTES).decode()
+        if path.endswith(".toml"):
+            import tomllib  # only Codex has one
+
+            return tomllib.loads(text)
+        data = read_jsonc(text)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
