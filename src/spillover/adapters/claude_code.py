@@ -8,8 +8,7 @@ from __future__ import annotations
 import logging
 import re
 
-from spillover.adapters.asked import query_of
-from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, open_file, words_of
+from spillover.adapters.hooked import COMMAND_CHARS, bound_result, open_file, words_of
 from spillover.hosts import ASIDE_CHARS, CLAUDE_CODE
 
 _log = logging.getLogger(__name__)
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.adapters.hook_plain import Plain
+    from spillover.adapters.hooked import Call
     from spillover.clipper import Clipper
 
     AnyCall = Call | Plain
@@ -47,26 +47,20 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     if take is None:
         _log.info("The hook left the result of %s alone: it does not know this tool.", name)
         return None
-    response, limits = event.get("tool_response"), None
-    try:
-        made = clipper()
-        if made.leaves_alone(name):
-            _log.info("The hook left the result of %s alone: a rule says so.", name)
-            return None
-        shown = SHOWN_CHARS.get(name, SHOWN_CHARS_OF_OTHERS) - ASIDE_CHARS
-        command = words_of(event.get("tool_input"), "command", COMMAND_CHARS)
-        asked = query_of(event.get("tool_input"))
-        choices = bounded(made.for_command(command).for_tool(name).asking(asked), chars=shown)
-        limits = choices.limits
-        bounds = {"chars": SHOWN_CHARS.get(name, SHOWN_CHARS_OF_OTHERS)}
-        if name.startswith("mcp__"):
-            bounds["tokens"] = SHOWN_TOKENS_OF_MCP
-        call_id, cwd = words_of(event, "tool_use_id"), words_of(event, "cwd")
-        changed = take(response, Call(choices, call_id, command, cwd, CLAUDE_CODE.name, bounds))
-    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
-        from spillover.adapters.hook_plain import Plain
-
-        changed = take(response, Plain(error, limits))
+    response, arguments = event.get("tool_response"), event.get("tool_input")
+    chars = SHOWN_CHARS.get(name, SHOWN_CHARS_OF_OTHERS)
+    changed = bound_result(
+        lambda call: take(response, call),
+        clipper,
+        name,
+        host=CLAUDE_CODE.name,
+        at_most={"chars": chars - ASIDE_CHARS},
+        shown={"chars": chars, "tokens": SHOWN_TOKENS_OF_MCP} if name.startswith("mcp__") else {"chars": chars},
+        arguments=arguments,
+        command=words_of(arguments, "command", COMMAND_CHARS),
+        call_id=words_of(event, "tool_use_id"),
+        cwd=words_of(event, "cwd"),
+    )
     if changed is None:
         return None
     return {"hookSpecificOutput": {"hookEventName": EVENT, "updatedToolOutput": changed}}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from spillover.adapters.asked import query_of
-from spillover.adapters.hooked import Call, bounded, words_of
+from spillover.adapters.hooked import bound_result, words_of
 from spillover.hosts import CLINE
 
 _log = logging.getLogger(__name__)
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.adapters.hook_plain import Plain
+    from spillover.adapters.hooked import Call
     from spillover.clipper import Clipper
 
 #: What the model has here to go back with.
@@ -34,19 +34,17 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     if tool in LEFT_ALONE:
         _log.info("The hook left the result of %s alone: the model needs it word for word.", tool)
         return None
-    limits = None
-    try:
-        made = clipper()
-        if made.leaves_alone(tool):
-            return None
-        command = _command_of(event.get("args"))
-        choices = bounded(made.for_command(command).for_tool(tool).asking(query_of(event.get("args"))), **CLINE.shown)
-        limits = choices.limits
-        new = _bound(event["output"], Call(choices, words_of(event, "callID"), command, words_of(event, "cwd")))
-    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
-        from spillover.adapters.hook_plain import Plain
-
-        new = _bound(event["output"], Plain(error, limits))
+    new = bound_result(
+        lambda call: _bound(event["output"], call),
+        clipper,
+        tool,
+        host=CLINE.name,
+        at_most=CLINE.shown,
+        arguments=event.get("args"),
+        command=_command_of(event.get("args")),
+        call_id=words_of(event, "callID"),
+        cwd=words_of(event, "cwd"),
+    )
     return None if new is None else {"output": new}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 
-from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, words_of
+from spillover.adapters.hooked import COMMAND_CHARS, bound_result, words_of
 from spillover.hosts import COPILOT
 
 _log = logging.getLogger(__name__)
@@ -36,20 +36,16 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     if text is None or tool in LEFT_ALONE:
         _log.info("The hook left the result of %s alone.", tool)
         return None
-    limits = None
-    command = words_of(_arguments(event.get("toolArgs")), "command", COMMAND_CHARS)
-    try:
-        made = clipper()
-        if made.leaves_alone(tool):
-            return None
-        choices = bounded(made.for_command(command).for_tool(tool), **COPILOT.shown)
-        limits = choices.limits
-        call_id, cwd = words_of(event, "toolCallId"), words_of(event, "cwd")
-        new = Call(choices, call_id, command, cwd, COPILOT.name, COPILOT.shown).text(text)
-    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
-        from spillover.adapters.hook_plain import Plain
-
-        new = Plain(error, limits).text(text)
+    new = bound_result(
+        lambda call: call.text(text),
+        clipper,
+        tool,
+        host=COPILOT.name,
+        at_most=COPILOT.shown,
+        command=words_of(_arguments(event.get("toolArgs")), "command", COMMAND_CHARS),
+        call_id=words_of(event, "toolCallId"),
+        cwd=words_of(event, "cwd"),
+    )
     return None if new is None else {"modifiedResult": {**result, TEXT: new}}
 
 

@@ -5,6 +5,7 @@ No result is exempt, whatever its tool or its command is called: an answer of ou
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from spillover.adapters.asked import query_of
 from spillover.ledger.note import gather, note_clip
 from spillover.limits import Limits, Size, count_lines
 from spillover.result import Clip
@@ -21,10 +23,15 @@ from spillover.view.invisible import has_invisible, make_visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from io import FileIO
     from typing import Any
 
+    from spillover.adapters.hook_plain import Plain
     from spillover.choices import Choices
+    from spillover.clipper import Clipper
+
+_log = logging.getLogger(__name__)
 
 #: A record keeps no more of a command line.
 COMMAND_CHARS = 1_000
@@ -154,6 +161,38 @@ class Call(Struct, frozen=True):
         if clip.outcome == "whole" and _is_ours(self.command):
             return
         note_run(self.choices, clip, data, command=self.command, call_id=self.call_id, cwd=self.cwd)
+
+
+def bound_result(
+    bound: Callable[[Call | Plain], Any],
+    clipper: Callable[[], Clipper],
+    tool: str,
+    *,
+    host: str,
+    at_most: Mapping[str, int],
+    shown: Mapping[str, int] | None = None,
+    arguments: object = None,
+    command: str | None = None,
+    call_id: str | None = None,
+    cwd: str | None = None,
+) -> Any:
+    """Return what `bound` makes of a result; None if it stays as it is. Whatever fails, the result is bounded.
+
+    `at_most` is what the result must not exceed, `shown` what the host itself shows of it, if that is more.
+    """
+    limits = None
+    try:
+        chosen = clipper()
+        if chosen.leaves_alone(tool):
+            _log.info("The hook left the result of %s alone: a rule says so.", tool)
+            return None
+        choices = bounded(chosen.for_command(command).for_tool(tool).asking(query_of(arguments)), **at_most)
+        limits = choices.limits
+        return bound(Call(choices, call_id, command, cwd, host, at_most if shown is None else shown))
+    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
+        from spillover.adapters.hook_plain import Plain
+
+        return bound(Plain(error, limits))
 
 
 def _is_ours(command: str | None) -> bool:

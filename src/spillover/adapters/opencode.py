@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from itertools import chain
 
-from spillover.adapters.asked import query_of
-from spillover.adapters.hooked import COMMAND_CHARS, Call, bounded, open_file, words_of
+from spillover.adapters.hooked import COMMAND_CHARS, bound_result, open_file, words_of
 from spillover.hosts import OPENCODE
 
 _log = logging.getLogger(__name__)
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.adapters.hook_plain import Plain
+    from spillover.adapters.hooked import Call
     from spillover.clipper import Clipper
     from spillover.hosts import Host
 
@@ -37,22 +37,18 @@ def reply(event: object, clipper: Callable[[], Clipper], host: Host = OPENCODE) 
     if event["tool"] in LEFT_ALONE and not isinstance(event.get("content"), list):  # blocks are an MCP server's
         _log.info("The hook left the result of %s alone: the model needs it word for word.", event["tool"])
         return None
-    limits = None
-    try:
-        made = clipper()
-        if made.leaves_alone(event["tool"]):
-            _log.info("The hook left the result of %s alone: a rule says so.", event["tool"])
-            return None
-        command = words_of(event.get("args"), "command", COMMAND_CHARS)
-        asked = query_of(event.get("args"))
-        choices = bounded(made.for_command(command).for_tool(event["tool"]).asking(asked), **host.shown)
-        limits = choices.limits
-        call_id, cwd = words_of(event, "callID"), words_of(event, "cwd")
-        return _bound_event(event, Call(choices, call_id, command, cwd, host.name, host.shown))
-    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
-        from spillover.adapters.hook_plain import Plain
-
-        return _bound_event(event, Plain(error, limits))
+    changed: dict[str, Any] | None = bound_result(
+        lambda call: _bound_event(event, call),
+        clipper,
+        event["tool"],
+        host=host.name,
+        at_most=host.shown,
+        arguments=event.get("args"),
+        command=words_of(event.get("args"), "command", COMMAND_CHARS),
+        call_id=words_of(event, "callID"),
+        cwd=words_of(event, "cwd"),
+    )
+    return changed
 
 
 def _bound_event(event: dict[str, Any], call: Call | Plain) -> dict[str, Any] | None:
