@@ -36,7 +36,7 @@ ORDER = """
     since.compare
     since.against
     select.span             select.engine        select.json         select.outliers     select.wanted        select.beginnings
-    select.json.scan        select.json.strings  select.json.begin   select.query        notice.words             select.holes        select.json.pointer  select.seek         select.words
+    select.json.scan        select.json.strings  select.query        notice.words             select.holes        select.json.pointer  select.seek         select.words
     notice.hints
     notice.wording
     notice.since
@@ -48,7 +48,7 @@ ORDER = """
     select.json.record
     select.json.lean
     select.json.alike
-    select.json.rows        select.json.rare
+    select.json.rare
     select.ends             select.classes       select.listing      select.diff_parts    select.islands
     select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs
     select.exact            secrets.streams      select.shapes

@@ -1,4 +1,4 @@
-"""What we do in place of functions of numpy that take more steps, or are not in its core."""
+"""Equal values brought together, values in order, and the steps between them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Array = Any  # of numpy; its own types say little about what is in one
-
-#: So many bytes at a time stay in the cache of a processor.
-BLOCK = 1 << 16
-
-
-def find_byte(text: Array, byte: int) -> Array:
-    """Return where a byte stands in an array of bytes. Looked at in blocks: what is compared needs no fresh memory each time."""
-    import numpy as np
-
-    found = [(text[at : at + BLOCK] == byte).nonzero()[0] + at for at in range(0, len(text), BLOCK)]
-    return found[0] if len(found) == 1 else np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
 
 def group(values: Array) -> tuple[Array, Array, Array]:
@@ -55,26 +44,3 @@ def steps(values: Array, before: Sequence[int] | Array = (), after: Sequence[int
 
     whole = np.concatenate((np.asarray(before, values.dtype), values, np.asarray(after, values.dtype)))
     return whole[1:] - whole[:-1]
-
-
-def between(values: Array, at: Sequence[float], known: Sequence[float]) -> Array:
-    """Return what stands between the known values, on straight lines: `np.interp`."""
-    import numpy as np
-
-    try:
-        from numpy._core.multiarray import interp  # what that is made of, in the core
-    except ImportError:
-        return np.interp(values, at, known)
-    return interp(values, at, known, None, None)
-
-
-def among(values: Array, those: Sequence[int]) -> Array:
-    """Return which of the values, which are in order and never twice the same, are among those: a boolean each."""
-    import numpy as np
-
-    out = np.zeros(len(values), dtype=bool)
-    if len(values) and len(those):
-        wanted = np.array(those, dtype=np.int64)
-        at = np.minimum(values.searchsorted(wanted), len(values) - 1)
-        out[at[values[at] == wanted]] = True
-    return out

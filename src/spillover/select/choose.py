@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from spillover.select.arrays import among, count_alike, group, sort_down
+from spillover.select.arrays import count_alike, group, sort_down
 from spillover.select.classes import EVIDENCE
 from spillover.select.families import MOST, SURE
 from spillover.select.features import parents
@@ -135,7 +135,7 @@ def candidates(
     able = find_first(lines.exact) & (lines.width > 0)
     telling = able if news is None else able & news
     exits = np.flatnonzero(lines.of_class("exit"))
-    odd = np.flatnonzero(among(lines.first, rare) & telling)
+    odd = np.flatnonzero(np.isin(lines.first, rare) & telling)
     said, code = evidence(lines), float(lines.of_class("code").mean())
     failing = said.any(axis=1)
     first = np.concatenate((_best(_alone(said & telling[:, None]), points), _best(odd, points)))

@@ -172,7 +172,7 @@ def _is_json(seen: _Seen) -> bool:
     closing = {b"{": b"}", b"[": b"]"}.get(head[:1])
     if closing is None or not tail.endswith(closing):
         return False
-    from spillover.select.json.begin import goes_on  # most outputs do not begin like this
+    from spillover.select.json.almost import goes_on  # most outputs do not begin like this
 
     return goes_on(head, whole=seen.size <= HEAD)
 

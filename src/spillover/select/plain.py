@@ -10,7 +10,7 @@ import re
 from msgspec import Struct
 
 from spillover.base.work import OBJECT
-from spillover.select.arrays import among, group
+from spillover.select.arrays import group
 from spillover.select.ends import fair, keeping, most
 from spillover.select.fold import runs
 from spillover.select.holes import fill_holes
@@ -92,7 +92,7 @@ class Sight(Struct, frozen=True):
         """Return the lines like no others, as far as they are short and few."""
         import numpy as np
 
-        at = np.flatnonzero(among(self.lines.first, self.rare))[:MOST_ODD]
+        at = np.flatnonzero(np.isin(self.lines.first, self.rare))[:MOST_ODD]
         rows = [(int(self.lines.first[row]), int(self.lines.last[row])) for row in at]
         return [Span(start, end, "like no other line") for start, end in rows if end - start <= SHORT]
 

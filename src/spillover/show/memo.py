@@ -7,7 +7,6 @@ from bisect import bisect_left
 from itertools import accumulate
 
 from spillover.intake.blob import Held
-from spillover.select.arrays import find_byte
 from spillover.view.document import ONE_THREAD
 
 TYPE_CHECKING = False
@@ -75,7 +74,7 @@ class Memo:
             if sys.modules.get("numpy"):  # None where it must not be imported
                 import numpy as np
 
-                self._newlines = find_byte(np.frombuffer(data, dtype=np.uint8), NEWLINE)
+                self._newlines = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == NEWLINE)
             else:
                 lengths = accumulate(map(len, data.split(b"\n")))
                 self._newlines = [length + number for number, length in enumerate(lengths)][:-1]

@@ -1,4 +1,4 @@
-"""What is almost JSON: a value with some words above and below it, and a Python repr.
+"""What goes on as JSON, and what is almost JSON: a value with some words above and below it, and a Python repr.
 
 A repr is spelled as JSON of the same length, byte for byte, so that what is chosen there is a choice here.
 """
@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import re
 
+#: What the decoder says of JSON that ends too early.
+TRUNCATED = "Input data was truncated"
+#: A number that is cut off here is malformed to the decoder.
+_NUMBER = b"0123456789+-.eE"
 #: So many bytes of words may stand above a value, and below it.
 WORDS = 2_000
 
@@ -22,6 +26,21 @@ _CUT_OFF = re.compile(rb"[bru]?+['\"][^\n]*+|[A-Za-z_][\w.]*+(?:\([^()'\"\n]*+)?
 _WORDS = {b"None": b"null", b"True": b"true", b"False": b"false"}
 #: Behind a backslash, what JSON knows too; anything else is spelled as a backslash.
 _SAME = frozenset(b'"\\/bfnrt')
+
+
+def goes_on(data: bytes, *, whole: bool) -> bool:
+    """Return whether this is JSON as far as it goes; the last token may be cut off, and it closes only when it is whole."""
+    if data.lstrip(b" \t\r\n")[:1] not in (b"[", b"{"):
+        return False
+    import msgspec
+
+    try:
+        msgspec.json.decode(data if whole else data.rstrip(_NUMBER), type=msgspec.Raw)
+    except msgspec.DecodeError as error:
+        return not whole and str(error) == TRUNCATED
+    except RecursionError:
+        return False
+    return whole
 
 
 def spell(data: bytes, *, whole: bool = True) -> bytes | None:
@@ -93,7 +112,5 @@ def is_almost(head: bytes, tail: bytes, *, whole: bool) -> bool:
     start, end = find(head) if whole else (begin(head), len(head))
     if start == end or not (whole or ends(tail)):
         return False
-    from spillover.select.json.begin import goes_on  # most outputs do not begin like this
-
     some = head[start:end]
     return goes_on(some, whole=whole) or goes_on(spell(some, whole=whole) or b"", whole=whole)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from spillover.base.work import OBJECT, PIECE, UNBOUNDED
-from spillover.select.json.alike import Alike
+from spillover.select.json.alike import Alike, plan
 from spillover.select.json.fields import FEWEST
 from spillover.select.json.gaps import FIRST, LAST, Gaps
 from spillover.select.json.lean import TEXT as LEAN_TEXT
 from spillover.select.json.members import Child, Members
 from spillover.select.json.rare import Rare
-from spillover.select.json.rows import plan
 from spillover.select.json.strings import safe_cut
 from spillover.select.query import ANSWERS, Query
 from spillover.select.span import Hidden
