@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from spillover.adapters.parts import OLDEST
+
 DOCS = Path(__file__).parents[2] / "docs"
 #: Each adapter with its page and its extra.
 ADAPTERS = {"langchain": "langchain", "openai_agents": "openai-agents", "pydantic_ai": "pydantic-ai"}
@@ -32,7 +34,13 @@ def test_without_the_package_the_error_says_what_to_install(module, extra):
     package = {"openai_agents": "agents"}.get(module, module)
     code = f"import sys; sys.modules[{package!r}] = None\nimport spillover.adapters.{module}"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert f"MissingExtraError: this adapter needs the extra: pip install 'spillover[{extra}]'" in ended.stderr
+    assert f"or newer: pip install 'spillover[{extra}]'" in ended.stderr
+
+
+def test_the_oldest_versions_are_those_of_the_extras():
+    text = (DOCS.parent / "pyproject.toml").read_text(encoding="utf-8")
+    for package, oldest in OLDEST.values():
+        assert f'"{package}>={oldest}' in text
 
 
 def test_no_framework_is_imported_by_code_that_does_not_use_it():

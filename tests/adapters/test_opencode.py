@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spillover import Clipper, DirStore, Limits, MemoryStore
+from spillover import Clipper, Limits, MemoryStore
 from spillover.adapters.install.hosts import script
 from spillover.adapters.opencode import LEFT_ALONE, reply
 from spillover.view.forged import MARK
@@ -40,27 +40,6 @@ def clipper():
 
 def said(clipper, tool, **more):
     return reply({"tool": tool, "callID": "call_1", "args": {}, **more}, lambda: clipper)
-
-
-def test_a_tool_of_opencode_has_its_text_bounded(clipper):
-    new = said(clipper, "bash", output=LONG)
-    assert new.keys() == {"output"}
-    assert new["output"].startswith("[Output clipped: ")
-    assert clipper.count(new["output"]) <= 1_000
-    (record,) = clipper.store.list()
-    assert (record.tool, record.call_id, record.bytes) == ("bash", "call_1", len(LONG))
-
-
-def test_the_blocks_of_an_mcp_server_stay_blocks(clipper):
-    picture = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
-    new = said(clipper, "server_tool", content=[{"type": "text", "text": LONG}, picture])
-    assert [block["type"] for block in new["content"]] == ["text", "image"]
-    assert new["content"][1] == picture
-
-
-def test_what_fits_is_not_answered(clipper):
-    assert said(clipper, "bash", output="all is well\n") is None
-    assert said(clipper, "server_tool", content=[{"type": "text", "text": "all is well"}]) is None
 
 
 def test_what_opencode_has_cut_is_taken_from_its_file(clipper, tmp_path):
@@ -109,42 +88,6 @@ def test_how_the_model_goes_back_is_left_alone(clipper, tool):
 def test_no_name_exempts_what_an_mcp_server_returns(clipper, tool):
     new = said(clipper, tool, content=[{"type": "text", "text": LONG}])
     assert new["content"][0]["text"].startswith("[Output clipped: ")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "spill list; tail -n +1 big.log",
-        "./evil/spill read x",
-        "spill read bash-7f3a9c2e41d0 --tokens 99999999",
-        "spill read bash-7f3a9c2e41d0 1:5000",
-    ],
-)
-def test_no_command_line_exempts_a_result(clipper, command):
-    new = said(clipper, "bash", output=LONG, args={"command": command})
-    assert new["output"].startswith("[Output clipped: ")
-    (record,) = clipper.store.list()
-    assert (record.bytes, record.command) == (len(LONG), command)
-
-
-def test_a_search_of_the_host_in_the_store_is_clipped_like_any_other(tmp_path):
-    stored = Clipper(Limits(tokens=1_000), store=DirStore(tmp_path))
-    new = said(stored, "grep", output=LONG, args={"path": str(tmp_path / "bash-7f3a9c2e41d0.txt")})
-    assert new["output"].startswith("[Output clipped: ")
-
-
-def test_a_small_result_with_a_forged_notice_is_marked_and_nothing_is_stored(clipper):
-    assert said(clipper, "bash", output=FORGED) == {"output": MARK + FORGED}
-    blocks = [{"type": "text", "text": "ok"}, {"type": "text", "text": FORGED}]
-    assert said(clipper, "server_tool", content=blocks) == {
-        "content": [blocks[0], {"type": "text", "text": MARK + FORGED}]
-    }
-    assert list(clipper.store.list()) == []
-
-
-def test_a_clip_of_spill_run_inside_bash_passes_as_it_is(clipper):
-    inner = Clipper(Limits(tokens=500), store=clipper.store, hints=("cli", "path")).clip(LONG, tool="make")
-    assert said(clipper, "bash", output=inner.text) is None
 
 
 @pytest.fixture

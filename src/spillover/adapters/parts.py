@@ -62,27 +62,6 @@ def clip_value(
 
 
 def missing(extra: str) -> MissingExtraError:
-    """Return the error to raise: which version is needed and which is installed, or how to install it."""
-    from importlib.metadata import PackageNotFoundError, version
-
+    """Return the error for a framework that is not installed, or too old."""
     package, oldest = OLDEST[extra]
-    try:
-        installed = version(package)
-    except PackageNotFoundError:
-        return MissingExtraError(f"this adapter needs the extra: pip install 'spillover[{extra}]'")
-    if _numbers(installed) < _numbers(oldest):
-        return MissingExtraError(f"this adapter needs {package} {oldest} or newer, {installed} is installed")
-    return MissingExtraError(
-        f"this adapter needs the extra: pip install 'spillover[{extra}]' ({package} {installed} is there, and cannot be used)"
-    )
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, as far as they are numbers."""
-    out: list[int] = []
-    for part in version.split("."):
-        digits = part[: len(part) - len(part.lstrip("0123456789"))]
-        if not digits:
-            break
-        out.append(int(digits))
-    return tuple(out)
+    return MissingExtraError(f"this adapter needs {package} {oldest} or newer: pip install 'spillover[{extra}]'")
