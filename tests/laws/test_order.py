@@ -123,10 +123,9 @@ ORDER = """
     adapters.install.files
     adapters.install.hosts
     adapters.mcp.message    adapters.mcp.stdio   adapters.mcp.url
-    adapters.mcp.tools      adapters.mcp.result
-    adapters.mcp.answer     adapters.mcp.catalog
+    adapters.mcp.result
+    adapters.mcp.answer     adapters.mcp.tools
     adapters.mcp.relay
-    adapters.mcp.run
     adapters.mcp
     inspector
     inspector.library

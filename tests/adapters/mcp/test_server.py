@@ -122,7 +122,7 @@ def test_the_model_reads_the_docs_of_the_functions():
 
 
 def test_over_pipes_no_package_is_needed():
-    code = "import sys, spillover.adapters.mcp.run; print(*{name.partition('.')[0] for name in sys.modules})"
+    code = "import sys, spillover.adapters.mcp; print(*{name.partition('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"mcp", "anyio", "pydantic", "httpx2", "jsonschema"} & set(loaded)
 

@@ -26,7 +26,6 @@ from spillover.adapters.mcp.answer import (
     with_tools,
     within,
 )
-from spillover.adapters.mcp.catalog import Catalog
 from spillover.adapters.mcp.message import (
     CONNECTION_CLOSED,
     INTERNAL_ERROR,
@@ -44,7 +43,7 @@ from spillover.adapters.mcp.message import (
 )
 from spillover.adapters.mcp.result import LISTED_CHARS, NAME_CHARS, bound_strings, is_small, surely_fits
 from spillover.adapters.mcp.result import error as error_within
-from spillover.adapters.mcp.tools import called
+from spillover.adapters.mcp.tools import Catalog, called
 from spillover.errors import SpilloverError
 from spillover.ledger.note import note_schemas
 from spillover.notice.words import one_line
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from spillover.adapters.mcp.stdio import Pipes
-    from spillover.adapters.mcp.tools import Offered
+    from spillover.adapters.mcp.tools import Offered, Tool
     from spillover.clipper import Clipper
 
     class ServerLink(Protocol):
@@ -414,8 +413,8 @@ class Relay:
         call = self.calls.pop(message.id, None)
         if call is None:  # cancelled, or never asked: nobody waits for it
             return
-        finish = self._finisher(call, message)
         tool = self.catalog.tool(call.tool or call.method)
+        finish = self._finisher(call, tool, message)
         noted = call.method in NOTED
         if finish is None:
             await self.client.send(message.line)
@@ -430,9 +429,8 @@ class Relay:
         else:
             self._beside(asyncio.ensure_future(self._finish_beside(message, work)))
 
-    def _finisher(self, call: Call, message: Message) -> Callable[[], bytes] | None:
+    def _finisher(self, call: Call, tool: Tool, message: Message) -> Callable[[], bytes] | None:
         """Return what is to be done with an answer before the client has it; None: nothing."""
-        tool = self.catalog.tool(call.tool or call.method)
         if call.method in ("initialize", "server/discover"):
             can = message.result.get("capabilities") if isinstance(message.result, dict) else None
             self.has_tools = not isinstance(can, dict) or "tools" in can

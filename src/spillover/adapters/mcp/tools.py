@@ -1,4 +1,4 @@
-"""The way back as MCP tools: the functions of `Clipper.tools()` with their schemas."""
+"""The tools that a client is offered: those of the server behind us, and `read_output`, `grep_output`, … of our own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import asyncio
 from msgspec import Struct
 from msgspec.structs import replace
 
+from spillover.adapters.mcp.result import NAME_CHARS
 from spillover.errors import SpilloverError, UsageError
 from spillover.ledger.note import note_retrieval
 from spillover.limits import SMALLEST, Limits
@@ -33,6 +34,12 @@ PREFIX = "spill_"
 #: The most characters of an answer, whatever the limits are: a host that bounds MCP results itself, as Claude Code with
 #: our hook does at 49,500, leaves it alone.
 ANSWER_CHARS = 48_000
+
+
+#: So many tools and methods are remembered with their choices; a server can make up any number of names.
+REMEMBERED = 2_000
+#: How Claude Code lets a server say how much of a tool's result may stand in the conversation.
+MAX_CHARS = "anthropic/maxResultSizeChars"
 
 
 class Offered(Struct, frozen=True):
@@ -113,3 +120,59 @@ async def called(tool: Offered, arguments: Any, clipper: Clipper) -> dict[str, A
 
 def _result(text: str, *, is_error: bool = False) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "isError": is_error}
+
+
+class Tool(Struct, frozen=True):
+    """How the results of a tool, or of a method, are clipped."""
+
+    choices: Choices
+    left_alone: bool
+
+
+class Catalog:
+    """The tools of the server and our own; `page` is the answer to tools/list, None while it is not known."""
+
+    def __init__(self, clipper: Clipper, *, offer: bool = True) -> None:
+        self.clipper, self.offer = clipper, offer
+        self.page: dict[str, Any] | None = None
+        self.theirs: dict[str, dict[str, Any]] = {}
+        self.ours: dict[str, Offered] = {}
+        self._tools: dict[str, Tool] = {}
+
+    def read(self, page: dict[str, Any], *, modern: bool = False) -> dict[str, Any]:
+        """Return the server's list, in its order, with ours at the end; an empty page if there is no such list."""
+        # No host would take a longer name.
+        self.theirs = {
+            str(tool.get("name")): tool
+            for tool in page.get("tools", ())
+            if isinstance(tool, dict) and len(str(tool.get("name"))) <= NAME_CHARS
+        }
+        prefix = prefix_among(self.theirs)
+        self.ours = offered(self.clipper, prefix) if self.offer else {}
+        self._tools = {}
+        self._hint = hint(prefix)
+        if modern and not page:
+            page = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+        listed = [self._listing(name) for name in self.theirs]
+        self.page = {**page, "tools": [*listed, *(tool.listed for tool in self.ours.values())]}
+        return self.page
+
+    def _listing(self, name: str) -> dict[str, Any]:
+        """Return a tool as its server has it, without its schema for data: data that does not fit becomes text."""
+        listed = self.theirs[name]
+        if self.clipper.leaves_alone(name):
+            return listed
+        return {key: value for key, value in listed.items() if key != "outputSchema"}
+
+    def tool(self, name: str) -> Tool:
+        """Return how the results of a tool, or of a method, are clipped."""
+        if name not in self._tools:
+            if len(self._tools) >= REMEMBERED:
+                self._tools.clear()
+            choices = self.clipper.for_tool(name)
+            if self.page is not None and any(way == TOOLS for way in choices.ways):
+                choices = replace(choices, hints=[self._hint if way == TOOLS else way for way in choices.ways])
+            meta = self.theirs.get(name, {}).get("_meta")
+            bounded = bounded_by(choices, meta.get(MAX_CHARS) if isinstance(meta, dict) else None)
+            self._tools[name] = Tool(bounded, self.clipper.leaves_alone(name))
+        return self._tools[name]
