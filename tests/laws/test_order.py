@@ -142,9 +142,8 @@ ORDER = """
     cli.exits               cli.output           cli.setup           cli.arguments       cli.mistakes        cli.units
     cli.commands            cli.refs
     cli.hook                cli.init             cli.installed       cli.mcp             cli.trust           cli.ui
-    cli.doctor
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning
-    cli.stats
+    cli.stats               cli.doctor
     cli.sh
     cli.parser
     cli

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spillover.cli import exits
 from spillover.cli.output import put, put_json
-from spillover.cli.refs import count_outputs
 from spillover.cli.setup import clipper
+from spillover.cli.units import count_of
 from spillover.config.values import AGE, read
 from spillover.errors import UsageError
 from spillover.store.directory import DirStore
@@ -41,7 +41,7 @@ def _tell_swept(arguments: argparse.Namespace, swept: Swept, packed: Compressed 
     if packed:
         put(_describe_packed(packed))
     verb = "would remove" if arguments.dry_run else "removed"
-    put(f"{verb} {count_outputs(swept.outputs)} ({swept.bytes:,} bytes) and {swept.leftovers:,} leftover files\n")
+    put(f"{verb} {count_of(swept.outputs, 'output')} ({swept.bytes:,} bytes) and {swept.leftovers:,} leftover files\n")
 
 
 def _compress_after(arguments: argparse.Namespace, store: DirStore) -> float | None:
@@ -65,8 +65,8 @@ def _describe_packed(packed: Compressed) -> str:
     are = "is" if packed.damaged == 1 else "are"
     damaged = f"; {packed.damaged:,} {are} damaged (see `spill verify`)" * (packed.damaged > 0)
     if packed.bytes_after is None:
-        return f"would compress {count_outputs(packed.outputs)} ({packed.bytes_before:,} bytes)\n"
-    return f"compressed {count_outputs(packed.outputs)} ({packed.bytes_before:,} bytes are {packed.bytes_after:,} now){damaged}\n"
+        return f"would compress {count_of(packed.outputs, 'output')} ({packed.bytes_before:,} bytes)\n"
+    return f"compressed {count_of(packed.outputs, 'output')} ({packed.bytes_before:,} bytes are {packed.bytes_after:,} now){damaged}\n"
 
 
 def push(arguments: argparse.Namespace) -> int:
@@ -80,10 +80,9 @@ def push(arguments: argparse.Namespace) -> int:
     if arguments.json:
         put_json({"outputs": pushed.outputs, "bytes": pushed.bytes, "left": pushed.left, "why": pushed.why})
     else:
-        put(f"pushed {count_outputs(pushed.outputs)} ({pushed.bytes:,} bytes) to {store.url}\n")
+        put(f"pushed {count_of(pushed.outputs, 'output')} ({pushed.bytes:,} bytes) to {store.url}\n")
         if pushed.left:
-            put(f"{count_outputs(pushed.left)} still on this machine only{f': {pushed.why}' if pushed.why else ''}\n")
+            put(
+                f"{count_of(pushed.left, 'output')} still on this machine only{f': {pushed.why}' if pushed.why else ''}\n"
+            )
     return exits.FOUND if pushed.left else exits.OK
-
-
-FUNCTIONS = {"gc": gc, "push": push}

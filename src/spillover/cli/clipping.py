@@ -82,9 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     try:
         if arguments.json:
-            how = {"exit_code": ended.exit_code, "timed_out": ended.timed_out, "still_open": list(ended.still_open)}
-            how |= {"warning": ended.warning} if ended.warning else {}
-            put_json({**how, **facts(ended.clip)})
+            put_json(run_facts(ended))
         else:
             print_run(ended, chosen.for_tool(arguments.tool or tool_name(argv[0])))
         if ended.timed_out:
@@ -107,6 +105,12 @@ def make_clipper(arguments: argparse.Namespace) -> Clipper:
     if wrong:
         complain(wrong)
     return chosen.asking(arguments.query)
+
+
+def run_facts(ended: Run) -> dict[str, object]:
+    """Return a run for a program."""
+    how = {"exit_code": ended.exit_code, "timed_out": ended.timed_out, "still_open": list(ended.still_open)}
+    return {**how, **({"warning": ended.warning} if ended.warning else {}), **facts(ended.clip)}
 
 
 def print_run(ended: Run, choices: Choices, pieces: Sequence[tuple[str, bytes]] = ()) -> None:

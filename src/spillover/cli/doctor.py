@@ -1,4 +1,4 @@
-"""Checks that everything `spill` needs is there, and says what to do where it is not."""
+"""`spill doctor`: checks that everything is there, and says what to do where it is not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from shlex import quote
 from msgspec import Struct
 
 from spillover import __version__
+from spillover.cli import exits
 from spillover.cli.installed import check_installed
+from spillover.cli.keeping import table
+from spillover.cli.output import put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
 from spillover.config.settings import load
@@ -42,6 +45,15 @@ class Check(Struct, frozen=True):
     name: str
     ok: bool
     said: str
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    found = checks(arguments)
+    if arguments.json:
+        put_json([{"check": check.name, "ok": check.ok, "said": check.said} for check in found])
+    else:
+        table(("", "check", ""), [("ok" if check.ok else "!!", check.name, check.said) for check in found])
+    return exits.OK if all(check.ok for check in found) else exits.FOUND
 
 
 def checks(arguments: argparse.Namespace) -> list[Check]:

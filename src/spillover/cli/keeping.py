@@ -1,4 +1,4 @@
-"""What is stored, and how things stand: list, show, config, doctor."""
+"""What is stored, and how things stand: list, show, config."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import time
 
 from spillover.cli import exits
 from spillover.cli.output import fit_terminal, make_harmless, put, put_json
-from spillover.cli.refs import count_outputs, look_up, path_here
+from spillover.cli.refs import is_remote, look_up, path_here, why_no_path
 from spillover.cli.setup import clipper
-from spillover.cli.units import with_unit
+from spillover.cli.units import count_of, with_unit
 from spillover.config.host import within
 from spillover.config.settings import load
 from spillover.hosts import hosts, uncut
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spillover.clipper import Clipper
-    from spillover.store.base import Store
     from spillover.store.scoped import Scoped
 
 NEWEST = 50
@@ -69,7 +68,7 @@ def list_(arguments: argparse.Namespace) -> int:
         rows = rows[: _fit(made, len(rows), lambda count: lay_out(head, rows[:count], right))]
     put(fit_terminal(lay_out(head, rows, right)))
     if len(rows) < count:
-        put(f"{len(rows)} of {count_outputs(count)}; --all shows all.\n")
+        put(f"{len(rows)} of {count_of(count, 'output')}; --all shows all.\n")
     return exits.OK
 
 
@@ -116,7 +115,7 @@ def show(arguments: argparse.Namespace) -> int:
         return exits.OK
     streams = {name: sum(size for stream, size in record.segments if stream == name) for name, _ in record.segments}
     rows = [
-        ("path", path or f"none: {_why_no_path(made.store)}; use `spill read`"),
+        ("path", path or f"none: {why_no_path(made.store)}; use `spill read`"),
         ("bucket", "not there: on this machine only; `spill push` uploads it" if here else ""),
         ("tool", record.tool),
         ("command", one_line(record.command or "", COMMAND_CHARS)),
@@ -172,17 +171,6 @@ def config(arguments: argparse.Namespace) -> int:
 def _tell_default(key: str) -> str:
     """Say what holds where nobody says anything."""
     return default_scope() if key == "scope" else "none"
-
-
-def doctor(arguments: argparse.Namespace) -> int:
-    from spillover.cli.doctor import checks
-
-    found = checks(arguments)
-    if arguments.json:
-        put_json([{"check": check.name, "ok": check.ok, "said": check.said} for check in found])
-    else:
-        table(("", "check", ""), [("ok" if check.ok else "!!", check.name, check.said) for check in found])
-    return exits.OK if all(check.ok for check in found) else exits.FOUND
 
 
 def facts(record: Record) -> dict[str, object]:
@@ -244,15 +232,6 @@ def _marks(record: Record, store: Scoped) -> str:
     return ", ".join(["pinned"] * record.pinned + ["compressed"] * packed)
 
 
-def is_remote(store: Store) -> bool:
-    """Return whether outputs are in a bucket."""
-    return hasattr(store, "push")
-
-
-def _why_no_path(store: Store) -> str:
-    return "in a bucket" if is_remote(store) else "compressed"
-
-
 def _scopes(record: Record) -> list[str]:
     """Whose it is, as far as whoever asks may see."""
     return [owner.scope for owner in owners(record)]
@@ -264,11 +243,3 @@ def _age(record: Record) -> str:
         if seconds >= size:
             return f"{seconds // size}{unit}"
     return f"{seconds}s"
-
-
-FUNCTIONS = {
-    "list": list_,
-    "show": show,
-    "config": config,
-    "doctor": doctor,
-}

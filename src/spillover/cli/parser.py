@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 from spillover.cli.commands import COMMANDS, parser_for
 
@@ -13,6 +14,35 @@ if TYPE_CHECKING:
 
     Function = Callable[[argparse.Namespace], int]
 
+#: The function of each command, as module.function; None: of the filter. Only the module of the one that is called is imported.
+FUNCTIONS = {
+    None: "clipping.filter_stdin",
+    "run": "clipping.run",
+    "sh": "sh.sh",
+    "read": "retrieval.read",
+    "grep": "retrieval.grep",
+    "outline": "retrieval.outline",
+    "diff": "retrieval.diff",
+    "list": "keeping.list_",
+    "show": "keeping.show",
+    "ui": "ui.ui",
+    "path": "refs.path",
+    "pin": "refs.pin",
+    "unpin": "refs.unpin",
+    "rm": "refs.rm",
+    "verify": "refs.verify_",
+    "gc": "cleaning.gc",
+    "stats": "stats.stats",
+    "push": "cleaning.push",
+    "init": "init.init",
+    "hook": "hook.hook",
+    "mcp": "mcp.mcp",
+    "config": "keeping.config",
+    "trust": "trust.trust",
+    "doctor": "doctor.doctor",
+    "completion": "about.completion",
+    "help": "about.help_",
+}
 _FROM_END = re.compile(r"-[\d_,]+(:.*)?")
 #: The option of grep that takes a pattern, as people type it: `-e X`, `-eX`, behind other letters as in `-ie X`, `--regexp=X`.
 _EXPRESSION = re.compile(r"(?P<flags>-[ivFocnE]*)e(?P<short>.*)|--regexp(?:=(?P<long>.*))?", re.DOTALL)
@@ -59,57 +89,10 @@ def _take_patterns(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _function(name: str | None) -> Function:
-    if name in (None, "run"):
-        from spillover.cli import clipping  # each command pays only for itself
-
-        return clipping.run if name else clipping.filter_stdin
-    if name == "sh":
-        from spillover.cli import sh
-
-        return sh.sh
-    if name in ("read", "grep", "outline", "diff"):
-        from spillover.cli import retrieval
-
-        return retrieval.FUNCTIONS[name]
-    if name == "stats":
-        from spillover.cli import stats
-
-        return stats.stats
-    if name in ("gc", "push"):
-        from spillover.cli import cleaning
-
-        return cleaning.FUNCTIONS[name]
-    if name in ("path", "pin", "unpin", "rm", "verify"):
-        from spillover.cli import refs
-
-        return {"path": refs.path, "pin": refs.pin, "unpin": refs.unpin, "rm": refs.rm, "verify": refs.verify_}[name]
-    if name in ("help", "completion"):
-        from spillover.cli import about
-
-        return {"help": about.help_, "completion": about.completion}[name]
-    if name == "ui":
-        from spillover.cli import ui
-
-        return ui.ui
-    if name == "mcp":
-        from spillover.cli import mcp
-
-        return mcp.mcp
-    if name == "hook":
-        from spillover.cli import hook
-
-        return hook.hook
-    if name == "init":
-        from spillover.cli import init
-
-        return init.init
-    if name == "trust":
-        from spillover.cli import trust
-
-        return trust.trust
-    from spillover.cli import keeping
-
-    return keeping.FUNCTIONS[name or ""]
+    """Import the module of one command and return its function."""
+    module, _, function = FUNCTIONS[name].partition(".")
+    found: Function = getattr(import_module(f"spillover.cli.{module}"), function)
+    return found
 
 
 def _refuse_command(word: str) -> None:

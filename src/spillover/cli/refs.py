@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from spillover.cli import exits
 from spillover.cli.output import complain, put, put_json
 from spillover.cli.setup import clipper
+from spillover.cli.units import count_of
 from spillover.errors import MissingExtraError, RefError, StoreError
 from spillover.retrieve.last import find
 from spillover.store.base import verify
@@ -15,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from spillover.store.base import Record
+    from spillover.store.base import Record, Store
     from spillover.store.scoped import Scoped
 
 
@@ -27,8 +28,7 @@ def path(arguments: argparse.Namespace) -> int:
     if where is not None:
         complain(f"{ref} is on this machine only; `spill push` uploads it.")
     elif (where := store.where(ref)) is None:
-        why = "in a bucket" if hasattr(store.store, "push") else "compressed"
-        raise StoreError(f"{ref} is {why} and has no plain file; `spill read {ref}` reads it.")
+        raise StoreError(f"{ref} is {why_no_path(store.store)} and has no plain file; `spill read {ref}` reads it.")
     put(f"{where}\n")
     return exits.OK
 
@@ -119,7 +119,7 @@ def verify_(arguments: argparse.Namespace) -> int:
                 put(f"{ref}  {wrong[ref] or 'ok'}\n")
         damaged = sum(what is not None for what in wrong.values())
         skipped = f", {len(unchecked):,} not checked" * bool(unchecked)
-        put(f"{count_outputs(len(wrong))} checked, {damaged:,} damaged{skipped}\n")
+        put(f"{count_of(len(wrong), 'output')} checked, {damaged:,} damaged{skipped}\n")
     return exits.FOUND if unchecked or any(wrong.values()) else exits.OK
 
 
@@ -128,5 +128,11 @@ def _by_its_scope(store: Scoped, record: Record) -> Scoped:
     return replace(store, scope=record.scope) if record.scope and hasattr(store.store, "within") else store
 
 
-def count_outputs(count: int) -> str:
-    return f"{count:,} output{'s' * (count != 1)}"
+def why_no_path(store: Store) -> str:
+    """Say why an output has no plain file."""
+    return "in a bucket" if is_remote(store) else "compressed"
+
+
+def is_remote(store: Store) -> bool:
+    """Return whether outputs are in a bucket."""
+    return hasattr(store, "push")

@@ -57,15 +57,18 @@ def grep(arguments: argparse.Namespace) -> int:
         "most": arguments.max_count,
         "count": arguments.count,
     }
-    answer = look.grep(
-        leave_room(made).for_answers(),
-        ref,
-        blank or pattern,
-        ignore_case=arguments.ignore_case,
-        fixed=fixed,
-        start=arguments.start,
-        shape=shape,
-    )
+    try:
+        answer = look.grep(
+            leave_room(made).for_answers(),
+            ref,
+            blank or pattern,
+            ignore_case=arguments.ignore_case,
+            fixed=fixed,
+            start=arguments.start,
+            shape=shape,
+        )
+    except PatternError as error:  # it names an argument that only tools have
+        raise PatternError(str(error).replace("-F, or fixed=true", "-F")) from error
     if arguments.count and not arguments.json and answer.text.startswith("["):
         # Which run `last` is goes elsewhere: a script that counts wants a number.
         said, _, number = answer.text.partition("\n")
@@ -74,14 +77,6 @@ def grep(arguments: argparse.Namespace) -> int:
     else:
         _print(answer, arguments, made)
     return exits.OK if answer.ranges else exits.FOUND
-
-
-def _grep(arguments: argparse.Namespace) -> int:
-    """Search; a refused pattern is told without the argument that only tools have."""
-    try:
-        return grep(arguments)
-    except PatternError as error:
-        raise PatternError(str(error).replace("-F, or fixed=true", "-F")) from error
 
 
 def _rank(arguments: argparse.Namespace, made: Clipper) -> int:
@@ -177,6 +172,3 @@ def _print(answer: Clip, arguments: argparse.Namespace, made: Clipper) -> int:
     else:
         put(answer.text, end=ends_with_newline(answer.text, made.for_answers()))
     return exits.OK
-
-
-FUNCTIONS = {"read": read, "grep": _grep, "outline": outline, "diff": diff}

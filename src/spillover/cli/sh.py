@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from spillover.cli.clipping import make_clipper, print_run
-from spillover.cli.output import complain, facts, put, put_json
+from spillover.cli.clipping import make_clipper, print_run, run_facts
+from spillover.cli.output import complain, put, put_json
 from spillover.errors import UsageError
 
 TYPE_CHECKING = False
@@ -40,13 +40,11 @@ def sh(arguments: argparse.Namespace) -> int:
     run = ended.run
     try:
         if arguments.json:
-            how = {"exit_code": run.exit_code, "timed_out": run.timed_out, "still_open": list(run.still_open)}
-            how |= {"warning": run.warning} if run.warning else {}
             kept = [
                 {"filters": each.filters, "exits": dict(each.exits), "lines": each.lines, "ref": each.ref}
                 for each in ended.kept
             ]
-            put_json({**how, **facts(run.clip), "kept": kept})
+            put_json({**run_facts(run), "kept": kept})
             return run.exit_code
         print_run(run, chosen, ended.pieces)
         with suppress(OSError):  # the line has done its work all the same

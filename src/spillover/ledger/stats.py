@@ -82,7 +82,6 @@ def add_up(
     *,
     by: Sequence[str] = (),
     since: float = 0.0,
-    until: float = float("inf"),
     scope: str = EVERY,
 ) -> Stats:
     """Add up the lines of a journal, as `journal.blocks` yields them, for a scope and a time."""
@@ -102,7 +101,7 @@ def add_up(
                 damaged += 1
                 continue
             figures = _figures(entry, last_cut)
-            if not since <= entry.when <= until or not covers(own, entry.scope):
+            if entry.when < since or not covers(own, entry.scope):
                 continue
             first, last = min(first, entry.when), max(last, entry.when)
             group = groups.setdefault(tuple(_name(entry, name) for name in by), [0] * _FIGURE_COUNT)
