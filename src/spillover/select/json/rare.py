@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 RARE, SOME = 100, 8
 #: At most MOST records stand out, and at most EACH for one reason.
 MOST, EACH = 24, 6
-#: So many bytes of records are decoded; words for failure are looked for in all.
-DECODED = 2 << 20
+#: So many records are decoded, and so many bytes of them, none that is longer; words for failure are looked for in all.
+RECORDS, DECODED, LONGEST = 1 << 15, 2 << 20, 1 << 14
+#: How much of a key and its value stands in a reason.
+SAID = 60
 #: A field with more values has no usual ones; longer texts are no values to compare.
 VALUES, VALUE_CHARS = 12, 40
 #: Words for failure: as searched for, and as shown.
@@ -53,12 +55,14 @@ class Rare:
     def feed(self, data: bytes, starts: Ints | Longs, ends: Ints | Longs) -> None:
         """Take in the next records: from where to where each is."""
         self._find_words(data, starts, ends)
-        for number, start, end in zip(range(len(starts)), starts.tolist(), ends.tolist(), strict=False):
+        some = RECORDS - len(self._sizes)
+        for start, end in zip(starts[:some].tolist(), ends[:some].tolist(), strict=True):
             if self._decoded > DECODED:
                 break
-            self._decoded += end - start
             self._sizes.append(end - start)
-            self._read(self._count + number, data[start:end])
+            if end - start <= LONGEST:
+                self._decoded += end - start
+                self._read(len(self._sizes) - 1, data[start:end])
         self._count += len(starts)
 
     def _find_words(self, data: bytes, starts: Ints | Longs, ends: Ints | Longs) -> None:
@@ -112,7 +116,8 @@ class Rare:
                 continue
             if 2 * sum(map(len, known.values())) > read:  # a key that few have is told by the number of keys
                 for (_, value), numbers in known.items():
-                    reasons.append((numbers, f'"{key}": {msgspec.json.encode(value).decode()} is rare'))
+                    said = b"%b: %b" % (msgspec.json.encode(key), msgspec.json.encode(value))
+                    reasons.append((numbers, f"{said.decode()[:SAID]} is rare"))
         reasons += [(numbers, f'"{WORDS[word]}" is rare') for word, numbers in self._with_word.items()]
         reasons += [(numbers, f"{keys} keys, others have {usual}") for keys, numbers in self._with_keys.items()]
         reasons.append((long, "far longer than the others"))
