@@ -163,13 +163,10 @@ class Page:
         )
 
     async def _search(self, request: Request) -> Response:
-        asked = request.query_params
+        pattern, ignore_case = request.query_params.get("q", ""), request.query_params.get("i") == "1"
 
         def search() -> dict[str, Any]:
-            output = self.outputs.get(request.path_params["id"])
-            return find.find(
-                output, asked.get("q", ""), ignore_case=asked.get("i") == "1", fixed=asked.get("fixed") == "1"
-            )
+            return find.find(self.outputs.get(request.path_params["id"]), pattern, ignore_case=ignore_case)
 
         return await self._answer(search)
 

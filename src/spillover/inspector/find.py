@@ -6,7 +6,6 @@ import time
 from itertools import islice
 
 from spillover.errors import RefError, StoreError
-from spillover.inspector.library import RUN_PREFIX
 from spillover.retrieve.pattern import compile_pattern
 from spillover.retrieve.search import count, scan
 from spillover.view.clean import clean
@@ -25,9 +24,9 @@ MATCH_BYTES = 400
 SECONDS, BYTES = 5.0, 2 << 30
 
 
-def find(output: Output, text: str, *, ignore_case: bool, fixed: bool) -> dict[str, Any]:
+def find(output: Output, text: str, *, ignore_case: bool) -> dict[str, Any]:
     """Return where a pattern is: line, column and the text that matches; and how many hits there are in all."""
-    pattern = compile_pattern(text, fixed=fixed, ignore_case=ignore_case)
+    pattern = compile_pattern(text, fixed=False, ignore_case=ignore_case)
     blob = output.document.blob
     hits = [*islice(scan(blob, pattern, index=output.record.index), HITS + 1)]
     total = count(blob, pattern) if len(hits) > HITS else None
@@ -63,4 +62,4 @@ def find_outputs(outputs: Outputs, library: Library, text: str) -> dict[str, Any
                 found.append(row["id"])
         except (RefError, StoreError):
             continue
-    return {"ids": found, "looked": looked, "all": len(rows), "runs": sum(i.startswith(RUN_PREFIX) for i in found)}
+    return {"ids": found, "looked": looked, "all": len(rows)}

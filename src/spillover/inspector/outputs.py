@@ -119,7 +119,6 @@ def describe(output: Output, library: Library) -> dict[str, Any]:
         "row": library.row(output.id),
         "id": output.id,
         "ref": None if output.whole else record.ref,
-        "sha256": record.sha256,
         "tool": record.tool,
         "command": record.command or "",
         "project": record.scope or "",
@@ -132,7 +131,6 @@ def describe(output: Output, library: Library) -> dict[str, Any]:
         "shown": [*record.shown[:MOST_PARTS]],
         "why": [*record.why[:MOST_PARTS]],
         "whole": output.whole,
-        "redacted": record.redacted,
         "streams": _streams(output),
         "back": facts_of(library.retrievals(record.ref)),
     }
