@@ -30,8 +30,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     text = words_of(texts[0], "text") if len(texts) == 1 == len(content) else None
     path = words_of(event, "fullOutputPath") or (_path_in(text) if text else None)
     if text is None or path is None or (file := open_file(path)) is None:
-        asked = {**event, "content": content}
-        return opencode.reply(asked, clipper, PI) if event.get("tool") not in opencode.LEFT_ALONE else None
+        return opencode.reply(event, clipper, PI) if event.get("tool") not in opencode.LEFT_ALONE else None
     file.close()
     # How a command ended stands behind the path: "Command exited with code 2".
     ended = text.rpartition(WHOLE_AT)[2].partition("]")[2][:MOST_ENDED]

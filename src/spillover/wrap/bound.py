@@ -209,7 +209,11 @@ def _keep_type(result: Any, text: str, choices: Choices) -> tuple[Any, Clip] | N
     """Return a dict or a list with the clipped JSON in it; None if a notice has no room there."""
     if isinstance(result, dict):
         return _keep_shape({"output": text}, choices, ())
-    return _keep_shape([text], choices, ()) if isinstance(result, list) else None
+    if not isinstance(result, list):
+        return None
+    # A framework may check that the items are objects.
+    objects = all(isinstance(item, dict) for item in result)
+    return _keep_shape([{"output": text}] if objects else [text], choices, ())
 
 
 def as_json(data: Any) -> str | None:
