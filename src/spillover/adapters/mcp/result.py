@@ -42,8 +42,6 @@ LISTED_CHARS = 20_000
 NAME_CHARS = 1_000
 #: Values nested deeper than this are bounded as one text.
 DEEP = 60
-#: With more texts than this, they are clipped as one: weighing a thousand against each other took 19 seconds.
-MANY = 32
 #: For data that does not fit: so many entries of each list and object, so many characters of each string; the first that fits.
 CUTS = ((256, 1_000), (64, 500), (16, 200), (4, 50), (0, 20))
 #: So many keys of an object are left in any case: without them a client could not read it.
@@ -221,8 +219,6 @@ def _clip_together(content: list[Any], rest: dict[str, Any], choices: Choices, c
             return marked
     if taken > 0.5:
         return None
-    if len(texts) > MANY and not fits("\n".join(texts), choices):
-        texts = ["\n".join(texts)] + [""] * (len(texts) - 1)
     shown, _ = clip_texts(texts, choices, call_id=call_id)
     left = iter(shown)
     new = swap_texts(content, lambda _: next(left), keep_empty=True)
@@ -274,14 +270,19 @@ def _extras(block: Any) -> dict[str, Any]:
         return {}
     payload = PAYLOAD[block["type"]]
     if block["type"] != "resource":
-        return {key: value for key, value in block.items() if key != "type" and not _is_payload(payload, key, value)}
-    inside = {key: value for key, value in block["resource"].items() if not _is_payload(payload, key, value)}
-    outside = {key: value for key, value in block.items() if key not in ("type", "resource")}
+        return _without(block, ("type",), payload)
+    inside = _without(block["resource"], (), payload)
+    outside = _without(block, ("type", "resource"), ())
     return {**outside, "resource": inside} if inside else outside
 
 
-def _is_payload(payload: tuple[str, ...], key: str, value: Any) -> bool:
-    return key in payload and isinstance(value, str)
+def _without(fields: dict[str, Any], keys: tuple[str, ...], payload: tuple[str, ...]) -> dict[str, Any]:
+    """Return the fields without some keys, and without texts and media."""
+    return {
+        key: value
+        for key, value in fields.items()
+        if key not in keys and not (key in payload and isinstance(value, str))
+    }
 
 
 def _is_other(block: Any) -> bool:
