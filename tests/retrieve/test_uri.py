@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore, RefError, UsageError
-from spillover.retrieve.uri import Named, parse, write
+from spillover.retrieve.uri import Named, parse
 
 REF = "bash-7f3a9c2e41d05b86"
 
@@ -37,12 +37,6 @@ def test_what_is_no_ref_is_refused_before_anything_is_opened(wrong):
 def test_a_fragment_of_no_known_form_says_which_there_are(fragment):
     with pytest.raises(UsageError, match="use #L10-20, #bytes=1-4000 or a JSON pointer"):
         parse(f"spill://{REF}#{fragment}")
-
-
-def test_what_is_written_can_be_read():
-    assert parse(write(REF, lines=(3, 9))) == Named(REF, lines="3:9")
-    assert parse(write(REF, bytes_=(3, 9))) == Named(REF, bytes="3:9")
-    assert parse(write(REF)) == Named(REF)
 
 
 @pytest.fixture

@@ -58,13 +58,6 @@ def parse(uri: str) -> Named:
     )
 
 
-def write(ref: str, *, lines: tuple[int, int] | None = None, bytes_: tuple[int, int] | None = None) -> str:
-    """Return the URI of an output, or of some of its lines or bytes."""
-    if lines is not None:
-        return f"{SCHEME}{ref}#L{lines[0]}-{lines[1]}"
-    return f"{SCHEME}{ref}#bytes={bytes_[0]}-{bytes_[1]}" if bytes_ is not None else f"{SCHEME}{ref}"
-
-
 def find_value(blob: Blob, pointer: str, ref: str) -> tuple[int, int]:
     """Return where the value of a JSON pointer begins and ends, in bytes."""
     import msgspec
