@@ -180,7 +180,6 @@ print(*set(sys.modules) - before)
     heavy = {
         "numpy",
         "hyperscan",
-        "re2",
         "tomllib",
         "asyncio",
         "dataclasses",

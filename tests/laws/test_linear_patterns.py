@@ -1,6 +1,6 @@
 """No backtracking engine sees a tool's text: every use of `re` and `fnmatch` in the package, and why each is linear.
 
-A use that is not listed here fails until somebody has shown that it is linear. Use `re2`, Hyperscan or bytes methods if you can.
+A use that is not listed here fails until somebody has shown that it is linear. Use Hyperscan or bytes methods if you can.
 Otherwise, use possessive quantifiers (`*+`, `++`), or quantifiers followed by nothing that they match themselves. A pattern
 that is searched for in an entire text must not scan far ahead from many positions and then fail: that is quadratic even
 without backtracking.
@@ -38,7 +38,7 @@ LINEAR = {
     "profiles/opencode/__init__.py": {"fnmatchcase": STARS},
     "profiles/vtcode/estimate.py": {"'\\\\S.*'": "nothing follows the run, so it never gives back"},
     "secrets/outputs.py": {"'(\\\\r?\\\\n|\\\\r)'": ONE, "'[-_./:@+=]'": ONE, "_NOTHING": SHORT},
-    "base/linear.py": {"source": "an escaped text, and then the rest of its line", "source.replace('\\\\z', '\\\\Z').encode()": "where re2 is missing, and only on commands of 1,000 characters, lines of 2,000, and windows of secrets/outputs.py, at most 16 KiB around a place that Hyperscan found"},
+    "base/linear.py": {"source.encode()": "only on commands of 1,000 characters, lines of 2,000, and windows of secrets/outputs.py, at most 16 KiB around a place that Hyperscan found"},
     "retrieve/grep.py": {"_START": "fullmatch of classes with a colon between them, which neither has"},
     "retrieve/part.py": {"_LINES": SHORT, "_BYTES": SHORT},
     "retrieve/outline.py": {"_RULE": SHORT, "_WORD": ONE},
@@ -46,9 +46,7 @@ LINEAR = {
     "retrieve/outline_scan.py": {"CLOCK": ANCHORED},
     "retrieve/pattern.py": {
         "_TOKEN": "the pattern has PATTERN_CHARS characters at most; a [ that is never closed is followed to the end",
-        "_UNLIKE": SHORT,
         "'\\\\\\\\[1-9]'": SHORT,
-        "_parser.parse": "parses, matches nothing; the pattern has PATTERN_CHARS characters at most",
     },
     "retrieve/ranges.py": {
         "_RANGE": "fullmatch of classes with a colon between them, which none has",

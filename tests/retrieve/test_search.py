@@ -38,20 +38,23 @@ def texts_of(data, text, **choices):
     return [data[hit.start : hit.end] for hit in hits(data, text, **choices)]
 
 
-def expected(data, text, *, start, giant):
-    """What Python's `re` finds: the first match of each line, every match of a giant one."""
+def expected(data, text, *, start):
+    """The first match of each line by Python's `re`, as long as it can be."""
     pattern, found, line_start = re.compile(text.encode()), [], 0
     for number, line in enumerate(data.split(b"\n"), 1):
         stop = line_start + len(line)
-        if stop >= start:
-            ended = line.endswith(b"\r") and stop < len(data)
-            body, pos = line[: len(line) - ended], max(0, start - line_start)
-            # A giant line is measured with the carriage return of its line end.
-            matches = list(pattern.finditer(body, pos))
-            matches = matches if len(line) > giant else matches[:1]
-            found += [(number, line_start, line_start + match.start(), line_start + match.end()) for match in matches]
+        ended = line.endswith(b"\r") and stop < len(data)
+        body, pos = line[: len(line) - ended], max(0, start - line_start)
+        if stop >= start and (match := pattern.search(body, pos)):
+            end = max(end for end in range(match.start() + 1, len(body) + 1) if ends(text, body, match.start(), end))
+            found.append((number, line_start, line_start + match.start(), line_start + end))
         line_start = stop + 1
     return found
+
+
+def ends(text, body, start, end):
+    """Whether a match that begins at `start` can end at `end`."""
+    return re.compile(b"(?:%s)(?=.{%d}\\Z)" % (text.encode(), len(body) - end)).match(body, start) is not None
 
 
 # ── what matches ──
@@ -80,12 +83,12 @@ def expected(data, text, *, start, giant):
         ("é", "caf\u00e9\n".encode(), ["é".encode()]),
         ("caf.!", "café!\n".encode(), ["café!".encode()]),  # a dot is a character, not a byte
         (r"\p{Greek}+", "a αβγ b\n".encode(), ["αβγ".encode()]),
-        ("a|ab", b"ab", [b"a"]),  # the first branch that matches, as in Python
+        ("a|ab", b"ab", [b"ab"]),  # as long as possible, as in grep
         ("ab|a", b"ab", [b"ab"]),
         ("(foo|bar)baz", b"foobaz\nbarbaz\nbaz\n", [b"foobaz", b"barbaz"]),
         ("[Ee]rror", b"error\nError\nrror", [b"error", b"Error"]),
         ("x{2,3}", b"x\nxx\nxxxx", [b"xx", b"xxx"]),
-        ("a{,2}", b"a{,2}\naa", [b"a{,2}"]),  # no repetition in re2, though one in Python
+        ("a{,2}", b"a{,2}\naa", [b"a{,2}"]),  # no repetition, though one in Python
         ("[[:digit:]]]", b"7\n7]\n]", [b"7]"]),  # another class in Python
         (r"\x41b", b"Ab\nx41b", [b"Ab"]),
         ("(?i:a)bc", b"Abc\nabC", [b"Abc"]),
@@ -308,15 +311,21 @@ def compiles(text):
     data=st.data(),
 )
 @example(lines=[b"a" * 16], ends=b"\n", final=False, text="a", sizes=TINY, data=None)
-def test_it_finds_what_re_finds_line_by_line_from_any_start(lines, ends, final, text, sizes, data):
+def test_it_finds_what_re_finds_line_by_line_from_any_line(lines, ends, final, text, sizes, data):
     output = ends.join(lines) + ends * final
-    start = data.draw(st.integers(0, len(output))) if data else 0
-    first_line = output[:start].count(b"\n") + 1
+    first_line = data.draw(st.integers(1, output.count(b"\n") + 1)) if data else 1
+    start = len(b"".join(output.splitlines(keepends=True)[: first_line - 1]))
     found = [
         (hit.line, hit.line_start, hit.start, hit.end)
         for hit in hits(output, text, start=start, first_line=first_line, sizes=sizes)
     ]
-    assert found == expected(output, text, start=start, giant=sizes.giant)
+    firsts = {number: hit for number, *hit in reversed(found)}  # a giant line has more
+    wanted = expected(output, text, start=start)
+    assert sorted(firsts) == [number for number, *_ in wanted]
+    for number, line_start, begin, end in wanted:
+        line_end = (output + b"\n").index(b"\n", begin)
+        giant = line_end - line_start > sizes.giant  # a match across the edge of a window may end there
+        assert firsts[number][: 2 if giant else 3] == [line_start, begin, end][: 2 if giant else 3]
 
 
 CODES = st.sampled_from(
@@ -332,7 +341,7 @@ CODES = st.sampled_from(
 )
 def test_a_line_matches_if_it_matches_as_it_was_shown_or_as_it_is(parts, text, sizes):
     data = b"".join(parts)
-    pattern = re.compile(text, re.ASCII)  # as \b and \s are in re2
+    pattern = re.compile(text, re.ASCII)  # as \b and \s are in Hyperscan
     lines = data.replace(b"\r\n", b"\n").split(b"\n")
     shown = {n for n, line in enumerate(lines, 1) if pattern.search(clean(line))}
     raw = {n for n, line in enumerate(lines, 1) if line.isascii() and pattern.search(line.decode())}
@@ -368,11 +377,10 @@ def test_a_fixed_pattern_is_found_wherever_it_stands(lines, needle, sizes):
         ("a|", "would match everywhere"),
         (r"\b", "would match everywhere"),
         (r"x?\b", "would match everywhere"),
-        ("(", r"missing \)"),
-        ("a)(b", r"unexpected \)"),
-        ("[z-a]", "invalid character class range: z-a"),
-        ("*a", "no argument for repetition operator"),
-        (r"a\y", "invalid escape sequence"),
+        ("(", "Missing close parenthesis"),
+        ("a)(b", "Unmatched parentheses"),
+        ("[z-a]", "Range out of order"),
+        ("*a", "Invalid repeat"),
         ("foo(?=bar)", r"linear time and has no look-ahead \(\?=.*foobar"),
         ("foo(?!bar)", "linear time and has no negative look-ahead.*pass over"),
         ("(?<=foo)bar", "linear time and has no look-behind.*foobar"),
@@ -388,7 +396,7 @@ def test_a_fixed_pattern_is_found_wherever_it_stands(lines, needle, sizes):
         ("(?i-sm:^a)", "m cannot be switched off"),
         (r"a\Cb", "use a dot"),
         (r"\Qa.b\E", "fixed search"),
-        ("x{1000}{1000}", "bad repetition operator"),
+        ("x{1000}{1000}", "is not a valid pattern"),
         ("(x{1000}){1000}", "repeat less"),
         (r"\pL{1000}", "repeat less"),
         ("x" * (PATTERN_CHARS + 1), "at most 4,000 characters, not 4,001"),
@@ -425,36 +433,3 @@ def test_the_engine_prints_nothing():
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (ran.stdout, ran.stderr) == ("", "")
-
-
-@pytest.mark.parametrize(
-    ("text", "needles", "complete"),
-    [
-        ("FAILED", [b"FAILED"], True),
-        ("FAILED|Error", [b"FAILED", b"Error"], True),
-        ("(FAILED|FATAL): x", [b"FAILED: x", b"FATAL: x"], True),
-        ("[Ee]rror", [b"Error", b"error"], True),
-        (r"a\.b", [b"a.b"], True),
-        ("wor[a-z]+ 12", [b"wor"], False),
-        ("error: .* undefined", [b" undefined"], False),
-        (r"(\d+) passed|(\d+) failed", [b" passed", b" failed"], False),
-        ("^foo$", [b"foo"], False),
-        ("(foo)+", [b"foo"], False),
-        ("(foo)?bar", [b"bar"], False),
-        ("foo|[0-9]+", [], False),
-        ("[0-9]{5,}m", [], False),
-        ("(?i)foo", [], False),
-        ("(?i:foo)bar", [b"bar"], False),
-        ("[[:alpha:]]]foo", [], False),
-        (r"\x41foo", [], False),
-        ("a|b|c", [b"a", b"b", b"c"], True),
-        ("|".join("abcdefghi") + "|xy", [], False),
-    ],
-)
-def test_needles_are_texts_of_which_every_match_holds_one(text, needles, complete):
-    pattern = compile_pattern(text)
-    assert (sorted(pattern.needles), pattern.regex is None) == (sorted(needles), complete)
-
-
-def test_patterns_are_equal_when_what_they_look_for_is():
-    assert compile_pattern("a.b") == compile_pattern("a.b") != compile_pattern("a.b", fixed=True)

@@ -121,9 +121,7 @@ def read(parser: argparse.ArgumentParser) -> None:
 
 def grep(parser: argparse.ArgumentParser) -> None:
     ref(parser)
-    parser.add_argument(
-        "pattern", metavar="PATTERN", help="a regular expression (RE2: linear time). It may come before REF"
-    )
+    parser.add_argument("pattern", metavar="PATTERN", help="a regular expression (linear time). It may come before REF")
     # The parser takes it out before: see `_take_patterns`.
     parser.add_argument(
         "-e",

@@ -181,17 +181,13 @@ def _room(folder: Folder, retention: Retention) -> Check:
     return Check("room", ok=True, said=said or "no limits are set")
 
 
-#: Libraries for choosing and searching: the name for pip, and what is lost without it.
+#: Libraries for choosing and searching, and what is lost without each.
 _LIBRARIES = {
-    "numpy": ("numpy", "keep=auto shows both ends of logs, JSON and tables, and nothing in between"),
-    "hyperscan": ("hyperscan", "keep=auto shows both ends of logs, and nothing in between"),
-    "re2": (
-        "'spillover[re2]'",
-        "a search takes up to three times as long when most lines match, and matches are always as long as possible",
-    ),
+    "numpy": "keep=auto shows both ends of logs, JSON and tables, and nothing in between",
+    "hyperscan": "keep=auto shows both ends of logs, and nothing in between, and patterns cannot be searched for",
 }
 #: A name of each that we use: a file of the same name in somebody's folder has none.
-_USED = {"numpy": "ndarray", "hyperscan": "Database", "re2": "compile"}
+_USED = {"numpy": "ndarray", "hyperscan": "Database"}
 
 
 def _libraries() -> Check:
@@ -199,10 +195,10 @@ def _libraries() -> Check:
     wrong = {name: why for name in _LIBRARIES if (why := _what_is_wrong_with(name)) is not None}
     if not wrong:
         return Check("libraries", ok=True, said="all are installed")
-    said = "; ".join(f"without {name}{why}, {_LIBRARIES[name][1]}" for name, why in wrong.items())
-    install = " ".join(_LIBRARIES[name][0] for name in wrong)
+    said = "; ".join(f"without {name}{why}, {_LIBRARIES[name]}" for name, why in wrong.items())
+    install = " ".join(wrong)
     again = "--force-reinstall " if any(wrong.values()) else ""
-    return Check("libraries", [*wrong] == ["re2"], f"{said}: pip install {again}{install}")
+    return Check("libraries", ok=False, said=f"{said}: pip install {again}{install}")
 
 
 def _what_is_wrong_with(name: str) -> str | None:

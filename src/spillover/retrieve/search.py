@@ -3,7 +3,7 @@
 A hit is a line, at its first match; in a giant line, where naming the line helps nobody, a hit is an occurrence. What
 is searched is what the reader saw (escape codes and overwritten frames gone) and the raw bytes. No match crosses a
 line end; in a line longer than a chunk, a match longer than the overlap may be cut short or missed. Of occurrences in
-giant lines no more than MANY are counted: each is a call of the engine, which may look far ahead.
+giant lines no more than MANY are counted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spillover.view.clean import CONTROLS, clean, is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from spillover.intake.blob import Blob
     from spillover.intake.meter import LineIndex
@@ -29,12 +29,8 @@ if TYPE_CHECKING:
     Match = tuple[int, int, int]  # its start, its end, and where the search goes on
     Find = tuple[int, int, int, int | None]  # line start, match start, match end, line end: offsets in the output
 
-REGION = 1 << 13  # what re2 gets to see around a needle; a call takes as long as 4 KiB of searching
-NOWHERE = 1 << 62
-#: Of occurrences in giant lines, so many are counted; with more of them, a count is "at least". Where how far the engine
-#: looks ahead has no bound (x.*y|x looks to the end of the line for each x), far fewer.
+#: Of occurrences in giant lines, so many are counted; with more of them, a count is "at least".
 MANY = 50_000
-MANY_WIDE = 2_000
 #: No answer shows more hits.
 HITS = 5_000
 
@@ -99,13 +95,12 @@ class Count(Struct, frozen=True):
 def count(blob: Blob, pattern: Pattern, *, start: int = 0, sizes: Sizes = SIZES) -> Count:
     """Return how many hits there are from `start` on."""
     hits = occurrences = 0
-    many = MANY_WIDE if pattern.wide else MANY
     for piece in _pieces(blob, start, sizes):
         if piece.limit is None:
             hits += _count(piece, pattern)
-        elif occurrences <= many:
-            occurrences += sum(1 for _ in islice(_finds(piece, pattern), many + 1 - occurrences))
-    return Count(hits + min(occurrences, many), exact=occurrences <= many)
+        elif occurrences <= MANY:
+            occurrences += sum(1 for _ in islice(_finds(piece, pattern), MANY + 1 - occurrences))
+    return Count(hits + min(occurrences, MANY), exact=occurrences <= MANY)
 
 
 class _Piece(Struct):
@@ -169,11 +164,7 @@ def _count(piece: _Piece, pattern: Pattern) -> int:
     data, at, stop = piece.data, piece.at, piece.stop
     if not _is_searchable(data, at, stop, pattern):
         return sum(1 for _ in _finds(piece, pattern))
-    if pattern.regex is None:
-        return sum(1 for _ in _matches(pattern, data, at, stop, by_line=True))
-    # One call for many lines: asking line by line where the match ends takes twice as long.
-    regions = _regions(pattern, data, at, stop)
-    return sum(1 for begin, end in regions for _ in pattern.line_regex.finditer(data, begin, end))
+    return sum(1 for _ in _matches(pattern, data, at, stop, by_line=True))
 
 
 def _finds(piece: _Piece, pattern: Pattern) -> Iterator[Find]:
@@ -240,7 +231,7 @@ def _in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Find]:
     text = piece.data[piece.at - at : piece.stop]
     spans: Iterator[tuple[int, int]] = (match[:2] for match in _matches(pattern, text, at, len(text), by_line=False))
     if not is_plain(text):
-        many = HITS + (MANY_WIDE if pattern.wide else MANY)
+        many = HITS + MANY
         spans = iter(sorted({*islice(spans, many), *islice(_between_codes(pattern, text, at), many)}))
     for begin, end in spans:
         if base + begin >= piece.base + limit:
@@ -276,48 +267,19 @@ def occurrences(pattern: Pattern, line: bytes) -> list[str]:
 
 def _matches(pattern: Pattern, text: bytes, pos: int, stop: int, *, by_line: bool) -> Iterator[Match]:
     """Yield every match; by line, only the first of each, since the search goes on behind the line's end."""
-    if pattern.regex is None:
-        next_needle = _needle_finder(pattern, text, stop)
-        while (begin := next_needle(pos)) < stop:
-            for needle in pattern.needles:  # of two at one place the first written, as in a regex
-                if text.startswith(needle, begin):
-                    break
-            end = begin + len(needle)
-            pos = _line_end(text, end, stop) if by_line else end
-            yield begin, end, pos
-        return
-    for begin, region_end in _regions(pattern, text, pos, stop):
-        pos = begin
-        while match := pattern.regex.search(text, pos, region_end):
-            pos = _line_end(text, match.end(), region_end) if by_line else match.end()
-            yield *match.span(), pos
+    while span := _next(pattern, text, pos, stop):
+        begin, end = span
+        pos = _line_end(text, end, stop) if by_line else end
+        yield begin, end, pos
 
 
-def _regions(pattern: Pattern, text: bytes, pos: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Yield the lines where a match may be. Where needles stand close together, that is one region of all the lines."""
-    if not pattern.needles:
-        yield pos, stop
-        return
-    next_needle = _needle_finder(pattern, text, stop)
-    while (at := next_needle(pos)) < stop:
-        begin = max(pos, rfind(text, "\n", pos, at) + 1)
-        pos = _line_end(text, at + REGION, stop)
-        yield begin, pos
-
-
-def _needle_finder(pattern: Pattern, text: bytes, stop: int) -> Callable[[int], int]:
-    """Return a function that finds the next needle from a given place on."""
-    needles = tuple(enumerate(pattern.needles))
-    ahead = [-1] * len(needles)
-
-    def next_needle(pos: int) -> int:
-        for nth, needle in needles:
-            if ahead[nth] < pos:
-                at = find(text, needle, pos, stop)
-                ahead[nth] = at if at >= 0 else NOWHERE
-        return min(ahead)
-
-    return next_needle
+def _next(pattern: Pattern, text: bytes, pos: int, stop: int) -> tuple[int, int] | None:
+    """Return where the next match begins and ends."""
+    if pattern.regex:
+        return pattern.regex.search(text, pos, stop)
+    assert pattern.text is not None
+    begin: int = find(text, pattern.text, pos, stop)
+    return (begin, begin + len(pattern.text)) if begin >= 0 else None
 
 
 def _line_end(text: bytes, at: int, stop: int) -> int:

@@ -114,7 +114,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
 
         Args:
             ref: As for read_output; one or several.
-            pattern: A regular expression (RE2: no look-around, no backreferences).
+            pattern: A regular expression (no look-around, no backreferences).
             context: Lines to show around each match.
             ignore_case: Ignore case.
             fixed: Treat the pattern as plain text.

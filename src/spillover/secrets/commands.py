@@ -1,6 +1,6 @@
 """Redact secrets in a command line: find them by their format or by the name before them, and replace each by its kind.
 
-Every pattern runs in linear time (RE2), and only if one of its keywords is in the text, so most commands are scanned once
+Every pattern runs only if one of its keywords is in the text, so most commands are scanned once
 and nothing is imported for them. Only the value is replaced; the name beside it stays, so that a person can still read
 what was run.
 """
@@ -19,7 +19,7 @@ COMMAND_CHARS = 1_000
 MARK = b"[redacted: "
 
 # A value after a name: in quotes (possibly unterminated), or up to the end of the word.
-_QUOTED = r"""\\?"[^"]*(?:"|\z)|\$?'[^']*(?:'|\z)"""
+_QUOTED = r"""\\?"[^"]*(?:"|\Z)|\$?'[^']*(?:'|\Z)"""
 _BARE = r"""[^\s"'`;&|<>()]+"""
 _VALUE = rf"""({_QUOTED}|{_BARE})"""
 _NO_OPTION = rf"""({_QUOTED}|[^\s"'`;&|<>()\-][^\s"'`;&|<>()]*)"""  # after a space, where another option may follow
@@ -37,10 +37,10 @@ _ALL_NAMES = ("pass", "secret", "token", "credential", "key", "_pwd")
 
 #: (keywords in lower case, the kind, the pattern with three groups: text to keep, the value, more text to keep)
 _RULES: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    (("private key",), "private key", r"()(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}-----|\z))"),
+    (("private key",), "private key", r"()(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}-----|\Z))"),
     # Headers. Without quotes the value is one word, or two where the first is a scheme.
     (("authorization",), "authorization", r"""(?i)(["'](?:proxy-)?authorization\s*:\s*)([^\s"'][^"']*)"""),
-    (("authorization",), "authorization", r"""(?i)(\b(?:proxy-)?authorization\s*[:=]\s*)([a-z]+\s+[^\s"':\-][^\s"':]*)(\s|\z)"""),
+    (("authorization",), "authorization", r"""(?i)(\b(?:proxy-)?authorization\s*[:=]\s*)([a-z]+\s+[^\s"':\-][^\s"':]*)(\s|\Z)"""),
     (("authorization",), "authorization", r"""(?i)(\b(?:proxy-)?authorization\s*[:=]\s*)((?:bearer|basic|token|digest|negotiate|apikey|key)\s+[^\s"']+|[^\s"']+)"""),
     (("bearer",), "bearer token", r"(?i)(\bbearer\s+)([a-z0-9._~+/=-]{8,})"),
     (("cookie",), "cookie", r"""(?i)(["'](?:set-)?cookie\s*:\s*)([^\s"'][^"']*)"""),
@@ -49,7 +49,7 @@ _RULES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("key", "token", "secret", "password", "auth", "signature", "session"), "header", rf"""(?i)(\b(?:{_HEADERS}):\s*)([^\s"']+)"""),
     (("://",), "password", r"""(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@"'<>]*:)([^\s/"'<>]+)(@)"""),
     # Under a name: "name": "value", name=value, name = "value", --name value.
-    (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES})\\?["']\s*:\s*)(\\?"[^"]*(?:"|\z)|'[^']*(?:'|\z))"""),
+    (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES})\\?["']\s*:\s*)(\\?"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))"""),
     (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES}|[a-z0-9]_pass|\bpass)(?:=|:=))({_QUOTED}|[^\s"'`;&|<>(){{}}\[\],]+)(\(?)"""),
     (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES})\s*(?:=|:)\s*)("[^"\s]+"|'[^'\s]+')"""),
     (_ALL_NAMES, "", rf"""(?i)((?:^|[\s"'(\[,])--?(?:[a-z0-9]+[-_])*(?:{_NAMES})\s+){_NO_OPTION}"""),

@@ -1,6 +1,6 @@
 """Secrets by their formats: one table, for command lines (secrets/commands.py) and for what tools print (secrets/outputs.py).
 
-Each row: keywords in lower case, one of which is in every such secret; the kind; the pattern for RE2, with three groups: text
+Each row: keywords in lower case, one of which is in every such secret; the kind; the pattern, with three groups: text
 to keep, the value, more text to keep; and for Hyperscan a pattern that every secret of the row contains and that ends soon:
 where it is found, the first pattern is tried. A row without keywords is not tried on command lines.
 """
@@ -67,7 +67,7 @@ BESIDE_NAMES: tuple[tuple[str, str, str], ...] = (
     ("authorization", r"""(?i)(\b(?:proxy-)?authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:bearer|basic|token|digest|negotiate|apikey)\s{1,4})([^\s"'\\,\x1b]{8,})""", r"(?i)authorization\\?[\"']?\s{0,4}[:=]"),
     ("bearer token", r"""(?i)(\bbearer\s{1,4})([A-Za-z0-9._~+/=-]{16,})""", r"(?i)\bbearer\s{1,4}[A-Za-z0-9._~+/=-]{16}"),
     ("key", r"""(?i)((?:\baccountkey|\bsharedaccesskey|[?&]sig|&amp;sig)=)([^\s"'`;&<>]{16,})""", r"(?i)(?:accountkey|sharedaccesskey|[?&]sig|&amp;sig)=[^\s;&]{16}"),
-    ("aws secret", r"""(?i)(aws.{0,20}?secret.{0,20}?["'=:\s]{1,5})([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|\z)""", r"(?i)aws.{0,20}secret"),
+    ("aws secret", r"""(?i)(aws.{0,20}?secret.{0,20}?["'=:\s]{1,5})([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|\Z)""", r"(?i)aws.{0,20}secret"),
 )  # fmt: skip
 #: How a private key begins and ends.
 KEY_BEGINS = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"

@@ -4,7 +4,7 @@
 
 A mark has as many bytes as the secret, and keeps its line ends. So every size, line number, range and offset stays what it
 was, and any part of an output can be covered by itself: whoever reads it byte by byte sees the same. What is looked at is
-one pass of Hyperscan over the formats; RE2 then finds the exact ends, in a window of bounded size.
+one pass of Hyperscan over the formats; `re` then finds the exact ends, in a window of bounded size.
 """
 
 from __future__ import annotations
