@@ -156,7 +156,7 @@ def speed(size: int = 64 << 20) -> dict[str, float]:
 
 def texts(folder: str) -> Iterator[tuple[str, bytes]]:
     """Yield the outputs of a corpus."""
-    from spillover.store.compress import zstd
+    from spillover.store.frames import zstd
 
     for path in sorted(Path(folder).glob("*.zst")):
         for line in zstd().decompress(path.read_bytes()).split(b"\n"):

@@ -126,8 +126,6 @@ EVERY_KEY = [
     ("retention.count", "50", "50", {"store": Retention(count=50)}),
     ("retention.grace", '"5m"', "5m", {"store": Retention(grace_seconds=300)}),
     ("retention.grace", "0", "0", {"store": Retention(grace_seconds=0)}),
-    ("retention.compress", '"1d"', "1d", {"store": Retention(compress_seconds=86_400)}),
-    ("retention.compress", "0", "0", {"store": Retention(compress_seconds=None)}),
     ("retention.runs", "50", "50", {"store": Retention(runs=50)}),
     ("retention.runs", "0", "0", {"store": Retention(runs=0)}),
     ("redact", '"shown"', "shown", {"redact": "shown"}),
@@ -424,7 +422,7 @@ def test_any_pattern_stays_what_it_is(place, pattern):
         ("trigger = {char = 5}", ":1: trigger.char is not a key; did you mean chars?"),
         (
             "[retention]\ndays = 5",
-            ":2: retention.days is not a key; use age, bytes, count, grace, compress, runs.",
+            ":2: retention.days is not a key; use age, bytes, count, grace, runs.",
         ),
         ('[tools."b*"]\nclips = true', ":2: clips is not a key of a rule; did you mean clip?"),
         ('[tools.b]\nstore = "x"', ":2: store is not a key of a rule; use lines, bytes, "),

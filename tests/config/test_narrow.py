@@ -20,7 +20,6 @@ HARM = {
     "retention.age": "1",
     "retention.bytes": "1",
     "retention.count": "1",
-    "retention.compress": "1",
     "retention.runs": "1",
     "clip": "false",
     "redact": '"shown"',

@@ -66,7 +66,7 @@ ORDER = """
     result                  store.scope
     telemetry
     store.base
-    store.record            store.owners         store.folder        store.compress
+    store.record            store.owners         store.folder        store.frames
     store.runs              ledger               ledger.entry
     ledger.journal
     ledger.stats            ledger.misses
@@ -75,7 +75,7 @@ ORDER = """
     store.retention
     store.quota             store.packing
     store.directory         store.object         store.object.keys   store.object.words
-    store.named             store.object.bucket  store.object.frames
+    store.named             store.object.bucket
     store.object.entry
     store.object.blob       store.object.upload
     store.object.spool      store.object.view

@@ -9,7 +9,7 @@ import pytest
 
 from spillover import Clipper, DirStore, Limits, ObjectStore
 from spillover.store.base import Record
-from spillover.store.compress import zstd
+from spillover.store.frames import zstd
 from spillover.store.record import from_json
 from spillover.testing import content, put
 

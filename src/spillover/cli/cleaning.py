@@ -26,7 +26,7 @@ def gc(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{LIFECYCLE_DECIDES}; `spill gc` cleans up folders only.")
     if not isinstance(store, DirStore):
         raise UsageError("this store has no retention of its own; nothing to do.")
-    after = _compress_after(arguments, store)
+    after = _compress_after(arguments)
     # What is made smaller first may stay.
     packed = None if after is None else store.compress(older_than_seconds=after, dry_run=arguments.dry_run)
     _tell_swept(arguments, store.sweep(dry_run=arguments.dry_run), packed)
@@ -44,10 +44,10 @@ def _tell_swept(arguments: argparse.Namespace, swept: Swept, packed: Compressed 
     put(f"{verb} {count_of(swept.outputs, 'output')} ({swept.bytes:,} bytes) and {swept.leftovers:,} leftover files\n")
 
 
-def _compress_after(arguments: argparse.Namespace, store: DirStore) -> float | None:
+def _compress_after(arguments: argparse.Namespace) -> float | None:
     said = arguments.compress_after
     if said is None:
-        return store.retention.compress_seconds if store.retention else None
+        return None
     try:
         return float(read(AGE, int(said) if said.isdecimal() else said))
     except ValueError as error:

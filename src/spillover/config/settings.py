@@ -66,7 +66,7 @@ class Settings(Struct, frozen=True):
     def choices(self) -> dict[str, Any]:
         """Return the settings as arguments for a Clipper; ConfigError for what a Clipper would refuse."""
         values = {key: read(kind_of(key), setting.value) for key, setting in self.values.items() if key not in TEXTS}
-        age, size, count, old = (values[f"retention.{name}"] or None for name in ("age", "bytes", "count", "compress"))
+        age, size, count = (values[f"retention.{name}"] or None for name in ("age", "bytes", "count"))
         with self._blaming("store", "deadline"):
             grace = values["retention.grace"]
             kept = Retention(
@@ -74,7 +74,6 @@ class Settings(Struct, frozen=True):
                 bytes=size,
                 count=count,
                 grace_seconds=grace,
-                compress_seconds=old,
                 runs=values["retention.runs"],
             )
             store = open_store(values["store"], kept, deadline_seconds=values["deadline"])

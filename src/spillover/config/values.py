@@ -46,7 +46,6 @@ _KEPT = {
     "retention.bytes": SIZE,
     "retention.count": COUNT,
     "retention.grace": AGE,
-    "retention.compress": AGE,
     "retention.runs": COUNT,
 }
 KEYS = {

@@ -13,8 +13,8 @@ from contextlib import suppress
 from msgspec import Struct
 
 from spillover.errors import StoreError
-from spillover.store.compress import PackedBlob, packed, zstd
 from spillover.store.folder import DATA, MARKER, PACKED, PIN, RECORD, Folder
+from spillover.store.frames import ZSTD, PackedBlob, Packer, encode_table, zstd
 from spillover.store.reading import FileBlob, read_record
 from spillover.store.retention import STEP_SECONDS
 
@@ -93,8 +93,12 @@ def _packed(folder: Folder, ref: str, seen: Seen, now: float) -> int | None:
     temp, fd = folder.make_temp()
     try:
         with os.fdopen(fd, "w+b") as file:  # it is locked while it is open
-            for part in packed(plain):
+            packer = Packer(plain)
+            if packer.form != ZSTD:
+                return None
+            for part in packer.pieces():
                 file.write(part)
+            file.write(encode_table(packer.frames()))
             file.flush()
             size = os.fstat(fd).st_size
             if size > plain.size - BLOCK:

@@ -58,7 +58,7 @@ def open_bytes(folder: Folder, ref: str) -> Blob:
             continue
         if ending == DATA:
             return blob
-        from spillover.store.compress import PackedBlob  # most outputs are plain
+        from spillover.store.frames import PackedBlob  # most outputs are plain
 
         return PackedBlob(blob, ref + PACKED)
     raise FileNotFoundError(ref)

@@ -49,7 +49,6 @@ class Retention(Struct, frozen=True, kw_only=True):
     bytes: int | None = 5 << 30
     count: int | None = 10_000
     grace_seconds: int | float = 3_600  # younger outputs stay, whatever the limits say
-    compress_seconds: int | float | None = None  # `spill gc` compresses older outputs; None: never
     runs: int = 1_000  # how many runs are remembered, including output that fitted; 0: none
 
     def __post_init__(self) -> None:

@@ -2,7 +2,6 @@
 
     keys.py       which key belongs to which scope and ref; pure
     bucket.py     the requests; words.py what is said when they fail
-    frames.py     bytes in frames that can be read, and checked, one by one; pure
     entry.py      a record as an object: with its frames; pure
     blob.py       the bytes of an output, read by ranges
     upload.py     an output on its way up: the deadline, and what is given up

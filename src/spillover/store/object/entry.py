@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from spillover.errors import UsageError
 from spillover.store.base import Record
-from spillover.store.object.frames import Frames, from_json
+from spillover.store.frames import Frames, from_json
 from spillover.store.object.keys import parse
 from spillover.store.record import read_facts, to_json, to_record
 

@@ -83,7 +83,7 @@ class ObjectStore(Struct, frozen=True):
             )
         library()  # or say at once what to install
         if self.compress:
-            from spillover.store.compress import zstd
+            from spillover.store.frames import zstd
 
             zstd()
         made = Bucket(self.url.rstrip("/"), deadline=self.deadline_seconds, options=self.options)

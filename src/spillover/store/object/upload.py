@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from spillover.errors import StoreError
 from spillover.store.base import Record, already_taken, name_for
+from spillover.store.frames import ZSTD, Packer
 from spillover.store.object.bucket import PART, Bucket, Found, Missing, Taken, no_answer
 from spillover.store.object.entry import Entry, decode, with_record
-from spillover.store.object.frames import ZSTD, Packer
 from spillover.store.object.keys import STORED, place_of, record_key
 from spillover.store.owners import merge
 
