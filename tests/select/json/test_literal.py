@@ -30,6 +30,12 @@ def test_a_repr_stays_a_repr(value):
     assert ("on fire" in body) == ("on fire" in repr(value))
 
 
+@pytest.mark.parametrize("item", ["datetime.date(2026, 1, 2)", "b'bytes'", "None", "Decimal(15)"])
+def test_a_repr_may_begin_with_a_call_bytes_or_a_word(item):
+    clipper = Clipper(Limits(tokens=300), store=MemoryStore(), scope="test")
+    assert clipper.clip(f"[{', '.join([item] * 2_000)}]").kind == "repr"
+
+
 def test_a_log_in_a_repr_keeps_its_error_and_can_be_read_by_its_pointer():
     log = "all good\n" * 2_000 + "ERROR: it's broken\n" + "all good\n" * 2_000
     clip, body, clipper = clipped({"stdout": log, "code": 2})

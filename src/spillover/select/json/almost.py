@@ -20,7 +20,9 @@ _TOKEN = re.compile(
     rb"|(?P<call>[A-Za-z_][\w.]*+\([^()'\"]*+\))|(?P<number>-?\d[\w.+-]*+)|(?P<sign>[\[\]{}(),:])|(?P<blank>\s++)",
     re.DOTALL,
 )
-_BEGINS = re.compile(rb"^[\[{(](?=[ \t\r\n]*+[\[{(\"'\]})\d-])", re.MULTILINE)
+_BEGINS = re.compile(
+    rb"^[\[{(](?=[ \t\r\n]*+(?:[\[{(\"'\]})\d-]|[A-Za-z_][\w.]*+[('\"]|(?:None|True|False)\b))", re.MULTILINE
+)
 #: What a repr that is cut off may end with: a part of a text, of a word or of a call.
 _CUT_OFF = re.compile(rb"[bru]?+['\"][^\n]*+|[A-Za-z_][\w.]*+(?:\([^()'\"\n]*+)?+")
 _WORDS = {b"None": b"null", b"True": b"true", b"False": b"false"}
