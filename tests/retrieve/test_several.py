@@ -40,18 +40,7 @@ def test_each_is_searched_and_read_under_its_name(clipper):
     assert f"== {second}\n7: run 1 step 6" in said
 
 
-def test_lines_are_ranked_by_how_much_they_say_about_the_words(clipper):
-    said = clipper.dispatch("grep_output", {"ref": "all", "pattern": "Port 5432?", "ranked": True}).text
-    best = said.splitlines()[:3]
-    assert [line.rpartition(" ")[2] for line in best] == ["5432"] * 3
-    assert {line.partition(":")[0] for line in best} == set(newest(clipper))
-    assert said.endswith("lines in 3 outputs, the best first.]")
-    assert clipper.count(said) <= 600
-
-
 def test_one_output_is_said_in_the_singular(clipper):
-    said = clipper.dispatch("grep_output", {"ref": newest(clipper)[0], "pattern": "xyzzy", "ranked": True}).text
-    assert said == "[0 of 0 lines in 1 output, the best first.]"
     one = clipper.capture(tool="one")
     one.write(b"x" * 5_000)
     assert f"{one.clip.ref} (1 line, 5,000 bytes)" in clipper.dispatch("list_outputs", {}).text
@@ -70,12 +59,10 @@ def test_what_is_said_of_several_fits(clipper, ref, tokens):
     for name, more in (
         ("read_output", {}),
         ("grep_output", {"pattern": "port"}),
-        ("grep_output", {"pattern": "port", "ranked": True}),
     ):
         assert small.count(small.dispatch(name, {"ref": ref, **more}).text) <= tokens
 
 
-def test_nothing_to_rank_by_is_refused(clipper):
-    assert clipper.dispatch("grep_output", {"ref": "all", "pattern": "?!", "ranked": True}).is_error
+def test_an_empty_list_is_refused(clipper):
     with pytest.raises(UsageError, match="a list of refs holds names"):
         refs_of(clipper, [])

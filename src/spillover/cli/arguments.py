@@ -146,11 +146,6 @@ def grep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-C", "--context", type=number, default=0, metavar="N", help="N lines around each match")
     parser.add_argument("-n", "--line-number", action="store_true", help="line numbers (always shown)")
     parser.add_argument("-E", "--extended-regexp", action="store_true", help="extended syntax (always on)")
-    parser.add_argument(
-        "--ranked",
-        action="store_true",
-        help="PATTERN is a list of words, and the most relevant lines come first. REF may be last:5, a tool's name or all",
-    )
     parser.add_argument("--from", dest="start", default="1", metavar="LINE", help="start at this line, or LINE:COLUMN")
     limits(parser)
     store(parser)

@@ -55,7 +55,6 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
             "spill grep bash-7f3a9c2e41d05b86 'FAILED|Error' -C 2",
             "spill grep -i error last:make",
             "spill grep bash-7f3a9c2e41d05b86 -F 'a.b(c)' --from 20414",
-            "spill grep --ranked last:5 timeout",
         ),
     ),
     "outline": (

@@ -41,8 +41,6 @@ def grep(arguments: argparse.Namespace) -> int:
     from spillover.retrieve import look
 
     made = clipper(arguments)
-    if arguments.ranked:
-        return _rank(arguments, made)
     if patterns := getattr(arguments, "patterns", None):
         ref, (pattern, fixed) = arguments.ref, _join(patterns, fixed=arguments.fixed)
     else:
@@ -76,17 +74,6 @@ def grep(arguments: argparse.Namespace) -> int:
         put(number)
     else:
         _print(answer, arguments, made)
-    return exits.OK if answer.ranges else exits.FOUND
-
-
-def _rank(arguments: argparse.Namespace, made: Clipper) -> int:
-    from spillover.retrieve.last import find
-    from spillover.retrieve.several import rank, refs_of
-
-    choices = leave_room(made).for_answers()
-    refs = refs_of(choices, arguments.ref)
-    answer = rank(choices, [find(choices.outputs, arguments.ref).ref] if refs is None else refs, arguments.pattern)
-    _print(answer, arguments, made)
     return exits.OK if answer.ranges else exits.FOUND
 
 

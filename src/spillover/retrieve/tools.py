@@ -11,8 +11,7 @@ from spillover.notice.words import one_line
 from spillover.result import Clip
 from spillover.retrieve import look
 from spillover.retrieve.asked import read_number, read_range, read_ref, word_for_models
-from spillover.retrieve.last import find
-from spillover.retrieve.several import each, rank, refs_of
+from spillover.retrieve.several import each, refs_of
 from spillover.show.fit import trim
 
 TYPE_CHECKING = False
@@ -108,7 +107,6 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         ignore_case: bool = False,
         fixed: bool = False,
         start: str | int = "1",
-        ranked: bool = False,
     ) -> str:
         """Search stored tool outputs, line by line.
 
@@ -119,7 +117,6 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             ignore_case: Ignore case.
             fixed: Treat the pattern as plain text.
             start: The line to search from.
-            ranked: Treat the pattern as words; the most relevant lines come first.
         """
 
         def ask() -> str:
@@ -131,10 +128,6 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             }
             asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
             refs = refs_of(choices, asked)
-            if ranked:
-                return rank(
-                    choices, refs if refs is not None else [find(choices.outputs, _one(asked)).ref], pattern
-                ).text
             if refs is None:
                 return look.grep(choices, _one(asked), pattern, **options).text
             return ask_each("grep", refs, lambda choices, ref: look.grep(choices, ref, pattern, **options))
