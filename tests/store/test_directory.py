@@ -21,7 +21,6 @@ from spillover.errors import RefError, StoreError, UsageError
 from spillover.store.base import mint, verify
 from spillover.store.directory import DirStore
 from spillover.store.folder import MARKER, Folder
-from spillover.store.owners import owners
 from spillover.store.retention import Retention
 from spillover.testing import HOSTILE_REFS, StoreContract, content, put, record_of
 
@@ -52,12 +51,6 @@ class TestContractWithoutLocks(StoreContract):
 
         monkeypatch.setattr("fcntl.flock", flock)
         return DirStore(tmp_path / "store")
-
-    def test_scopes_that_store_the_same_output_at_once_all_have_it(self, store):
-        """Without locks, one of two scopes that store the same output at the same moment may be left out of its record."""
-        for scope in ("tenant/1", "tenant/2"):
-            put(store, b"one after the other", scope=scope)
-        assert {owner.scope for owner in owners(next(store.list()))} == {"tenant/1", "tenant/2"}
 
 
 @pytest.fixture

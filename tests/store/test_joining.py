@@ -1,13 +1,15 @@
 """Several processes change a record that scopes share: no scope is lost after its output was reported as stored."""
 
+import errno
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from spillover.errors import RefError, StoreError
-from spillover.store import directory
+from spillover.store import directory, tally
 from spillover.store.directory import DirStore
 from spillover.store.owners import owners
 from spillover.store.scoped import Scoped
@@ -61,6 +63,21 @@ def test_processes_that_store_the_same_bytes_at_once_all_have_them(store, tmp_pa
     assert [(run.communicate(timeout=60)[1], run.returncode) for run in runs] == [(b"", 0)] * 5
     (record,) = store.list()
     assert {owner.scope for owner in owners(record)} == {f"t/{number}" for number in range(5)}
+
+
+def test_a_lock_file_that_a_killed_process_left_is_removed_when_it_is_stale(store, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    put(store, b"same", scope="a")
+    monkeypatch.setattr(tally, "WAIT_SECONDS", 0.05)
+    Path(store.root, tally.LOCK_FILE).touch()
+    with pytest.raises(StoreError, match="Another process"):
+        put(store, b"same", scope="b")
+    monkeypatch.setattr(tally, "STALE_SECONDS", -1)
+    ref = put(store, b"same", scope="b").ref
+    assert {owner.scope for owner in owners(store.get(ref))} == {"a", "b"}
 
 
 def test_deleting_an_output_in_one_scope_keeps_it_in_the_other(store):

@@ -3,8 +3,8 @@
 The tally is how many outputs a folder holds and their bytes, so that nobody has to count. Whoever publishes an output, or
 changes its record, holds the lock meanwhile, for microseconds. The numbers may be too high (an output was removed, or its
 writer was killed) but not too low; so before anything is refused for them, the files are counted. They are also counted
-where the file is missing or odd, and after each hourly sweep. Where a filesystem has no locks, the numbers may be off by
-what happens at the same moment, and so may the scopes of an output that several of them store at the same moment.
+where the file is missing or odd, and after each hourly sweep. On a filesystem without locks, a second file that only one
+process can create takes the place of the lock.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import re
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 
 from msgspec import Struct
 
@@ -22,9 +23,13 @@ from spillover.store.folder import Folder, is_ours, is_whole, parse_name, shut, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 LOCK = ".lock"
+#: Stands in for the lock on a filesystem that has none.
+LOCK_FILE = ".lock.held"
+#: A lock file this old was left by a process that was killed; a lock is held for microseconds.
+STALE_SECONDS = 30
 #: The longest that anybody waits for another process that publishes.
 WAIT_SECONDS = 10.0
 _SHAPE = re.compile(rb"([0-9]{20}) ([0-9]{20})\n")
@@ -73,31 +78,45 @@ def hold_lock(folder: Folder) -> Iterator[Tally]:
     with shut_on_error(fd):
         if not is_ours(os.fstat(fd)):
             raise StoreError(f"{folder.path}/{LOCK} is not a plain file of ours.")
-        _lock(fd, folder.path)
+        release = _lock(fd, folder)
     try:
         yield Tally(fd)
     finally:
         with suppress(OSError):
-            fcntl.flock(fd, fcntl.LOCK_UN)  # closing alone would leave it to a child forked meanwhile
+            release()
         shut(fd)
 
 
-def _lock(fd: int, path: str) -> None:
+def _lock(fd: int, folder: Folder) -> Callable[[], None]:
+    """Wait for the lock and return a function that releases it."""
     until, pause = time.monotonic() + WAIT_SECONDS, 0.000_2
     while True:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return partial(fcntl.flock, fd, fcntl.LOCK_UN)  # closing alone would leave it to a child forked meanwhile
         except BlockingIOError:
-            if time.monotonic() > until:
-                raise StoreError(
-                    f"Another process has been using the store for {WAIT_SECONDS:.0f} seconds: {path}/{LOCK}"
-                ) from None
-            time.sleep(pause)
-            pause = min(2 * pause, 0.01)
-        except OSError:
-            return  # no locks on this filesystem
-        else:
-            return
+            pass
+        except OSError:  # no locks on this filesystem
+            if _make_lock_file(folder):
+                return partial(os.unlink, LOCK_FILE, dir_fd=folder.fd)
+        if time.monotonic() > until:
+            raise StoreError(
+                f"Another process has been using the store for {WAIT_SECONDS:.0f} seconds: {folder.path}/{LOCK}"
+            )
+        time.sleep(pause)
+        pause = min(2 * pause, 0.01)
+
+
+def _make_lock_file(folder: Folder) -> bool:
+    """Create the lock file, unless another process holds it; remove a stale one."""
+    try:
+        folder.make(LOCK_FILE)
+    except FileExistsError:
+        stale = folder.facts(LOCK_FILE)
+        if stale and time.time() - stale.st_mtime > STALE_SECONDS:
+            folder.take(LOCK_FILE, stale)
+        return False
+    return True
 
 
 def remove(folder: Folder, ref: str, seen: dict[str, os.stat_result]) -> bool:
