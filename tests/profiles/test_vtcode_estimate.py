@@ -123,7 +123,7 @@ def test_lines_are_mapped_to_tokens_with_a_warning(name, lines, mapped, caplog):
     with pytest.warns(FutureWarning, match=words) as caught:
         assert tool(**{name: lines}) == mapped
     assert caught[0].filename == __file__, "who called the tool is warned, not the tool"
-    assert [(record.name, record.getMessage()) for record in caplog.records] == [("spillover", words)]
+    assert [record.getMessage() for record in caplog.records if record.name.startswith("spillover.")] == [words]
 
 
 def test_a_person_sees_the_deprecation_without_asking_for_it(tmp_path):

@@ -8,20 +8,13 @@ import jsonschema
 import pytest
 
 from spillover import Clipper, DirStore, Limits, ObjectStore
-from spillover.store.base import Record
 from spillover.store.frames import zstd
 from spillover.store.record import from_json
-from spillover.testing import content, put
+from spillover.testing import put
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 SCHEMA = json.loads((DOCS / "record.schema.json").read_text(encoding="utf-8"))
 LOG = "".join(f"{number} compiled module_{number}\n" for number in range(60_000))
-
-#: As the first version wrote it: no kind, no scope, no check.
-OLD = b"""{"spillover": 1, "tool": "bash", "call_id": null, "command": "make", "created": 1700000000.5, "bytes": 8, "lines": 2,
-"sha256": "%s", "partial": null, "produced_bytes": null, "produced_lines": null, "segments": [], "shown": [[1, 1]],
-"index": {"block": 65536, "before": [0]}}
-"""
 
 
 def check(text):
@@ -67,20 +60,6 @@ def test_the_names_of_scopes_are_as_written(s3):
     for number, (scope, place) in enumerate(places.items()):
         record = put(store, b"line %d\n" % number, scope=scope)
         assert store.bucket.get(f"{place}/~o/{record.ref}.json").data
-
-
-def test_an_old_record_is_still_read(tmp_path):
-    sha256 = hashlib.sha256(b"one\ntwo\n").hexdigest()
-    record = from_json(OLD % sha256.encode(), ref=f"bash-{sha256[:12]}", pinned=False)
-    assert record == Record(
-        ref=f"bash-{sha256[:12]}", tool="bash", sha256=sha256, bytes=8, lines=2, created=1700000000.5, command="make", shown=((1, 1),)
-    )  # fmt: skip
-    store = DirStore(tmp_path)
-    put(store, b"")  # it becomes a store
-    (tmp_path / f"{record.ref}.json").write_bytes(OLD % sha256.encode())
-    (tmp_path / f"{record.ref}.txt").write_bytes(b"one\ntwo\n")
-    assert content(store, record.ref) == b"one\ntwo\n"
-    assert store.get(record.ref).command == "make"
 
 
 def test_a_format_that_is_not_ours_is_left_alone():

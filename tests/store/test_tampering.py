@@ -1,6 +1,7 @@
 """Records that were changed, cut off, swapped or forged: every request gets the right answer or a clear error."""
 
 import copy
+import hashlib
 import json
 import random
 
@@ -98,6 +99,12 @@ def mutations(facts):
         yield {**facts, "index": {**facts["index"], "block": block}}
 
 
+def signed(facts):
+    """Return a record as JSON with a new hash, so that only its values can reveal a change."""
+    text = json.dumps({name: value for name, value in facts.items() if name != "check"})[:-1]
+    return f'{text}, "check": "{hashlib.sha256(text.encode()).hexdigest()}"}}\n'
+
+
 def facts_on_disk(path):
     return json.loads(path.read_bytes())
 
@@ -106,8 +113,7 @@ def test_a_record_with_an_empty_index_is_reported_as_damaged(store, root):
     ref = put(store, LINES).ref
     path = root / f"{ref}.json"
     facts = facts_on_disk(path)
-    del facts["check"]
-    path.write_text(json.dumps({**facts, "index": {"block": 65_536, "before": []}}))
+    path.write_text(signed({**facts, "index": {"block": 65_536, "before": []}}))
     with pytest.raises(StoreError, match=r"damaged: its line index"):
         store.get(ref)
     clipper = Clipper(store=store)
@@ -122,7 +128,7 @@ def test_whatever_is_changed_in_a_record_is_noticed(store, root):
     facts = facts_on_disk(path)
     for number, changed in enumerate(mutations(facts)):
         text = json.dumps(changed)
-        if "check" not in changed or text == json.dumps(facts):
+        if text == json.dumps(facts):
             continue
         path.write_text(text)
         with pytest.raises(StoreError, match="The record of"):
@@ -131,19 +137,19 @@ def test_whatever_is_changed_in_a_record_is_noticed(store, root):
             assert asked(store, ref)["read"] is StoreError
 
 
-def test_a_changed_record_of_an_earlier_version_gives_an_error_or_the_right_answer(store, root):
-    """A record without a hash is accepted if its values are plausible, but the lines returned must still be right."""
+def test_a_forged_record_gives_an_error_or_the_right_answer(store, root):
+    """A record with a new hash is accepted if its values are plausible, but the lines returned must still be right."""
     ref = put(store, LINES, **FACTS).ref
     path = root / f"{ref}.json"
     facts = facts_on_disk(path)
     del facts["check"]
-    path.write_text(json.dumps(facts))
+    path.write_text(signed(facts))
     right = asked(store, ref)
     assert "9000: line 9000 of the output" in right["read"]
     assert StoreError not in right.values()
     believed = 0
     for changed in mutations(facts):
-        path.write_text(json.dumps(changed))
+        path.write_text(signed(changed))
         try:
             from_json(path.read_bytes(), ref=ref, pinned=False)
         except ValueError:
@@ -162,7 +168,7 @@ def test_a_changed_record_of_an_earlier_version_gives_an_error_or_the_right_answ
 def test_a_record_that_is_cut_off_or_flipped_anywhere_is_noticed(store, root):
     ref = put(store, LINES, **FACTS).ref
     path = root / f"{ref}.json"
-    whole, dice, right, said = path.read_bytes(), random.Random(9), store.get(ref), set()
+    whole, dice = path.read_bytes(), random.Random(9)
     for _ in range(150):
         at = dice.randrange(len(whole) - 1)
         flipped = whole[:at] + bytes([whole[at] ^ 1 << dice.randrange(8)]) + whole[at + 1 :]
@@ -170,14 +176,8 @@ def test_a_record_that_is_cut_off_or_flipped_anywhere_is_noticed(store, root):
             if changed == whole:
                 continue
             path.write_bytes(changed)
-            try:
-                believed = store.get(ref)
-            except StoreError as error:
-                said.add(str(error).partition(" bash-")[0])
-                continue
-            assert believed == right, "only the key of the hash was hit, and the rest is unchanged"
-            assert b', "check": "' not in changed
-    assert said == {"The record of"}
+            with pytest.raises(StoreError, match="The record of"):
+                store.get(ref)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_the_command_line_gives_a_message_and_an_exit_code(store, root, capfd, m
         {**facts, "created": 9e11},
         {**facts, "created": -9e11},
     ):
-        path.write_text(json.dumps(changed))
+        path.write_text(signed(changed))
         for words in (
             ["list"],
             ["list", "--json"],

@@ -24,7 +24,7 @@ HASH_DIGITS = 64
 TOOL_CHARS = 32
 #: A record remembers so many of the notices that were given for its output.
 NOTICES = 16
-#: The shape we mint, or have minted: earlier versions gave 12 digits, and more where 12 collided. Anything else never touches a path.
+#: The shape of a ref, and of anything else that may become part of a path.
 REF_SHAPE = re.compile(r"[a-z0-9_.]{1,32}-[0-9a-f]{12,64}", re.ASCII)
 #: What a person may type for it: a ref, the start of one, or the start of its digits.
 REF_TYPED = re.compile(r"(?:[a-z0-9_.]{1,32}-)?[0-9a-f]{1,64}|[a-z0-9_.]{1,32}-?", re.ASCII)

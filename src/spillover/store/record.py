@@ -1,7 +1,7 @@
 """A record as the JSON that stands beside the bytes, and back. Pure: bytes in, Record out.
 
-It ends with a hash of itself, so that a record that was changed is not believed. What earlier versions wrote has none;
-of any record it is checked that its numbers can be true.
+It ends with a hash of itself, so that a record that was changed by accident is not believed. Its numbers are checked as well,
+because anybody who can write to the store can also write the hash.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def read_facts(data: bytes, number: int = FORMAT) -> dict[str, Any]:
         raise ValueError("it is not JSON") from error
     if not isinstance(facts, dict) or facts.get("spillover") != number:
         raise ValueError("it is not a record of this version")
-    if "check" in facts and not _is_as_written(data):
+    if not _is_as_written(data):
         raise ValueError("it was changed after it was written")
     return facts
 

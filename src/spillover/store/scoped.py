@@ -226,7 +226,7 @@ class ScopedWriter:
 
 
 def _show(record: Record) -> Record:
-    """Without the secrets of a command that an earlier version, or somebody else, has stored with them."""
+    """Remove secrets from the command of a record that another program wrote."""
     if record.command is None or (clean := shorten_command(record.command)) == record.command:
         return record
     return replace(record, command=clean)
