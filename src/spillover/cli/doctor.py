@@ -194,7 +194,7 @@ def _libraries() -> Check:
     """Check the libraries for choosing and searching; not every platform has wheels for all of them."""
     wrong = {name: why for name in _LIBRARIES if (why := _what_is_wrong_with(name)) is not None}
     if not wrong:
-        return Check("libraries", ok=True, said="all are installed")
+        return Check("libraries", ok=True, said="all required ones are installed")
     said = "; ".join(f"without {name}{why}, {_LIBRARIES[name]}" for name, why in wrong.items())
     install = " ".join(wrong)
     again = "--force-reinstall " if any(wrong.values()) else ""
