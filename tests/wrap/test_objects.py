@@ -566,3 +566,16 @@ def test_media_stay_beside_text_that_is_cut(media):
     blocks = Clipper(LIMITS, store=MemoryStore()).wrap(lambda: [media, {"type": "text", "text": BIG}])()
     assert blocks[0] is media
     assert blocks[1]["text"].startswith("[Output clipped: ")
+
+
+@pytest.mark.parametrize("opening", ['[{"type":"tool_result","content":', '[{"role":"user","content":'])
+def test_blocks_nested_too_deeply_do_not_fail_the_call(opening):
+    nested = json.loads(opening * 400 + '[{"type":"text","text":"x"}]' + "}]" * 400)
+    text = Clipper(Limits(tokens=300), store=MemoryStore()).wrap(lambda: nested)()
+    assert len(str(text)) < 3_000
+
+
+def test_a_block_that_contains_itself_does_not_fail_the_call():
+    block = {"type": "tool_result", "content": []}
+    block["content"].append(block)
+    assert len(str(Clipper(Limits(tokens=300), store=MemoryStore()).wrap(lambda: [block])())) < 3_000

@@ -79,6 +79,15 @@ def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str
         return clip.text, clip
     if result is None or isinstance(result, (bool, float, *leave)):
         return result, Clip("", _limits=choices.limits)
+    try:
+        bounded = _bound_blocks(result, choices)
+    except RecursionError:  # nested too deeply, or in itself
+        bounded = None
+    return bounded or _bound_object(result, choices, leave, declared)
+
+
+def _bound_blocks(result: Any, choices: Choices) -> tuple[Any, Clip] | None:
+    """Bound a list of blocks, or a message that holds one; return None for anything else."""
     if _are_blocks(result, lambda text: _fill(text, choices)):
         blocks = clip_blocks(result, choices)
         return list(blocks), blocks.clip
@@ -89,7 +98,7 @@ def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str
             if beside is not None and _fill(beside, choices) <= 1:
                 blocks = clip_blocks(content, choices)
                 return {**result, "content": list(blocks)}, blocks.clip
-    return _bound_object(result, choices, leave, declared)
+    return None
 
 
 def _is_stream(result: Any) -> bool:

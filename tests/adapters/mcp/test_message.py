@@ -2,6 +2,8 @@
 
 import pytest
 
+from spillover import Clipper, Limits, MemoryStore
+from spillover.adapters.mcp.answer import finished, within
 from spillover.adapters.mcp.message import dumps, loads, messages
 
 #: line → (id, method, result, whether it is a request) for each message in it
@@ -30,6 +32,24 @@ LINES = {
 def test_a_line_is_read_as_what_it_is(line):
     found = [(each.id, each.method, each.result, each.is_request) for each in messages(line)]
     assert found == LINES[line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"id":2,"result":{"content":[]},"error":{"message":"%s"}}',
+        b'{"id":2,"error":{"message":"%s"},"result":{"content":[]}}',
+        b'{"id":2,"method":"x","result":{"content":["%s"]}}',
+        b'{"id":2,"method":"x","params":{},"error":"%s"}',
+        b'{"id":2,"result":{"content":[]},"params":"%s"}',
+    ],
+)
+def test_a_part_that_does_not_belong_into_a_message_never_passes_with_it(line):
+    clipper = Clipper(Limits(tokens=200), store=MemoryStore())
+    [message] = messages(line % (b"q" * 100_000))
+    assert not message.is_bare
+    passed = finished("tools/call", message, clipper) if message.method is None else within(message, clipper).line
+    assert len(passed) < 3_000
 
 
 def test_a_message_has_the_very_line_it_came_in():

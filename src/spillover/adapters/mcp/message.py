@@ -72,9 +72,11 @@ class Message:
 
     @property
     def is_bare(self) -> bool:
-        """Whether a message has hardly anything beside its parameters, its result or its error."""
-        parts = (self._parts.params, self._parts.result, self._parts.error)
-        return len(self.line) - sum(len(bytes(part)) for part in parts if part is not msgspec.UNSET) <= BARE
+        """Whether a message has hardly anything beside its one part: parameters, a result or an error."""
+        parts = self._parts
+        answer = parts.error if parts.result is msgspec.UNSET else parts.result
+        part = answer if self.method is None else parts.params
+        return len(self.line) - (0 if part is msgspec.UNSET else len(bytes(part))) <= BARE
 
     @property
     def result(self) -> Any:

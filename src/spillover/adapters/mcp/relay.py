@@ -73,6 +73,8 @@ if TYPE_CHECKING:
 PATIENCE, TICK = 2.0, 0.01
 #: Seconds for answers to what a client asked before it closed its side: on a busy machine a large one takes longer than the rest.
 LAST_ANSWERS = 30.0
+#: A server whose list of tools never ends is asked for this many pages.
+MAX_TOOL_PAGES = 1_000
 #: How much of a line that is no message is told.
 GARBAGE = 200
 #: A result up to this size is clipped where it is; a larger one in a thread, so that nobody waits for it.
@@ -282,7 +284,7 @@ class Relay:
         params = asking(message)
         whole: dict[str, Any] = {}
         seen: set[Any] = set()
-        while True:
+        for _ in range(MAX_TOOL_PAGES):
             said = await self._ask("tools/list", params)
             page = said.result
             if not isinstance(page, dict):
@@ -294,6 +296,7 @@ class Relay:
                 return whole
             seen.add(cursor)
             params = {**params, "cursor": cursor}
+        return whole
 
     async def _ask(self, method: str, params: dict[str, Any]) -> Message:
         """Return the server's answer to a request of our own; ConnectionError when it has gone."""
