@@ -327,7 +327,7 @@ async def test_no_descriptor_is_left_behind(clipper):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert len(os.listdir("/dev/fd")) == before
+    assert len(os.listdir("/dev/fd")) <= before  # an earlier test may close one of its own meanwhile
 
 
 def test_a_clipper_can_be_made_from_the_configuration(tmp_path, monkeypatch):
