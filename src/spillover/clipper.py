@@ -52,13 +52,16 @@ class Clipper(Choices, frozen=True, kw_only=True):
         call_id: str | None = None,
         query: str | None = None,
         since: str | None = None,
+        caller: object = None,
     ) -> Clip:
         """Bring an output within the limits: str, bytes, a file, a Path, any iterable of str or bytes.
 
         `query`: what you want to know; what answers it is shown first. `since`: the ref of an earlier output; what is new
-        against it is shown first, and what is gone is named.
+        against it is shown first, and what is gone is named. `caller`: who gets the result, as the API reports it
+        (`tool_use.caller`), or "program": a program gets it whole, and it is stored where it overflows.
         """
-        return pipeline.clip(source, self.for_tool(tool).asking(query).telling_since(since), call_id=call_id)
+        choices = self.for_tool(tool).asking(query).telling_since(since)
+        return pipeline.clip(source, choices, call_id=call_id, caller=caller)
 
     async def aclip(
         self,
@@ -68,6 +71,7 @@ class Clipper(Choices, frozen=True, kw_only=True):
         call_id: str | None = None,
         query: str | None = None,
         since: str | None = None,
+        caller: object = None,
     ) -> Clip:
         """Bring an output within the limits from async code; an async iterable works too."""
         import asyncio  # whoever awaits has it already
@@ -75,8 +79,10 @@ class Clipper(Choices, frozen=True, kw_only=True):
         from spillover.intake.sources import achunks
 
         choices = self.for_tool(tool).asking(query).telling_since(since)
+        if hasattr(source, "__aiter__") and pipeline.is_program(caller):
+            source = [chunk async for chunk in achunks(source)]
         if not hasattr(source, "__aiter__"):
-            return await asyncio.to_thread(pipeline.clip, source, choices, call_id=call_id)
+            return await asyncio.to_thread(pipeline.clip, source, choices, call_id=call_id, caller=caller)
         intake = pipeline.begin(choices)
         try:
             async for chunk in achunks(source):
@@ -101,12 +107,21 @@ class Clipper(Choices, frozen=True, kw_only=True):
         return clip_streams(streams, self.for_tool(tool).asking(query), call_id=call_id)
 
     def clip_blocks(
-        self, blocks: Sequence[Any], *, tool: str | None = None, call_id: str | None = None, query: str | None = None
+        self,
+        blocks: Sequence[Any],
+        *,
+        tool: str | None = None,
+        call_id: str | None = None,
+        query: str | None = None,
+        caller: object = None,
     ) -> Blocks:
-        """Clip the blocks of a result, or whole messages: their texts share one budget; media and order do not change."""
+        """Clip the blocks of a result, or whole messages: their texts share one budget; media and order do not change.
+
+        `caller`: who gets the result; a program gets it whole (see `clip`).
+        """
         from spillover.blocks.together import clip_blocks
 
-        return clip_blocks(blocks, self.for_tool(tool).asking(query), call_id=call_id)
+        return clip_blocks(blocks, self.for_tool(tool).asking(query), call_id=call_id, caller=caller)
 
     def clip_many(
         self, outputs: Mapping[Key, Source], *, tools: Mapping[Key, str] | str | None = None
@@ -130,6 +145,7 @@ class Clipper(Choices, frozen=True, kw_only=True):
             leave: type | tuple[type, ...] = (),
             on_clip: Callable[[Clip], object] | None = None,
             query: Callable[..., str | None] | None = None,
+            caller: object = None,
         ) -> Function: ...
         @overload
         def wrap(
@@ -139,6 +155,7 @@ class Clipper(Choices, frozen=True, kw_only=True):
             leave: type | tuple[type, ...] = (),
             on_clip: Callable[[Clip], object] | None = None,
             query: Callable[..., str | None] | None = None,
+            caller: object = None,
         ) -> Callable[[Function], Function]: ...
         def wrap(self, function: Any = None, **options: Any) -> Any:
             """Bound the results of a tool."""
@@ -153,6 +170,7 @@ class Clipper(Choices, frozen=True, kw_only=True):
             leave: type | tuple[type, ...] = (),
             on_clip: Callable[[Clip], object] | None = None,
             query: Callable[..., str | None] | None = None,
+            caller: object = None,
         ) -> Any:
             """Bound the results of a tool: `@clipper.wrap`, or `@clipper.wrap(tool="bash", on_clip=clips.append)`.
 
@@ -160,13 +178,15 @@ class Clipper(Choices, frozen=True, kw_only=True):
             keeps its type, with bounded fields, where that is possible, and becomes text otherwise; so does a dict or a list that
             the function declares (`-> dict`). `leave` names types of results that pass as they are. `on_clip` gets the Clip of
             each call. `query` gets the arguments of a call, and returns what its caller wants to know: `query=lambda pattern,
-            path: pattern`.
+            path: pattern`. `caller="program"`, or a function of the arguments that returns what the API reports of the call:
+            a program gets results whole (see `clip`).
             """
             from spillover.wrap.function import wrap
 
+            options = {"leave": leave, "on_clip": on_clip, "query": query, "caller": caller}
             if function is None:
-                return lambda function: wrap(function, self, tool, leave=leave, on_clip=on_clip, query=query)
-            return wrap(function, self, tool, leave=leave, on_clip=on_clip, query=query)
+                return lambda function: wrap(function, self, tool, **options)
+            return wrap(function, self, tool, **options)
 
     def run(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from itertools import count
 
 from msgspec.structs import replace
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from spillover.show.render import Shown
     from spillover.view.document import Section
 
+#: How APIs name a call that the model made itself. Anthropic's code execution tools and OpenAI's programs have other types.
+MODEL_CALLERS = ("", "direct", "model")
 #: Calls that have no id of their own.
 _unnamed = count()
 
@@ -35,8 +38,11 @@ def clip(
     call_id: str | None = None,
     command: str | None = None,
     cwd: str | None = None,
+    caller: object = None,
 ) -> Clip:
-    """Bring any source within the limits."""
+    """Bring any source within the limits; a program, if that is the `caller`, gets it whole."""
+    if caller is not None and is_program(caller):
+        return keep_for_program(source, choices, call_id=call_id)
     # The common case, and the fast one: a short text with nothing to clean.
     short = (
         type(source) is str
@@ -61,6 +67,27 @@ def clip(
         raise
     name = "" if isinstance(source, (str, bytes)) else file_name(source)
     return settle(intake, choices, call_id=call_id, command=command, name=name, cwd=cwd)
+
+
+def is_program(caller: object) -> bool:
+    """Return whether a program reads the result of a call. `caller` is what an API reports of the call, or its type."""
+    kind = caller.get("type") if isinstance(caller, Mapping) else getattr(caller, "type", caller)
+    return isinstance(kind, str) and kind not in MODEL_CALLERS
+
+
+def keep_for_program(source: Source, choices: Choices, *, call_id: str | None = None) -> Clip:
+    """Return the Clip of an output that a program reads: its text is whole, and it is stored where it overflows.
+
+    No model has read it, so it costs no budget, and the journal does not count it.
+    """
+    whole = source if isinstance(source, str) else b"".join(chunks(source))
+    choices = replace(choices, budget=None, since="off")
+    intake = begin(choices)
+    for chunk in chunks(whole):
+        intake.write(chunk)
+    clip = settle_parts(intake, choices, call_id=call_id, anyway=True, note=False)[1]
+    text = choices.cover_text(whole if isinstance(whole, str) else whole.decode("utf-8", "replace"))
+    return replace(clip, text=text, why=(), _shown=None, _ranges=None)
 
 
 def begin(choices: Choices) -> Intake:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.adapters.claude_code import MATCHER, SHOWN_CHARS, SHOWN_CHARS_OF_OTHERS, TAKERS, reply
+from spillover.adapters.hooked import bound_result
 from spillover.testing import FailingStore
 from spillover.view.forged import MARK
 
@@ -406,3 +407,14 @@ def test_whatever_a_tool_returns_it_comes_back_in_its_shape_or_not_at_all(tool, 
 @given(anything=ANYTHING)
 def test_a_malformed_event_changes_nothing(anything):
     assert reply(anything, lambda: pytest.fail("it was read")) is None
+
+
+@pytest.mark.parametrize("caller", ["program", {"type": "code_execution_20260120"}, None])
+def test_a_hook_stores_and_does_not_change_what_a_program_reads(caller):
+    clipper = Clipper(store=MemoryStore())
+    options = {"host": "", "at_most": {"chars": 9_000}, "caller": caller}
+    changed = bound_result(lambda call: call.text(LONG), lambda: clipper, "exec", **options)
+    assert (changed is None) == (caller is not None)
+    assert len(list(clipper.store.list())) == 1
+    failed = bound_result(lambda call: call.text(LONG), lambda: 1 / 0, "exec", **options)
+    assert (failed is None) == (caller is not None)

@@ -255,3 +255,15 @@ def test_a_rule_for_a_tool_holds(store):
     [answer] = answers(agent.invoke({"messages": "go"})["messages"])
     assert answer.content.endswith("line 5000\n")
     assert "line 1\n" not in answer.content
+
+
+@pytest.mark.parametrize(
+    "block", [{"caller": {"type": "code_execution_20260120"}}, {"extras": {"caller": {"type": "x"}}}]
+)
+async def test_a_result_for_a_program_is_the_very_same_message_and_is_stored(clipper, store, block):
+    call = {"name": "big", "args": {}, "id": "call_1"}
+    said = AIMessage([{"type": "tool_use", "id": "call_1", "name": "big", "input": {}, **block}], tool_calls=[call])
+    agent = create_agent(scripted(said), [big], middleware=[SpilloverMiddleware(clipper)])
+    for messages in (agent.invoke({"messages": []})["messages"], (await agent.ainvoke({"messages": []}))["messages"]):
+        assert answers(messages)[0].content == BIG
+        assert len(list(store.list())) == 1

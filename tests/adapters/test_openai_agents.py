@@ -1,6 +1,7 @@
 """The real OpenAI Agents SDK with a scripted model: function tools, shells and local MCP servers."""
 
 import copy
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ from agents import (
 )
 from agents.testing import ScriptedModel, assistant_message, function_call
 from agents.tool import ShellCallOutcome
+from agents.tool_context import ToolContext
+from openai.types.responses import ResponseFunctionToolCall
 from pydantic import BaseModel
 
 from spillover.adapters.openai_agents import bound_tools, output_tools
@@ -216,6 +219,26 @@ def test_a_tool_that_promises_json_is_refused_with_an_explanation(clipper):
         bound_tools([row], clipper)
     alone = Clipper(LIMITS, store=MemoryStore(), rules={"row": {"clip": False}})
     assert bound_tools([row], alone) == [row]
+
+
+async def test_a_program_gets_whole_results_and_the_schema_it_was_promised(clipper, store):
+    @function_tool(output_type=Row, allowed_callers=["programmatic"])
+    def row() -> Row:
+        """Get a row."""
+        return Row(text=BIG)
+
+    async def invoke(context, given):
+        return BIG
+
+    tools = bound_tools([row, CustomTool("c", "C.", invoke), ShellTool(executor=lambda _: BIG)], clipper)
+    program = {"type": "program", "caller_id": "p"}
+    call = ResponseFunctionToolCall(arguments="{}", call_id="c", name="row", type="function_call", caller=program)
+    context = ToolContext(None, tool_name="row", tool_call_id="c", tool_arguments="{}", tool_call=call)
+    assert await tools[0].on_invoke_tool(context, "{}") == Row(text=BIG)
+    assert await tools[1].on_invoke_tool(context, "x") == BIG
+    request = SimpleNamespace(data=SimpleNamespace(call_id="c", raw={"type": "shell_call", "caller": program}))
+    assert await tools[2].executor(request) == BIG
+    assert len(list(store.list())) == 3
 
 
 def test_what_openai_runs_itself_is_passed_on(clipper):

@@ -6,6 +6,7 @@ import inspect
 import os
 import traceback
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -403,3 +404,69 @@ def test_what_is_cut_has_plain_line_ends(clipper):
     cut = clipper.clip(BIG.replace("\n", "\r\n"))
     assert cut.outcome == "stored"
     assert "\r" not in cut.text
+
+
+#: Callers as Anthropic, OpenAI and their SDKs report them; "program" where nobody does.
+PROGRAMS = [
+    "program",
+    {"type": "code_execution_20260120", "tool_id": "srvtoolu_1"},
+    {"type": "program", "caller_id": "call_1"},
+    SimpleNamespace(type="code_execution_20250825"),
+]
+MODELS = [None, "direct", {"type": "direct"}, SimpleNamespace(type="direct"), {}, 5]
+ROWS = [{"id": number, "name": f"row {number}"} for number in range(500)]
+RESULTS = {
+    "text": BIG,
+    "bytes": BIG.encode(),
+    "rows": ROWS,
+    "dict": {"rows": ROWS, "more": None},
+    "blocks": [{"type": "text", "text": BIG}, IMAGE],
+    "a tool_result": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": BIG}]},
+}
+
+
+@pytest.mark.parametrize("caller", PROGRAMS, ids=str)
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_a_program_gets_a_result_as_it_is_and_it_is_stored(clipper, store, caller, result):
+    clips = []
+    assert clipper.wrap(lambda: result, caller=caller, on_clip=clips.append)() == result
+    assert clipper.wrap(lambda caller: result, caller=lambda caller: caller)(caller) == result
+    (record,) = store.list()
+    assert (clips[0].outcome, clips[0].ref) == ("stored", record.ref)
+    assert clips[0].shown == clips[0].total
+
+
+@pytest.mark.parametrize("caller", PROGRAMS, ids=str)
+async def test_texts_streams_and_blocks_for_a_program_are_whole(clipper, store, caller):
+    async def pieces():
+        for line in BIG.splitlines(keepends=True):
+            yield line
+
+    blocks = [{"type": "text", "text": BIG}, IMAGE]
+    assert clipper.clip(BIG, caller=caller).text == BIG
+    assert clipper.clip(iter([BIG]), caller=caller).text == BIG
+    assert clipper.wrap(lambda: iter([BIG, {"a": 1}]), caller=caller)() == BIG + '{\n "a": 1\n}\n'
+    assert (await clipper.aclip(pieces(), caller=caller)).text == BIG
+    assert clipper.clip_blocks(blocks, caller=caller) == blocks
+    assert clipper.clip("small", caller=caller).ref is None
+    assert {content(store, record.ref).decode() for record in store.list()} == {BIG, BIG + '{\n "a": 1\n}\n'}
+
+
+@pytest.mark.parametrize("caller", MODELS, ids=str)
+def test_a_model_gets_what_fits(clipper, caller):
+    assert fits(clipper.clip(BIG, caller=caller).text)
+    assert fits(clipper.clip_blocks([{"type": "text", "text": BIG}], caller=caller)[0]["text"])
+    assert fits(clipper.wrap(lambda: BIG, caller=caller)())
+    assert fits(clipper.wrap(lambda: BIG, caller=lambda: 1 / 0)())
+
+
+def test_what_a_program_prints_is_bounded(clipper):
+    printed = [{"type": "program_output", "call_id": "c", "result": BIG, "status": "completed"}]
+    assert fits(clipper.clip_blocks(printed)[0]["result"])
+    assert fits(clipper.wrap(lambda: printed)()[0]["result"])
+
+
+def test_no_caller_is_read_from_what_a_tool_returned(clipper):
+    for caller in PROGRAMS[1:3]:
+        forged = [{"type": "tool_result", "tool_use_id": "t", "content": BIG, "caller": caller}]
+        assert fits(clipper.wrap(lambda forged=forged: forged)()[0]["content"])

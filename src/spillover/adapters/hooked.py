@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from spillover import pipeline
 from spillover.adapters.asked import query_of
 from spillover.ledger.note import gather, note_clip
 from spillover.limits import Limits, Size, count_lines
@@ -82,8 +83,6 @@ class Call(Struct, frozen=True):
             if marked == text or self.fits(marked):
                 self._note_whole(text, [marked])
                 return None if marked == text else marked
-        from spillover import pipeline
-
         with gather():
             clip = pipeline.clip(text, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd)
         self._note(clip, _bytes(text), [clip.text])
@@ -175,10 +174,12 @@ def bound_result(
     command: str | None = None,
     call_id: str | None = None,
     cwd: str | None = None,
+    caller: object = None,
 ) -> Any:
     """Return what `bound` makes of a result; None if it stays as it is. Whatever fails, the result is bounded.
 
-    `at_most` is what the result must not exceed, `shown` what the host itself shows of it, if that is more.
+    `at_most` is what the result must not exceed, `shown` what the host itself shows of it, if that is more. A program, if
+    that is the `caller`, gets the result as it is; it is stored where it overflows.
     """
     limits = None
     try:
@@ -188,8 +189,15 @@ def bound_result(
             return None
         choices = bounded(chosen.for_command(command).for_tool(tool).asking(query_of(arguments)), **at_most)
         limits = choices.limits
-        return bound(Call(choices, call_id, command, cwd, host, at_most if shown is None else shown))
+        call = Call(choices, call_id, command, cwd, host, at_most if shown is None else shown)
+        if pipeline.is_program(caller):
+            with gather():  # no model reads it, so it is stored and not counted
+                bound(call)
+            return None
+        return bound(call)
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
+        if pipeline.is_program(caller):
+            return None
         from spillover.adapters.hook_plain import Plain
 
         return bound(Plain(error, limits))

@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from spillover.adapters.asked import query_of
-from spillover.adapters.parts import clip_parts, clip_value, missing
+from spillover.adapters.parts import clip_parts, clip_value, missing, pass_on
 from spillover.blocks.shapes import TEXT_TYPES
 from spillover.notice.hints import TOOLS
+from spillover.pipeline import is_program
 from spillover.wrap.bound import as_json
 from spillover.wrap.errors import bound_error
 
 try:
     from langchain.agents.middleware import AgentMiddleware
-    from langchain_core.messages import ToolMessage
+    from langchain_core.messages import AIMessage, ToolMessage
     from langchain_core.tools import BaseTool, StructuredTool
     from langgraph.errors import GraphBubbleUp
     from langgraph.types import Command
@@ -60,7 +61,7 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
             raise bound_error(error, choices, call_id=call_id)  # noqa: B904  it is the same exception
-        return _bound(result, choices, call_id)
+        return self._finish(request, result, choices)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
@@ -75,7 +76,11 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
             raise
         except Exception as error:  # noqa: BLE001  as above
             raise bound_error(error, choices, call_id=call_id)  # noqa: B904  as above
-        return await asyncio.to_thread(_bound, result, choices, call_id)
+        return await asyncio.to_thread(self._finish, request, result, choices)
+
+    def _finish(self, request: ToolCallRequest, result: Any, choices: Choices) -> Any:
+        call_id = request.tool_call["id"]
+        return pass_on(result, choices) if is_program(_caller_of(request)) else _bound(result, choices, call_id)
 
     def _for(self, request: ToolCallRequest) -> Choices | None:
         """Return the choices for this tool; None if a rule leaves it alone, or if it is one of our own tools."""
@@ -84,6 +89,17 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
         if going_back or self.clipper.leaves_alone(name):
             return None
         return self.clipper.for_tool(name).asking(query_of(request.tool_call.get("args")))
+
+
+def _caller_of(request: ToolCallRequest) -> Any:
+    """Return who made a call, as the API says in the model's last message: in a block of the call, or in its extras."""
+    state = getattr(request, "state", None)
+    messages = state if isinstance(state, list) else state.get("messages", ()) if isinstance(state, Mapping) else ()
+    content = next((one.content for one in reversed(messages) if isinstance(one, AIMessage)), ())
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, Mapping) and block.get("id") == request.tool_call["id"]:
+            return block.get("caller") or (block.get("extras") or {}).get("caller")
+    return None
 
 
 def _bound(result: Any, choices: Choices, call_id: str | None) -> Any:

@@ -10,8 +10,9 @@ import inspect
 from typing import Any, Self, cast
 
 from spillover.adapters.asked import query_of
-from spillover.adapters.parts import clip_parts, clip_value, missing
+from spillover.adapters.parts import clip_parts, clip_value, missing, pass_on
 from spillover.errors import UsageError
+from spillover.pipeline import is_program
 from spillover.wrap.bound import as_json
 from spillover.wrap.errors import bound_error
 
@@ -66,7 +67,7 @@ def _bound_tool(tool: Tool, clipper: Clipper) -> Tool:
     """Return a copy of a tool whose results are bounded."""
     choices = clipper.for_tool(tool.name)
     if isinstance(tool, FunctionTool):
-        if tool.output_json_schema is not None:
+        if tool.output_json_schema is not None and tool.allowed_callers != ["programmatic"]:
             raise UsageError(
                 f"{tool.name} has a JSON schema for its output, which a clip would not match; "
                 f'exclude it with a rule: rules={{"{tool.name}": {{"clip": False}}}}.'
@@ -104,7 +105,7 @@ class _Invoker(Invoker):
 
     async def __call__(self, ctx: ToolContext[Any], input: str) -> Any:  # noqa: A002  its name there
         asked = self.choices.asking(query_of(input))
-        return await _settle(super().__call__(ctx, input), asked, ctx.tool_call_id)
+        return await _settle(super().__call__(ctx, input), asked, ctx.tool_call_id, _caller_of(ctx))
 
 
 def _around(function: Callable[..., Any], choices: Choices, call_id: Callable[..., str | None]) -> Callable[..., Any]:
@@ -114,9 +115,15 @@ def _around(function: Callable[..., Any], choices: Choices, call_id: Callable[..
             result = function(*args)
             return await result if inspect.isawaitable(result) else result
 
-        return await _settle(called(), choices.asking(_asked(args)), call_id(*args))
+        return await _settle(called(), choices.asking(_asked(args)), call_id(*args), _caller_of(args[0]))
 
     return bounded
+
+
+def _caller_of(context: Any) -> Any:
+    """Return who made a call: the model, or a program of its own (`allowed_callers=["programmatic"]`)."""
+    call = getattr(context, "tool_call", None) or getattr(getattr(context, "data", None), "raw", None)
+    return call.get("caller") if isinstance(call, dict) else getattr(call, "caller", None)
 
 
 def _asked(args: tuple[Any, ...]) -> str:
@@ -128,11 +135,13 @@ def _shell_call(request: Any) -> str | None:
     return getattr(request.data, "call_id", None)
 
 
-async def _settle(work: Awaitable[Any], choices: Choices, call_id: str | None) -> Any:
+async def _settle(work: Awaitable[Any], choices: Choices, call_id: str | None, caller: object) -> Any:
     try:
         result = await work
     except Exception as error:  # noqa: BLE001  whatever it is, it goes on
         raise bound_error(error, choices, call_id=call_id)  # noqa: B904  it is the same exception
+    if is_program(caller):
+        return await asyncio.to_thread(pass_on, result, choices)
     return await asyncio.to_thread(_bound, result, choices, call_id)
 
 

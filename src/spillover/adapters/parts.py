@@ -6,7 +6,7 @@ from spillover import pipeline
 from spillover.blocks.together import clip_blocks
 from spillover.errors import MissingExtraError
 from spillover.result import Clip
-from spillover.wrap.bound import as_json
+from spillover.wrap.bound import as_json, bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ def clip_parts(
     ]
     clipped = ((block["at"], block.get("text")) for block in clip_blocks(blocks, choices, call_id=call_id))
     return [(at, parts[at] if text == texts[at] else with_text(parts[at], text)) for at, text in clipped]
+
+
+def pass_on(result: Any, choices: Choices) -> Any:
+    """Return a result that a program reads as it is; it is stored where it overflows."""
+    return bound(result, choices, caller="program")[0]
 
 
 def clip_value(

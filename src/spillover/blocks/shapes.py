@@ -43,6 +43,7 @@ TEXT_PATHS: dict[str, tuple[Path, ...]] = {
     "code_interpreter_call": (("outputs",),),
     "logs": (("logs",),),
     "file_search_call": (("results",),),
+    "program_output": (("result",),),
 }
 #: The same for blocks without a "type", the first that is there: Gemini and Bedrock, as both write them; OpenAI's shell.
 UNTYPED_PATHS: tuple[tuple[Path, ...], ...] = (

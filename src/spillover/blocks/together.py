@@ -44,11 +44,14 @@ def clip_blocks(
     call_id: str | None = None,
     command: str | None = None,
     cwd: str | None = None,
+    caller: object = None,
 ) -> Blocks:
     """Clip the texts of blocks, or of whole messages, within one budget; leave order, media and the rest as they are."""
     if blocks is None or isinstance(blocks, (str, bytes, Mapping)) or fields_of(blocks) is not None:
         raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
     blocks = blocks if isinstance(blocks, (list, tuple)) else list(blocks)  # an iterator gives them once
+    if pipeline.is_program(caller):
+        return Blocks(blocks, pipeline.keep_for_program("\n".join(texts_of(blocks)), choices, call_id=call_id))
     texts, clip = clip_texts(texts_of(blocks), choices, call_id=call_id, command=command, cwd=cwd)
     shown = iter(texts)
     return Blocks(swap_texts(blocks, lambda _: next(shown), keep_empty=clip.outcome == "whole"), clip)

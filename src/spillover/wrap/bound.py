@@ -16,7 +16,7 @@ from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.notice.sentences import no_json, no_text
 from spillover.result import Clip
 from spillover.show.fit import trim
-from spillover.wrap.shape import TooDeepError, change_texts, encode, fields_of, find_opaque, write
+from spillover.wrap.shape import BYTES, TooDeepError, change_texts, encode, fields_of, find_opaque, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +40,12 @@ MEDIA_KEYS = frozenset(
 )
 
 
-def bound(result: Any, choices: Choices, *, leave: tuple[type, ...] = (), declared: str = "") -> tuple[Any, Clip]:
+def bound(
+    result: Any, choices: Choices, *, leave: tuple[type, ...] = (), declared: str = "", caller: object = None
+) -> tuple[Any, Clip]:
     """Return a tool's result within the limits, and the Clip that says what became of it; note it as the model gets it."""
+    if pipeline.is_program(caller):
+        return _pass_on(result, choices, leave)
     begun = time.monotonic()
     with gather():
         value, clip = _bound(result, choices, leave, declared)
@@ -50,6 +54,27 @@ def bound(result: Any, choices: Choices, *, leave: tuple[type, ...] = (), declar
         texts = _texts(value, leave)
         note_clip(choices, clip, texts=texts, framed=True, seconds=time.monotonic() - begun)
     return value, clip
+
+
+def _pass_on(result: Any, choices: Choices, leave: tuple[type, ...]) -> tuple[Any, Clip]:
+    """Return a result that a program reads as it is, and its Clip; it is stored where it overflows."""
+    if isinstance(result, leave) or result is None:
+        return result, Clip("", _limits=choices.limits)
+    if isinstance(result, BYTES) or _is_stream(result):
+        clip = pipeline.keep_for_program(_as_source(result), choices)
+        return (clip.text if _is_stream(result) or choices.redact != "off" else result), clip
+    try:
+        texts = texts_of(result if isinstance(result, (list, tuple)) else [result]) or _forms(result, leave)[:1]
+    except RecursionError:
+        texts = []
+    clip = pipeline.keep_for_program("\n".join(texts), choices)
+    covered = result if choices.redact == "off" else _cover(result, choices, leave)
+    return (clip.text if covered is None else covered), clip
+
+
+def _as_source(result: Any) -> Any:
+    """Return what a tool returned as a source to be clipped: the pieces of an iterator as text; a file is read in chunks."""
+    return map(as_piece, result) if _is_stream(result) and not hasattr(result, "read") else result
 
 
 def _texts(value: Any, leave: tuple[type, ...]) -> list[str]:
@@ -71,11 +96,10 @@ def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str
     """
     if isinstance(result, Clip):
         return result.text, result
-    if isinstance(result, (str, bytes, bytearray, memoryview)) or _is_stream(result):
+    if isinstance(result, (str, *BYTES)) or _is_stream(result):
         if isinstance(result, leave):
             return result, Clip("", _limits=choices.limits)
-        pieces = _is_stream(result) and not hasattr(result, "read")  # a file is read in chunks
-        clip = pipeline.clip(map(as_piece, result) if pieces else result, choices)
+        clip = pipeline.clip(_as_source(result), choices)
         return clip.text, clip
     if result is None or isinstance(result, (bool, float, *leave)):
         return result, Clip("", _limits=choices.limits)

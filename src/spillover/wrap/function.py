@@ -36,23 +36,32 @@ class Wrapping(Struct, frozen=True, kw_only=True):
     on_clip: Callable[[Clip], object] | None = None  # gets the Clip of each call
     declared: str = ""  # "dict" or "list", where the function says that it returns one
     query: Callable[..., str | None] | None = None  # what a call wants to know, by its arguments
+    caller: object = None  # who gets the result, or a function of the arguments that says so
 
     def asking(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Wrapping:
-        """Return how the result of one call is bounded: what it asks for is part of that."""
-        if self.query is None:
+        """Return how the result of one call is bounded: what it asks for is part of that, and who gets it."""
+        asked = self._ask("query", self.query, args, kwargs)
+        caller = self._ask("caller", self.caller, args, kwargs) if callable(self.caller) else self.caller
+        if not asked and caller is self.caller:
             return self
+        return replace(self, choices=self.choices.asking(str(asked or "")), caller=caller)
+
+    def _ask(
+        self, name: str, function: Callable[..., Any] | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         try:
-            asked = self.query(*args, **kwargs)
-            return self if not asked else replace(self, choices=self.choices.asking(str(asked)))
-        except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on without a query
-            _log.warning("The query of %s failed, and its result is clipped without one: %s", self.choices.tool, error)
-            return self
+            return None if function is None else function(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on
+            _log.warning(
+                "The %s of %s failed, and its result is clipped without it: %s", name, self.choices.tool, error
+            )
+            return None
 
     def bound(self, result: Any, began: float | None = None) -> Any:
         """Return a result within the limits, note the run, and tell about it."""
         if isinstance(result, self.leave):
             _log.info("Left a result of %s alone: %s.", self.choices.tool, type(result).__name__)
-        value, clip = bound(result, self.choices, leave=self.leave, declared=self.declared)
+        value, clip = bound(result, self.choices, leave=self.leave, declared=self.declared, caller=self.caller)
         seconds = None if began is None else time.monotonic() - began
         note_run(self.choices, clip, clip.text.encode("utf-8", "surrogatepass"), seconds=seconds)
         if self.on_clip is not None:
@@ -80,6 +89,7 @@ def wrap(
     leave: type | tuple[type, ...] = (),
     on_clip: Callable[[Clip], object] | None = None,
     query: Callable[..., str | None] | None = None,
+    caller: object = None,
 ) -> Function:
     """Return the function with bounded results, sync or async as it is."""
     import functools  # only those who wrap pay for these
@@ -99,7 +109,9 @@ def wrap(
         _log.info("Left the tool %s alone: a rule says that it bounds its results itself.", name)
         return function
     ruled = choices.for_tool(name)
-    wraps = Wrapping(choices=ruled, leave=leave, on_clip=on_clip, declared=declared_kind(function), query=query)
+    wraps = Wrapping(
+        choices=ruled, leave=leave, on_clip=on_clip, declared=declared_kind(function), query=query, caller=caller
+    )
 
     async def settle(work: Awaitable[Any], wrapping: Wrapping) -> Any:
         import asyncio  # whoever awaits has it already
