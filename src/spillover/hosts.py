@@ -30,21 +30,19 @@ OPENCODE = Host("opencode", "OPENCODE", "bash", {"lines": 1_990, "bytes": 51_200
 COPILOT = Host("Copilot CLI", "COPILOT_CLI", "bash", {"bytes": 18_000}, "1.0.102")  # it cuts at about 20 KB
 CLINE = Host("Cline", "CLINE_CONNECTOR_CLI_LAUNCH", "run_commands", {"chars": 8_000 - 500}, "3.0.65")
 PI = Host("pi", "PI_CODING_AGENT", "bash", {"lines": 1_990, "bytes": 51_200 - 500}, "0.73")
-HOSTS = (
-    CLAUDE_CODE,
-    OPENCODE,
-    Host("Codex", "CODEX_THREAD_ID", "shell", {"bytes": 10_000 - 500}, "0.169"),
-    COPILOT,
-    CLINE,
-    PI,
-)
-#: Agents that announce themselves and show what a command prints, whatever its size (seen in 0.61).
-UNCUT = {"GEMINI_CLI": "Gemini CLI"}
-
-
-def uncut(environ: Mapping[str, str]) -> list[str]:
-    """Return the names of agents that run us and cut nothing, so that the limits are those of the configuration."""
-    return [name for variable, name in UNCUT.items() if environ.get(variable)]
+#: 10,000 bytes of a command's output, and 9,000 of a hook's answer, in which the exit code is a line.
+CODEX = Host("Codex", "CODEX_THREAD_ID", "shell", {"bytes": 9_000 - 100}, "0.169")
+#: 40,000 characters of a command's output, and 2,000 lines of the file that a hook's answer is read from.
+GEMINI = Host("Gemini CLI", "GEMINI_CLI", "run_shell_command", {"lines": 1_900, "chars": 40_000 - 1_000}, "0.61")
+HOSTS = (CLAUDE_CODE, OPENCODE, CODEX, GEMINI, COPILOT, CLINE, PI)
+#: How long `spill hook` may take in each agent: less than the agent, or our plugin in it, waits. Then nothing changes.
+HOOK_SECONDS = {
+    "claude-code": 50,  # of 60
+    "opencode": 25,  # of 30
+    "copilot": 25,  # of 30
+    "cline": 2,  # of 3, behind which its session ends
+    "pi": 25,  # of 30
+}
 
 
 def hosts(environ: Mapping[str, str]) -> list[Host]:
@@ -55,7 +53,7 @@ def hosts(environ: Mapping[str, str]) -> list[Host]:
 def name_of(environ: Mapping[str, str]) -> str:
     """Return the name of the agent that runs us; "" where none is known."""
     found = hosts(environ)
-    return found[-1].name if found else next((name for key, name in UNCUT.items() if environ.get(key)), "")
+    return found[-1].name if found else ""
 
 
 def cut_of(environ: Mapping[str, str], *, failing: bool = False) -> Mapping[str, int]:

@@ -9,6 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spillover.cli.hook import MODULES
+from spillover.cli.installed import QUESTIONS
+from spillover.hosts import HOOK_SECONDS
+
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 
 
@@ -169,8 +173,8 @@ def test_a_small_output_needs_nothing_that_cuts():
     code = """
 import sys
 before = set(sys.modules)
-from spillover.cli import main
-main(["hook", "claude-code"])
+from spillover.cli import hook
+hook.answer("claude-code")
 print(*set(sys.modules) - before)
 """
     asked = json.dumps(question("all is well\n")).encode()
@@ -190,6 +194,63 @@ print(*set(sys.modules) - before)
     assert not {
         name for name in loaded if name.startswith(("spillover.select.", "spillover.show.cut", "spillover.retrieve"))
     }
+
+
+#: How long each host waits for a hook, as seen or as our own file or plugin for it says.
+PATIENCE_SECONDS = {"claude-code": 60, "opencode": 30, "copilot": 30, "cline": 3, "pi": 30}
+
+
+def test_every_hook_has_a_deadline_below_that_of_its_host():
+    assert {*MODULES} == {*HOOK_SECONDS} == {*PATIENCE_SECONDS}
+    assert all(0 < HOOK_SECONDS[host] < seconds for host, seconds in PATIENCE_SECONDS.items())
+
+
+#: What may never come to an end: `hang` sleeps, `spin` never lets another thread of its process run.
+NEVER_ENDS = {
+    "a store": "spillover.store.directory.DirStore.writer = hang",
+    "the configuration": "spillover.cli.setup.load = hang",
+    "a loop in C": "spillover.cli.setup.load = spin",
+    "the middle of the answer": "spillover.cli.hook.put = half(hang)",
+    "a process that was killed in the middle of the answer": "spillover.cli.hook.put = half(die)",
+}
+HANGING = """
+import itertools, os, signal, sys, time
+import spillover.cli, spillover.cli.hook, spillover.cli.setup, spillover.store.directory
+def hang(*_, **__):
+    time.sleep(3_600)
+def spin(*_, **__):
+    sum(itertools.repeat(0))
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+def half(end, put=spillover.cli.hook.put):
+    return lambda text, fd=1: put(text) if fd == 1 else end(os.write(fd, text[:40].encode()))
+spillover.cli.hook.HOOK_SECONDS[sys.argv[1]] = 0.5
+"""
+
+
+@pytest.mark.parametrize("what", NEVER_ENDS)
+@pytest.mark.parametrize("host", HOOK_SECONDS)
+def test_whatever_hangs_a_hook_ends_in_time_and_changes_nothing(tmp_path, monkeypatch, host, what):
+    monkeypatch.setenv("SPILLOVER_STORE", str(tmp_path / "store"))
+    code = f"{HANGING}{NEVER_ENDS[what]}\nsys.exit(spillover.cli.main(['hook', sys.argv[1]]))"
+    asked = json.dumps(QUESTIONS[host]).encode()
+    ran = subprocess.run([sys.executable, "-c", code, host], input=asked, capture_output=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout) == (0, b"")
+    assert b"killed" in what.encode() or b"nothing was changed: no answer within 0.5 s" in ran.stderr
+
+
+@pytest.mark.parametrize("host", HOOK_SECONDS)
+@pytest.mark.parametrize("kind", ["never ends", "is endless"])
+def test_a_question_that_does_not_end_changes_nothing(host, kind):
+    reading, writing = os.pipe()
+    os.write(writing, b'{"tool": "bash", "output": "')
+    code = f"{HANGING}sys.exit(spillover.cli.main(['hook', sys.argv[1]]))"
+    with open("/dev/zero", "rb") as zero, os.fdopen(reading) as silent, os.fdopen(writing):
+        stdin = silent if kind == "never ends" else zero
+        ran = subprocess.run(
+            [sys.executable, "-c", code, host], stdin=stdin, capture_output=True, timeout=60, check=False
+        )
+    assert (ran.returncode, ran.stdout) == (0, b"")
 
 
 def test_running_a_command_loads_nothing_of_the_hook(spill):

@@ -232,6 +232,6 @@ def test_a_store_that_cannot_be_opened_is_named_with_the_next_step(spill, tmp_pa
     assert said.stderr == f"spill: Not a directory: {tmp_path}/file; `spill doctor` checks the store.\n"
 
 
-def test_an_agent_that_cuts_nothing_is_named_by_config(spill):
-    assert "This shell was started by Gemini CLI," in spill("config", env={"GEMINI_CLI": "1"}).stdout
+def test_limits_that_an_agent_sets_are_named_by_config(spill):
+    assert "Gemini CLI" in spill("config", env={"GEMINI_CLI": "1"}).stdout
     assert "Gemini CLI" not in spill("config").stdout

@@ -1,20 +1,25 @@
 """`spill hook`: answer a host after a tool call. It always exits with 0, and prints nothing when nothing changes.
 
-A result that makes us fail is cut plainly all the same (`adapters.hook_plain`); only an event that is none changes nothing.
+A result that makes us fail is cut plainly all the same (`adapters.hook_plain`). An event that is none changes nothing, and
+neither does an answer that is late: whatever hangs, the host goes on with its own result.
 """
 
 from __future__ import annotations
 
 import os
+import select
+import signal
+import time
 
 from spillover.base.integers import read_int
 from spillover.cli import exits
 from spillover.cli.output import complain, put
+from spillover.hosts import HOOK_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
+    from typing import Any, NoReturn
 
     from spillover.clipper import Clipper
 
@@ -38,12 +43,45 @@ TOO_DEEP = "[nested too deeply to be shown]"
 def hook(arguments: argparse.Namespace) -> int:
     """Read the host's event from stdin and write the reply to stdout."""
     try:
-        said = answer(arguments.host)
-        if said:
-            put(said)
+        put(answer_in_time(arguments.host, HOOK_SECONDS[arguments.host]))
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  a hook that fails must not fail the tool call
         complain(f"nothing was changed: {type(error).__name__}: {error}")
     return exits.OK
+
+
+def answer_in_time(host: str, seconds: float) -> str:
+    """Return the reply to the event on stdin, if it is complete within so many seconds; "" if not.
+
+    A child process works on it: neither a store that hangs nor a loop that never yields can stop the clock here.
+    """
+    reading, writing = os.pipe()
+    end = time.monotonic() + seconds
+    child = os.fork()
+    if not child:
+        _answer_to(writing, host)
+    os.close(writing)
+    parts = []
+    while select.select([reading], [], [], max(0.0, end - time.monotonic()))[0]:
+        if part := os.read(reading, 1 << 16):
+            parts.append(part)
+            continue
+        complete = os.waitpid(child, 0)[1] == 0
+        return b"".join(parts).decode() if complete else ""
+    os.kill(child, signal.SIGKILL)
+    complain(f"nothing was changed: no answer within {seconds:g} s; `spill doctor` checks the store.")
+    return ""
+
+
+def _answer_to(fd: int, host: str) -> NoReturn:
+    """Write the reply to a descriptor and end this process, with 0 if it is complete."""
+    code = exits.BUG
+    try:
+        put(answer(host), fd)
+        code = exits.OK
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  as above
+        complain(f"nothing was changed: {type(error).__name__}: {error}")
+    finally:
+        os._exit(code)
 
 
 def answer(host: str) -> str:

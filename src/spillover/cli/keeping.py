@@ -12,7 +12,7 @@ from spillover.cli.setup import clipper
 from spillover.cli.units import count_of, with_unit
 from spillover.config.host import within
 from spillover.config.settings import load
-from spillover.hosts import hosts, uncut
+from spillover.hosts import hosts
 from spillover.notice.words import one_line
 from spillover.result import Reason
 from spillover.retrieve.last import matches
@@ -157,10 +157,6 @@ def config(arguments: argparse.Namespace) -> int:
     rows = [(key, with_unit(key, setting.value), setting.origin) for key, setting in settings.values.items()]
     rows = [(key, value or _tell_default(key), origin) for key, value, origin in rows]
     table(("setting", "value", "from"), [[one_line(cell, CELL_CHARS) for cell in row] for row in rows])
-    for name in uncut(os.environ):
-        put(
-            f"\nThis shell was started by {name}, which does not cut what a command prints, so the limits above are not taken from it.\n"
-        )
     if settings.ignored:
         put("\n")
         ignored_rows = [(one.path, one.key or "the file", one.why) for one in settings.ignored]
