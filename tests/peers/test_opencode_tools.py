@@ -43,7 +43,7 @@ OC3 = [
     ("a long line", "x" * 3_000, {}, False, ["1: " + "x" * 2_000 + "...\n"], ["x" * 2_001]),
     ("2,000 characters", "é" * 2_000, {}, False, ["1: " + "é" * 2_000 + "\n"], ["..."]),
     ("emoji", "x" + "😀" * 2_000, {}, False, ["x" + "😀" * 1_999 + "...\n"], ["\ufffd"]),
-    ("CRLF is one line end", "a\r\nb\r\n", {}, False, ["\n1: a\n2: b\n\n(End of file - total 2 lines)"], ["\r"]),
+    ("CRLF keeps its CR", "a\r\nb\r\n", {}, False, ["\n1: a\r\n2: b\r\n\n(End of file - total 2 lines)"], []),
     ("a lone CR is none", "10%\r20%\nnext", {}, False, ["\n1: 10%\r20%\n2: next\n"], []),
     ("not UTF-8", b"caf\xe9\nok\n", {}, False, ["\n1: caf\ufffd\n2: ok\n"], []),
     ("a limit above 2,000", "\n" * 60_000, {"limit": 1_000_000}, True,

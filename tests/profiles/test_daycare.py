@@ -159,6 +159,35 @@ def test_whatever_the_sizes_are_the_bound_holds(sizes):
     assert (out is blocks) == fits
 
 
+SIZES = st.sampled_from([0, 1, 399, 400, 401, 5_000, 8_000, 8_001, 9_000, 30_000])
+
+
+@given(
+    st.lists(SIZES, max_size=50),
+    st.tuples(SIZES, SIZES),
+    st.sampled_from(["exec", "exec as JSON", "run_python", "error"]),
+    st.sampled_from(["exec", "run_python", "grep", None]),
+    st.integers(0, 50),
+)
+def test_beside_a_text_that_passes_the_bound_holds_too(sizes, streams, made, tool, at):
+    """Two blocks of 9,000 and an exec_output were 32,220 characters where 16,000 and 4,096 are promised."""
+    by = daycare.clipper(store=MemoryStore())
+    first, second = ("y" * size for size in streams)
+    passing = {
+        "exec": lambda: daycare.exec_output(first, second, by=by).text,
+        "exec as JSON": lambda: daycare.exec_output(first, second + '"' * len(first), as_json=True, by=by).text,
+        "run_python": lambda: daycare.rlm_result([first], second, by=by).text,
+        "error": lambda: daycare.rlm_tool_result(first + second, is_error=True, by=by).text,
+    }[made]()
+    blocks = [text("z" * size) for size in sizes]
+    blocks.insert(at, text(passing))
+    out = daycare.tool_result(blocks, by=by, tool=tool)
+    assert sum(len(block["text"]) for block in out) <= TOTAL_CHARS + WORDS_CHARS
+    last_long = max((len(block["text"]), n) for n, block in enumerate(blocks) if block["text"] is passing)[1]
+    if tool in ("exec", "run_python") and not any(len(block["text"]) > MAX_CHARS for block in blocks[last_long + 1 :]):
+        assert len(passing) <= MAX_CHARS or any(block["text"] == passing for block in out), "it was bounded before"
+
+
 def test_a_text_alone_is_no_list_of_blocks():
     with pytest.raises(UsageError, match="list of blocks"):
         daycare.tool_result("text")

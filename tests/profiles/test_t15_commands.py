@@ -62,6 +62,13 @@ FLOODING = [
     "git -C app log -p",
     "docker --context prod logs web",
     "for folder in a b; do ls -R $folder; done",
+    "x=$(ls -R /)",
+    "x=`ls -R /`",
+    "export all=$(find /) other=1",
+    "echo $(echo $(find /))",
+    "cat <(ls -R /)",
+    "(ls -R /)",
+    "for f in $(find /); do echo $f; done",
 ]
 HARMLESS = [
     "",
@@ -114,7 +121,12 @@ HARMLESS = [
 BY_THE_PARSER = [
     "cat > notes.txt <<EOF\nfind /\nEOF\n",
     "count() { find /; }",
-    "files=$(find /)",
+    "echo $(find /) | wc -l",
+    "x=$(find / | head -5)",
+    "echo `find /` > all.txt",
+    "count() { x=$(find /); }",
+    "wc -l <(find /)",
+    "diff <(ls -R a) <(ls -R b)",
     "(find /; ls) > all.txt",
     "(find /; ls) | head",
     "cat <<EOF | wc -l\nyes\nEOF",
@@ -152,6 +164,12 @@ def test_all_others_are_let_pass(command):
 def test_what_is_only_written_down_or_counted_is_let_pass(command):
     pytest.importorskip("tree_sitter_bash")
     assert warning_for(command) is None
+
+
+@pytest.mark.parametrize("command", ['echo "$(find /)"', "done < <(find /)", 'if [ -n "$(ls -R /)" ]; then :; fi'])
+def test_what_is_substituted_inside_quotes_is_warned_of_too(command):
+    pytest.importorskip("tree_sitter_bash")
+    assert warning_for(command)
 
 
 def test_a_script_in_a_here_document_is_warned_of():
@@ -226,6 +244,23 @@ DIRECTIONS = [
     ("sudo -u me env A=1 nice -n 5 timeout 60 tsc", "head"),
     ("docker exec -w /app web npx tsc", "head"),
     ("ssh -p 22 host 'cd app; tsc'", "head"),
+    ("mvn compile", "head"),
+    ("./mvnw -q clean compile", "head"),
+    ("mvn -f app/pom.xml test-compile -pl core -am", "head"),
+    ("mvn -T 4 -P fast compiler:compile -Dx=y", "head"),
+    ("cd app && mvn compile 2>&1 | tee log", "head"),
+    ("mvnd compile", "head"),
+    ("mvn clean install", "tail"),
+    ("mvn compile exec:java", "tail"),
+    ("mvn compile && mvn test", "tail"),
+    ("mvn", "tail"),
+    ("gradlew compileJava", "head"),
+    ("./gradlew :app:compileDebugKotlin --info", "head"),
+    ("gradle -p app --console plain clean build -x test", "head"),
+    ("./gradlew.bat assembleRelease", "head"),
+    ("gradle build test", "tail"),
+    ("gradle test --tests compileTest", "tail"),
+    ("gradle", "tail"),
     ("", "tail"),
     ('"', "tail"),
 ]

@@ -163,8 +163,12 @@ def test_lines_are_mapped_to_tokens_with_a_warning(name):
     assert clipper.limits.tokens == 400
 
 
-def test_max_tokens_is_stronger_than_lines_and_warns_of_nothing():
-    assert vtcode.clipper(store=MemoryStore(), max_tokens=500, max_lines=10).limits.tokens == 500
+@pytest.mark.parametrize("names", [("max_lines",), ("chunk_lines",), ("max_lines", "chunk_lines")])
+def test_max_tokens_is_stronger_than_lines_which_are_deprecated_all_the_same(names):
+    with pytest.warns(FutureWarning) as said:
+        clipper = vtcode.clipper(store=MemoryStore(), max_tokens=500, **dict.fromkeys(names, 10))
+    assert clipper.limits.tokens == 500
+    assert [str(each.message) for each in said] == [f"{name} is deprecated; use max_tokens=100." for name in names]
 
 
 def test_the_metadata_says_which_budget_was_applied():

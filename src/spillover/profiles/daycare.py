@@ -293,7 +293,7 @@ def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = No
 
     Returns the same object when nothing is cut. With `tool="exec"` or `tool="run_python"`, or a message that has one of
     them as `toolName`, the last long text was bounded part by part already, and passes; of a longer Python result, both
-    ends stay.
+    ends stay. The other texts share what that leaves of the 16,000 characters, 400 at least.
     """
     if isinstance(blocks, Mapping) and isinstance(blocks.get("content"), list):
         known = {"tool": tool or blocks.get("toolName"), "call_id": call_id or blocks.get("toolCallId")}
@@ -311,7 +311,8 @@ def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = No
         elif tool == PYTHON_TOOL:
             cuts[last_long] = _cut(by, "ends", text, TOTAL_CHARS, "python result", tool=tool, call_id=call_id)
     sizes = {number: len(text) for number, text in texts.items() if number not in cuts}
-    rooms = _share_room(sizes)
+    passing = sum(min(len(cut.text), TOTAL_CHARS) for cut in cuts.values())
+    rooms = _share_room(sizes, max(TOTAL_CHARS - passing, LEAST))
     if rooms == sizes and not any(cut.clips for cut in cuts.values()):
         return blocks
     label = "output" if len(texts) == 1 else "output block"
@@ -336,11 +337,11 @@ def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = No
     )
 
 
-def _share_room(sizes: Mapping[int, int]) -> dict[int, int]:
-    """Return how much of each text is shown; one that is left out makes room for those behind it."""
+def _share_room(sizes: Mapping[int, int], total: int) -> dict[int, int]:
+    """Return how much of each text is shown, `total` in all; one that is left out makes room for those behind it."""
     wanted = {number: min(size, MAX_CHARS) for number, size in sizes.items()}
     least = sum(min(size, LEAST) for size in wanted.values())
-    room = TOTAL_CHARS if least <= TOTAL_CHARS else TOTAL_CHARS - LEAST
+    room = total if least <= total else total - LEAST
     kept: list[int] = []
     left = room
     for number in reversed(wanted):  # what comes last says most

@@ -96,7 +96,7 @@ def bare_name(word: str) -> str:
 
 def without_version(program: str) -> str:
     """Return a program's name without what tells one version from another: `gcc` of `gcc-12`, `python` of `python3.11`."""
-    name = program.lower().removesuffix(".exe").removesuffix(".cmd")
+    name = program.lower().removesuffix(".exe").removesuffix(".cmd").removesuffix(".bat")
     short = name.rstrip("0123456789.")
     return short.removesuffix("-") or name
 

@@ -34,6 +34,11 @@ def parse(line: str, deep: int = 0) -> list[list[Command]]:
     ]
 
 
+def parse_substitutions(line: str) -> list[list[Command]]:
+    """Return the pipelines inside `$(…)`, backticks and `<(…)`, which `parse` leaves out: they do not print by themselves."""
+    return [pipeline for inner in tree.read_substitutions(str(line)[:MOST_CHARS]) for pipeline in parse(inner)]
+
+
 def _commands(raw: Raw, deep: int) -> list[list[Command]]:
     """Return what a command runs in the end: itself, or the pipelines of the line that it gives to a shell."""
     found = unwrap(raw.words)

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PUNCTUATION = "();<>|&\n"
+PUNCTUATION = "();<>|&\n`"
 #: In a line of nothing but these, the words are what stands between blanks.
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./:,+=-")
 #: What the name of a command has besides letters and digits.
@@ -82,8 +82,9 @@ def read(line: str) -> list[list[Raw]]:
             words.append(token)
         elif token.startswith((">", "&>")):
             number = words.pop() if words and words[-1].isdigit() else "1"
-            silent = silent or (number == "1" and is_file(next(tokens, "")))
-        elif token.startswith("<"):
+            target = next(tokens, "")
+            silent = silent or (number == "1" and is_file(target))
+        elif token.startswith("<") and "(" not in token:
             words.append(next(tokens, ""))  # it is read as if it were named
         else:
             end()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from msgspec.structs import replace
 
 from spillover.shell.command import join
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Constructs whose parsing takes time that grows with the square of their number, and how many are parsed.
 COSTLY, MOST_COSTLY = ("|", "<<", "${"), 500
+#: So many substitutions of a line are looked into.
+MOST_SUBSTITUTIONS = 50
 #: No line that somebody typed is nested deeper than this.
 MOST_DEEP = 60
 #: Nothing inside these is printed: it is defined, compared or passed on.
@@ -50,6 +54,32 @@ def read(line: str) -> list[list[Raw]] | None:
     if parse is None or sum(map(line.count, COSTLY)) > MOST_COSTLY:
         return None
     return _statements(parse(line.encode("utf-8", "replace")).root_node, 0)
+
+
+def read_substitutions(line: str) -> list[str]:
+    """Return the line inside each `$(…)`, pair of backticks and `<(…)`, with the commands that get what it prints."""
+    parse = load()
+    if parse is None or sum(map(line.count, COSTLY)) > MOST_COSTLY:
+        return []
+    return list(islice(_substitutions(parse(line.encode("utf-8", "replace")).root_node, "", 0), MOST_SUBSTITUTIONS))
+
+
+def _substitutions(node: Node, rest: str, deep: int) -> Iterator[str]:
+    if deep > MOST_DEEP or node.type in ("function_definition", "raw_string", "comment"):
+        return
+    if node.type == "redirected_statement" and any(map(_hides, _of_type(node, "file_redirect"))):
+        return
+    if node.type in ("command_substitution", "process_substitution"):
+        yield text_of(node).strip("`").removeprefix("$").removeprefix("<").removeprefix(">") + rest
+        rest = ""
+    name = node.child_by_field_name("name") if node.type == "command" else None
+    for number, child in enumerate(node.named_children):
+        behind = rest
+        if node.type == "pipeline":
+            behind = "".join(f" | {text_of(each)}" for each in node.named_children[number + 1 :]) + rest
+        elif name is not None and child.type == "process_substitution":
+            behind = f" | {text_of(name)}{rest}"
+        yield from _substitutions(child, behind, deep + 1)
 
 
 def _statements(node: Node, deep: int) -> list[list[Raw]]:

@@ -12,6 +12,7 @@ from spillover.intake.blob import Ends
 from spillover.notice.since import Since, since_of
 from spillover.notice.wording import Wording
 from spillover.result import Reason
+from spillover.select import HEAD_SHARE
 from spillover.select.ends import keeping, most
 from spillover.select.kind import describe
 from spillover.select.seek import LINE, likely_search, may_name_error
@@ -211,7 +212,8 @@ def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) ->
         kind, spans = "log", []
     if callable(choices.keep):
         spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
-    return kind, spans or _clamp(keeping(0.5)(document, fill), document)
+    share = HEAD_SHARE.get(choices.keep, 0.5) if isinstance(choices.keep, str) else 0.5
+    return kind, spans or _clamp(keeping(share)(document, fill), document)
 
 
 def _tell_news(document: Document, choices: Choices, fill: Fill, wanted: Wanted) -> Sequence[Span] | None:

@@ -78,9 +78,9 @@ def _read_page(file: BinaryIO, offset: int, limit: int) -> tuple[list[str], int,
 
 
 def _read_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the first LINE_BYTES of each line, without its line end."""
+    """Yield the first LINE_BYTES of each line, without its newline; a carriage return before that stays."""
     while line := file.readline(LINE_BYTES):
-        yield line.removesuffix(b"\n").removesuffix(b"\r") if line.endswith(b"\n") else line
+        yield line.removesuffix(b"\n")
         while line and not line.endswith(b"\n"):
             line = file.readline(CHUNK_BYTES)
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 from msgspec import Struct
 
 from spillover.shell.command import Command, without_version
-from spillover.shell.line import parse
+from spillover.shell.line import parse, parse_substitutions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 #: The beginning of an output matters most where the first error causes the others. By the first words of a command, the
-#: longest that match; add your own: {**DIRECTIONS, "zig build": "head"}.
+#: longest that match; `*` at the end of a name stands for the rest of a word. Add your own: {**DIRECTIONS, "zig build": "head"}.
 DIRECTIONS: Mapping[str, str] = {
     **dict.fromkeys(
         ("tsc", "vue-tsc", "flow", "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "javac", "kotlinc", "scalac",
          "swiftc", "ghc", "csc", "gfortran", "nvcc", "protoc", "cargo build", "cargo check", "cargo clippy", "go build",
-         "go vet", "zig build", "dotnet build", "mypy", "pyright", "msbuild", "xcodebuild", "swift build"),
+         "go vet", "zig build", "dotnet build", "mypy", "pyright", "msbuild", "xcodebuild", "swift build", "bazel build",
+         "sbt compile", "mix compile", "dune build", "stack build", "cabal build", "mvn compile", "mvn test-compile",
+         "mvn testCompile", "gradle compile*", "gradle classes", "gradle testClasses", "gradle assemble*", "gradle build"),
         "head",
     ),
     **dict.fromkeys(
@@ -29,6 +31,14 @@ DIRECTIONS: Mapping[str, str] = {
 DEFAULT_DIRECTION = "tail"
 #: The names that a compiler for another machine ends in: `aarch64-linux-gnu-gcc`.
 COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran")
+#: Build tools that are given several tasks, of which the last decides: their options that take a word.
+TASK_OPTIONS = {
+    "mvn": ("-f", "--file", "-pl", "--projects", "-P", "--activate-profiles", "-s", "--settings", "-gs", "-T", "--threads",
+            "-D", "--define", "-rf", "--resume-from", "-l", "--log-file", "-t", "--toolchains", "-b", "--builder"),
+    "gradle": ("-p", "--project-dir", "-b", "--build-file", "-c", "--settings-file", "-x", "--exclude-task", "-I", "-g",
+               "--init-script", "-P", "-D", "--max-workers", "--console", "--warning-mode", "--priority", "--tests"),
+}  # fmt: skip
+WRAPPERS = {"mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle"}
 #: `yarn tsc` runs tsc, if it is there.
 RUN_BY_NAME = frozenset({"yarn", "pnpm", "bun"})
 SHOWN_CHARS = 80
@@ -135,15 +145,25 @@ def direction_for(command: str, directions: Mapping[str, str] = DIRECTIONS) -> s
 def _direction(command: Command, directions: Mapping[str, str]) -> str | None:
     """Look up the longest beginning of a command that is in the table."""
     short = without_version(command.program)
+    short = WRAPPERS.get(short, short)
     compiler = short.rpartition("-")[2]
     for program in dict.fromkeys((command.program, short, compiler if compiler in COMPILERS else short)):
-        words = [program, *command.verbs]
+        words = [program, *(_last_task(command, TASK_OPTIONS[program]) if program in TASK_OPTIONS else command.verbs)]
         if program in RUN_BY_NAME and words[1:2] and words[1] in directions:
             return directions[words[1]]
         for count in range(min(len(words), 3), 0, -1):
-            if " ".join(words[:count]) in directions:
-                return directions[" ".join(words[:count])]
+            beginning = " ".join(words[:count])
+            for name in (beginning, *(name for name in directions if name.endswith("*"))):
+                if name in directions and beginning.startswith(name.removesuffix("*")):
+                    return directions[name]
     return None
+
+
+def _last_task(command: Command, taking: Sequence[str]) -> list[str]:
+    """Return the last task of a build tool, without the path of its project: `compileJava` of `:app:compileJava --info`."""
+    words = iter(command.words)
+    tasks = [word for word in words if not (word in taking and next(words, "")) and not word.startswith("-")]
+    return [task.rpartition(":")[2] for task in tasks[-1:]]
 
 
 def warning_for(command: str, floods: Iterable[Flood] = FLOODS) -> str | None:
@@ -151,7 +171,7 @@ def warning_for(command: str, floods: Iterable[Flood] = FLOODS) -> str | None:
     known: dict[str, list[Flood]] = {}
     for flood in floods:
         known.setdefault(flood.program, []).append(flood)
-    for pipeline in parse(command):
+    for pipeline in (*parse(command), *parse_substitutions(command)):
         for number, each in enumerate(pipeline):
             if each.silent or not all(map(_passes, pipeline[number + 1 :])):
                 continue

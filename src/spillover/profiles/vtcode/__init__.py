@@ -82,10 +82,10 @@ def clipper(
 
     `max_tokens`: the budget of one call. `banner`: whether the first lines say where the full output is, and how much is shown.
     """
-    if max_tokens is None and max_lines is not None:
-        max_tokens = tokens_for_lines(max_lines, "max_lines")
-    elif max_tokens is None and chunk_lines is not None:
-        max_tokens = tokens_for_lines(chunk_lines, "chunk_lines")
+    for name, lines in (("max_lines", max_lines), ("chunk_lines", chunk_lines)):
+        if lines is not None:  # deprecated, which is said also where it does not count
+            mapped = tokens_for_lines(lines, name)
+            max_tokens = mapped if max_tokens is None else max_tokens
     defaults = {
         "limits": Limits(tokens=MAX_TOKENS if max_tokens is None else max_tokens),
         "keep": keep,
