@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.intake.sources import Source
+    from spillover.select.wanted import Wanted
     from spillover.show.render import Shown
     from spillover.view.document import Section
 
@@ -155,18 +156,7 @@ def settle_parts(
     choices = choices.within_budget(held)
     try:
         intake.finish()
-        made = None if intake.spilled else _whole(intake, choices, sections)
-        if choices.compares:
-            from spillover.since.telling import tell_since  # few ask
-
-            made = tell_since(intake, choices, made, sections, call_id, choices.wanted(command or "", name), cwd)
-        elif made is None:
-            if not intake.spilled:
-                intake.spill()
-                intake.finish()
-            from spillover.show.cut import cut  # most outputs fit, and need none of it
-
-            made = cut(intake, choices, sections, call_id, choices.wanted(command or "", name))
+        made = _clip(intake, choices, sections, call_id, choices.wanted(command or "", name), cwd)
     except Exception as error:
         from spillover.show import fit  # out of memory, or a bug of ours
 
@@ -185,6 +175,39 @@ def settle_parts(
     if note and (made[1].outcome != "whole" or choices.stats):
         _note(made[1], choices, command=command, seconds=time.monotonic() - begun)
     return made
+
+
+def _clip(
+    intake: Intake,
+    choices: Choices,
+    sections: Sequence[Section],
+    call_id: str | None,
+    wanted: Wanted,
+    cwd: str | None,
+) -> tuple[Shown | None, Clip]:
+    """Whole if it fits, unless it only repeats the earlier run it is compared with; otherwise stored and cut."""
+    whole = None if intake.spilled else _whole(intake, choices, sections)
+    if not choices.compares:
+        return whole or _cut(intake, choices, sections, call_id, wanted)
+    from spillover.since.earlier import open_earlier  # few ask
+
+    data = None if whole is None else intake.held
+    with open_earlier(choices, wanted.command or None, cwd, data) as earlier:
+        if whole is not None and not (earlier is not None and earlier.is_repeated):
+            return whole
+        clipped = _cut(intake, choices, sections, call_id, replace(wanted, since=earlier))
+    return clipped if whole is None or clipped[1].outcome == "stored" else whole  # nothing is cut that is not kept
+
+
+def _cut(
+    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, wanted: Wanted
+) -> tuple[Shown | None, Clip]:
+    if not intake.spilled:
+        intake.spill()
+        intake.finish()
+    from spillover.show.cut import cut  # most outputs fit, and need none of it
+
+    return cut(intake, choices, sections, call_id, wanted)
 
 
 def _note(clip: Clip, choices: Choices, *, command: str | None, seconds: float = 0.0) -> None:

@@ -22,7 +22,7 @@ ORDER = """
     shell.line              shell.pipes
     shell.talk
     tokens                  rules                wrap.shape
-    intake                  view                 select              store               retrieve           config             since
+    intake                  view                 select              store               retrieve           config
     intake.blob             intake.meter         intake.sources      intake.terminal     intake.beside
     intake.guard
     intake.take
@@ -32,9 +32,8 @@ ORDER = """
     view.clean              view.forged
     view.document
     select.arrays
-    since.shape             since.known
     since.compare
-    since.against
+    since
     select.span             select.engine        select.json         select.outliers     select.wanted        select.beginnings
     select.json.scan        select.json.strings  select.query        notice.words             select.holes        select.json.pointer  select.seek         select.words
     notice.hints
@@ -87,9 +86,10 @@ ORDER = """
     config.place
     choices
     show.made
-    show.fit                     run.note                 show.plain               retrieve.opening    ledger.note
-    since.earlier           show.cut
-    since.telling
+    run.note                 retrieve.opening    ledger.note
+    since.earlier
+    show.fit                     show.plain
+    show.cut
     pipeline
     capture                 blocks               run.command         blocks.shapes
     blocks.texts

@@ -15,7 +15,7 @@ from spillover.result import Clip
 from spillover.retrieve.opening import opened
 from spillover.show.cut import cut_again
 from spillover.show.made import choose_again
-from spillover.since.against import Against
+from spillover.since import Earlier
 from spillover.view.forged import remember
 
 TYPE_CHECKING = False
@@ -61,7 +61,7 @@ def see(clipper: Clipper, output: Output) -> dict[str, Any]:
             since.close()
 
 
-def _see(output: Output, choices: Choices, name: str, since: Against | None) -> dict[str, Any]:
+def _see(output: Output, choices: Choices, name: str, since: Earlier | None) -> dict[str, Any]:
     """Clip an output by the choices in its record."""
     record = output.record
     begun = time.monotonic()
@@ -86,12 +86,12 @@ def _without_text(output: Output, reason: str) -> dict[str, Any]:
     }
 
 
-def _open_earlier(clipper: Clipper, ref: str, how: str, reason: str) -> Against:
+def _open_earlier(clipper: Clipper, ref: str, how: str, reason: str) -> Earlier:
     """Return the earlier run that a clip was told against; `reason`: why it was not compared then."""
     if reason:
-        return Against(ref, how, reason)
-    record, before = opened(clipper, ref)
-    return Against(record.ref, how, before=before)
+        return Earlier(ref, how, reason)
+    record, document = opened(clipper, ref)
+    return Earlier(record.ref, how, document=document)
 
 
 def try_other(clipper: Clipper, output: Output, given: Mapping[str, str]) -> dict[str, Any]:

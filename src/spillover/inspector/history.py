@@ -87,7 +87,6 @@ def compare_outputs(new: Output, old: Output) -> dict[str, Any]:
         "same": found.same,
         "lines": found.lines,
         "lines_before": found.lines_before,
-        "exact": found.exact,
         "unchanged": found.unchanged,
     }
 

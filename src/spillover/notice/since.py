@@ -26,16 +26,14 @@ class Since(Struct, frozen=True, kw_only=True):
     gone: int = 0
     lines: int = 0
     lines_before: int = 0
-    exact: bool = True
 
 
 def tell_since(since: Since, wording: Wording, tier: int) -> str:
     """Return what is said of an earlier output: what is new, what is gone, or why it was not compared."""
-    about = "" if since.exact else "about "
     other = since.lines != since.lines_before
     values = {
         "earlier": f"{one_line(since.ref, 80)} ({since.how})" if since.how and tier == 0 else one_line(since.ref, 80),
-        "new": about + (f"{since.new:,}" if tier == 2 else lines_of(since.new)),
+        "new": f"{since.new:,}" if tier == 2 else lines_of(since.new),
         "numbers": f"{since.numbers:,}",
         "same": f"{since.same:,}",
         "gone": f"{since.gone:,}",
@@ -66,7 +64,6 @@ def since_of(ref: str, found: Compared, how: str = "") -> Since:
         gone=found.gone.lines,
         lines=found.lines,
         lines_before=found.lines_before,
-        exact=found.exact,
     )
 
 

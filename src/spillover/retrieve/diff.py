@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.result import Clip
-    from spillover.since.compare import Found
+    from spillover.since.compare import LineRanges
     from spillover.store.base import Record
     from spillover.view.document import Document
 
@@ -89,17 +89,17 @@ def _go_on(choices: Choices, ref: str, rest: Sequence[_Row]) -> str:
     return next_call(choices.ways, "lines", ref, first, first + 99)
 
 
-def _rows(sign: str, found: Found, document: Document) -> list[_Row]:
+def _rows(sign: str, lines: LineRanges, document: Document) -> list[_Row]:
     rows: list[_Row] = []
-    for row in _read(sign, found, document):
+    for row in _read(sign, lines, document):
         rows.append(row)
         if len(rows) >= MOST_LINES:
             break
     return rows
 
 
-def _read(sign: str, found: Found, document: Document) -> Iterator[_Row]:
-    for first, last in found.ranges:
+def _read(sign: str, lines: LineRanges, document: Document) -> Iterator[_Row]:
+    for first, last in lines.ranges:
         start = document.start(first)
         end = document.start(last + 1)
         data = document.blob.read(start, min(end, start + MOST_BYTES))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from spillover.select.plain import Sight
     from spillover.select.span import Fill
     from spillover.select.wanted import Wanted
-    from spillover.since.against import Against
+    from spillover.since import Earlier
     from spillover.view.document import Document
 
     Array = Any  # of numpy; its own types say little about what is in one
@@ -66,17 +66,17 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
 
     None where the earlier output says too little about this one: most lines are new, and more than fit.
     """
-    against = wanted.since
-    assert against is not None
-    assert against.compared is not None
-    compared = against.compared
+    earlier = wanted.since
+    assert earlier is not None
+    assert earlier.compared is not None
+    compared = earlier.compared
     if compared.unchanged:
         return _remind(document, fill)
     parts = [_part(document, sight, compared, wanted) for sight in see_all(document, compared.cells)]
     if compared.new.lines > MOSTLY * compared.lines and fill([span for part in parts for span in part.show_news()]) > 1:
         return None
     costs = [int(part.those.cost) + 1 for part in parts]
-    telling, first = _name_gone(against, compared)
+    telling, first = _name_gone(earlier, compared)
     news = sum(part.news for part in parts)
 
     def spans(room: int, *, why: bool = False) -> list[Span]:
@@ -182,7 +182,7 @@ def _marks(document: Document, sight: Sight, compared: Compared) -> tuple[Array,
     breaks = np.flatnonzero(first[1:] != last[:-1]) + 1
     edges = [0, *breaks.tolist(), len(first)]
     pieces = [
-        compared.look(document, int(first[begin]), int(last[end - 1]))
+        compared.mark(document, int(first[begin]), int(last[end - 1]))
         for begin, end in itertools.pairwise(edges)
         if begin < end
     ]
@@ -219,9 +219,9 @@ def _remind(document: Document, fill: Fill) -> list[Span]:
     return found[: fit_most(min(len(found), REMINDED), lambda count: fill(join(found[:count])))]
 
 
-def _name_gone(against: Against, compared: Compared) -> tuple[list[str], list[str]]:
+def _name_gone(earlier: Earlier, compared: Compared) -> tuple[list[str], list[str]]:
     """Return lines of the earlier output that are gone: those that said what failed, and the first of all."""
-    before, texts, looked_at = against.before, list[str](), 0
+    before, texts, looked_at = earlier.document, list[str](), 0
     if before is None:
         return [], []
     for first, last in compared.gone.ranges:

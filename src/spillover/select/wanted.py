@@ -6,7 +6,7 @@ from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.since.against import Against
+    from spillover.since import Earlier
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -17,7 +17,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     command: str = ""
     query: str = ""  # what the caller wants to know
     worth: float = 0.0  # below this expected worth per token, nothing more is shown; 0 fills the limits
-    since: Against | None = None  # the earlier output that it is told against
+    since: Earlier | None = None  # the earlier output that it is told against
 
 
 NOTHING = Wanted()

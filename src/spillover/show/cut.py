@@ -15,6 +15,7 @@ from spillover.select.span import Span
 from spillover.show.fit import fit, rename
 from spillover.show.made import tell_choices
 from spillover.show.render import Kept, Renderer, Shown
+from spillover.since.earlier import compare_with
 from spillover.store.base import Record, mint
 from spillover.tokens import scale
 from spillover.view.document import Document, Section
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.intake.take import Intake
     from spillover.select.wanted import Wanted
-    from spillover.since.against import Against
+    from spillover.since import Earlier
 
 #: Of each end of an output, so much is counted to estimate the tokens of the whole.
 SAMPLE = 1 << 14
@@ -64,7 +65,7 @@ def cut(
     assert intake.gone is not None
     document = _open_document(intake, choices, sections)
     if wanted.since is not None:
-        wanted = replace(wanted, since=wanted.since.told_against(document))
+        wanted = replace(wanted, since=compare_with(wanted.since, document))
     return _show_as_lost(document, choices, _estimate_tokens(document, choices), intake.gone.reason, wanted)
 
 
@@ -75,7 +76,7 @@ def _store(
     meter, gone = intake.meter, intake.gone
     document = _open_document(intake, choices, sections)
     if wanted.since is not None:
-        wanted = replace(wanted, since=wanted.since.told_against(document))
+        wanted = replace(wanted, since=compare_with(wanted.since, document))
 
     def kept(ref: str, path: str | None = None, here: str | None = None) -> Kept:
         reason, stored = (gone.reason, gone.stored) if gone else (here, None)
@@ -228,7 +229,7 @@ def _estimate_tokens(document: Document, choices: Choices) -> int:
 
 
 def cut_again(
-    record: Record, document: Document, choices: Choices, *, name: str = "", since: Against | None = None
+    record: Record, document: Document, choices: Choices, *, name: str = "", since: Earlier | None = None
 ) -> tuple[Shown, Clip]:
     """Clip an output that is stored already as if it came now. Nothing is stored or noted: this is for people who look."""
     whole = replace(
@@ -238,8 +239,8 @@ def cut_again(
         raw=choices.raw,
         guard=choices.guard(),
     )
-    against = None if since is None else since.told_against(whole)
-    wanted = replace(choices.wanted(record.command or "", name), since=against)
+    earlier = None if since is None else compare_with(since, whole)
+    wanted = replace(choices.wanted(record.command or "", name), since=earlier)
     tokens = _estimate_tokens(whole, choices)
 
     def kept(ref: str) -> Kept:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from spillover.limits import Limits
     from spillover.select.span import Fill
     from spillover.select.wanted import Wanted
-    from spillover.since.against import Against
+    from spillover.since import Earlier
     from spillover.view.document import Document
 
 TIERS = 3
@@ -49,7 +49,7 @@ LEAST_ADDRESS_SPACE = 1 << 29
 
 
 def renderer_for(
-    document: Document, choices: Choices, kept: Kept, tokens: int, tier: int = 0, since: Against | None = None
+    document: Document, choices: Choices, kept: Kept, tokens: int, tier: int = 0, since: Earlier | None = None
 ) -> Renderer:
     if isinstance(choices.wording, Wording):
         return Renderer(document, kept, choices.ways, tokens, choices.wording, tier, since=_tell_since(since))
@@ -94,7 +94,7 @@ def fit(
     everything = [Span(0, document.size)]
     thrifty = wanted.worth > 0 and choices.keep in ("auto", "signal") and tokens > FLOOR
     small = document.gap[0] == document.gap[1] and document.size <= 2 * document.reach
-    unchanged = wanted.since is not None and wanted.since.unchanged
+    unchanged = wanted.since is not None and wanted.since.is_repeated
     if small and not thrifty and not unchanged and fill(everything) <= 1:
         return renderer, look(everything)[1]
     kind, spans = _choose(document, choices, fill, wanted)
@@ -124,15 +124,15 @@ def _say_next(renderer: Renderer, shown: Shown, choices: Choices, wanted: Wanted
     return other, replace(said, kind=shown.kind, why=shown.why)
 
 
-def _tell_since(against: Against | None) -> Since | None:
+def _tell_since(earlier: Earlier | None) -> Since | None:
     """Return what a notice says of the earlier output."""
-    if against is None or against.compared is None:
-        return None if against is None else Since(ref=against.ref, how=against.how, reason=against.reason)
-    return since_of(against.ref, against.compared, against.how)
+    if earlier is None or earlier.compared is None:
+        return None if earlier is None else Since(ref=earlier.ref, how=earlier.ending, reason=earlier.reason)
+    return since_of(earlier.ref, earlier.compared, earlier.ending)
 
 
 def _renderer(
-    document: Document, choices: Choices, kept: Kept, tokens: int, least: int, since: Against | None
+    document: Document, choices: Choices, kept: Kept, tokens: int, least: int, since: Earlier | None
 ) -> tuple[Renderer, Shown | None]:
     """Return the renderer with the longest wording that leaves half of the room to the output, and what it shows of nothing."""
     if choices.form is not None:

@@ -37,7 +37,7 @@ def tell_choices(choices: Choices, wanted: Wanted, sections: Sequence[Section]) 
         "query": _without_secrets(wanted.query),
         "name": _without_secrets("" if wanted.name in (wanted.command, wanted.tool) else wanted.name),
         "since": _without_secrets(wanted.since.ref) if wanted.since is not None else "",
-        "how": wanted.since.how if wanted.since is not None else "",
+        "how": wanted.since.ending if wanted.since is not None else "",
         "not": _without_secrets(wanted.since.reason) if wanted.since is not None else "",
     }
     text = json.dumps({name: value for name, value in facts.items() if value or name == "worth"})

@@ -1,12 +1,30 @@
-"""What changed since an earlier run.
+"""What changed since an earlier run of the same command."""
 
-`shape` turns a line into two keys that see through what differs from run to run; `known` is a set of them in bounded memory;
-`compare` says of two documents what is new, what differs in numbers only, what is the same, and what is gone.
+from __future__ import annotations
 
-Neighbours may import `compare`, `Compared`, `Found`, and SAME, NUMBERS and NEW from `spillover.since.compare`:
+from msgspec import Struct
 
-    compared = compare(document, before)           # two view.document.Documents of any size, bounded memory
-    compared.new.lines, compared.gone.ranges       # counts; line ranges from 1, of `document` and of `before` in turn
-    compared.look(document, start, end)            # of each line in these bytes: SAME, NUMBERS or NEW; and the key of what it says
-    compared.mark_before(before, start, end)       # of lines of the earlier output, of which NEW ones are gone
-"""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spillover.since.compare import Compared
+    from spillover.view.document import Document
+
+
+class Earlier(Struct, frozen=True):
+    """An earlier output. `compared` is None until both are there, and stays None where they cannot be compared."""
+
+    ref: str
+    ending: str = ""  # how that run ended and how old it is, where it was named by "last" or "good"
+    reason: str = ""  # why it cannot be compared
+    document: Document | None = None
+    compared: Compared | None = None
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the output only says again what the earlier one said."""
+        return self.compared is not None and self.compared.unchanged
+
+    def close(self) -> None:
+        """Close the earlier output."""
+        if self.document is not None:
+            self.document.blob.close()

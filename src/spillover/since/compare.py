@@ -1,56 +1,81 @@
 """Two outputs compared by the shapes of their lines: what is new, what differs in numbers only, what is the same, what is gone.
 
+The shape of a line is what is left of it without everything that differs from one run to the next, as two keys of 64 bits. Its
+content key sees through times, durations, sizes, addresses, hashes, ids, counters, ports, process ids, temporary paths and
+padding; its wording key sees through every other number as well. Lines with the same content key say the same; lines that share
+only the wording key differ in numbers that mean something ("14 failed" and "13 failed").
+
 Lines are compared as sets: neither their order nor how often one comes makes a difference, since parallel work prints in any
 order. Three passes, a block at a time: over the earlier output for its shapes, over the new one, and over the earlier one again
-for what is gone; of the first lines of the earlier one the shapes are held, so that most are read once. The same two outputs give the same answer, whatever pieces they arrived in.
+for what is gone. The same two outputs give the same answer, whatever pieces they arrived in.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
 from msgspec import Struct
 
-from spillover.since.known import Known
-from spillover.since.shape import STRETCH, LongLine, keys
+from spillover.errors import SpilloverError
 from spillover.view.clean import flat
+from spillover.view.document import Document
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from spillover.view.document import Document
-
-    Array = Any  # of numpy; its own types say little about what is in one
+Array: TypeAlias = Any  # of numpy; its own types say little about what is in one
 
 #: What a line is, against the earlier output.
 SAME, NUMBERS, NEW = 0, 1, 2
-#: So much is read at once; of a line that is longer, a piece at a time.
+#: Bytes read at once; of a line that is longer, a piece at a time.
 BLOCK = 1 << 20
-#: How many lines are new is known for each cell of this many bytes.
+#: Bytes whose shapes are worked out at once: they stay in the processor's cache. A longer line has a key for each piece.
+STRETCH = 1 << 16
+#: New lines are counted for each cell of this many bytes.
 CELL = 1 << 14
-#: The shapes of so many lines of the earlier output are held for the last pass: 24 MiB.
-HELD_LINES = 1 << 20
-#: So many ranges of lines are named at most, the first ones.
-MOST_RANGES = 1_000
+#: Ranges of lines that are named; all lines are counted.
+MAX_RANGES = 1_000
+#: Different lines of one output that are compared: 64 MiB of keys.
+MAX_KEYS = 1 << 22
+#: Keys wait until there are so many, or as many as are sorted, before they are sorted in.
+WAITING_KEYS = 1 << 16
 
 
-class Found(Struct, frozen=True):
+def compare(document: Document, before: Document) -> Compared:
+    """Compare an output with an earlier one; SpilloverError where they have too many different lines."""
+    earlier, later = Shapes(), Shapes()
+    for content, wording, _ in _read_all(before):
+        earlier.add(content, wording)
+    new, numbers, gone = _Tally(document), _Tally(document), _Tally(before)
+    lines = lines_before = 0
+    for content, wording, starts in _read_all(document):
+        later.add(content, wording)
+        marks = earlier.judge(content, wording)
+        new.add(marks == NEW, starts)
+        numbers.add(marks == NUMBERS, starts)
+        lines += len(content)
+    for content, wording, starts in _read_all(before):
+        gone.add(later.judge(content, wording) == NEW, starts)
+        lines_before += len(content)
+    return Compared(new.ranges(), numbers.ranges(), gone.ranges(), lines, lines_before, earlier, later)
+
+
+class LineRanges(Struct, frozen=True):
     """Lines of one output that the other does not have: how many, which ones, and where in its bytes they are many."""
 
     lines: int
-    ranges: tuple[tuple[int, int], ...]  # line numbers from 1, first to last; no more than MOST_RANGES
+    ranges: tuple[tuple[int, int], ...]  # line numbers from 1, first to last; at most MAX_RANGES
     cells: tuple[int, ...]  # how many of them begin in each CELL of bytes
 
 
 class Compared(Struct, frozen=True):
     """What became of an output since an earlier one. `new`, `numbers` and `same` add up to its lines."""
 
-    new: Found
-    numbers: Found  # lines that differ from lines of the earlier output in numbers only
-    gone: Found  # lines of the earlier output that the new one does not have, not even with other numbers
+    new: LineRanges
+    numbers: LineRanges  # lines that differ from lines of the earlier output in numbers only
+    gone: LineRanges  # lines of the earlier output that the new one does not have, not even with other numbers
     lines: int
     lines_before: int
-    exact: bool  # False: so many different lines that one in a thousand new ones may count as the same
     _before: Shapes
     _after: Shapes
 
@@ -68,81 +93,132 @@ class Compared(Struct, frozen=True):
         """Whether both outputs say the same: nothing new, nothing gone, and no other numbers."""
         return not (self.new.lines or self.numbers.lines or self.gone.lines)
 
-    def look(self, document: Document, start: int, end: int) -> tuple[Array, Array]:
-        """Return what each line in these bytes is (SAME, NUMBERS or NEW), and its key: lines that say the same share one.
+    def mark(self, document: Document, start: int, end: int) -> tuple[Array, Array]:
+        """Return SAME, NUMBERS or NEW for each line in these bytes, and its content key.
 
         The bytes begin and end at line ends.
         """
-        return _look(self._before, document, start, end)
+        return _mark(self._before, document, start, end)
 
     def mark_before(self, before: Document, start: int, end: int) -> Array:
-        """Return what each line of the earlier output is, where NEW means that it is gone."""
-        return _look(self._after, before, start, end)[0]
+        """Return the mark of each line of the earlier output, where NEW means that it is gone."""
+        return _mark(self._after, before, start, end)[0]
 
 
-def _look(shapes: Shapes, document: Document, start: int, end: int) -> tuple[Array, Array]:
-    import numpy as np
-
-    marks, keys = [np.zeros(0, np.uint8)], [np.zeros(0, np.uint64)]
-    for said, worded, _ in read_shapes(document, start, end):
-        marks.append(shapes.judge(said, worded))
-        keys.append(said)
+def _mark(shapes: Shapes, document: Document, start: int, end: int) -> tuple[Array, Array]:
+    marks = [np.zeros(0, np.uint8)]
+    keys = [np.zeros(0, np.uint64)]
+    for content, wording, _ in _read_shapes(document, start, end):
+        marks.append(shapes.judge(content, wording))
+        keys.append(content)
     return np.concatenate(marks), np.concatenate(keys)
 
 
 class Shapes:
     """The lines of an output, by their shapes."""
 
-    __slots__ = ("said", "worded")
+    __slots__ = ("contents", "wordings")
 
     def __init__(self) -> None:
-        self.said = Known()
-        self.worded = Known()
+        self.contents = KeySet()
+        self.wordings = KeySet()
 
-    @property
-    def exact(self) -> bool:
-        return self.said.exact and self.worded.exact
+    def add(self, content: Array, wording: Array) -> None:
+        self.contents.add(content)
+        self.wordings.add(wording)
 
-    def add(self, said: Array, worded: Array) -> None:
-        self.said.add(said)
-        self.worded.add(worded)
-
-    def judge(self, said: Array, worded: Array) -> Array:
-        """Return what each line is against those that were added; a blank one is the same anywhere."""
-        import numpy as np
-
-        out = np.zeros(len(said), dtype=np.uint8)
-        other = np.flatnonzero((said != 0) & ~self.said.has(said))
-        out[other] = np.where(self.worded.has(worded[other]), NUMBERS, NEW)
-        return out
+    def judge(self, content: Array, wording: Array) -> Array:
+        """Return the mark of each line against those that were added; a blank one is the same anywhere."""
+        marks = np.zeros(len(content), dtype=np.uint8)
+        others = np.flatnonzero((content != 0) & ~self.contents.contain(content))
+        marks[others] = np.where(self.wordings.contain(wording[others]), NUMBERS, NEW)
+        return marks
 
 
-def compare(document: Document, before: Document) -> Compared:
-    """Compare an output with an earlier one."""
-    earlier, later = Shapes(), Shapes()
-    first_pass = _Held(before)
-    for said, worded, _ in first_pass:
-        earlier.add(said, worded)
-    new, numbers, gone = _Tally(document), _Tally(document), _Tally(before)
-    lines = 0
-    for said, worded, starts in _read_all(document):
-        later.add(said, worded)
-        what = earlier.judge(said, worded)
-        new.add(what == NEW, starts)
-        numbers.add(what == NUMBERS, starts)
-        lines += len(said)
-    lines_before = 0
-    for said, worded, starts in first_pass.again():
-        gone.add(later.judge(said, worded) == NEW, starts)
-        lines_before += len(said)
-    exact = earlier.exact and later.exact
-    return Compared(new.found(), numbers.found(), gone.found(), lines, lines_before, exact, earlier, later)
+class KeySet:
+    """A set of keys that only grows."""
+
+    __slots__ = ("_keys", "_waiting", "_waits")
+
+    def __init__(self) -> None:
+        self._keys: Array = np.zeros(0, np.uint64)
+        self._waiting: list[Array] = []
+        self._waits = 0
+
+    def add(self, keys: Array) -> None:
+        """Add keys, in any order and as often as they come; SpilloverError for more than MAX_KEYS different ones."""
+        self._waiting.append(keys)
+        self._waits += len(keys)
+        if self._waits >= max(WAITING_KEYS, len(self._keys)):
+            self._sort()
+
+    def contain(self, keys: Array) -> Array:
+        """Return whether each of these keys was added."""
+        self._sort()
+        if not len(self._keys):
+            return np.zeros(len(keys), dtype=bool)
+        places = np.minimum(self._keys.searchsorted(keys), len(self._keys) - 1)
+        return self._keys[places] == keys
+
+    def _sort(self) -> None:
+        if not self._waiting:
+            return
+        # numpy's `unique` hashes what it gets, which takes ten times as long and several times the memory.
+        keys = np.concatenate([self._keys, *self._waiting])
+        self._waiting, self._waits = [], 0
+        keys.sort()
+        self._keys = keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
+        if len(self._keys) > MAX_KEYS:
+            raise SpilloverError(f"there are too many different lines to compare (more than {MAX_KEYS:,})")
 
 
-def read_shapes(document: Document, start: int, end: int) -> Iterator[tuple[Array, Array, Array]]:
+class _Tally:
+    """Lines with one mark, as they come: how many, in which ranges, and in which cells."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._cells = np.zeros(-(-document.size // CELL), dtype=np.int64)
+        self._lines = 0
+        self._ranges: list[tuple[int, int]] = []
+        self._full = False
+
+    def add(self, chosen: Array, starts: Array) -> None:
+        """Count the chosen ones of the next lines; `starts`: where each line begins."""
+        rows = np.flatnonzero(chosen)
+        if not len(rows):
+            return
+        self._lines += len(rows)
+        self._cells += np.bincount(starts[rows] // CELL, minlength=len(self._cells))
+        if self._full:
+            return
+        first = self._document.number(int(starts[0]))
+        edges = np.flatnonzero(np.diff(rows) > 1)
+        openings = first + rows[np.concatenate(([0], edges + 1))]
+        closings = first + rows[np.append(edges, len(rows) - 1)]
+        for opening, closing in zip(openings.tolist(), closings.tolist(), strict=True):
+            if self._ranges and self._ranges[-1][1] + 1 == opening:
+                self._ranges[-1] = (self._ranges[-1][0], closing)
+            elif len(self._ranges) < MAX_RANGES:
+                self._ranges.append((opening, closing))
+            else:
+                self._full = True
+                break
+
+    def ranges(self) -> LineRanges:
+        return LineRanges(self._lines, tuple(self._ranges), tuple(self._cells.tolist()))
+
+
+def _read_all(document: Document) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield the shapes of all lines: of both ends, where the middle was not kept."""
+    opens, closes = document.gap
+    if opens >= closes:
+        opens = closes = document.size
+    yield from _read_shapes(document, 0, opens)
+    yield from _read_shapes(document, closes, document.size)
+
+
+def _read_shapes(document: Document, start: int, end: int) -> Iterator[tuple[Array, Array, Array]]:
     """Yield the shapes of the lines in these bytes, many at a time: both keys, and where each line begins."""
-    import numpy as np
-
     at = start
     while at < end:
         data = document.blob.read(at, min(end, at + BLOCK))
@@ -150,7 +226,7 @@ def read_shapes(document: Document, start: int, end: int) -> Iterator[tuple[Arra
             return
         whole = len(data) if at + len(data) >= end else data.rfind(b"\n") + 1
         if not whole or (len(data) >= BLOCK and b"\n" not in data):
-            long, stop = _read_long(document, at, end)
+            long, stop = _read_long_line(document, at, end)
             yield (*long.keys(), np.array([at]))
             at = stop
             continue
@@ -159,12 +235,12 @@ def read_shapes(document: Document, start: int, end: int) -> Iterator[tuple[Arra
         starts = np.concatenate(([0], ends))
         starts = at + (starts[:-1] if data.endswith(b"\n") else starts)
         view = flat(data).encode("utf-8", "replace")
-        said, worded = keys(view if data.endswith(b"\n") else view + b"\n")
-        yield said, worded, starts
+        content, wording = make_keys(view if data.endswith(b"\n") else view + b"\n")
+        yield content, wording, starts
         at += whole
 
 
-def _read_long(document: Document, at: int, end: int) -> tuple[LongLine, int]:
+def _read_long_line(document: Document, at: int, end: int) -> tuple[LongLine, int]:
     """Read a line that is longer than a block; return its shape, and where it ends."""
     long = LongLine()
     while at < end:
@@ -179,76 +255,293 @@ def _read_long(document: Document, at: int, end: int) -> tuple[LongLine, int]:
     return long, at
 
 
-def _read_all(document: Document, start: int = 0) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield the shapes of all lines from there on: of both ends, where the middle was not kept."""
-    opens, closes = document.gap
-    if opens >= closes:
-        opens = closes = document.size
-    yield from read_shapes(document, start, opens)
-    yield from read_shapes(document, max(start, closes), document.size)
+# The shape of a line. Pure and linear: bytes in, arrays out, and no pattern engine.
+
+#: Any odd numbers would do, as long as they are always the same.
+_SALT, _MIX, _POWER = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x5851F42D4C957F2D
+_ALL = (1 << 64) - 1
 
 
-class _Held:
-    """The shapes of an output, read twice; those of its first lines are worked out once."""
-
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._blocks: list[tuple[Array, Array, Array]] = []
-        self._stop = 0  # where the first line begins whose shape is not held
-
-    def __iter__(self) -> Iterator[tuple[Array, Array, Array]]:
-        lines, full = 0, False
-        for block in _read_all(self._document):
-            lines += len(block[0])
-            if not full and lines > HELD_LINES:
-                full, self._stop = True, int(block[2][0])
-            elif not full:
-                self._blocks.append(block)
-            yield block
-        if not full:
-            self._stop = self._document.size
-
-    def again(self) -> Iterator[tuple[Array, Array, Array]]:
-        """Yield the same once more."""
-        yield from self._blocks
-        yield from _read_all(self._document, self._stop)
+def _table(*members: str | range) -> bytes:
+    codes = {ord(char) if isinstance(char, str) else char for member in members for char in member}
+    return bytes(byte in codes for byte in range(256))
 
 
-class _Tally:
-    """Lines of one kind, as they are found: how many, in which ranges, and in which cells."""
+_DIGITS, _LOWER, _UPPER = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_WORD = _table(_DIGITS, _LOWER, _UPPER, "_", range(0x80, 0x100))
+_DIGIT = _table(_DIGITS)
+_HEX = _table(_DIGITS, "abcdefABCDEF")
+#: A word of digits and these, a digit first, is a duration, a size or a part of a time: 12ms, 1m30s, 64KiB, 02T15, 59Z.
+_UNITS = _table(_DIGITS, "hmsunKMGTkiBZ")
+_BLANK = _table(" \t\r")
+#: What ends a path.
+_ENDS_PATH = _table(" \t\n\"'<>|`,;()[]{}")
+#: A number that is followed by one of these words, or that follows one of the others, is not what a line says.
+UNITS_BEHIND = tuple(
+    b"s ms us ns sec secs second seconds min mins minute minutes h hour hours B KB MB GB kB KiB MiB GiB bytes".split()
+)
+NAMES_BEFORE = tuple(b"pid PID port Port process Process thread Thread worker Worker localhost".split())
+MONTHS = b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+DAYS = b"Mon Tue Wed Thu Fri Sat Sun".split()
+LONGEST_NAME = max(map(len, (*UNITS_BEHIND, *NAMES_BEFORE)))
+#: A whole number of this many digits is an id, a process or a port; with fewer it says something.
+LONG_NUMBER = 5
+#: A word of this many hexadecimal digits, letters among them, is a hash.
+SHORTEST_HASH = 7
+#: How far what makes a number a part of a time or a hash reaches to its neighbours: 2024-01-02T03:04:05.678+00:00.
+CHAIN = 6
+TEMPORARY = (b"/tmp/", b"/var/folders/", b"\\Temp\\")
+_ANY = 1  # stands for what is hidden; no view has this byte
 
-    def __init__(self, document: Document) -> None:
-        import numpy as np
 
-        self._document = document
-        self._cells = np.zeros(-(-document.size // CELL), dtype=np.int64)
-        self._lines = 0
-        self._ranges: list[tuple[int, int]] = []
-        self._full = False
+def make_keys(view: bytes) -> tuple[Array, Array]:
+    """Return the content key and the wording key of each line of a view, which ends with a newline; 0 for a blank line."""
+    contents = [np.zeros(0, np.uint64)]
+    wordings = [np.zeros(0, np.uint64)]
+    at = 0
+    while at < len(view):
+        end = view.rfind(b"\n", at, at + STRETCH) + 1
+        if end:
+            content, wording = _make_keys(view[at:end])
+        else:
+            end = view.index(b"\n", at) + 1
+            long = LongLine()
+            long.add(view[at : end - 1])
+            content, wording = long.keys()
+        contents.append(content)
+        wordings.append(wording)
+        at = end
+    return np.concatenate(contents), np.concatenate(wordings)
 
-    def add(self, those: Array, starts: Array) -> None:
-        """Count those of the next lines; `starts`: where each of them begins."""
-        import numpy as np
 
-        rows = np.flatnonzero(those)
-        if not len(rows):
-            return
-        self._lines += len(rows)
-        self._cells += np.bincount(starts[rows] // CELL, minlength=len(self._cells))
-        if self._full:
-            return
-        first = self._document.number(int(starts[0]))
-        edges = np.flatnonzero(np.diff(rows) > 1)
-        opening = rows[np.concatenate(([0], edges + 1))]
-        closing = rows[np.append(edges, len(rows) - 1)]
-        for begins, ends in zip((first + opening).tolist(), (first + closing).tolist(), strict=True):
-            if self._ranges and self._ranges[-1][1] + 1 == begins:
-                self._ranges[-1] = (self._ranges[-1][0], ends)
-            elif len(self._ranges) < MOST_RANGES:
-                self._ranges.append((begins, ends))
-            else:
-                self._full = True
+class LongLine:
+    """The keys of a line that is never held as a whole: made of those of its pieces."""
+
+    __slots__ = ("content", "wording")
+
+    def __init__(self) -> None:
+        self.content = 0
+        self.wording = 0
+
+    def add(self, piece: bytes) -> None:
+        """Add the next piece, which has no newline in it."""
+        for at in range(0, len(piece), STRETCH):
+            content, wording = _make_keys(piece[at : at + STRETCH] + b"\n")
+            self.content = (self.content * _POWER + int(content[0]) + 1) & _ALL
+            self.wording = (self.wording * _POWER + int(wording[0]) + 1) & _ALL
+
+    def keys(self) -> tuple[Array, Array]:
+        return np.array([self.content], np.uint64), np.array([self.wording], np.uint64)
+
+
+def _make_keys(view: bytes) -> tuple[Array, Array]:
+    data = np.frombuffer(view, dtype=np.uint8)
+    edges = np.flatnonzero(np.diff(np.frombuffer(view.translate(_WORD), dtype=np.int8), prepend=np.int8(0)))
+    begin, end = edges[::2], edges[1::2]  # a view ends with a newline, so words come in pairs of edges
+    digits = _count_in(view, _DIGIT, begin, end)
+    numeric = np.flatnonzero(digits)  # words with a digit in them: little else is ever seen through
+    variable, number = _judge(view, data, begin, end, numeric, digits[numeric])
+    hidden = np.zeros(len(begin), dtype=bool)
+    hidden[numeric[variable]] = True
+    _hide_dates(data, begin, end, hidden)
+    names = _find_temporary(view, begin, digits > 0, hidden)
+    blank = np.frombuffer(view.translate(_BLANK), dtype=bool)
+    content = _hash(data, *_join(data, begin[hidden], end[hidden], names), blank)
+    hidden[numeric[number]] = True
+    return content, _hash(data, *_join(data, begin[hidden], end[hidden], names), blank)
+
+
+def _join(data: Array, begin: Array, end: Array, names: Array) -> tuple[Array, Array]:
+    """Join hidden words to ranges: a time or a number with its fraction is one, and so is a temporary name."""
+    if len(names):
+        outside = ~_within(begin, names[:, 0], names[:, 1])
+        begin, end = np.concatenate((begin[outside], names[:, 0])), np.concatenate((end[outside], names[:, 1]))
+        order = begin.argsort()
+        begin, end = begin[order], end[order]
+    if len(begin) < 2:
+        return begin, end
+    apart = (end[:-1] + 1 != begin[1:]) | ~_tables().joint[data[end[:-1]]]
+    return begin[np.append(True, apart)], end[np.append(apart, True)]
+
+
+def _judge(view: bytes, data: Array, begin: Array, end: Array, numeric: Array, digits: Array) -> tuple[Array, Array]:
+    """Tell which words with digits vary from run to run, and which are whole numbers: a boolean each."""
+    first, behind = begin[numeric], end[numeric]
+    size = behind - first
+    padded = np.concatenate((np.full(3, 10, np.uint8), data, np.full(3, 10, np.uint8)))  # edges have neighbours, too
+
+    def at(place: Array, step: int) -> Array:
+        return padded[place + (3 + step)]
+
+    number = digits == size
+    before, after = at(first, -1), at(behind, 0)
+    hexadecimal = _count_in(view, _HEX, first, behind) == size
+    starts_with_digit = (at(first, 0) >= 48) & (at(first, 0) < 58)
+    variable = (number & (size >= LONG_NUMBER)) | (~number & hexadecimal & (size >= SHORTEST_HASH))
+    variable |= (at(first, 0) == 48) & (at(first, 1) == 120)  # 0x…
+    variable |= ~number & starts_with_digit & (_count_in(view, _UNITS, first, behind) == size)
+    variable |= (at(first, 0) == 103) & (at(first, 1) == 119) & (digits == size - 2)  # gw3, a worker of pytest
+    opening = (before == 91) | (before == 40)  # [ (
+    ahead = at(first, -2)
+    opening |= (before == 32) & ((ahead == 91) | (ahead == 40) | (ahead == 32))
+    variable |= number & opening & (after == 37) & (at(behind, 1) == 93)  # [ 45%]
+    variable |= number & (before == 91) & (after == 93) & (at(behind, 1) == 58)  # sshd[123]:
+    variable |= number & (before == 35) & (at(first, -2) == 10)  # a step of docker build: #12
+    variable |= number & _is_near(view, begin, end, numeric)
+    if len(numeric) > 1:
+        touching = behind[:-1] + 1 == first[1:]
+        joint = np.where(touching, after[:-1], 0)
+        short = size <= 2
+        clock = (joint == 58) & number[:-1] & short[:-1] & (size[1:] == 2) & (before[:-1] != 58) & (digits[1:] == 2)
+        date = ((joint == 45) | (joint == 47)) & number[:-1] & (size[:-1] == 4) & (digits[1:] >= 2) & (size[1:] <= 5)
+        date &= size[1:] != 4  # 2024-01, and 2024-01T…, but not one year after the other
+        counter = (joint == 47) & number[:-1] & number[1:] & opening[:-1]  # [3/10]
+        port = (joint == 58) & number[1:] & (size[1:] == 4) & (before[:-1] == 46)  # 127.0.0.1:8080
+        pair = clock | date | counter
+        variable[:-1] |= pair
+        variable[1:] |= pair | port
+        # What stands beside a part of a time, of a duration or of a hash, and looks like another part of it, is one.
+        part = number | (hexadecimal & (size == 4))
+        joined = _tables().joint[joint]
+        for _ in range(CHAIN):
+            onward = joined & part[1:] & variable[:-1] & ~variable[1:]
+            back = joined & part[:-1] & variable[1:] & ~variable[:-1]
+            if not (onward.any() or back.any()):
                 break
+            variable[1:] |= onward
+            variable[:-1] |= back
+    return variable, number
 
-    def found(self) -> Found:
-        return Found(self._lines, tuple(self._ranges), tuple(self._cells.tolist()))
+
+def _is_near(view: bytes, begin: Array, end: Array, numeric: Array) -> Array:
+    """Tell which words stand before a unit, or behind a name that is followed by a number of no meaning."""
+    data = np.frombuffer(view, dtype=np.uint8)
+    behind = np.minimum(numeric + 1, len(begin) - 1)
+    ahead = np.maximum(numeric - 1, 0)
+    words = np.ndarray((len(view),), dtype="<u8", buffer=view + bytes(8), strides=(1,))
+    tables = _tables()
+    near = np.zeros(len(numeric), dtype=bool)
+    for beside, gap, codes in (
+        (behind, begin[behind] - end[numeric], tables.units),
+        (ahead, begin[numeric] - end[ahead], tables.names),
+    ):
+        size = end[beside] - begin[beside]
+        close = np.flatnonzero((gap > 0) & (gap <= 2) & (size <= LONGEST_NAME))
+        other, size = beside[close], size[close]
+        apart = np.maximum(begin[other], begin[numeric[close]])
+        opening = words[begin[other]] & tables.mask[size]
+        opening ^= size.astype(np.uint64) << np.uint64(56)
+        listed = codes[np.minimum(codes.searchsorted(opening), len(codes) - 1)] == opening
+        listed &= (data[apart - 1] != 10) & (data[np.maximum(apart - 2, 0)] != 10)  # both on one line
+        near[close[listed]] = True
+    return near
+
+
+def _hide_dates(data: Array, begin: Array, end: Array, hidden: Array) -> None:
+    """Hide the name of a month before a day, and the name of a day before that: Tue Nov 17."""
+    short = np.flatnonzero((end - begin == 3) & (data[begin] < 97) & (data[begin] >= 65))  # and a capital
+    for names in (MONTHS, DAYS):
+        codes = (data[begin[short]].astype(np.uint32) << 16) | (data[begin[short] + 1].astype(np.uint32) << 8)
+        words = short[np.isin(codes | data[begin[short] + 2], [int.from_bytes(name, "big") for name in names])]
+        words = words[words + 1 < len(begin)]
+        gap = begin[words + 1] - end[words]
+        follow = hidden[words + 1] & (gap <= 2) & (data[begin[words + 1] - 1] == 32)
+        hidden[words[follow & ((gap == 1) | (data[end[words]] == 32) | (data[end[words]] == 44))]] = True
+
+
+def _find_temporary(view: bytes, begin: Array, numeric: Array, hidden: Array) -> Array:
+    """Find the names right below a temporary folder, and hide words with digits that follow in the path."""
+    names = [np.empty((0, 2), np.int64)]
+    for folder in TEMPORARY:
+        if folder not in view:
+            continue
+        data = np.frombuffer(view, dtype=np.uint8)
+        places = np.flatnonzero(data[: len(data) - len(folder)] == folder[0])
+        for step, byte in enumerate(folder):
+            places = places[data[places + step] == byte]
+        first = places + len(folder)
+        stops = np.flatnonzero(np.frombuffer(view.translate(_ENDS_PATH), dtype=np.uint8))
+        last = stops[np.searchsorted(stops, first)]
+        slashes = np.append(np.flatnonzero((data == 47) | (data == 92)), len(data))
+        upto = np.minimum(slashes[np.searchsorted(slashes, first)], last)
+        names.append(np.stack((first, upto), axis=1)[upto > first])
+        hidden |= numeric & _within(begin, first, last)
+    if len(names) == 1:
+        return names[0]
+    return np.unique(np.concatenate(names), axis=0)
+
+
+def _within(places: Array, first: Array, last: Array) -> Array:
+    """Tell which places are in one of these ranges, which are in order of where they begin and may overlap."""
+    reach = np.maximum.accumulate(last)
+    at = np.searchsorted(first, places, side="right") - 1
+    return (at >= 0) & (places < reach[np.maximum(at, 0)])
+
+
+def _hash(data: Array, begin: Array, end: Array, blank: Array) -> Array:
+    """Return a key for each line, without blanks, and with one byte for each hidden range."""
+    change = np.zeros(len(data) + 1, dtype=np.int8)
+    change[begin + 1] += 1
+    change[end] -= 1
+    omitted = np.cumsum(change[:-1], dtype=np.int8).view(bool)
+    omitted |= blank
+    out = data.copy()
+    out[begin] = _ANY
+    out = out[~omitted]
+    ends = np.flatnonzero(out == 10)
+    starts = np.concatenate((np.zeros(1, ends.dtype), ends[:-1] + 1))
+    tables = _tables()
+    terms = tables.salt[out]
+    terms *= tables.power[: len(out)]
+    sums = np.add.reduceat(terms, starts) * tables.inverse[starts]
+    sums ^= sums >> np.uint64(29)
+    sums *= np.uint64(_MIX)
+    sums[starts == ends] = 0
+    return sums
+
+
+def _count_in(view: bytes, table: bytes, begin: Array, end: Array) -> Array:
+    """Count the bytes of each word that are in a table."""
+    upto = np.zeros(len(view) + 1, dtype=np.int32)
+    np.cumsum(np.frombuffer(view.translate(table), dtype=np.uint8), dtype=np.int32, out=upto[1:])
+    return upto[end] - upto[begin]
+
+
+class _Tables(Struct, frozen=True):
+    """What words and bytes are looked up in; `power` and `inverse` make the key of a line independent of its place."""
+
+    salt: Array
+    power: Array
+    inverse: Array
+    joint: Array
+    mask: Array  # the first bytes of a word, by its length: of one of 7 bytes or less these are all of it
+    units: Array
+    names: Array
+
+
+@cache
+def _tables() -> _Tables:
+    salt = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
+    salt ^= salt >> np.uint64(29)
+    salt *= np.uint64(_MIX)
+    salt ^= salt >> np.uint64(32)
+    salt[10] = 0  # a line that ends has the key of one that does not
+    joint = np.zeros(256, dtype=bool)
+    joint[list(b".,:-+")] = True  # what stands between the parts of a time, of a number or of a hash
+    return _Tables(
+        salt,
+        power=_powers(_POWER),
+        inverse=_powers(pow(_POWER, -1, 1 << 64)),
+        joint=joint,
+        mask=np.array([(1 << 8 * min(size, 7)) - 1 for size in range(LONGEST_NAME + 1)], dtype=np.uint64),
+        units=_encode_names(UNITS_BEHIND),
+        names=_encode_names((*NAMES_BEFORE, *MONTHS)),
+    )
+
+
+def _powers(base: int) -> Array:
+    return np.cumprod(np.append(np.uint64(1), np.full(STRETCH + 1, base, dtype=np.uint64)))
+
+
+def _encode_names(names: Sequence[bytes]) -> Array:
+    return np.array(sorted(int.from_bytes(name[:7], "little") ^ len(name) << 56 for name in names), dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Finding the earlier run that an output is told against: the newest one of the same command, the newest good one, or a ref.
+"""The earlier run of the same command: the newest one, the newest good one, or a ref.
 
 Nothing here fails the call: what cannot be found or opened is a reason that the notice gives.
 """
@@ -7,15 +7,24 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
+
+from msgspec.structs import replace
 
 from spillover.errors import RefError, SpilloverError, StoreError
+from spillover.intake.blob import Held
+from spillover.intake.meter import Meter
 from spillover.retrieve.opening import opened
-from spillover.since.against import Against
+from spillover.secrets.commands import shorten_command
+from spillover.since import Earlier
+from spillover.store.base import Record, mint
+from spillover.view.document import Document, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from spillover.choices import Choices
-    from spillover.store.base import Record
     from spillover.store.runs import RunRecord
     from spillover.store.scoped import Scoped
 
@@ -24,56 +33,90 @@ LAST, GOOD, GOOD_IF_ANY = "last", "good", "good if any"
 #: Younger than this is "just now": an answer that is asked for twice stays the same for a while.
 JUST_NOW_SECONDS = 60
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+#: A shorter output is shown again, whatever the earlier one said: a notice would take as much.
+WORTH_A_NOTICE_BYTES = 1_200
 
 
-def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Against | None:
-    """Return the earlier output, open; or why there is none. None where nothing is to be said about that."""
-    asked = choices.since
-    ref, how = asked, ""
+@contextmanager
+def open_earlier(
+    choices: Choices, command: str | None, cwd: str | None, whole: bytes | None
+) -> Iterator[Earlier | None]:
+    """Give the earlier output to compare with, open; or why there is none; or None where nothing is to be said about that.
+
+    `whole` is an output that fits, and is compared here: it is only stored and clipped if it repeats the earlier one.
+    """
+    if whole is not None and (len(whole) < WORTH_A_NOTICE_BYTES or choices.since == GOOD_IF_ANY):
+        yield None
+        return
+    earlier = find_earlier(choices, command, cwd)
     try:
-        if asked in (LAST, GOOD, GOOD_IF_ANY):
-            found = _find_run(choices, command, cwd, good=asked != LAST)
-            if found is None:
-                if asked == GOOD_IF_ANY:
+        if earlier is not None and whole is not None:
+            earlier = compare_with(earlier, _document(whole, choices))
+        yield earlier
+    finally:
+        if earlier is not None:
+            earlier.close()
+
+
+def compare_with(earlier: Earlier, document: Document) -> Earlier:
+    """Return the earlier output with what is new in this one; or with why they cannot be compared."""
+    if earlier.document is None or earlier.compared is not None:
+        return earlier
+    try:
+        from spillover.since.compare import compare  # numpy
+
+        return replace(earlier, compared=compare(document, earlier.document))
+    except Exception as error:  # noqa: BLE001  it cannot be read, there is no memory left, or it is a bug of ours
+        return replace(earlier, reason=str(error) or type(error).__name__)
+
+
+def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Earlier | None:
+    """Return the earlier output, open; or why there is none. None where nothing is to be said about that."""
+    since = choices.since
+    ref = since
+    ending = ""
+    try:
+        if since in (LAST, GOOD, GOOD_IF_ANY):
+            run = _find_run(choices, command, cwd, good=since != LAST)
+            if run is None:
+                if since == GOOD_IF_ANY:
                     return None
-                which, none = ("the last", "earlier") if asked == LAST else ("a good", "successful")
-                return Against(f"{which} run", reason=f"no {none} run of this command is kept")
-            ref, how = found
-        elif "/" in asked or asked.endswith(".txt"):
-            ref = choices.outputs.ref_of(asked) or asked
-        record, before = opened(choices, ref)
-        return Against(record.ref, how, before=before)
+                which, none = ("the last", "earlier") if since == LAST else ("a good", "successful")
+                return Earlier(f"{which} run", reason=f"no {none} run of this command is kept")
+            ref, ending = run
+        elif "/" in since or since.endswith(".txt"):
+            ref = choices.outputs.ref_of(since) or since
+        record, document = opened(choices, ref)
+        return Earlier(record.ref, ending, document=document)
     except SpilloverError as error:
         reason = str(error)
     except Exception as error:  # noqa: BLE001  a store may be anybody's, and the tool call survives it
         reason = f"{type(error).__name__}: {error}"
-    return None if asked == GOOD_IF_ANY else Against(ref, how, reason)
+    return None if since == GOOD_IF_ANY else Earlier(ref, ending, reason)
 
 
 def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: bool) -> tuple[str, str] | None:
     """Return the ref of the newest run of a command, or of a tool that has none; and how it ended and how old it is."""
-    from spillover.secrets.commands import shorten_command  # few ask
-
     store = choices.outputs
-    said = None if command is None else shorten_command(command)
-    here = cwd or _working_folder()
+    line = None if command is None else shorten_command(command)
+    folder = cwd or _working_folder()
 
     def is_same(run: Record | RunRecord) -> bool:
-        folder = getattr(run, "cwd", None)
-        same = run.command == said if said else run.tool == choices.tool and run.command is None
-        return same and (folder is None or here is None or folder == here)
+        same = run.command == line if line else run.tool == choices.tool and run.command is None
+        other = getattr(run, "cwd", None)
+        return same and (other is None or folder is None or other == folder)
 
     elsewhere = set()  # a record does not say in which folder its command ran
     for run in store.runs():
         if not is_same(run):
             elsewhere.add(run.ref)
         elif not good or run.exit_code == 0:
-            ended = "" if run.exit_code is None else f"exit code {run.exit_code}, "
-            return keep_run(store, run), ended + tell_age(time.time() - run.created)
+            ending = "" if run.exit_code is None else f"exit code {run.exit_code}, "
+            return keep_run(store, run), ending + tell_age(time.time() - run.created)
     if good:
         return None
-    kept = (record for record in store.looked_through()[0] if is_same(record) and record.ref not in elsewhere)
-    record = next(kept, None)
+    records = (record for record in store.looked_through()[0] if is_same(record) and record.ref not in elsewhere)
+    record = next(records, None)
     return None if record is None else (record.ref, tell_age(time.time() - record.created))
 
 
@@ -89,19 +132,19 @@ def find_before(store: Scoped, record: Record) -> str:
     def is_earlier(run: Record | RunRecord) -> bool:
         return is_same(run) and run.created < record.created and run.ref != record.ref
 
-    passed = False  # the newest run that printed it
+    is_older = False  # than the newest run that printed it
     for run in store.runs():
         if is_earlier(run) and (run.ref or run.data is not None):
             return keep_run(store, run)
         if is_same(run) and run.ref == record.ref:
-            if passed:
+            if is_older:
                 return record.ref
-            passed = True
-    found = next((other for other in store.list() if is_earlier(other)), None)
-    if found is None:
+            is_older = True
+    earlier = next((other for other in store.list() if is_earlier(other)), None)
+    if earlier is None:
         what = f"`{record.command}`" if record.command else record.tool
         raise RefError(f"No earlier run of {what} is kept to compare {record.ref} with; name one: spill diff OLD NEW.")
-    return found.ref
+    return earlier.ref
 
 
 def keep_run(store: Scoped, run: RunRecord) -> str:
@@ -113,9 +156,6 @@ def keep_run(store: Scoped, run: RunRecord) -> str:
             raise RefError("its output has been removed since") from None
     if run.data is None:
         raise RefError(f"its output was not kept: {run.reason or 'it could not be stored'}")
-    from spillover.intake.meter import Meter
-    from spillover.store.base import Record, mint
-
     meter = Meter()
     meter.feed(run.data)
     try:
@@ -159,3 +199,11 @@ def _working_folder() -> str | None:
         return os.getcwd()
     except OSError:  # somebody removed it
         return None
+
+
+def _document(data: bytes, choices: Choices) -> Document:
+    if choices.redact != "off":
+        data = choices.cover(data)
+    meter = Meter()
+    meter.feed(data, hashing=False)
+    return Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from spillover.clipper import Clipper
-from spillover.errors import RefError, StoreError, UsageError
+from spillover.errors import RefError, SpilloverError, StoreError, UsageError
 from spillover.limits import Limits
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
@@ -199,3 +199,13 @@ def test_a_model_asks_what_changed(clipper):
     said = clipper.dispatch("read_output", {"ref": new.ref, "since": old.ref}).text
     assert "+ 201: error: new" in said
     assert "+ 201: error: new" in clipper.dispatch("read_output", {"ref": new.ref, "since": "before"}).text
+
+
+def test_too_many_different_lines_are_said_in_the_notice_and_in_the_diff(clipper, monkeypatch):
+    monkeypatch.setattr("spillover.since.compare.MAX_KEYS", 100)
+    ref = clipper.clip(log()).ref
+    new = clipper.clip(log(error="boom"), since=ref)
+    assert new.outcome == "stored"
+    assert f"Not compared with {ref}: there are too many different lines to compare" in new.text
+    with pytest.raises(SpilloverError, match="too many different lines"):
+        clipper.diff(new.ref, since=ref)
