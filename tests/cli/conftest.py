@@ -46,13 +46,14 @@ def spill(tmp_path, monkeypatch, store):
             options["input"] = given if isinstance(given, bytes) else given.encode()
         ran = subprocess.run(
             [sys.executable, "-c", CODE, *map(str, arguments)],
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=options.pop("stderr", subprocess.PIPE),
             timeout=PATIENCE,
             check=False,
             env={**os.environ, **(env or {})},
             **options,
         )
-        said = Said(ran.args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+        said = Said(ran.args, ran.returncode, ran.stdout.decode(), (ran.stderr or b"").decode())
         assert "Traceback" not in said.stderr
         assert "this is a bug in spill" not in said.stderr
         return said

@@ -1,5 +1,8 @@
 """`spill run`: what it prints where, and what it says about it."""
 
+import subprocess
+import sys
+
 import pytest
 
 from spillover.testing import content
@@ -76,3 +79,41 @@ def test_wrong_use_is_said_before_anything_runs(spill, words, why):
 
 def test_a_command_named_like_one_of_ours_is_only_a_command(spill):
     assert spill("run", "--", "list").returncode == 127
+
+
+#: A line on stderr in the middle of a flood on stdout, as linkers and test runners print it; each in one write.
+FLOOD = """
+import os
+lines = b"".join(b"line %06d of the flood\\n" % number for number in range(60_000))
+os.write(2, b"warning: before\\n")
+def flood():
+    view = memoryview(lines)
+    while view:
+        view = view[os.write(1, view[:50_000]):]
+flood(); os.write(2, b"error: in the middle\\n"); flood()
+"""
+WHOLE = [b"line %06d of the flood" % number for number in range(60_000)]
+
+
+def flooded(spill, way, **options):
+    words = ["--", sys.executable, "-c", FLOOD] if way == "run" else [f"{sys.executable} -c '{FLOOD}'"]
+    assert spill(way, *words, **options).returncode == 0
+
+
+@pytest.mark.parametrize("way", ["run", "sh"])
+def test_an_error_in_the_middle_was_glued_into_another_line_and_came_thousands_of_lines_late(spill, store, way):
+    flooded(spill, way, stderr=subprocess.STDOUT)
+    (record,) = store.list()
+    expected = [b"warning: before", *WHOLE, b"error: in the middle", *WHOLE]
+    assert content(store, record.ref).splitlines() == expected
+
+
+@pytest.mark.parametrize("way", ["run", "sh"])
+def test_streams_that_are_kept_apart_meet_only_between_lines(spill, store, way):
+    flooded(spill, way, stderr=subprocess.PIPE)
+    (record,) = store.list()
+    lines = content(store, record.ref).splitlines()
+    errors = {b"warning: before", b"error: in the middle"}
+    assert [line for line in lines if line in errors] == [b"warning: before", b"error: in the middle"]
+    assert [line for line in lines if line not in errors] == WHOLE + WHOLE
+    assert {stream for stream, _ in record.segments} == {"stdout", "stderr"}

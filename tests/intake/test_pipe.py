@@ -7,9 +7,11 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spillover.errors import StoreError
-from spillover.intake.pipe import PIPE_BYTES, READ_BYTES, move, widen
+from spillover.intake.pipe import MAX_LINE_BYTES, PIPE_BYTES, READ_BYTES, WholeLines, move, widen
 from spillover.intake.take import Gone, Intake
 from spillover.store.directory import DirStore, DirWriter
 from spillover.store.memory import MemoryStore
@@ -115,3 +117,43 @@ def test_what_is_no_pipe_cannot_be_widened_and_that_is_fine(tmp_path):
     widen(fd)
     os.close(fd)
     widen(fd)
+
+
+# Two streams, whole lines.
+
+WRITES = st.lists(
+    st.tuples(st.sampled_from(["stdout", "stderr"]), st.binary(max_size=8).map(lambda b: b.replace(b"a", b"\n")))
+)
+
+
+def interleave(writes):
+    intake = Intake(1 << 20, MemoryStore().writer)
+    intake.keep_lines_whole(WholeLines())
+    for stream, data in writes:
+        intake.write(data, stream)
+    assert intake.received == sum(len(data) for _, data in writes)
+    intake.finish()
+    return intake.pieces
+
+
+@given(WRITES)
+def test_every_line_is_a_whole_line_that_one_stream_wrote(writes):
+    pieces = interleave(writes)
+    for name in ("stdout", "stderr"):  # nothing is lost, and each stream keeps its order
+        assert b"".join(p for s, p in pieces if s == name) == b"".join(d for s, d in writes if s == name)
+    for number, (_, piece) in enumerate(pieces):
+        # Only behind the last line of a stream can another stream begin inside a line: no byte is ever added.
+        assert piece.endswith(b"\n") or number >= len(pieces) - 2
+
+
+def test_a_prompt_without_a_line_end_does_not_hold_up_the_other_stream():
+    pieces = interleave([("stdout", b"loading: "), ("stderr", b"warning\n" * 3), ("stdout", b"done\n")])
+    assert pieces == [("stderr", b"warning\n" * 3), ("stdout", b"loading: done\n")]
+
+
+def test_a_line_longer_than_memory_allows_passes_in_parts():
+    part = b"x" * MAX_LINE_BYTES
+    lines = WholeLines()
+    passed = [piece for _ in range(8) for piece in lines.pieces(part + b"y", "stdout")]
+    assert lines.waiting <= MAX_LINE_BYTES
+    assert sum(len(piece) for _, piece in passed) + lines.waiting == 8 * (MAX_LINE_BYTES + 1)

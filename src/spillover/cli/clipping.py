@@ -76,7 +76,13 @@ def run(arguments: argparse.Namespace) -> int:
     from spillover.run.command import tool_name
 
     ended = run_command(
-        Command(argv=argv, timeout=arguments.timeout, interactive=True, die_with_parent=True),
+        Command(
+            argv=argv,
+            timeout=arguments.timeout,
+            interactive=True,
+            die_with_parent=True,
+            together=is_one_file(),
+        ),
         chosen.for_command(argv).for_tool(arguments.tool or tool_name(argv[0])),
         settling=lambda _, choices, code: compare_if_failed(lower_if_failed(choices, code), code),
     )
@@ -107,6 +113,14 @@ def make_clipper(arguments: argparse.Namespace) -> Clipper:
     return chosen.asking(arguments.query)
 
 
+def is_one_file() -> bool:
+    """Return whether our stdout and stderr go to one place, so that the order in which a command writes to them matters."""
+    try:
+        return os.path.sameopenfile(1, 2)
+    except OSError:
+        return False
+
+
 def run_facts(ended: Run) -> dict[str, object]:
     """Return a run for a program."""
     how = {"exit_code": ended.exit_code, "timed_out": ended.timed_out, "still_open": list(ended.still_open)}
@@ -115,7 +129,7 @@ def run_facts(ended: Run) -> dict[str, object]:
 
 def print_run(ended: Run, choices: Choices, pieces: Sequence[tuple[str, bytes]] = ()) -> None:
     """Print what was not cut, each stream to its own place; what was cut is one text, on stdout. `pieces`: as it came."""
-    together = os.path.sameopenfile(1, 2)
+    together = is_one_file()
     if not pieces and (not ended.streams or together):
         cut = ended.clip.outcome != "whole"
         put(ended.clip.text, raw=choices.raw, end=cut and ends_with_newline(ended.clip.text, choices))

@@ -1,4 +1,4 @@
-"""A child process as a source: its streams told apart and kept in order of arrival, its end as it was."""
+"""A child process as a source: its streams in one pipe, or told apart and interleaved by whole lines; its end as it was."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr
 
 from spillover.errors import UsageError
 from spillover.intake.beside import DeadManSwitch, read_on
-from spillover.intake.pipe import move, widen
+from spillover.intake.pipe import WholeLines, move, widen
 from spillover.intake.take import Intake
 from spillover.intake.terminal import Signals, Terminal, signal_group
 
@@ -54,6 +54,7 @@ class Command(Struct, frozen=True, kw_only=True):
     timeout: float | None = None
     grace: float = GRACE
     die_with_parent: bool = False  # it ends with us, even where we are killed
+    together: bool = False  # both of its streams are one pipe, so that their order is kept, and they are not told apart
 
     def __post_init__(self) -> None:
         if isinstance(self.argv, (str, bytes)) or not self.argv:
@@ -110,7 +111,7 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
         list(command.argv),
         stdin=None if command.interactive else subprocess.PIPE if command.input else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.STDOUT if command.together else subprocess.PIPE,
         cwd=command.cwd,
         env=command.env,
         bufsize=0,
@@ -148,8 +149,10 @@ class _Watch:
         self.ending = False
         self.input = memoryview(command.input or b"")
         assert child.stdout is not None
-        assert child.stderr is not None
-        self.streams = {child.stdout.fileno(): "stdout", child.stderr.fileno(): "stderr"}
+        self.streams = {child.stdout.fileno(): "stdout"}
+        if child.stderr is not None:
+            self.streams[child.stderr.fileno()] = "stderr"
+            intake.keep_lines_whole(WholeLines())
         self.poll = select.poll()
         for fd in self.streams:
             with contextlib.suppress(

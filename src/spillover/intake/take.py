@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from spillover.intake.blob import Blob
     from spillover.intake.meter import Meter
+    from spillover.intake.pipe import WholeLines
 else:
     Protocol = object
 
@@ -82,6 +83,11 @@ class Intake:
         self._meter: Meter | None = None
         self._opened: list[Blob] = []
         self._cover: Cover | None = None
+        self._lines: WholeLines | None = None
+
+    def keep_lines_whole(self, lines: WholeLines) -> None:
+        """Let no stream begin inside a line of another one."""
+        self._lines = lines
 
     def cover_with(self, cover: Cover) -> None:
         """Cover secrets before anything is measured, held or stored."""
@@ -94,8 +100,8 @@ class Intake:
 
     @property
     def received(self) -> int:
-        """How many bytes have come, those included that wait until they are known to be no part of a secret."""
-        return self.bytes + (0 if self._cover is None else self._cover.waiting)
+        """How many bytes have come, those included that wait for the end of a line, or to be known as no part of a secret."""
+        return self.bytes + sum(stage.waiting for stage in (self._lines, self._cover) if stage is not None)
 
     @property
     def held(self) -> bytes:
@@ -127,6 +133,13 @@ class Intake:
 
     def write(self, chunk: bytes | bytearray | memoryview, stream: str = "stdout") -> None:
         """Take the next bytes."""
+        if self._lines is None or not chunk:
+            self._pass_on(chunk, stream)
+            return
+        for name, piece in self._lines.pieces(chunk, stream):
+            self._pass_on(piece, name)
+
+    def _pass_on(self, chunk: bytes | bytearray | memoryview, stream: str) -> None:
         if self._cover is not None and chunk:
             for name, piece in self._cover.pieces(chunk, stream):
                 self._write(piece, name)
@@ -169,6 +182,9 @@ class Intake:
 
     def finish(self) -> None:
         """Finish: nothing more will come, and the numbers are final."""
+        if self._lines is not None:
+            for stream, piece in self._lines.finish():
+                self._pass_on(piece, stream)
         if self._cover is not None:
             for stream, piece in self._cover.finish():
                 self._write(piece, stream)
@@ -193,6 +209,8 @@ class Intake:
 
     def last(self, count: int) -> bytes:
         """Return the last bytes that came in, to show progress."""
+        if self._lines is not None and (start := self._lines.last(count)):
+            return start
         if not self.spilled:
             return bytes(self._held[-count:])
         if self.gone:

@@ -191,10 +191,10 @@ def _ticker(intake: Intake, tell: Callable[[Progress], None]) -> Callable[[], No
 
     def tick() -> None:
         nonlocal due, told
-        if time.monotonic() < due or intake.bytes == told:
+        if time.monotonic() < due or intake.received == told:
             return
-        due, told = time.monotonic() + EVERY, intake.bytes
+        due, told = time.monotonic() + EVERY, intake.received
         last = clean(intake.last(4 * LAST_CHARS)).rstrip("\n").rpartition("\n")[2]
-        tell(Progress(intake.bytes, last[-LAST_CHARS:]))
+        tell(Progress(intake.received, last[-LAST_CHARS:]))
 
     return tick

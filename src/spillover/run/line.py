@@ -45,8 +45,9 @@ def run_line(
     timeout: float | None = None,
     interactive: bool = False,
     die_with_parent: bool = False,
+    together: bool = False,
 ) -> Line:
-    """Run a line as `bash -c` does, and clip what it prints."""
+    """Run a line as `bash -c` does, and clip what it prints. `together`: its streams are one pipe, in the order written."""
     if "\0" in line:
         raise UsageError("a line of shell cannot hold a NUL byte.")
     pipes = _pipes(line, shell)
@@ -67,7 +68,13 @@ def run_line(
     try:
         argv = [shell, "-c", keeper.rewrite(line) if keeper else line]
         ended = run(
-            Command(argv=argv, timeout=timeout, interactive=interactive, die_with_parent=die_with_parent),
+            Command(
+                argv=argv,
+                timeout=timeout,
+                interactive=interactive,
+                die_with_parent=die_with_parent,
+                together=together,
+            ),
             choices,
             said=f"{shell} -c {line}",
             settling=settle,
