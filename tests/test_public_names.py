@@ -79,3 +79,36 @@ def test_checkers_of_those_who_use_it_see_the_types():
 
 def test_the_version_is_the_one_that_is_installed():
     assert spillover.__version__ == importlib.metadata.version("spillover")
+
+
+CLASSES_AND_FUNCTIONS = [
+    name
+    for name in spillover.__all__
+    if spillover._MODULE.get(name, "spillover.types") != "spillover.types"
+    and not (inspect.isclass(getattr(spillover, name)) and issubclass(getattr(spillover, name), Exception))
+]
+
+
+@pytest.mark.parametrize("name", CLASSES_AND_FUNCTIONS)
+def test_the_signature_of_a_public_name_names_its_arguments_and_does_not_fail(name):
+    """`inspect.signature(Clipper)` failed, or was `(*args, **kwargs)`, because its annotations name what only checkers import."""
+    value = getattr(spillover, name)
+    parameters = inspect.signature(value).parameters.values()
+    assert not {"args", "kwargs"} & {one.name for one in parameters}
+    assert all(one.annotation is not one.empty for one in parameters)
+    fields = {field for field in getattr(value, "__struct_fields__", ()) if not field.startswith("_")}
+    assert fields <= {one.name for one in parameters}
+
+
+def test_the_signature_of_a_clipper_can_be_called_with_what_it_says():
+    signature = inspect.signature(spillover.Clipper)
+    assert str(signature).startswith("(limits: 'Limits' = <factory>, *, trigger: 'Limits | None' = None, keep: ")
+    bound = signature.bind(spillover.Limits(tokens=500), keep="tail")
+    assert spillover.Clipper(*bound.args, **bound.kwargs).keep == "tail"
+
+
+@pytest.mark.parametrize("name", [name for name in dir(spillover.Clipper) if not name.startswith("_")])
+def test_every_method_of_a_clipper_names_its_arguments(name):
+    value = getattr(spillover.Clipper, name)
+    if callable(value):
+        assert "kwargs" not in inspect.signature(value).parameters

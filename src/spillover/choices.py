@@ -8,6 +8,7 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 
+from spillover.base import Public
 from spillover.config.place import default_store, open_store
 from spillover.errors import UsageError
 from spillover.intake.take import CAP
@@ -85,7 +86,7 @@ _DEFAULT_STORE: Any = default_store  # Any, so that a checker lets the descripto
 REACH = (1 << 16, 1 << 20)
 
 
-class _Limited(Struct, frozen=True, dict=True):
+class _Limited(Struct, metaclass=Public, frozen=True, dict=True):
     """The only choice that may be given without its name."""
 
     limits: Limits = field(default_factory=Limits)

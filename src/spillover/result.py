@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from spillover.base import Public
 from spillover.limits import Size, count_lines
 from spillover.tokens import estimate
 
@@ -27,7 +28,7 @@ class Reason(Struct, frozen=True):
         return f"{lines}: {self.why}"
 
 
-class Clip(Struct, frozen=True):
+class Clip(Struct, metaclass=Public, frozen=True):
     """An output brought within limits. `text` is for the model; the rest is for you."""
 
     text: str

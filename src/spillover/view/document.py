@@ -8,6 +8,7 @@ import stringzilla
 from msgspec import Struct
 from msgspec.structs import replace
 
+from spillover.base import Public
 from spillover.base.work import ROW, UNBOUNDED, Work
 from spillover.errors import StoreError
 from spillover.intake.blob import Blob, Counted, Held
@@ -38,7 +39,7 @@ MANY = 32
 ONE_THREAD = 1 << 20
 
 
-class Document(Struct, frozen=True):
+class Document(Struct, metaclass=Public, frozen=True):
     """An output, with its lines found through a sparse index. `reach`: how far into either end a cut may look."""
 
     blob: Blob

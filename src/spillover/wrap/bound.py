@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from enum import Enum
@@ -251,8 +252,6 @@ def _keep_type(result: Any, text: str, choices: Choices) -> tuple[Any, Clip] | N
 
 def as_json(data: Any) -> str | None:
     """Return data as a text with lines, so that parts of it can be named; None when JSON cannot hold it."""
-    import json
-
     try:
         return json.dumps(data, ensure_ascii=False, indent=1)
     except (TypeError, ValueError, RecursionError):

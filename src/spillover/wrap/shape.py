@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
@@ -33,8 +34,6 @@ class TooDeepError(ValueError):
 
 def encode(value: Any, leave: tuple[type, ...] = ()) -> str:
     """Return an object as JSON with lines, so that parts of it can be named; TooDeepError if it would not end."""
-    import json
-
     return json.dumps(as_data(value, leave), ensure_ascii=False, indent=1)
 
 

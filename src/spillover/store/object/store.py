@@ -11,6 +11,7 @@ from heapq import heappush, heappushpop
 from msgspec import Struct
 from msgspec.structs import astuple, force_setattr, replace
 
+from spillover.base import Public
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.store.base import REF_SHAPE, Record, check_ref, matches, resolve, unknown
 from spillover.store.directory import DirStore
@@ -47,7 +48,7 @@ SLOW_SHARE = 0.1
 LIFECYCLE_DECIDES = "the bucket's lifecycle rule decides how long outputs are kept (docs/fleet.md)"
 
 
-class ObjectStore(Struct, frozen=True):
+class ObjectStore(Struct, metaclass=Public, frozen=True):
     """Outputs in object storage: `ObjectStore("s3://bucket/prefix")`. Creating the object sends no request.
 
     Credentials and endpoints are found by the library's own conventions (AWS_…, GOOGLE_…, AZURE_… variables), or given as
