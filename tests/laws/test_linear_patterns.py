@@ -33,7 +33,7 @@ LINEAR = {
     "cli/stats.py": {"pattern": "a row of STYLES, which are ours, on the table that `spill stats` prints"},
     "cli/parser.py": {"_FROM_END": ANCHORED, "_EXPRESSION": ANCHORED},
     "config/host.py": {"fnmatchcase": STARS},
-    "base/jsonc.py": {"_TOKEN": "one token behind the other, each possessive; a quote, or /*, that is not closed is one character, a file of the user's", "_BLANKS": ANCHORED},
+    "base/jsonc.py": {"_TOKEN": "one token behind the other, each possessive; once begun, a string or a comment matches, closed or not", "_BLANKS": ANCHORED},
     "models.py": {"f-string": "the name of a model from the caller's own choices, and patterns of the caller or ours"},
     "profiles/opencode/__init__.py": {"fnmatchcase": STARS},
     "profiles/vtcode/estimate.py": {"'\\\\S.*'": "nothing follows the run, so it never gives back"},

@@ -9,8 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# One token after the other; no quantifier gives anything back.
-_TOKEN = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|,|[^"/,]++|.', re.DOTALL)
+# One token after the other; no quantifier gives anything back. A string or a comment that is not closed is a token, too:
+# otherwise each quote in it would be followed to the end again.
+_TOKEN = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,|[^"/,]++|.', re.DOTALL)
 _BLANKS = re.compile(r"\s*+")
 
 
@@ -30,7 +31,7 @@ def read_jsonc(text: str) -> Any:
 
 
 def _blank(token: str) -> str:
-    if token.startswith(("//", "/*")):
+    if token.startswith("//") or (token.startswith("/*") and token[2:].endswith("*/")):
         return "".join(char if char in "\r\n" else " " for char in token)
     return token
 
