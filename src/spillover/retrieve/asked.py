@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 
+from spillover.base.integers import spell_int
 from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.notice.words import one_line
 from spillover.store.base import REF_SHAPE
@@ -22,6 +24,10 @@ CALLS = {
     "outline_output": '(ref="last")',
     "list_outputs": '(tool="bash")',
 }
+#: Arguments that are ranges.
+RANGES = ("lines", "columns", "bytes")
+#: What models send for yes and no.
+BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 #: Words of a refusal that has an example in it.
 SHOWING = ("for example", "e.g. ", "write ", "such as")
 #: Signs between two numbers that stand for our colon: 1-3, 1..3, and the dashes of typography.
@@ -38,9 +44,9 @@ SCHEME = "spill://"
 
 
 def read_ref(ref: Any) -> Any:
-    """Return the ref that is meant: that in the path or the URI of an output, or what came."""
+    """Return the ref that is meant: that in the path or the URI of an output, or the text that came."""
     if not isinstance(ref, str):
-        return ref
+        return read_value("ref", ref, "string")
     text = ref.strip().strip("\"'`")
     if text.startswith(SCHEME):
         text = text.removeprefix(SCHEME)
@@ -64,11 +70,21 @@ def read_range(value: Any, name: str = "lines") -> str | None:
     """Return a range as our own readers take it; UsageError, with an example, for what is none. An empty text is none given."""
     if value is None or value == "":
         return None
-    text = _join(value)
+    try:
+        text = _join(value)
+    except RecursionError:  # it contains itself
+        text = None
     if text is None or not _is_range(text):
-        said = one_line(str(value), QUOTED_CHARS)
-        raise UsageError(f"{name}={said!r} is not a range; write {RANGE_EXAMPLES}.")
+        raise UsageError(f"{name}={_quote(value)} is not a range; write {RANGE_EXAMPLES}.")
     return text
+
+
+def _quote(value: Any) -> str:
+    """Return a value as a refusal repeats it."""
+    try:
+        return repr(one_line(str(spell_int(value) if isinstance(value, int) else value), QUOTED_CHARS))
+    except Exception:  # noqa: BLE001  somebody else's object, or one that contains itself
+        return f"a {type(value).__name__}"
 
 
 def _join(value: Any) -> str | None:
@@ -81,7 +97,7 @@ def _join(value: Any) -> str | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
-        return str(int(value)) if value == value // 1 else None
+        return str(spell_int(int(value))) if value - value == 0 == value % 1 else None
     if isinstance(value, Mapping):
         return _join_ends(value)
     if isinstance(value, (list, tuple)):
@@ -132,9 +148,25 @@ def read_number(value: Any, name: str) -> int:
         number = int(value)
     except (TypeError, ValueError, OverflowError):
         number = None
-    if number is None or isinstance(value, bool) or (not isinstance(value, str) and number != value):
-        raise UsageError(f"{name}={one_line(str(value), QUOTED_CHARS)!r} is not a whole number.")
+    is_other = isinstance(value, bool) or (not isinstance(value, str) and number != value)
+    if number is None or is_other or isinstance(spell_int(number), str):
+        raise UsageError(f"{name}={_quote(value)} is not a whole number.")
     return number
+
+
+def read_value(name: str, value: Any, kind: str) -> Any:
+    """Return an argument in the type it should have; a number sent as text, or text as a number, is what was meant."""
+    if kind == "string" and isinstance(value, (str, int)) and not isinstance(value, bool):
+        return str(spell_int(value) if isinstance(value, int) else value)
+    if kind == "boolean" and isinstance(value, (str, int)):
+        word = str(spell_int(value) if isinstance(value, int) else value).lower()
+        if word in BOOLEANS:
+            return BOOLEANS[word]
+    if kind == "integer" and isinstance(value, (str, int, float)):
+        with suppress(UsageError):
+            return read_number(value, name)
+    article = "an" if kind == "integer" else "a"
+    raise UsageError(f"{name} is not {article} {kind}")
 
 
 def word_for_models(error: SpilloverError, prefix: str = "", *, tool: str = "read_output") -> str:

@@ -12,7 +12,7 @@ from spillover.errors import SpilloverError, UsageError
 from spillover.ledger.entry import RETRIEVALS
 from spillover.ledger.note import note_retrieval
 from spillover.notice.words import one_line
-from spillover.retrieve.asked import CALLS
+from spillover.retrieve.asked import CALLS, RANGES, read_value
 from spillover.retrieve.tools import ERROR_CHARS, tools
 from spillover.show.fit import trim
 
@@ -37,10 +37,6 @@ TYPES = {
     "int": "integer",
     "bool": "boolean",
 }
-#: Arguments that are ranges.
-RANGES = ("lines", "columns", "bytes")
-#: What models send for yes and no.
-BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 #: Name, description and schema of a tool, as an API wants to have them.
 STYLES: dict[str, Callable[[str, str, dict[str, Any]], dict[str, Any]]] = {
     "openai": lambda name, about, schema: {
@@ -162,31 +158,23 @@ def check_arguments(schema: dict[str, Any], given: Mapping[str, Any], name: str)
     for key in schema["required"]:
         if key not in given:
             raise UsageError(f"the argument {key} is missing; {example}.")
-    return {key: _convert(key, value, known[key]["type"], example) for key, value in given.items()}
+    try:
+        return {
+            key: value if _takes_list(key, value) else read_value(key, value, known[key]["type"])
+            for key, value in given.items()
+        }
+    except UsageError as error:
+        raise UsageError(f"the argument {error}; {example}.") from None
+
+
+def _takes_list(name: str, value: Any) -> bool:
+    """Return whether the tool itself reads this argument, which may be a list."""
+    return name in RANGES or (name == "ref" and isinstance(value, list))
 
 
 def _plain_name(name: str) -> str:
     """Return our name of a tool that may have a prefix."""
     return next((known for known in CALLS if name.endswith(known)), name)
-
-
-def _convert(name: str, value: Any, kind: str, example: str) -> Any:
-    """Return a value in the type it should have: a number where a text should be, and the other way round, is what was meant."""
-    if kind == "string" and (name in RANGES or (name == "ref" and isinstance(value, list))):
-        return value  # the tool reads lists as well
-    if kind == "string" and isinstance(value, (str, int)) and not isinstance(value, bool):
-        return str(value)
-    if kind == "boolean" and str(value).lower() in BOOLEANS:
-        return BOOLEANS[str(value).lower()]
-    if kind == "integer" and isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        try:
-            number = int(value)
-        except (ValueError, OverflowError):
-            number = None
-        if number is not None and (isinstance(value, str) or number == value):
-            return number
-    article = "an" if kind == "integer" else "a"
-    raise UsageError(f"the argument {name} is not {article} {kind}; {example}.")
 
 
 def _quote(name: object) -> str:

@@ -10,7 +10,7 @@ from spillover.notice.hints import TOOLS, Hint
 from spillover.notice.words import one_line
 from spillover.result import Clip
 from spillover.retrieve import look
-from spillover.retrieve.asked import read_number, read_range, read_ref, word_for_models
+from spillover.retrieve.asked import read_number, read_range, read_ref, read_value, word_for_models
 from spillover.retrieve.several import each, refs_of
 from spillover.show.fit import trim
 
@@ -93,7 +93,8 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
             refs = refs_of(choices, asked)
             if since:
-                return _diff(choices, _one(asked) if refs is None else refs, read_ref(since))
+                earlier = read_ref(read_value("since", since, "string"))
+                return _diff(choices, _one(asked) if refs is None else refs, earlier)
             if refs is None:
                 return look.read(choices, _one(asked), **read).text
             return ask_each("read", refs, lambda choices, ref: look.read(choices, ref, **read))
@@ -122,15 +123,16 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         def ask() -> str:
             options: dict[str, Any] = {
                 "context": read_number(context, "context"),
-                "ignore_case": ignore_case,
-                "fixed": fixed,
-                "start": start,
+                "ignore_case": read_value("ignore_case", ignore_case, "boolean"),
+                "fixed": read_value("fixed", fixed, "boolean"),
+                "start": read_value("start", start, "string"),
             }
+            wanted = read_value("pattern", pattern, "string")
             asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
             refs = refs_of(choices, asked)
             if refs is None:
-                return look.grep(choices, _one(asked), pattern, **options).text
-            return ask_each("grep", refs, lambda choices, ref: look.grep(choices, ref, pattern, **options))
+                return look.grep(choices, _one(asked), wanted, **options).text
+            return ask_each("grep", refs, lambda choices, ref: look.grep(choices, ref, wanted, **options))
 
         return answer("grep", ask)
 
@@ -151,7 +153,9 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         """
 
         def ask() -> str:
-            listed = look.listing(choices, tool=tool, query=query or "")
+            name = None if tool is None else read_value("tool", tool, "string")
+            words = "" if query is None else read_value("query", query, "string")
+            listed = look.listing(choices, tool=name, query=words)
             note_retrieval(choices, "list", listed, clip=Clip(listed, _count=choices.count))
             return listed
 
