@@ -317,3 +317,16 @@ def test_an_outline_of_nothing_that_is_stored_is_an_error(spill):
     said = spill("outline", "bash-000000000000")
     assert said.returncode != 0
     assert "No output is stored" in said.stderr
+
+
+@pytest.mark.parametrize("words", [["read"], ["grep", "line"], ["outline"], ["diff"]])
+@pytest.mark.parametrize(
+    "option", [["--tokenizer", "estimate"], ["--tokens", "300"], ["--chars", "900"], ["--lines", "9"]]
+)
+def test_the_commands_that_go_back_take_the_same_limits(spill, ref, words, option):
+    """`spill read` refused --tokenizer, and `spill grep` took it."""
+    command, *rest = words
+    said = spill(command, ref, *rest, *option)
+    assert "unrecognized" not in said.stderr
+    assert "unknown" not in said.stderr.lower()
+    assert said.returncode in (0, 1) or "No earlier run of bash is kept" in said.stderr

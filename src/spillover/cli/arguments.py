@@ -13,9 +13,12 @@ SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
-def limits(parser: argparse.ArgumentParser) -> None:
+LIMITS = ("lines", "bytes", "chars", "tokens")
+
+
+def limits(parser: argparse.ArgumentParser, names: tuple[str, ...] = LIMITS) -> None:
     group = parser.add_argument_group("limits")
-    for name in ("lines", "bytes", "chars", "tokens"):
+    for name in names:
         group.add_argument(f"--{name}", type=number, metavar="N", help=f"at most N {name}; 0 for no limit")
     group.add_argument(
         "--tokenizer", metavar="NAME", help="how to count tokens: estimate, or e.g. o200k_base (extra: tokens)"
@@ -114,7 +117,7 @@ def read(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bytes", dest="byte_range", metavar="RANGE", help="bytes instead of lines, with control characters visible"
     )
-    parser.add_argument("--tokens", type=number, metavar="N", help="at most N tokens")
+    limits(parser, ("lines", "chars", "tokens"))  # --bytes is a range here
     store(parser)
     scope(parser)
     json(parser)
