@@ -112,6 +112,7 @@ class Choices(_Limited, frozen=True, kw_only=True):
     worth: float = DEFAULT_WORTH  # stop when the rest is less likely than this to be needed; 0 fills the limits
     since: str = "auto"  # compare with this run: "last", "good" (exit code 0), a ref, "off"; "auto": see `spill run`
     budget: Pool | None = None  # a Budget that limits every call, and counts its result
+    preview: str = ""  # who had cut the output before it came, in words: "Cline had already cut it"
     stats: bool | None = None  # what the journal gets: True all, False nothing, None what is cut or fetched back
 
     def __post_init__(self) -> None:

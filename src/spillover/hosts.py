@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 TYPE_CHECKING = False
@@ -24,17 +26,26 @@ class Host(Struct, frozen=True):
 ASIDE_CHARS = 500
 #: Each a little below what the agent cuts; an agent whose cut is not known has no row.
 CLAUDE_CODE = Host(
-    "Claude Code", "CLAUDECODE", "Bash", {"chars": 30_000 - ASIDE_CHARS}, "2.1.326", {"chars": 10_000 - ASIDE_CHARS}
+    "Claude Code", "CLAUDECODE", "Bash", {"chars": 30_000 - ASIDE_CHARS}, "2.1.327", {"chars": 10_000 - ASIDE_CHARS}
 )
 OPENCODE = Host("opencode", "OPENCODE", "bash", {"lines": 1_990, "bytes": 51_200 - 500}, "1.18.33")
 COPILOT = Host("Copilot CLI", "COPILOT_CLI", "bash", {"bytes": 18_000}, "1.0.102")  # it cuts at about 20 KB
 CLINE = Host("Cline", "CLINE_CONNECTOR_CLI_LAUNCH", "run_commands", {"chars": 8_000 - 500}, "3.0.65")
-PI = Host("pi", "PI_CODING_AGENT", "bash", {"lines": 1_990, "bytes": 51_200 - 500}, "0.73")
+PI = Host("pi", "PI_CODING_AGENT", "bash", {"lines": 1_990, "bytes": 51_200 - 500}, "0.87.1")
 #: 10,000 bytes of a command's output, and 9,000 of a hook's answer, in which the exit code is a line.
 CODEX = Host("Codex", "CODEX_THREAD_ID", "shell", {"bytes": 9_000 - 100}, "0.169")
 #: 40,000 characters of a command's output, and 2,000 lines of the file that a hook's answer is read from.
 GEMINI = Host("Gemini CLI", "GEMINI_CLI", "run_shell_command", {"lines": 1_900, "chars": 40_000 - 1_000}, "0.61")
 HOSTS = (CLAUDE_CODE, OPENCODE, CODEX, GEMINI, COPILOT, CLINE, PI)
+#: What each says in a result that it has cut itself, before any hook sees it; the group is the path of the whole.
+CUTS = {
+    CLAUDE_CODE.name: r"^Error: result \([^\n]{1,200} Output has been saved to (/[^\n]{1,1000}?\.(?:txt|json))(?=[\s.,;]|$)",
+    OPENCODE.name: r"^\.\.\.output truncated\.\.\.\n\nFull output saved to: (/[^\n]{1,1000})$",
+    COPILOT.name: r"\AOutput too large to read at once \([^\n)]{1,40}\)\. Saved to: (/[^\n]{1,1000})$",
+    CLINE.name: r"^\[\.\.\. (?:search )?output truncated: \d{1,15} chars total\. [^\n]{1,200} \.\.\.\]$",
+    PI.name: r"^\[Showing [^\n]{1,200}\. Full output: (/[^\n\]]{1,1000})\]$",
+    CODEX.name: r"\AWarning: truncated output \(original token count: \d{1,15}\)$",
+}
 #: How long `spill hook` may take in each agent: less than the agent, or our plugin in it, waits. Then nothing changes.
 HOOK_SECONDS = {
     "claude-code": 50,  # of 60
@@ -48,6 +59,11 @@ HOOK_SECONDS = {
 def hosts(environ: Mapping[str, str]) -> list[Host]:
     """Return the agents that run us; one may have started another."""
     return [host for host in HOSTS if environ.get(host.variable)]
+
+
+def find_cut(name: str, text: str) -> re.Match[str] | None:
+    """Return where an agent says in a result that it has cut it. Only words depend on it: any tool can print the same."""
+    return re.search(CUTS[name], text, re.MULTILINE) if name in CUTS else None
 
 
 def name_of(environ: Mapping[str, str]) -> str:

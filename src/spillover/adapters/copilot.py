@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 
-from spillover.adapters.hooked import COMMAND_CHARS, bound_result, words_of
-from spillover.hosts import COPILOT
+from spillover.adapters.hooked import COMMAND_CHARS, bound_result, clip_file, open_temporary, read_number, words_of
+from spillover.hosts import COPILOT, find_cut
 
 _log = logging.getLogger(__name__)
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from spillover.adapters.hook_plain import Plain
+    from spillover.adapters.hooked import Call
     from spillover.clipper import Clipper
 
 #: What the model has here to go back with.
@@ -24,6 +27,11 @@ LEFT_ALONE = frozenset(
     {"view", "edit", "create", "str_replace_editor", "apply_patch", "update_todo", "ask_user", "report_intent"}
 )
 TEXT = "textResultForLlm"
+#: The last line of what a command printed: how it ended, and in which shell.
+ENDED = re.compile(r"\n?<shellId: [^\n>]{1,200}? exit code (\d{1,5})>\s{0,9}\Z")
+ENDED_CHARS = 300
+#: How Copilot CLI names the files that hold whole results, until the session ends.
+KEPT = re.compile(r"\d{1,20}-copilot-tool-output-[\w-]{1,100}\.txt", re.ASCII)
 
 
 def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
@@ -36,8 +44,10 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     if text is None or tool in LEFT_ALONE:
         _log.info("The hook left the result of %s alone.", tool)
         return None
+    ended = ENDED.search(text, max(0, len(text) - ENDED_CHARS))
+    output = text[: ended.start()] if ended else text
     new = bound_result(
-        lambda call: call.text(text),
+        lambda call: _restore(output, call) or call.text(output),
         clipper,
         tool,
         host=COPILOT.name,
@@ -45,8 +55,19 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         command=words_of(_arguments(event.get("toolArgs")), "command", COMMAND_CHARS),
         call_id=words_of(event, "toolCallId"),
         cwd=words_of(event, "cwd"),
+        exit_code=read_number(ended),
+        ending=ended[0] if ended else "",
     )
     return None if new is None else {"modifiedResult": {**result, TEXT: new}}
+
+
+def _restore(output: str, call: Call | Plain) -> str | None:
+    """Return what Copilot CLI has saved to a file, of which it shows 500 characters; None where that cannot be read."""
+    found = find_cut(COPILOT.name, output)
+    if found is None:
+        return None
+    file = open_temporary(found[1], KEPT)
+    return None if file is None else clip_file(file, call)
 
 
 def _arguments(said: object) -> Any:

@@ -21,10 +21,12 @@ class Plain(Struct, frozen=True):
 
     error: BaseException
     limits: Limits | None = None
+    ending: str = ""
 
     def text(self, text: str) -> str | None:
         """Return both ends of a text; None where it is short enough as it is."""
-        return self._short(text, 1)
+        short = self._short(text, 1)
+        return None if short is None else short + self.ending
 
     def marked(self, text: str) -> str:
         """Return the text with lines that look like a notice marked; no store is asked, so none counts as ours."""

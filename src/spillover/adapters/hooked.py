@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import stat
+import tempfile
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -15,8 +17,10 @@ from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.adapters.asked import query_of
+from spillover.hosts import find_cut
 from spillover.ledger.note import gather, note_clip
 from spillover.limits import Limits, Size, count_lines
+from spillover.notice.sentences import cut_by
 from spillover.result import Clip
 from spillover.run.note import note_run
 from spillover.view.clean import clean, every_line, is_plain
@@ -26,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from io import FileIO
-    from typing import Any
+    from typing import Any, Self
 
     from spillover.adapters.hook_plain import Plain
     from spillover.choices import Choices
@@ -50,6 +54,14 @@ class Call(Struct, frozen=True):
     cwd: str | None = None
     host: str = ""  # whose call it is
     shown: Mapping[str, int] = NOTHING  # what the host itself shows of such a result, where that is known
+    exit_code: int | None = None
+    ending: str = ""  # what the host says below an output; it is no part of it, and stays
+
+    def of_preview(self, *texts: str) -> Self:
+        """Return the same call, of a preview if the host says in one of the texts that it has cut it."""
+        if not any(find_cut(self.host, text) for text in texts):
+            return self
+        return replace(self, choices=replace(self.choices, preview=cut_by(self.host)))
 
     def fits(self, text: str) -> bool:
         """Return whether a text is within the limits; most are, and nothing that cuts is loaded for them."""
@@ -77,16 +89,17 @@ class Call(Struct, frozen=True):
         return make_visible(text, raw) if has_invisible(raw) else text
 
     def text(self, text: str) -> str | None:
-        """Return the text within the limits; None where it stays as it is."""
+        """Return the text within the limits, and what the host says below it; None where it stays as it is."""
+        self = self.of_preview(text)  # noqa: PLW0642
         if self.fits(text):
             marked = self.marked(text)
             if marked == text or self.fits(marked):
                 self._note_whole(text, [marked])
-                return None if marked == text else marked
+                return None if marked == text else marked + self.ending
         with gather():
             clip = pipeline.clip(text, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd)
         self._note(clip, _bytes(text), [clip.text])
-        return None if clip.outcome == "whole" and clip.text == text else clip.text
+        return None if clip.outcome == "whole" and clip.text == text else clip.text + self.ending
 
     def blocks(self, blocks: list[Any]) -> list[Any] | None:
         """Return the blocks with texts within the limits; None where all stay as they are."""
@@ -97,6 +110,7 @@ class Call(Struct, frozen=True):
         together = "\n".join(texts)
         if not texts:
             return None
+        self = self.of_preview(*texts)  # noqa: PLW0642
         if self.fits(together) and all(self.marked(text) == text for text in texts):
             self._note_whole(together, texts)
             return None
@@ -107,6 +121,7 @@ class Call(Struct, frozen=True):
 
     def streams(self, *, stdout: str, stderr: str) -> dict[str, str] | None:
         """Return what is shown of each stream; None where both stay as they are."""
+        self = self.of_preview(stdout, stderr)  # noqa: PLW0642
         if self.fits(_together(stdout, stderr)):
             marked = {"stdout": self.marked(stdout), "stderr": self.marked(stderr)}
             same = marked == {"stdout": stdout, "stderr": stderr}
@@ -159,7 +174,8 @@ class Call(Struct, frozen=True):
     def _note_run(self, clip: Clip, data: bytes) -> None:
         if clip.outcome == "whole" and _is_ours(self.command):
             return
-        note_run(self.choices, clip, data, command=self.command, call_id=self.call_id, cwd=self.cwd)
+        command, call_id, cwd, code = self.command, self.call_id, self.cwd, self.exit_code
+        note_run(self.choices, clip, data, command=command, call_id=call_id, cwd=cwd, exit_code=code)
 
 
 def bound_result(
@@ -175,11 +191,14 @@ def bound_result(
     call_id: str | None = None,
     cwd: str | None = None,
     caller: object = None,
+    exit_code: int | None = None,
+    ending: str = "",
 ) -> Any:
     """Return what `bound` makes of a result; None if it stays as it is. Whatever fails, the result is bounded.
 
     `at_most` is what the result must not exceed, `shown` what the host itself shows of it, if that is more. A program, if
-    that is the `caller`, gets the result as it is; it is stored where it overflows.
+    that is the `caller`, gets the result as it is; it is stored where it overflows. `ending` is what the host says below
+    the output: room is left for it.
     """
     limits = None
     try:
@@ -188,8 +207,9 @@ def bound_result(
             _log.info("The hook left the result of %s alone: a rule says so.", tool)
             return None
         choices = bounded(chosen.for_command(command).for_tool(tool).asking(query_of(arguments)), **at_most)
+        choices, ending = _leave_room(choices, ending)
         limits = choices.limits
-        call = Call(choices, call_id, command, cwd, host, at_most if shown is None else shown)
+        call = Call(choices, call_id, command, cwd, host, at_most if shown is None else shown, exit_code, ending)
         if pipeline.is_program(caller):
             with gather():  # no model reads it, so it is stored and not counted
                 bound(call)
@@ -200,7 +220,7 @@ def bound_result(
             return None
         from spillover.adapters.hook_plain import Plain
 
-        return bound(Plain(error, limits))
+        return bound(Plain(error, limits, ending))
 
 
 def _is_ours(command: str | None) -> bool:
@@ -241,8 +261,37 @@ def bounded(choices: Choices, **shown: int) -> Choices:
     return replace(choices, limits=lower(choices.limits, trigger), trigger=trigger)
 
 
+def _leave_room(choices: Choices, ending: str) -> tuple[Choices, str]:
+    """Return choices with room for what stands below an output, and that; without it where there is none."""
+    limits = choices.limits.without(ending, choices.count) if ending else None
+    if limits is None:
+        return choices, ""
+    trigger = choices.trigger and choices.trigger.without(ending, choices.count)
+    return replace(choices, limits=limits, trigger=trigger), ending
+
+
+def clip_file(file: FileIO, call: Call | Plain, name: str = "output") -> str | None:
+    """Return an output that a host has kept in a file, within the limits; None if it cannot be stored."""
+    with file:
+        texts, outcome = call.clipped(**{name: file})
+    return texts[name] + call.ending if outcome == "stored" else None
+
+
+def open_temporary(path: str, name: re.Pattern[str]) -> FileIO | None:
+    """Open a file that a result names in its text, which may be anybody's words: only one of this name among temporary files."""
+    folder, base = os.path.split(path)
+    if os.path.realpath(folder) != os.path.realpath(tempfile.gettempdir()) or not name.fullmatch(base):
+        return None
+    return open_file(os.path.join(os.path.realpath(folder), base))
+
+
+def read_number(found: re.Match[str] | None) -> int | None:
+    """Return the number in the first group of what was found."""
+    return int(found[1]) if found else None
+
+
 def open_file(path: object, size: object = None) -> FileIO | None:
-    """Open a file that a host names, if it is a plain file of this size. No link is followed, and nothing blocks."""
+    """Open a file that a host names, if it is a plain file of this user and size. No link is followed, and nothing blocks."""
     if not isinstance(path, str) or not path or "\0" in path:
         return None
     try:
@@ -250,7 +299,7 @@ def open_file(path: object, size: object = None) -> FileIO | None:
     except (OSError, ValueError):
         return None
     facts = os.fstat(fd)
-    if not stat.S_ISREG(facts.st_mode) or size not in (None, facts.st_size):
+    if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.getuid() or size not in (None, facts.st_size):
         os.close(fd)
         return None
     return os.fdopen(fd, "rb", buffering=0)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from itertools import chain
 
-from spillover.adapters.hooked import COMMAND_CHARS, bound_result, open_file, words_of
+from spillover.adapters.hooked import COMMAND_CHARS, bound_result, clip_file, open_file, words_of
 from spillover.hosts import OPENCODE
 
 _log = logging.getLogger(__name__)
@@ -13,6 +12,7 @@ _log = logging.getLogger(__name__)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from io import FileIO
     from typing import Any
 
     from spillover.adapters.hook_plain import Plain
@@ -30,15 +30,21 @@ LEFT_ALONE = frozenset(
 )
 
 
-def reply(event: object, clipper: Callable[[], Clipper], host: Host = OPENCODE) -> dict[str, Any] | None:
-    """Return what the plugin puts back; None where nothing changes."""
+def reply(
+    event: object, clipper: Callable[[], Clipper], host: Host = OPENCODE, file: FileIO | None = None
+) -> dict[str, Any] | None:
+    """Return what the plugin puts back; None where nothing changes. `file` has all of an output, where the host names one."""
     if not isinstance(event, dict) or not isinstance(event.get("tool"), str):
         return None
     if event["tool"] in LEFT_ALONE and not isinstance(event.get("content"), list):  # blocks are an MCP server's
         _log.info("The hook left the result of %s alone: the model needs it word for word.", event["tool"])
         return None
+    ending, code, output = words_of(event, "ending"), event.get("exit"), words_of(event, "output") or ""
+    if ending is None:
+        ending = output[output.rfind(SAID) :] if output.endswith(SAID_END) else ""
+        event = {**event, "output": output.removesuffix(ending)} if ending else event
     changed: dict[str, Any] | None = bound_result(
-        lambda call: _bound_event(event, call),
+        lambda call: _bound_event(event, call, file),
         clipper,
         event["tool"],
         host=host.name,
@@ -47,11 +53,13 @@ def reply(event: object, clipper: Callable[[], Clipper], host: Host = OPENCODE) 
         command=words_of(event.get("args"), "command", COMMAND_CHARS),
         call_id=words_of(event, "callID"),
         cwd=words_of(event, "cwd"),
+        exit_code=code if type(code) is int else None,
+        ending=ending,
     )
     return changed
 
 
-def _bound_event(event: dict[str, Any], call: Call | Plain) -> dict[str, Any] | None:
+def _bound_event(event: dict[str, Any], call: Call | Plain, file: FileIO | None) -> dict[str, Any] | None:
     """Return the blocks of an MCP server, or the text of any other tool."""
     content, output = event.get("content"), event.get("output")
     if isinstance(content, list):
@@ -59,19 +67,6 @@ def _bound_event(event: dict[str, Any], call: Call | Plain) -> dict[str, Any] | 
         return None if blocks is None else {"content": blocks}
     if not isinstance(output, str):
         return None
-    text = _restore_cut(output, event, call) if event.get("truncated") else None
-    text = text or call.text(output)
+    file = open_file(event.get("outputPath")) if event.get("truncated") else file
+    text = (file and clip_file(file, call)) or call.text(output)
     return None if text is None else {"output": text}
-
-
-def _restore_cut(output: str, event: dict[str, Any], call: Call | Plain) -> str | None:
-    """Return what the host has cut already, from the file that has all of it; None where that cannot be used."""
-    file = open_file(event.get("outputPath"))
-    if file is None:
-        return None
-    # What the host has to say of a command stands below its output, and not in the file.
-    said = words_of(event, "said") or (output[output.rfind(SAID) :] if output.endswith(SAID_END) else "")
-    with file:
-        parts = chain(iter(lambda: file.read(1 << 16), b""), [said.encode("utf-8", "replace")])
-        texts, outcome = call.clipped(output=parts)
-    return texts["output"] if outcome == "stored" else None

@@ -114,6 +114,8 @@ def show(arguments: argparse.Namespace) -> int:
         put_json({**facts(record), "path": path, **ran})
         return exits.OK
     streams = {name: sum(size for stream, size in record.segments if stream == name) for name, _ in record.segments}
+    preview = record.produced_bytes is None
+    printed = "" if preview else f"{record.produced_bytes:,} bytes were printed"
     rows = [
         ("path", path or f"none: {why_no_path(made.store)}; use `spill read`"),
         ("bucket", "not there: on this machine only; `spill push` uploads it" if here else ""),
@@ -129,7 +131,7 @@ def show(arguments: argparse.Namespace) -> int:
         ("bytes", f"{record.bytes:,}"),
         ("sha256", record.sha256),
         ("streams", ", ".join(f"{name} {size:,} bytes" for name, size in streams.items())),
-        ("in part", f"{record.partial}; {record.produced_bytes or 0:,} bytes were printed" if record.partial else ""),
+        ("preview" if preview else "in part", "; ".join(filter(None, (record.partial, printed)))),
         ("kind", record.kind),
         ("shown", ", ".join(f"{first:,}" + f"-{last:,}" * (last > first) for first, last in record.shown[:20])),
         ("redacted", "" if record.redacted is None else f"{record.redacted:,} secrets, before it was stored"),

@@ -46,7 +46,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     ref: str | None = None
     path: str | None = None
     reason: str | None = None  # why it is lost, stored in part, or on this machine only
-    stored: int | None = None  # bytes, where it is stored in part
+    stored: int | None = None  # bytes, where it is stored in part; all of them, where that is a preview
     inside: Inside | None = None  # where the gap is, in a string of JSON
     here: bool = False  # it is on this machine only, and `reason` says why
     seek: str = ""  # the search that is most likely next
@@ -70,11 +70,13 @@ def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier:
         "path": facts.path,
         "reason": shorten_reason(facts.reason, REASON_CHARS >> tier),
     }
+    preview = facts.stored == facts.bytes  # all that came is stored, and it is a part
     if tier == 2:
         body = " ".join(
             words.format(**values) for words in (wording.tiny, wording.frames_left)[: 1 + (facts.frames > 0)]
         )
         part = None if facts.stored is None else wording.part_under.format(**values)
+        part = wording.preview_tiny.format(**values) if preview else part
         part = wording.here_tiny.format(**values) if facts.here and part is None else part
         words = [] if facts.since is None else [tell_since(facts.since, wording, tier)]
         return f"[{' '.join((body, part or facts.ref or wording.lost.format(**values), *words))}]"
@@ -93,7 +95,9 @@ def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier:
         last = [wording.lost_next] if tier == 0 else []
         return "\n ".join((f"[{' '.join(parts)}", *since, *last)) + "]"
     by_path = tier == 0 and facts.path is not None and any(way.names_path for way in ways)
-    if facts.stored is not None:
+    if preview:
+        parts.append((wording.preview_at if by_path else wording.preview_under).format(**values))
+    elif facts.stored is not None:
         parts.append((wording.part_at if by_path else wording.part_under).format(**values))
     elif facts.here:
         parts.append((wording.here_at if by_path else wording.here_under).format(**values))

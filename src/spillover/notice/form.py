@@ -120,6 +120,8 @@ def lost_words(told: Told) -> str:
     why = shorten_reason(told.reason)
     if told.ref is None:
         return f"Full output not kept: {why}."
+    if told.stored == told.total.bytes:
+        return f"Only a preview ({why}), in {told.place}"
     return f"Stored in part ({why}): the first {told.stored or 0:,} bytes, in {told.place}"
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from spillover.store.base import Record
+
 
 def cut_data(ways: Sequence[Hint], size: int, ref: str | None, reason: str | None) -> str:
     """Return what is said about data that was cut to fit, where there is no place for gap markers."""
@@ -18,6 +20,20 @@ def cut_data(ways: Sequence[Hint], size: int, ref: str | None, reason: str | Non
         return f"[{said} Full output not kept: {shorten_reason(reason)}.]"
     steps = [way.search.format(ref=ref, **_NOWHERE) for way in ways if way.search and not way.names_path][:1]
     return f"[{said} Full output: {ref}" + (f" Next: {steps[0]}]" if steps else "]")
+
+
+def cut_by(host: str) -> str:
+    """Return why an output is only a preview."""
+    return f"{host} had already cut the output"
+
+
+def stored_part(record: Record) -> str:
+    """Return what retrieval says of an output that is stored in part, or of which only a preview came; "" for any other."""
+    if not record.partial:
+        return ""
+    if record.produced_bytes is None:
+        return f" This is only a preview: {shorten_reason(record.partial)}."
+    return f" Only the first {record.bytes:,} bytes are stored."
 
 
 #: Of a line of shell, no more is repeated than this.

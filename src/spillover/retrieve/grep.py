@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from spillover.errors import UsageError
 from spillover.notice.calls import search_call
+from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
 from spillover.retrieve.answer import answer, fill, number_row
@@ -136,7 +137,7 @@ class Search(Struct, frozen=True):
         if not total.exact:
             text += f"[At least {total.hits:,}: matches in very long lines are not all counted.]\n"
         if self.record.partial:
-            text += f"[{self._in_part().strip()}]\n"
+            text += f"[{stored_part(self.record).strip()}]\n"
         ranges = ((1, self.document.lines),) if total.hits and self.document.lines else ()
         return answer(text, self.choices, self.record, self.document, ranges=ranges, size=len(text), whole=True)
 
@@ -157,7 +158,7 @@ class Search(Struct, frozen=True):
         def text(around: int, ways: Sequence[Hint]) -> str:
             rest = f" {self._next(hits[1], ways)}" if len(hits) > 1 else ""
             row = number_row(f"{hits[0].line}: ", self._line(hits[0], around))
-            return f"{row}\n[{_summarize(1, total)}{rest}{self._in_part()}]"
+            return f"{row}\n[{_summarize(1, total)}{rest}{stored_part(self.record)}]"
 
         ways = (
             self.choices.ways if fill(text(0, self.choices.ways), self.choices) <= 1 else ()
@@ -184,16 +185,13 @@ class Search(Struct, frozen=True):
             where = lines_of(self.document.lines)
             sought = one_line(self.pattern.source, PATTERN_CHARS)
             none = f"Every line matches {sought}" if self.shape.invert else f"No match for {sought}"
-            return f"[{none} in {where} of {self.record.ref}.{self._in_part()}]"
+            return f"[{none} in {where} of {self.record.ref}.{stored_part(self.record)}]"
         rest = ""
         if len(shown) < len(hits):
             rest = " " + self._next(hits[len(shown)], self.choices.ways)
         elif hits and len(hits) == self._enough and total.hits > len(hits):
             rest = " " + self._next(hits[-1], self.choices.ways, behind=True)
-        return f"{body}[{_summarize(len(shown), total)}{rest}{self._in_part()}]"
-
-    def _in_part(self) -> str:
-        return f" Only the first {self.record.bytes:,} bytes are stored." if self.record.partial else ""
+        return f"{body}[{_summarize(len(shown), total)}{rest}{stored_part(self.record)}]"
 
     def _next(self, hit: Hit, ways: Sequence[Hint], *, behind: bool = False) -> str:
         if _is_giant(hit) or (_is_long(hit) and not behind):

@@ -7,6 +7,7 @@ import re
 from msgspec import Struct
 
 from spillover.notice.calls import next_call
+from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
 from spillover.retrieve.answer import answer, fill
@@ -120,7 +121,7 @@ class Outline(Struct, frozen=True):
     def _head(self, kind: str, tier: int) -> str:
         record = self.record
         size = f"{lines_of(record.lines)}, {record.bytes:,} bytes"
-        part = f" Only the first {record.bytes:,} bytes are stored." if record.partial else ""
+        part = stored_part(record)
         if tier == 2:
             return f"{record.ref}: {size}.{part}"
         command = f"; command: {one_line(record.command, COMMAND)}" if record.command and tier == 0 else ""

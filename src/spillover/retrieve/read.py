@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from spillover.errors import UsageError
 from spillover.notice.calls import frames_call, next_call
+from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of
 from spillover.result import Clip
 from spillover.retrieve.answer import answer, fill, number_row
@@ -158,8 +159,10 @@ class Reader(Struct, frozen=True):
         return self._next_lines(line, line, line)
 
     def _the_end(self) -> str:
+        produced = self.record.produced_bytes
+        if self.record.partial and produced is None:
+            return f"The end.{stored_part(self.record)}"
         if self.record.partial:
-            produced = self.record.produced_bytes or self.record.bytes
             return f"The stored part ends here: the first {self.record.bytes:,} of {produced:,} bytes; {self.record.partial}."
         return "The end."
 

@@ -49,7 +49,7 @@ def note_run(
                 call_id=call_id,
                 cwd=cwd or _working_folder(),
                 ref=clip.ref,
-                reason=clip.reason,
+                reason=clip.reason or choices.preview or None,
                 data=data if clip.outcome == "whole" else None,
             )
         )

@@ -79,7 +79,8 @@ def _store(
         wanted = replace(wanted, since=compare_with(wanted.since, document))
 
     def kept(ref: str, path: str | None = None, here: str | None = None) -> Kept:
-        reason, stored = (gone.reason, gone.stored) if gone else (here, None)
+        reason, stored = _part_of(intake, choices)
+        reason = here if reason is None else reason
         return Kept(ref=ref, path=path or _find_path(choices, ref), reason=reason, stored=stored, here=here is not None)
 
     # What to show is chosen under a name of the right length, while the hash of a large output is still being made.
@@ -122,13 +123,20 @@ def _record(intake: Intake, choices: Choices, document: Document, call_id: str |
         lines=document.number(meter.hashed - 1) if gone else meter.lines,
         call_id=call_id,
         command=command,
-        partial=gone.reason if gone else None,
+        partial=_part_of(intake, choices)[0],
         produced_bytes=meter.bytes if gone else None,
         produced_lines=meter.lines if gone else None,
         segments=tuple(intake.segments) if any(stream != "stdout" for stream, _ in intake.segments) else (),
         index=meter.index,
         redacted=intake.redacted,
     )
+
+
+def _part_of(intake: Intake, choices: Choices) -> tuple[str | None, int | None]:
+    """Return why only a part of an output is stored, and its bytes; of a preview, all that came is stored."""
+    if intake.gone:
+        return "; ".join(filter(None, (intake.gone.reason, choices.preview))), intake.gone.stored
+    return (choices.preview, intake.meter.bytes) if choices.preview else (None, None)
 
 
 def keep(intake: Intake, choices: Choices, command: str | None) -> tuple[Kept, Size]:
@@ -185,6 +193,7 @@ def _show_as_lost(document: Document, choices: Choices, tokens: int, reason: str
     _log.warning("An output of %s was cut and not kept (%s bytes): %s", choices.tool, f"{document.size:,}", reason)
     if choices.form is not None and choices.form.lost:  # another part, where that system shows one then
         choices = replace(choices, keep=choices.form.lost)
+    reason = "; ".join(filter(None, (reason, choices.preview)))
     renderer, shown = fit(document, choices, Kept(reason=reason), tokens, wanted=wanted)
     return shown, _make_clip("lost", shown, renderer, choices)
 

@@ -172,6 +172,7 @@ def keep_run(store: Scoped, run: RunRecord) -> str:
                     created=run.created,
                     call_id=run.call_id,
                     command=run.command,
+                    partial=run.reason,  # it fitted, and was a preview
                     index=meter.index,
                     shown=((1, meter.lines),) if meter.lines else (),
                 )

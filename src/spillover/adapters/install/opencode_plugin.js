@@ -35,14 +35,14 @@ export const Spillover = async ({ directory }) => ({
       // A tool of opencode has its text in `output`; one of an MCP server still has its blocks in `content`.
       const blocks = Array.isArray(result?.content)
       if (!(blocks ? result.content.some((block) => wanted(block?.text ?? block?.resource?.text)) : wanted(result?.output))) return
-      const { truncated, outputPath } = result.metadata ?? {}
+      const { truncated, outputPath, exit } = result.metadata ?? {}
       const answer = await asked(
         {
           tool: input.tool,
           callID: input.callID,
           args: input.args,
           cwd: directory,
-          ...(blocks ? { content: result.content } : { output: result.output, truncated, outputPath }),
+          ...(blocks ? { content: result.content } : { output: result.output, truncated, outputPath, exit }),
         },
         directory,
       )
