@@ -7,6 +7,8 @@ what was run.
 
 from __future__ import annotations
 
+import re
+
 from spillover.secrets.formats import FORMATS
 
 TYPE_CHECKING = False
@@ -32,11 +34,12 @@ _HEADERS = (
     r"(?:x-[a-z0-9-]*|api-|auth-|access-|private-|secret-|job-|deploy-|subscription-)"
     r"(?:token|key|secret|password|auth|signature|session)|apikey"
 )
-_REST = r"[^|;&\n]*?"  # the rest of one command of a line
+_REST = r"[^|;&\n]*?"  # the rest of one command of a line, up to an option behind its last pipe
 _ALL_NAMES = ("pass", "secret", "token", "credential", "key", "_pwd")
 
-#: (keywords in lower case, the kind, the pattern with three groups: text to keep, the value, more text to keep)
-_RULES: tuple[tuple[tuple[str, ...], str, str], ...] = (
+#: (keywords in lower case, the kind, the pattern with three groups: text to keep, the value, more text to keep). Where there are
+#: several patterns, the first ones name a program and its command: the last one is looked for behind them, in the same command.
+_RULES: tuple[tuple[tuple[str, ...], str, str | tuple[str, ...]], ...] = (
     (("private key",), "private key", r"()(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}-----|\Z))"),
     # Headers. Without quotes the value is one word, or two where the first is a scheme.
     (("authorization",), "authorization", r"""(?i)(["'](?:proxy-)?authorization\s*:\s*)([^\s"'][^"']*)"""),
@@ -50,25 +53,25 @@ _RULES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("://",), "password", r"""(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@"'<>]*:)([^\s/"'<>]+)(@)"""),
     # Under a name: "name": "value", name=value, name = "value", --name value.
     (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES})\\?["']\s*:\s*)(\\?"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))"""),
-    (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES}|[a-z0-9]_pass|\bpass)(?:=|:=))({_QUOTED}|[^\s"'`;&|<>(){{}}\[\],]+)(\(?)"""),
+    (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES}|[a-z0-9]_pass|\bpass)(?:=|:=))({_QUOTED}|[^\s"'`;&|<>,]+)"""),
     (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES})\s*(?:=|:)\s*)("[^"\s]+"|'[^'\s]+')"""),
     (_ALL_NAMES, "", rf"""(?i)((?:^|[\s"'(\[,])--?(?:[a-z0-9]+[-_])*(?:{_NAMES})\s+){_NO_OPTION}"""),
     (("pwd=",), "password", r"""(?i)([;&?"']\s*pwd=)([^\s"'`;&]+)"""),
     (("accountkey=", "sharedaccesskey=", "sig="), "key", r"""(?i)(\b(?:accountkey|sharedaccesskey|[?&]sig|&amp;sig)=)([^\s"'`;&]+)"""),
     # As particular programs take them.
     (("curl", "http", "wget", "xh "), "password", r"""(\s(?:-u|--user|--proxy-user|-U|--auth|-a)[ =]?\s*["']?[^\s:"'/]+:)([^\s"']+)"""),
-    (("mysql", "mariadb"), "password", rf"""(\b(?:mysql|mariadb)[a-z-]*\b{_REST}\s-p){_VALUE}"""),
+    (("mysql", "mariadb"), "password", (r"\b(?:mysql|mariadb)", rf"""(\s-p){_VALUE}""")),
     (("sshpass",), "password", rf"""(\bsshpass\s+-p\s*){_VALUE}"""),
-    (("redis-cli",), "password", rf"""(\bredis-cli\b{_REST}\s(?:-a|--pass)\s+){_VALUE}"""),
-    (("login",), "password", rf"""(\b(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc)\b{_REST}\blogin\b{_REST}\s-p[ =]?\s*){_VALUE}"""),
+    (("redis-cli",), "password", (r"\bredis-cli\b", rf"""(\s(?:-a|--pass)\s+){_VALUE}""")),
+    (("login",), "password", (r"\b(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc)\b", r"\blogin\b", rf"""(\s-p[ =]?\s*){_VALUE}""")),
     (("vault login",), "token", rf"""(\bvault login\s+){_NO_OPTION}"""),
-    (("zip",), "password", rf"""(\b(?:un)?zip\b{_REST}\s-P\s*){_VALUE}"""),
-    (("7z",), "password", rf"""(\b7z[ar]?\b{_REST}\s-p){_VALUE}"""),
+    (("zip",), "password", (r"\b(?:un)?zip\b", rf"""(\s-P\s*){_VALUE}""")),
+    (("7z",), "password", (r"\b7z[ar]?\b", rf"""(\s-p){_VALUE}""")),
     (("pass:",), "password", r"""(\s-(?:pass|passin|passout)\s+["']?pass:)([^\s"']+)"""),
-    (("ldap",), "password", rf"""(\bldap[a-z]+\b{_REST}\s-w\s*){_VALUE}"""),
-    (("sqlcmd", "bcp"), "password", rf"""(\b(?:sqlcmd|bcp)\b{_REST}\s-P\s*){_VALUE}"""),
-    (("smb", "rpcclient"), "password", r"""(\b(?:smb[a-z]+|rpcclient)\b[^|;&\n]*?\s-U\s*["']?[^\s%"']+%)([^\s"']+)"""),
-    (("htpasswd",), "password", rf"""(\bhtpasswd\s+-[a-zA-Z]*b[a-zA-Z]*\s+\S+\s+\S+\s+){_VALUE}"""),
+    (("ldap",), "password", (r"\bldap[a-z]", rf"""(\s-w\s*){_VALUE}""")),
+    (("sqlcmd", "bcp"), "password", (r"\b(?:sqlcmd|bcp)\b", rf"""(\s-P\s*){_VALUE}""")),
+    (("smb", "rpcclient"), "password", (r"\b(?:smb[a-z]|rpcclient\b)", r"""(\s-U\s*["']?[^\s%"']+%)([^\s"']+)""")),
+    (("htpasswd",), "password", rf"""(\bhtpasswd\s+-(?=[a-zA-Z]*b)[a-zA-Z]++\s++\S++\s++\S++\s++){_VALUE}"""),
     (("set ",), "", rf"""(?i)(\bset\s+(?:-\S+\s+)+\S*(?:{_NAMES})\s+){_NO_OPTION}"""),  # fish
     (("config",), "", rf"""(?i)(\bconfig(?:ure)?\s+(?:set\s+|-\S+\s+)*\S*(?:{_NAMES})\s+){_NO_OPTION}"""),
     (("sudo",), "password", rf"""(\becho\s+(?:-n\s+)?){_VALUE}(\s*\|\s*sudo\b{_REST}\s-S)"""),
@@ -83,6 +86,8 @@ _KINDS = frozenset(
 )
 _LONGEST_MARK = len(MARK) + max(map(len, _KINDS)) + 1
 
+#: A part of an API key that is random has at least so many characters.
+RANDOM_CHARS = 8
 #: Values that are not secrets although they follow such a name: placeholders, and paths by how they begin.
 _NOTHING = frozenset(
     {"", "none", "null", "true", "false", "nil", "undefined", "yes", "no", "x", "xxx", "...", "***", "-"}
@@ -149,28 +154,53 @@ def _rule(number: int) -> Callable[[bytes], bytes]:
     if number not in _made:
         from spillover.base.linear import compile_own  # most commands hold no secret
 
-        _made[number] = compile_own(_RULES[number][2])
-    pattern, kind = _made[number], _RULES[number][1]
+        patterns = _RULES[number][2]
+        _made[number] = [compile_own(each) for each in ([patterns] if isinstance(patterns, str) else patterns)]
+    (*programs, pattern), kind = _made[number], _RULES[number][1]
 
     def replaced(found: Any) -> bytes:
         before, value = found.group(1), found.group(2)
         after: bytes = found.group(3) if found.re.groups > 2 else b""
         opening, closing = _quotes(value)
         inner = value[len(opening) : len(value) - len(closing)]
-        if after == b"(" or _ordinary(
+        if not opening and not kind:
+            inner, rest = cut_at_bracket(inner)
+            closing = rest + closing
+        follows = found.string[found.end(2) : found.end(2) + 1]
+        if (not opening and not kind and is_code(inner, follows)) or _ordinary(
             inner, before, kind, literal=opening in (b"'", b"$'")
-        ):  # a call: code, not a value
+        ):
             whole: bytes = found.group()
             return whole
-        said = kind or _kind(before)
-        kept: bytes = before + opening + MARK + said.encode() + b"]" + closing + after
-        return kept
+        name = kind or name_kind(before)
+        covered: bytes = before + opening + MARK + name.encode() + b"]" + closing + after
+        return covered
 
     def change(data: bytes) -> bytes:
-        changed: bytes = pattern.sub(replaced, data) if data else data
+        if not data:
+            return data
+        if programs:
+            return _change_in_commands(data, programs, pattern, replaced)
+        changed: bytes = pattern.sub(replaced, data)
         return changed
 
     return change
+
+
+def _change_in_commands(data: bytes, programs: list[Any], pattern: Any, replaced: Callable[[Any], bytes]) -> bytes:
+    """Replace what a pattern finds behind words that name a program, up to where the next command of the line begins."""
+    parts: list[bytes] = []
+    copied = at = 0
+    while at < len(data) and (named := programs[0].search(data, at)):
+        end = next((place for place in range(named.end(), len(data)) if data[place] in b"|;&\n"), len(data))
+        for word in programs[1:]:
+            named = named and word.search(data, named.end(), end)
+        place = named.end() if named else end
+        while place < end and (found := pattern.search(data, place)) and found.start() < end:
+            parts += (data[copied : found.start()], replaced(found))
+            copied = place = max(found.end(), place + 1)
+        at = max(end, copied) + 1
+    return b"".join([*parts, data[copied:]])
 
 
 def _quotes(value: bytes) -> tuple[bytes, bytes]:
@@ -182,13 +212,6 @@ def _quotes(value: bytes) -> tuple[bytes, bytes]:
     return b"", b""
 
 
-def _kind(before: bytes) -> str:
-    small = before.lower()
-    at = {word: small.rfind(word.encode()) for word in ("pass", "token", "secret", "key", "credential", "pwd")}
-    found = max(at, key=lambda word: at[word])
-    return "password" if found in ("pass", "pwd") else found
-
-
 def _ordinary(value: bytes, before: bytes, kind: str, *, literal: bool) -> bool:
     """Return whether a value is not a secret: a variable, a file, a placeholder, a number of tokens."""
     text = value.decode("latin-1")
@@ -198,17 +221,62 @@ def _ordinary(value: bytes, before: bytes, kind: str, *, literal: bool) -> bool:
     if small in _NOTHING or text.startswith(_NO_VALUE) or not text.strip("*."):
         return True
     if text.startswith("$") and not literal:
-        return text in ("$", "$$") or text.startswith("$(") or _is_variable(text[1:].strip("{}"))
+        return text in ("$", "$$") or text.startswith("$(") or is_variable(text[1:])
     if small.isdigit() and len(small) < 7:  # a number of tokens or passed tests, or a numeric user and group
         name = before.lower()
         return b"token" in name or name.startswith(b"pass=") or before.rstrip(b":")[-1:].isdigit()
-    if kind == "api key":
-        return not any(char.isdigit() for char in text)
+    if not is_plausible(kind, value):
+        return True
     return text.startswith("/") and text[1:].partition("/")[0].lower() in _ROOTS
 
 
-def _is_variable(name: str) -> bool:
+def name_kind(before: bytes) -> str:
+    """Return what the last name in a text calls the value behind it."""
+    small = before.lower()
+    at = {word: small.rfind(word.encode()) for word in ("pass", "token", "secret", "key", "credential", "pwd")}
+    last = max(at, key=lambda word: at[word])
+    return "password" if last in ("pass", "pwd") else last
+
+
+def is_variable(name: str) -> bool:
     """Return whether a shell would expand this name. In doubt it counts as a secret."""
+    name = name.strip("{}")
     small = name.lower()
     known = any(word in small for word in ("pass", "token", "secret", "key", "pw", "auth"))
     return set(name.encode("latin-1")) <= _WORD and (name.isupper() or name.isdigit() or known)
+
+
+def is_plausible(kind: str, value: bytes) -> bool:
+    """Return whether a value that has the format of a kind can be one: `sk-` and a name with dashes is none."""
+    if kind == "api key":
+        return any(len(part) >= RANDOM_CHARS and not is_words(part) for part in re.split(rb"[-_]", value))
+    return kind != "jwt" or b"." in value
+
+
+def is_words(value: bytes) -> bool:
+    """Return whether a value reads as words and numbers: identifiers, dates, versions, paths."""
+    parts = [part for part in re.split(rb"[-_./:@+=]", value) if part]
+    return all(
+        part.isdigit() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle())) for part in parts
+    )
+
+
+def is_code(value: bytes, after: bytes) -> bool:
+    """Return whether a value without quotes calls something or takes a part of it: `get_token(`, `os.environ[`, `args[1]`."""
+    name = re.match(rb"[A-Za-z_][\w.]*+[(\[]", value)
+    if name is None:
+        return False
+    rest = value[max(value.rfind(b")"), value.rfind(b"]")) + 1 :]
+    is_closed = len(rest) < len(value) and cut_at_bracket(value + b")")[0] == value
+    return name.end() == len(value) or after in (b",", b'"', b"'") or (is_closed and rest[:1] in (b"", b"."))
+
+
+def cut_at_bracket(value: bytes) -> tuple[bytes, bytes]:
+    """Return a value up to the bracket that closes what it stands in, and the rest: `f(password=hunter2)`."""
+    opened = 0
+    for at, byte in enumerate(value):
+        opened += (byte in b"([{") - (byte in b")]}")
+        if opened < 0 and not value[at + 1 : at + 2].isalnum():
+            return value[:at], value[at:]
+        opened = max(opened, 0)
+    return value, b""

@@ -3,8 +3,11 @@
     token: ghp_0123456789abcdefghij0123456789abcdef  →  token: [redacted: github token················]
 
 A mark has as many bytes as the secret, and keeps its line ends. So every size, line number, range and offset stays what it
-was, and any part of an output can be covered by itself: whoever reads it byte by byte sees the same. What is looked at is
-one pass of Hyperscan over the formats; `re` then finds the exact ends, in a window of bounded size.
+was, and any part of an output can be covered by itself: whoever reads it byte by byte sees the same.
+
+A text is looked at as it came, and as somebody may read it later: without escape codes and invisible characters, and with
+the escapes of JSON, of Python, of HTML and of addresses decoded (`secrets/readings.py`). Each of these is one pass of Hyperscan
+over the formats; where one begins, `re` is matched at that place for the exact end.
 """
 
 from __future__ import annotations
@@ -13,9 +16,11 @@ import re
 
 from msgspec import Struct
 
+from spillover.base.linear import compile_own
+from spillover.secrets.commands import cut_at_bracket, is_code, is_plausible, is_variable, is_words, name_kind
 from spillover.secrets.formats import BESIDE_NAMES, FORMATS, KEY_BEGINS, KEY_ENDS, KEY_WORDS
+from spillover.secrets.readings import readings
 from spillover.select.engine import Engine
-from spillover.view.clean import find_unseen, leave_out_unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,24 +29,21 @@ if TYPE_CHECKING:
 
     from spillover.intake.blob import Blob
 
-#: How far a secret may reach to either side of the place where it is known to be one; a longer one is covered in part.
+#: How far a secret may reach behind the place where it is known to be one; a longer one is covered in part.
 REACH = 8_192
 #: The longest private key that is covered.
 LONGEST_KEY = 16_384
-#: Bytes that are looked at around what is wanted.
+#: Bytes that are looked at around what is wanted: the longest secret, and as much again for escapes inside of it.
 MARGIN = LONGEST_KEY + REACH
 _FILL = b"*"
 #: What is looked at in one go fits the processor's cache.
 PIECE = 1 << 18
 
-_ROWS = (
-    *((kind, pattern) for _, kind, pattern, _ in FORMATS),
-    *((kind, pattern.replace(r"\b", "", 1)) for kind, pattern, _ in BESIDE_NAMES),
-)
+_ROWS = (*((kind, pattern) for _, kind, pattern, _ in FORMATS), *((kind, pattern) for kind, pattern, _ in BESIDE_NAMES))
 _KEY = len(_ROWS)
-_HINTS = [row[3] for row in FORMATS] + [row[2] for row in BESIDE_NAMES]
-_engine = Engine([hint.replace(r"\b", "").encode() for hint in _HINTS] + [KEY_BEGINS.encode()])
-_made: dict[int, Any] = {}
+_HINTS = [*(row[3] for row in FORMATS), *(row[2] for row in BESIDE_NAMES), KEY_BEGINS]
+_engine = Engine([hint.encode() for hint in _HINTS], starts=True)
+_compiled: dict[int, Any] = {}
 
 
 class Secret(Struct, frozen=True, order=True):
@@ -55,72 +57,56 @@ class Secret(Struct, frozen=True, order=True):
 def find(data: bytes | bytearray) -> list[Secret]:
     """Return the secrets in these bytes, in order; none overlaps another."""
     text = bytes(data)
-    seen = leave_out_unseen(text)
-    return _apart(_find(text) + (_put_back(_find(seen), text) if seen is not text else []))
-
-
-def _put_back(found: list[Secret], text: bytes) -> list[Secret]:
-    """Return where secrets stand in a text, by where they stand in what is seen of it: the codes of colors may be inside of one."""
-    if not found:
-        return []
-    from bisect import bisect_right  # few outputs have one in color
-
-    places, left_out = [], [0]  # where something is left out of what is seen, and how much up to there
-    for start, end in find_unseen(text):
-        places.append(start - left_out[-1])
-        left_out.append(left_out[-1] + end - start)
-
-    def back(at: int) -> int:
-        return at + left_out[bisect_right(places, at)]
-
-    return [Secret(back(one.start), back(one.end - 1) + 1, one.kind) for one in found if one.end > one.start]
+    found = _find(text)
+    for reading in readings(text):
+        found += [Secret(*reading.span(one.start, one.end), one.kind) for one in _find(reading.text) if one.end > one.start]
+    return _merge(found)
 
 
 def _find(text: bytes) -> list[Secret]:
-    hits: list[tuple[int, int]] = []
-    _engine.scan(text, lambda number, _start, end, _flags, _context: hits.append((number, end)))
-    if not hits:
-        return []
+    hits: list[tuple[int, int, int]] = []
+    _engine.scan(text, lambda number, start, end, _flags, _context: hits.append((number, start, end)))
     found: list[Secret] = []
-    searched: dict[int, int] = {}  # by row: so far it has been looked at
-    for number, end in hits:
+    searched: dict[int, int] = {}  # by row: what is inside of the last secret is no other one
+    for number, start, end in hits:
         if number == _KEY:
             found.append(_find_key(text, end))
-            continue
-        since = max(searched.get(number, 0), end - REACH, text.rfind(b"\n", max(0, end - REACH), max(0, end - 1)) + 1)
-        if since >= end:
-            continue
-        upto = min(len(text), end + REACH)
-        newline = text.find(b"\n", end, upto)
-        upto = newline if newline >= 0 else upto
-        searched[number] = upto
-        found += _in_window(number, text, since, upto)
+        elif end > searched.get(number, 0):
+            newline = text.find(b"\n", end, end + REACH)
+            match = _pattern(number).match(text, start, newline if newline >= 0 else end + REACH)
+            if match and (secret := _judge(number, text, match)):
+                found.append(secret)
+                searched[number] = match.end(2)
     return found
 
 
-def _in_window(number: int, text: bytes, since: int, upto: int) -> list[Secret]:
-    kind = _ROWS[number][0]
-    found = []
-    for match in _pattern(number).finditer(text, since, upto):
-        start, end = match.span(2)
-        value = text[start:end]
-        if value[:1] == b"\\":
-            start += 1
-        if text[start : start + 1] in (b'"', b"'"):
-            start += 1
+def _judge(number: int, text: bytes, match: Any) -> Secret | None:
+    """Return the secret that a row of the table matches; None if it is a word, a placeholder, a path or a piece of code."""
+    kind, before = _ROWS[number][0], match.group(1)
+    start, end = match.span(2)
+    if number < len(FORMATS):
         value = text[start:end].rstrip(b".,:!?)]}>")
-        called = number >= len(FORMATS) and text[end : end + 1] == b"("  # beside a name, and code: key = make_key()
-        if not called and _is_secret(value, match.group(1), number, kind):
-            found.append(Secret(start, start + len(value), kind or _named(match.group(1))))
-    return found
+        plausible = is_plausible(kind, value) and not _is_nothing(value)
+        return Secret(start, start + len(value), kind) if plausible else None
+    name = kind or name_kind(before)
+    quoted = text[start : start + 1] in (b'"', b"'")
+    start += quoted
+    value = text[start:end]
+    if not quoted and not kind:
+        value = cut_at_bracket(value)[0]
+        bracket = None if name == "password" else _BRACKET.search(value)
+        value = value[: bracket.start()] if bracket else value
+        after = text[start + len(value) : start + len(value) + 1]
+        if after == b"(" or is_code(value, after):  # key = make_key()
+            return None
+    value = value if quoted else value.rstrip(b".,:!?")
+    return Secret(start, start + len(value), name) if _is_secret(value, kind, name) else None
 
 
 def _pattern(number: int) -> Any:
-    if number not in _made:
-        from spillover.base.linear import compile_own  # a window is short
-
-        _made[number] = compile_own(_ROWS[number][1])
-    return _made[number]
+    if number not in _compiled:
+        _compiled[number] = compile_own(_ROWS[number][1])
+    return _compiled[number]
 
 
 def _find_key(text: bytes, begun: int) -> Secret:
@@ -129,63 +115,56 @@ def _find_key(text: bytes, begun: int) -> Secret:
     return Secret(begun, min(len(text), begun + LONGEST_KEY) if end < 0 else end, "private key")
 
 
-def _apart(found: list[Secret]) -> list[Secret]:
+def _merge(found: list[Secret]) -> list[Secret]:
     """Return them in order, with what overlaps as one."""
-    apart: list[Secret] = []
+    merged: list[Secret] = []
     for one in sorted(found):
         if one.end <= one.start:
             continue
-        if apart and one.start < apart[-1].end:
-            last = apart[-1]
-            apart[-1] = Secret(last.start, max(last.end, one.end), last.kind)
+        if merged and one.start < merged[-1].end:
+            last = merged[-1]
+            merged[-1] = Secret(last.start, max(last.end, one.end), last.kind)
         else:
-            apart.append(one)
-    return apart
+            merged.append(one)
+    return merged
 
 
 #: Words that stand where a secret would, in documentation and in code.
 _NOTHING = re.compile(
     rb"(?i)(?:x+|\*+|\.+|-+|_+|#+|null|none|nil|true|false|undefined|string|secret|token|password|passwd|changeme|example|redacted"
-    rb"|your[-_].*|my[-_].*|<.*|\$.*|%.*|\{.*|@.*|.*example.*|.*placeholder.*|.*dummy.*)",
+    rb"|your[-_].*|my[-_][a-z_-]*|<.*|\$[{(].*|%.*|\{.*|@.*|.*example.*|.*placeholder.*|.*dummy.*)",
     re.ASCII,
 )
 _COMMON = 3  # of bytes that are alike, so many kinds at least
+_JUDGED = 1_024  # so many bytes of a value say whether it is one
+_DIGITS = b"0123456789"
+_LETTERS = bytes({*range(65, 91), *range(97, 123)})
+_SYMBOLS = b"!#$^~"
+_BRACKET = re.compile(rb"[()<>{}\[\]]")
 
 
-def _is_secret(value: bytes, before: bytes, number: int, kind: str) -> bool:
-    """Return whether a value can be one: not a word, a placeholder, a path or a piece of code."""
-    if len(value) > REACH or len(set(value)) <= _COMMON or _NOTHING.fullmatch(value[:64]):
+def _is_nothing(value: bytes) -> bool:
+    return len(set(value[:_JUDGED])) <= _COMMON or _NOTHING.fullmatch(value[:64]) is not None
+
+
+def _is_secret(value: bytes, kind: str, name: str) -> bool:
+    """Return whether a value beside a name can be one."""
+    value = value[:_JUDGED]
+    if _is_nothing(value) or (value[:1] == b"$" and is_variable(value[1:].decode("latin-1"))):
         return False
-    digits = sum(byte in b"0123456789" for byte in value)
-    if number < len(FORMATS):
-        return kind != "api key" or digits > 1
-    if kind in ("password", "authorization", "bearer token", "key", "aws secret"):
-        return kind in ("authorization", "key") or digits > 0 or any(byte in b"!#$%^&*+=~" for byte in value)
-    letters = sum(chr(byte).isalpha() for byte in value)
-    if not digits or not letters or any(byte in b"()<>{}[]$" for byte in value):
+    digits = len(value) - len(value.translate(None, _DIGITS))
+    letters = len(value) - len(value.translate(None, _LETTERS))
+    odd = len(value) > len(value.translate(None, _SYMBOLS))
+    if kind:
+        return kind in ("authorization", "key") or digits > 0 or odd or any(byte in b"%&*+=" for byte in value)
+    if not letters or not (digits or odd) or b"://" in value or (value[-1:] in (b":", b"=") and len(value) < 16):
         return False
-    if value[:1] in (b"/", b".", b"~", b"-") or b"://" in value or (value[-1:] in (b":", b"=") and len(value) < 16):
+    if value[:1] in (b"/", b".", b"~", b"-"):
         return False
-    name = before.lower()
-    if b"pass" in name or b"pwd" in name:
-        return digits < len(value) and len(value) >= 6
+    if name == "password":
+        return len(value) >= 6
     # What stands beside "key" or "token" in a log is mostly a name, a number or a date.
-    return len(value) >= 16 and digits >= 2 and letters >= 4 and not _is_words(value)
-
-
-def _is_words(value: bytes) -> bool:
-    """Return whether a value reads as words and numbers: identifiers, dates, versions, paths."""
-    parts = [part for part in re.split(rb"[-_./:@+=]", value) if part]
-    return all(
-        part.isdigit() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle())) for part in parts
-    )
-
-
-def _named(before: bytes) -> str:
-    small = before.lower()
-    at = {word: small.rfind(word.encode()) for word in ("pass", "token", "secret", "key", "credential", "pwd")}
-    word = max(at, key=lambda each: at[each])
-    return "password" if word in ("pass", "pwd") else word
+    return len(value) >= 16 and digits >= 2 and letters >= 4 and b"$" not in value and not is_words(value)
 
 
 def mark(secret: bytes, kind: str) -> bytes:

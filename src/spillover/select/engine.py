@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 class Engine:
     """Patterns, numbered in order. The first scan of a process loads them from the cache, or compiles them."""
 
-    def __init__(self, patterns: Sequence[bytes], *, caseless: Sequence[bool] = (), once: bool = False) -> None:
-        self._patterns, self._once = patterns, once
+    def __init__(
+        self, patterns: Sequence[bytes], *, caseless: Sequence[bool] = (), once: bool = False, starts: bool = False
+    ) -> None:
+        self._patterns, self._once, self._starts = patterns, once, starts
         self._caseless = caseless or [False] * len(patterns)
         self._database: Any = None
         self._own = local()
 
     def scan(self, data: bytes | memoryview, found: Callable[[int, int, int, int, Any], bool | None]) -> None:
-        """Call `found` (number, start, end, flags, context) for every match; `once`: for the first of each pattern."""
+        """Call `found` (number, start, end, flags, context) for every match; `once`: for the first of each pattern.
+
+        Where a match starts is known only with `starts`; otherwise it is 0.
+        """
         if not hasattr(self._own, "scratch"):
             self.prepare()
             import hyperscan
@@ -48,6 +53,7 @@ class Engine:
         import hyperscan
 
         flags = hyperscan.HS_FLAG_MULTILINE | (hyperscan.HS_FLAG_SINGLEMATCH if self._once else 0)
+        flags |= hyperscan.HS_FLAG_SOM_LEFTMOST if self._starts else 0
         database = hyperscan.Database()
         database.compile(
             expressions=list(self._patterns),
@@ -62,7 +68,7 @@ class Engine:
 
         import hyperscan
 
-        made_of = (list(self._patterns), list(self._caseless), self._once)
+        made_of = (list(self._patterns), list(self._caseless), self._once, self._starts)
         key = repr((made_of, getattr(hyperscan, "__version__", ""), os.uname().machine, _processor()))
         return f"patterns-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
 
