@@ -92,6 +92,9 @@ TABLE = [
     (f"echo '{KEY[:60]}", "echo '[redacted: private key]"),
     ("curl https://hooks.slack.com/services/T1/B2/hunter2", "curl https://hooks.slack.com/services/[redacted: webhook]"),
     ("curl https://api.telegram.org/bot123456789:" + DIGITS + "/x", "curl https://api.telegram.org/bot[redacted: telegram token]/x"),
+    ("DB_PASSWORD=hun$ter(2 ./run", "DB_PASSWORD=[redacted: password] ./run"),
+    ("python -c 'f(password=my_hunter2)'", "python -c 'f(password=[redacted: password])'"),
+    ("docker login x && docker -p x login -u me -p hunter2; ls", "docker login x && docker -p x login -u me -p [redacted: password]; ls"),
     ("tool --password 'left open hunter2", "tool --password '[redacted: password]"),
 ]  # fmt: skip
 
@@ -106,7 +109,7 @@ ORDINARY = [
     "tool --private-key ./key.pem", "kubectl get secret my-secret -o yaml", "aws secretsmanager get-secret-value --secret-id prod/x",
     "grep -rn password src/", "rg 'api_key|token' --glob '*.py'", "git commit -m 'Fix token: handle expiry'", "sed -i 's/password/x/' f",
     "python -c 'token = next(it)'", "python -c 'f(token=get_token())'", "python -c 'x(password=None)'", "if token == 5: pass",
-    "echo basic usage", "tail -f bearer.log", "cat task-sk-learn-model.txt", "pip install scikit-learn", "npm_config_loglevel=silent npm i",
+    "echo basic usage", "tail -f bearer.log", "cat task-sk-learn-model.txt", "pip install scikit-learn", "cat sk-estimator-html-doc-link-1234-abc", "npm_config_loglevel=silent npm i",
     "git config credential.helper store", "echo one | sudo tee f", "cat .env.example", "make PASS=3 FAIL=0", "git clone https://some-user@a.b/c.git", "set -e", "compass=north x", "zip -r a.zip b", "caf\u00e9 \ud800 \x00 日本", "[redacted: token] x",
 ]  # fmt: skip
 

@@ -2,6 +2,9 @@
 
 import importlib.util
 import json
+import random
+import re
+import urllib.parse
 from pathlib import Path
 
 import pytest
@@ -256,3 +259,115 @@ def test_a_secret_with_colors_in_it_is_covered_as_it_is_seen(printed, redact):
     ref = clipper.clip(data + b"filler\n" * 9_000).ref
     assert IN_COLOR[-8:] not in clipper.read(ref, lines="1:3").text
     assert "No match" in clipper.grep(ref, IN_COLOR[-8:]).text
+
+
+def _every(text, form):
+    return "".join(form % ord(char) for char in text)
+
+
+def _middle(text, between):
+    return text[: len(text) // 2] + between + text[len(text) // 2 :]
+
+
+#: How a secret may stand in a text so that it is read as one only later, or is seen as one although its bytes are apart.
+ESCAPED = {
+    "json": lambda text: json.dumps({"out": f"a\n{text}\tb"}),
+    "json in json in json": lambda text: json.dumps(json.dumps({"out": json.dumps({"out": f'a\n"{text}"'})})),
+    "a code before it": lambda text: f"x\\u0022{text}\\u0022 y",
+    "a repr": lambda text: repr({"a": f"x\n{text}", "b": "it's"}),
+    "a repr of bytes": lambda text: repr(f"x\t{text}".encode()),
+    "%20": lambda text: f"q=%20{text}",
+    "%3D": lambda text: f"q%3D{text}",
+    "an address in an address": lambda text: urllib.parse.quote(urllib.parse.quote(f"a={text}", safe=""), safe=""),
+    "html": lambda text: f"&quot;{text}&#x22;".replace("=", "&#61;"),
+    "behind _": lambda text: f"a_{text}",
+    "behind a digit": lambda text: f"77{text}",
+    "every character a code": lambda text: _every(text, "\\u%04x"),
+    "every byte a code": lambda text: _every(text, "\\x%02x"),
+    "one code inside": lambda text: f"{text[:5]}\\u{ord(text[5]):04x}{text[6:]}",
+    "zero width inside": lambda text: _middle(text, "\u200b"),
+    "joiners inside": "\u200d".join,
+    "zero width inside of json": lambda text: json.dumps(_middle(text, "\u200b\u2060")),
+    "a backspace inside": lambda text: _middle(text, "X\b"),
+    "backspaces inside": lambda text: _middle(text, " /\b\b"),
+    "struck twice": lambda text: "".join(f"{char}\b{char}" for char in text),
+    "colours inside of json": lambda text: json.dumps(_middle(text, "\x1b[31m")),
+}
+
+
+def read_later(text):
+    """Return a text as whoever decodes it, or looks at it, will have it."""
+    for _ in range(4):
+        text = text.replace("\\\\", "\\")
+        text = re.sub(r"\\(?:u([0-9a-f]{4})|x([0-9a-f]{2}))", lambda code: chr(int(code[1] or code[2], 16)), text)
+        text = urllib.parse.unquote(text)
+    text = re.sub("[\u200b\u200d\u2060]|\x1b\\[31m", "", text)
+    while "\b" in text.lstrip("\b"):
+        text = re.sub("[^\b]\b", "", text.lstrip("\b"))
+    return text
+
+
+@pytest.mark.parametrize("way", ESCAPED)
+def test_json_dumps_of_a_token_hid_it_and_no_other_escape_does(way):
+    dice = random.Random(way)
+    for kind, draw in bench.KINDS.items():
+        before, secret, behind = draw(dice)
+        shown = read_later(cover(ESCAPED[way](before + secret + behind).encode())[0].decode())
+        for part in secret.split("\n")[1:-1] if secret.startswith("-----") else [secret]:
+            runs = {part[at : at + 8] for at in range(12 if len(part) >= 24 else 0, len(part) - 7)}
+            assert not [run for run in runs if run in shown], (kind, shown)
+
+
+def test_no_window_has_an_edge_at_which_a_token_is_shown_in_part():
+    """A token of every format at every offset from a multiple of 4,096, in one line: the period has no factor in common with it."""
+    dice = random.Random("edges")
+    for kind, draw in bench.KINDS.items():
+        unit = f" {''.join(draw(dice))} ".replace("\n", " ").encode()
+        unit += b"." * (1 - len(unit) % 2)
+        covered = cover(unit * 3)[0][len(unit) : 2 * len(unit)]
+        assert cover(unit * 4_096)[0] == covered * 4_096, kind
+
+
+def test_no_piece_and_no_range_has_an_edge_at_which_a_token_is_shown_in_part():
+    dice = random.Random("ranges")
+    for kind, draw in bench.KINDS.items():
+        unit = f" {''.join(draw(dice))} .".replace("\n", " ").encode()
+        data = unit * (90_000 // len(unit))
+        whole = cover(data)[0]
+        stream = Stream()
+        pieces = [stream.feed(data[at : at + 1_009]) for at in range(0, len(data), 1_009)]
+        assert b"".join([*pieces, stream.finish()]) == whole, kind
+        first = len(unit) * (len(data) // 2 // len(unit))
+        ranges = Covered(Held(data))
+        for at in range(first, first + len(unit), 11):
+            assert ranges.read(at, at + 60) == whole[at : at + 60], (kind, at - first)
+
+
+@pytest.mark.parametrize(
+    "value", ["abc$123def", "pa$$word", "hun(ter2", "hunter2(x", "my_s3cret!", "my_hunter2", "$ecr3tPa!", "a(b)c$9x", "(hunter2x"]
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "form", ["password={}", "DB_PASSWORD={}\n", "x password={} y", 'password="{}"', "passwd: {} # x"]
+)
+def test_a_password_with_a_dollar_or_a_bracket_in_it_or_behind_my_was_missed(form, value):
+    assert value.encode() not in cover(form.format(value).encode())[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["sk-estimator-html-doc-link-1234-abc", "password=get_password(user, 1)", "password=$DB_PASSWORD", "password=${X1}", "PASSWORD=$(cat f1)",
+     "password=os.environ['P1']", "password=args[1]", "password=my_password", "password=my-secret-password", "f(password=getpass2())"],
+)  # fmt: skip
+def test_words_behind_sk_and_code_behind_a_name_are_no_secrets(text):
+    assert cover(text.encode()) == (text.encode(), 0)
+
+
+@pytest.mark.parametrize(
+    "unit", ["token=", "sk-", "eyJ", "eyJa.", "ghp_aaaaaaaaaa", "://a:", "aws secret ", "\\", "\\u0022", "%25", "a\b", "password=$(", "SG.aaaaaaaaaa", "-----BEGIN PRIVATE KEY-----"]
+)  # fmt: skip
+def test_time_is_linear_in_what_looks_like_a_secret_and_is_none(unit, grows_as_fast_as_its_text):
+    def work(size):
+        text = (unit * (size // len(unit))).encode()
+        return lambda: cover(text)
+
+    grows_as_fast_as_its_text(work, 20_000, 80_000, margin=4, floor=0.002)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from functools import cache
 
 from spillover.errors import MissingExtraError
 
@@ -24,8 +25,9 @@ class PatternSyntaxError(Exception):
     """What the engine says about a pattern that it does not take."""
 
 
+@cache
 def compile_own(source: str) -> re.Pattern[bytes]:
-    """Return a pattern of our own. This engine backtracks, so it is only for short texts: commands, lines, windows."""
+    """Return a pattern of our own, compiled when it is first needed. This engine backtracks: each of them is linear as it is written."""
     return re.compile(source.encode())
 
 

@@ -7,8 +7,7 @@ what was run.
 
 from __future__ import annotations
 
-import re
-
+from spillover.base.linear import compile_own
 from spillover.secrets.formats import FORMATS
 
 TYPE_CHECKING = False
@@ -152,8 +151,6 @@ def _change_between_marks(data: bytes, change: Callable[[bytes], bytes]) -> byte
 
 def _rule(number: int) -> Callable[[bytes], bytes]:
     if number not in _made:
-        from spillover.base.linear import compile_own  # most commands hold no secret
-
         patterns = _RULES[number][2]
         _made[number] = [compile_own(each) for each in ([patterns] if isinstance(patterns, str) else patterns)]
     (*programs, pattern), kind = _made[number], _RULES[number][1]
@@ -249,13 +246,13 @@ def is_variable(name: str) -> bool:
 def is_plausible(kind: str, value: bytes) -> bool:
     """Return whether a value that has the format of a kind can be one: `sk-` and a name with dashes is none."""
     if kind == "api key":
-        return any(len(part) >= RANDOM_CHARS and not is_words(part) for part in re.split(rb"[-_]", value))
+        return any(len(part) >= RANDOM_CHARS and not is_words(part) for part in compile_own("[-_]").split(value))
     return kind != "jwt" or b"." in value
 
 
 def is_words(value: bytes) -> bool:
     """Return whether a value reads as words and numbers: identifiers, dates, versions, paths."""
-    parts = [part for part in re.split(rb"[-_./:@+=]", value) if part]
+    parts = [part for part in compile_own("[-_./:@+=]").split(value) if part]
     return all(
         part.isdigit() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle())) for part in parts
     )
@@ -263,7 +260,7 @@ def is_words(value: bytes) -> bool:
 
 def is_code(value: bytes, after: bytes) -> bool:
     """Return whether a value without quotes calls something or takes a part of it: `get_token(`, `os.environ[`, `args[1]`."""
-    name = re.match(rb"[A-Za-z_][\w.]*+[(\[]", value)
+    name = compile_own(r"[A-Za-z_][\w.]*+[(\[]").match(value)
     if name is None:
         return False
     rest = value[max(value.rfind(b")"), value.rfind(b"]")) + 1 :]
@@ -274,7 +271,10 @@ def is_code(value: bytes, after: bytes) -> bool:
 def cut_at_bracket(value: bytes) -> tuple[bytes, bytes]:
     """Return a value up to the bracket that closes what it stands in, and the rest: `f(password=hunter2)`."""
     opened = 0
-    for at, byte in enumerate(value):
+    if not any(byte in value for byte in b")]}"):
+        return value, b""
+    for at in [match.start() for match in compile_own("[][(){}]").finditer(value)]:
+        byte = value[at]
         opened += (byte in b"([{") - (byte in b")]}")
         if opened < 0 and not value[at + 1 : at + 2].isalnum():
             return value[:at], value[at:]

@@ -69,12 +69,12 @@ NAMES = (
 _BETWEEN = r"""["']?[ \t]{0,4}(?:=>|:=|[:=])"""
 #: (kind, pattern, hint) for text only: a value beside a name, which secrets/outputs.py looks at more closely.
 BESIDE_NAMES: tuple[tuple[str, str, str], ...] = (
-    ("", rf"""(?i)({NAMES}{_BETWEEN}[ \t]{{0,4}})(["'][^\s"'\\\x1b]{{6,}}|[^\s"'`,;&|<>\\\x1b]{{6,}})""", rf"(?i){NAMES}{_BETWEEN}"),
-    ("password", r"""(://[^\s/:@"'<>]{0,128}:)([^\s/"'<>@]{3,256})(@)""", r"://[^\s/:@]{0,128}:[^\s/@]{3,256}@"),
-    ("authorization", r"""(?i)(authorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4})([^\s"'\\,\x1b]{8,})""", r"(?i)authorization[\"']?[ \t]{0,4}[:=]"),
-    ("bearer token", r"""(?i)(bearer[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,})""", r"(?i)bearer[ \t]{1,4}[A-Za-z0-9._~+/=-]{16}"),
-    ("key", r"""(?i)((?:accountkey|sharedaccesskey|[?&]sig|&amp;sig)=)([^\s"'`;&<>]{16,})""", r"(?i)(?:accountkey|sharedaccesskey|[?&]sig|&amp;sig)=[^\s;&]{16}"),
-    ("aws secret", r"""(?i)(aws.{0,20}?secret.{0,20}?["'=: \t]{1,5})([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])""", r"(?i)aws.{0,20}secret"),
+    ("", rf"""((?i:{NAMES}){_BETWEEN}[ \t]{{0,4}})(["'][^ \t\r\n\f\v"'\\\x1b]{{6,}}|[^ \t\r\n\f\v"'`,;&|<>\\\x1b]{{6,}})""", rf"(?i){NAMES}{_BETWEEN}"),
+    ("password", r"""(://[^\s/:@"'<>]{0,128}:)([^ \t\r\n\f\v/"'<>@]{3,256})(@)""", r"://[^\s/:@]{0,128}:[^\s/@]{3,256}@"),
+    ("authorization", r"""((?i:authorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:bearer|basic|token|digest|negotiate|apikey))[ \t]{1,4})([^ \t\r\n\f\v"'\\,\x1b]{8,})""", r"(?i)authorization[\"']?[ \t]{0,4}[:=]"),
+    ("bearer token", r"""((?i:bearer)[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,})""", r"(?i)bearer[ \t]{1,4}[A-Za-z0-9._~+/=-]{16}"),
+    ("key", r"""((?i:accountkey|sharedaccesskey|[?&]sig|&amp;sig)=)([^ \t\r\n\f\v"'`;&<>]{16,})""", r"(?i)(?:accountkey|sharedaccesskey|[?&]sig|&amp;sig)=[^\s;&]{16}"),
+    ("aws secret", r"""((?i:aws.{0,20}?secret).{0,20}?["'=: \t]{1,5})([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])""", r"(?i)aws.{0,20}secret"),
 )  # fmt: skip
 #: How a private key begins and ends.
 KEY_BEGINS = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"

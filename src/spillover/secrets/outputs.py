@@ -12,8 +12,6 @@ over the formats; where one begins, `re` is matched at that place for the exact 
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from spillover.base.linear import compile_own
@@ -31,6 +29,8 @@ if TYPE_CHECKING:
 
 #: How far a secret may reach behind the place where it is known to be one; a longer one is covered in part.
 REACH = 8_192
+#: So many bytes of a value say whether it is a secret.
+JUDGED = 1_024
 #: The longest private key that is covered.
 LONGEST_KEY = 16_384
 #: Bytes that are looked at around what is wanted: the longest secret, and as much again for escapes inside of it.
@@ -43,7 +43,6 @@ _ROWS = (*((kind, pattern) for _, kind, pattern, _ in FORMATS), *((kind, pattern
 _KEY = len(_ROWS)
 _HINTS = [*(row[3] for row in FORMATS), *(row[2] for row in BESIDE_NAMES), KEY_BEGINS]
 _engine = Engine([hint.encode() for hint in _HINTS], starts=True)
-_compiled: dict[int, Any] = {}
 
 
 class Secret(Struct, frozen=True, order=True):
@@ -59,7 +58,9 @@ def find(data: bytes | bytearray) -> list[Secret]:
     text = bytes(data)
     found = _find(text)
     for reading in readings(text):
-        found += [Secret(*reading.span(one.start, one.end), one.kind) for one in _find(reading.text) if one.end > one.start]
+        found += [
+            Secret(*reading.span(one.start, one.end), one.kind) for one in _find(reading.text) if one.end > one.start
+        ]
     return _merge(found)
 
 
@@ -73,10 +74,18 @@ def _find(text: bytes) -> list[Secret]:
             found.append(_find_key(text, end))
         elif end > searched.get(number, 0):
             newline = text.find(b"\n", end, end + REACH)
-            match = _pattern(number).match(text, start, newline if newline >= 0 else end + REACH)
-            if match and (secret := _judge(number, text, match)):
+            upto = newline if newline >= 0 else min(len(text), end + REACH)
+            # Beside a name may stand anything, and mostly no secret: the whole of a long one is looked at once it is one.
+            secret, behind = None, 0
+            for most in (upto,) if number < len(FORMATS) else (min(upto, end + JUDGED), upto):
+                match = compile_own(_ROWS[number][1]).match(text, start, most)
+                secret, behind = (_judge(number, text, match), match.end(2)) if match else (None, 0)
+                if secret is None or behind < most:
+                    break
+            if secret is not None:
                 found.append(secret)
-                searched[number] = match.end(2)
+            if secret is not None or number < len(FORMATS):
+                searched[number] = max(behind, searched.get(number, 0))
     return found
 
 
@@ -92,21 +101,17 @@ def _judge(number: int, text: bytes, match: Any) -> Secret | None:
     quoted = text[start : start + 1] in (b'"', b"'")
     start += quoted
     value = text[start:end]
+    if not kind and not compile_own(_UNLIKE_WORDS).search(value, 0, JUDGED):
+        return None
     if not quoted and not kind:
         value = cut_at_bracket(value)[0]
-        bracket = None if name == "password" else _BRACKET.search(value)
+        bracket = None if name == "password" else compile_own(_BRACKET).search(value)
         value = value[: bracket.start()] if bracket else value
         after = text[start + len(value) : start + len(value) + 1]
         if after == b"(" or is_code(value, after):  # key = make_key()
             return None
     value = value if quoted else value.rstrip(b".,:!?")
     return Secret(start, start + len(value), name) if _is_secret(value, kind, name) else None
-
-
-def _pattern(number: int) -> Any:
-    if number not in _compiled:
-        _compiled[number] = compile_own(_ROWS[number][1])
-    return _compiled[number]
 
 
 def _find_key(text: bytes, begun: int) -> Secret:
@@ -130,26 +135,25 @@ def _merge(found: list[Secret]) -> list[Secret]:
 
 
 #: Words that stand where a secret would, in documentation and in code.
-_NOTHING = re.compile(
-    rb"(?i)(?:x+|\*+|\.+|-+|_+|#+|null|none|nil|true|false|undefined|string|secret|token|password|passwd|changeme|example|redacted"
-    rb"|your[-_].*|my[-_][a-z_-]*|<.*|\$[{(].*|%.*|\{.*|@.*|.*example.*|.*placeholder.*|.*dummy.*)",
-    re.ASCII,
+_NOTHING = (
+    r"(?i)(?:x+|\*+|\.+|-+|_+|#+|null|none|nil|true|false|undefined|string|secret|token|password|passwd|changeme|example|redacted"
+    r"|your[-_].*|my[-_][a-z_-]*|<.*|\$[{(].*|%.*|\{.*|@.*|.*example.*|.*placeholder.*|.*dummy.*)"
 )
 _COMMON = 3  # of bytes that are alike, so many kinds at least
-_JUDGED = 1_024  # so many bytes of a value say whether it is one
 _DIGITS = b"0123456789"
 _LETTERS = bytes({*range(65, 91), *range(97, 123)})
 _SYMBOLS = b"!#$^~"
-_BRACKET = re.compile(rb"[()<>{}\[\]]")
+_UNLIKE_WORDS = "[0-9!#$^~]"
+_BRACKET = r"[()<>{}\[\]]"
 
 
 def _is_nothing(value: bytes) -> bool:
-    return len(set(value[:_JUDGED])) <= _COMMON or _NOTHING.fullmatch(value[:64]) is not None
+    return len(set(value[:JUDGED])) <= _COMMON or compile_own(_NOTHING).fullmatch(value[:64]) is not None
 
 
 def _is_secret(value: bytes, kind: str, name: str) -> bool:
     """Return whether a value beside a name can be one."""
-    value = value[:_JUDGED]
+    value = value[:JUDGED]
     if _is_nothing(value) or (value[:1] == b"$" and is_variable(value[1:].decode("latin-1"))):
         return False
     digits = len(value) - len(value.translate(None, _DIGITS))
@@ -173,7 +177,7 @@ def mark(secret: bytes, kind: str) -> bytes:
     if len(secret) < len(words):
         words = b"[redacted]" if len(secret) >= 10 else b""
     if b"\n" in secret or b"\r" in secret:
-        lines = re.split(rb"(\r?\n|\r)", secret)
+        lines = compile_own("(\r?\n|\r)").split(secret)
         return b"".join(_FILL * len(part) if number % 2 == 0 else part for number, part in enumerate(lines))
     return words[:-1] + _FILL * (len(secret) - len(words)) + words[-1:] if words else _FILL * len(secret)
 
