@@ -37,7 +37,7 @@ LINEAR = {
     "models.py": {"f-string": "the name of a model from the caller's own choices, and patterns of the caller or ours"},
     "profiles/opencode/__init__.py": {"fnmatchcase": STARS},
     "profiles/vtcode/estimate.py": {"'\\\\S.*'": "nothing follows the run, so it never gives back"},
-    "base/linear.py": {"source": "possessive, bounded, or followed by nothing: commands of 1,000 characters, lines of 2,000, and places that Hyperscan found, each once"},
+    "base/linear.py": {"source.encode()": "possessive, bounded, or followed by nothing: commands of 1,000 characters, lines of 2,000, and places that Hyperscan found, each once"},
     "retrieve/grep.py": {"_START": "fullmatch of classes with a colon between them, which neither has"},
     "retrieve/part.py": {"_LINES": SHORT, "_BYTES": SHORT},
     "retrieve/outline.py": {"_RULE": SHORT, "_WORD": ONE},

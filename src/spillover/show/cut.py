@@ -174,7 +174,8 @@ def _find_path(choices: Choices, ref: str) -> str | None:
 def _open_document(intake: Intake, choices: Choices, sections: Sequence[Section]) -> Document:
     meter = intake.meter
     blob = intake.blob() if choices.redact == "stored" else choices.without_secrets(intake.blob())
-    if blob.size <= HELD and not isinstance(blob, Ends):
+    opens, closes = getattr(blob, "gap", (0, 0))
+    if blob.size <= HELD and opens == closes:
         blob = Held(blob.read(0, blob.size))
     return Document(
         blob,
