@@ -5,7 +5,7 @@ The locks import from here and from public modules only, so that a module that m
 
 from msgspec.structs import replace
 
-from spillover.adapters import claude_code, cline, copilot, pi
+from spillover.adapters import claude_code, cline, codex, copilot, gemini, pi
 from spillover.adapters import opencode as opencode_host
 from spillover.adapters.hooked import Call as HookCall
 from spillover.adapters.mcp.relay import Relay

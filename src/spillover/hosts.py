@@ -53,6 +53,8 @@ HOOK_SECONDS = {
     "copilot": 25,  # of 30
     "cline": 2,  # of 3, behind which its session ends
     "pi": 25,  # of 30
+    "codex": 25,  # of 30
+    "gemini": 25,  # of 30
 }
 
 

@@ -7,7 +7,9 @@ host, write such a function and add its row.
 import asyncio
 import base64
 import json
+import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import agents
@@ -27,7 +29,7 @@ from spillover.adapters.langchain import SpilloverMiddleware
 from spillover.adapters.openai_agents import bound_server, bound_tools
 from spillover.adapters.pydantic_ai import SpilloverToolset
 from spillover.testing import FailingStore, content
-from support import Relay, as_json, claude_code, cline, copilot, pi
+from support import Relay, as_json, claude_code, cline, codex, copilot, gemini, pi
 from support import opencode_host as opencode
 
 LIMITS = Limits(bytes=900)
@@ -370,6 +372,22 @@ def cline_lines(clipper, output):
     return Seen([new["result"]], not new["success"])
 
 
+def codex_mcp(clipper, output):
+    [text, *_] = hook_parts(output)
+    event = {"hook_event_name": "PostToolUse", "tool_name": "mcp__s__probe", "tool_use_id": "call_1"}
+    said = codex.reply({**event, "tool_response": {"content": as_blocks([text])}}, lambda: clipper)
+    return Seen([said["stopReason"] if said else text])
+
+
+def gemini_web(clipper, output):
+    [text, *_] = hook_parts(output)
+    with tempfile.TemporaryDirectory() as folder:
+        event = {"hook_event_name": "AfterTool", "tool_name": "web_fetch", "tool_response": {"llmContent": text}}
+        said = gemini.reply({**event, "transcript_path": f"{folder}/chats/x.jsonl", "cwd": "/none"}, lambda: clipper)
+        path = said and said["hookSpecificOutput"]["tailToolCallRequest"]["args"]["file_path"]
+        return Seen([Path(path).read_text() if path else text])
+
+
 HOSTS = {
     "mcp": Host(mcp_proxy, json.dumps, json.dumps),  # a server also writes its data as text
     "langchain": Host(langchain, json.dumps, json.dumps),  # LangChain's own JSON, which reaches us as text
@@ -384,6 +402,8 @@ HOSTS = {
     "opencode, bash": Host(opencode_bash, json.dumps, json.dumps, tool="bash", one_text=True),
     "copilot": Host(copilot_bash, json.dumps, json.dumps, tool="bash", one_text=True),
     "pi": Host(pi_tool, json.dumps, json.dumps),
+    "codex, mcp": Host(codex_mcp, json.dumps, json.dumps, tool="mcp__s__probe", one_text=True),
+    "gemini": Host(gemini_web, json.dumps, json.dumps, call_id=None, tool="web_fetch", one_text=True),
     "cline, mcp": Host(cline_mcp, json.dumps, json.dumps),
     "cline, lines": Host(cline_lines, json.dumps, json.dumps, tool="run_commands", one_text=True),
 }

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spillover.cli.hook import MODULES
-from spillover.cli.installed import QUESTIONS
+from spillover.cli.installed import question as question_of
 from spillover.hosts import HOOK_SECONDS
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
@@ -197,7 +197,7 @@ print(*set(sys.modules) - before)
 
 
 #: How long each host waits for a hook, as seen or as our own file or plugin for it says.
-PATIENCE_SECONDS = {"claude-code": 60, "opencode": 30, "copilot": 30, "cline": 3, "pi": 30}
+PATIENCE_SECONDS = {"claude-code": 60, "opencode": 30, "copilot": 30, "cline": 3, "pi": 30, "codex": 30, "gemini": 30}
 
 
 def test_every_hook_has_a_deadline_below_that_of_its_host():
@@ -233,7 +233,7 @@ spillover.cli.hook.HOOK_SECONDS[sys.argv[1]] = 0.5
 def test_whatever_hangs_a_hook_ends_in_time_and_changes_nothing(tmp_path, monkeypatch, host, what):
     monkeypatch.setenv("SPILLOVER_STORE", str(tmp_path / "store"))
     code = f"{HANGING}{NEVER_ENDS[what]}\nsys.exit(spillover.cli.main(['hook', sys.argv[1]]))"
-    asked = json.dumps(QUESTIONS[host]).encode()
+    asked = json.dumps(question_of(host, str(tmp_path))).encode()
     ran = subprocess.run([sys.executable, "-c", code, host], input=asked, capture_output=True, timeout=60, check=False)
     assert (ran.returncode, ran.stdout) == (0, b"")
     assert b"killed" in what.encode() or b"nothing was changed: no answer within 0.5 s" in ran.stderr

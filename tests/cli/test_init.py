@@ -20,6 +20,7 @@ from spillover.cli.parser import parse
 from spillover.errors import UsageError
 
 CLAUDE, GEMINI, CODEX = ".claude/settings.json", ".gemini/settings.json", ".codex/config.toml"
+CODEX_HOOKS = ".codex/hooks.json"
 CLINE = ".cline/plugins/spillover.js"
 PLUGIN, COPILOT, PI = ".opencode/plugins/spillover.js", ".github/hooks/spillover.json", ".pi/extensions/spillover.js"
 HOOK = {"type": "command", "command": "spill hook claude-code"}
@@ -59,9 +60,8 @@ def test_claude_code_gets_the_hook(init, home):
 
 def test_codex_gets_the_server_and_the_lines(init, home):
     init("codex")
-    assert tomllib.loads((home / CODEX).read_text())["mcp_servers"] == {
-        "spillover": {"command": "spill", "args": ["mcp"]}
-    }
+    server = tomllib.loads((home / CODEX).read_text())["mcp_servers"]["spillover"]
+    assert server == {"command": "spill", "args": ["mcp"], "env": {"CODEX_THREAD_ID": "mcp"}}
     assert LINES in (home / ".codex/AGENTS.md").read_text()
 
 
@@ -82,7 +82,7 @@ def test_in_a_project_it_goes_into_the_project(init, home, tmp_path):
     for host in HOSTS:
         init(host, "--scope", "project")
     made = {path for path in tree(tmp_path) if not path.startswith("a store")}
-    assert made == {CLAUDE, PLUGIN, CODEX, GEMINI, COPILOT, CLINE, PI, "AGENTS.md", "GEMINI.md"}
+    assert made == {CLAUDE, PLUGIN, CODEX, CODEX_HOOKS, GEMINI, COPILOT, CLINE, PI, "AGENTS.md", "GEMINI.md"}
     assert tree(home) == {}
 
 
@@ -98,6 +98,7 @@ def test_the_folders_the_hosts_themselves_ask_for_are_used(init, tmp_path, monke
     assert made == {
         "CLAUDE_CONFIG_DIR/settings.json",
         "CODEX_HOME/config.toml",
+        "CODEX_HOME/hooks.json",
         "CODEX_HOME/AGENTS.md",
         "XDG_CONFIG_HOME/opencode/plugins/spillover.js",
     }
@@ -166,7 +167,10 @@ def test_what_was_there_stays_and_is_kept_beside_it(init, tmp_path, host, files)
         assert (tmp_path / (name + ".spillover-backup")).read_bytes() == text.encode()
         new = (tmp_path / name).read_bytes().decode()
         same = next((at for at, (old, now) in enumerate(zip(text, new, strict=False)) if old != now), len(text))
-        assert new.endswith(text[same:]), "something stands between, and nothing is missing"
+        first, hook, _ = new[same:].partition(', "hooks": ') if name == GEMINI else (new[same:], "", "")  # two entries
+        assert first.endswith(text[same:].removesuffix("}" if hook else "")), (
+            "something stands between, nothing is missing"
+        )
 
 
 @pytest.mark.parametrize(("host", "files"), THERE.items(), ids=THERE)
@@ -364,6 +368,7 @@ def test_doctor_finds_what_is_installed_and_that_it_works(spill, init, home):
     assert [(host, ok) for host, ok, _ in found] == [
         ("claude-code", True),
         ("opencode", True),
+        ("codex", True),
         ("codex", True),
         ("codex", True),
         ("gemini", True),

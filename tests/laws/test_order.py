@@ -117,7 +117,7 @@ ORDER = """
     clipper
     budget                  adapters             adapters.parts      adapters.hook_plain adapters.install   adapters.asked
     adapters.hooked
-    adapters.claude_code    adapters.opencode    adapters.install.json_text adapters.cline adapters.copilot adapters.install.toml_text
+    adapters.claude_code    adapters.opencode    adapters.install.json_text adapters.cline adapters.copilot adapters.codex adapters.gemini adapters.install.toml_text
     adapters.pi
     adapters.install.edits
     adapters.install.files

@@ -23,6 +23,10 @@ class Plain(Struct, frozen=True):
     limits: Limits | None = None
     ending: str = ""
 
+    def fits(self, text: str) -> bool:
+        """Return whether a text is within the limits."""
+        return self.text(text) is None
+
     def text(self, text: str) -> str | None:
         """Return both ends of a text; None where it is short enough as it is."""
         short = self._short(text, 1)

@@ -200,7 +200,7 @@ def bound_result(
     that is the `caller`, gets the result as it is; it is stored where it overflows. `ending` is what the host says below
     the output: room is left for it.
     """
-    limits = None
+    limits = Limits(**at_most) if at_most else None
     try:
         chosen = clipper()
         if chosen.leaves_alone(tool):

@@ -32,9 +32,11 @@ MODULES = {
     "copilot": "copilot",
     "cline": "cline",
     "pi": "pi",
+    "codex": "codex",
+    "gemini": "gemini",
 }
 #: Where a host says in which folder a session began; the working folder changes with every `cd`.
-PROJECT = {"claude-code": "CLAUDE_PROJECT_DIR"}
+PROJECT = {"claude-code": "CLAUDE_PROJECT_DIR", "gemini": "GEMINI_PROJECT_DIR"}
 #: What lies deeper in an event is left out, where it is too deep to be parsed as usual.
 DEEPEST = 100
 TOO_DEEP = "[nested too deeply to be shown]"

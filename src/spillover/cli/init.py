@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 THEN = {
     "claude-code": "It takes effect in new sessions.",
     "opencode": "It takes effect when opencode is restarted.",
-    "codex": "Codex can now read stored outputs through `spill mcp`, and finds instructions in AGENTS.md.",
-    "gemini": "Gemini CLI can now read stored outputs through `spill mcp`, and finds instructions in GEMINI.md.",
+    "codex": "Codex runs the hook only after you have trusted it: start `codex` and choose to trust it, there or under /hooks. Until then `codex exec` leaves it out without a word.",
+    "gemini": "It takes effect in new sessions.",
     "copilot": "It takes effect in new sessions.",
     "cline": "It takes effect in new sessions.",
     "pi": "It takes effect when pi is restarted, or after /reload.",
@@ -31,8 +31,8 @@ THEN = {
 CANNOT = {
     "claude-code": "Claude Code cuts the output of a failing command to 10,000 characters, and no hook can replace it. `spill run` and `spill sh` keep all of it.",
     "opencode": "opencode cuts a command's output at 50 KB before the plugin sees it; the plugin reads all of it from opencode's own file.",
-    "codex": "Codex does not let a hook replace a result, and cuts at 10 KB. Large outputs are kept only when the model uses `spill run` or `spill sh`.",
-    "gemini": "Gemini CLI does not let a hook replace a result. Large outputs are kept only when the model uses `spill run` or `spill sh`.",
+    "codex": "Codex cuts a command's output before it calls the hook, and keeps 64 KB of it at most; what was cut is kept only if it ran in `spill run` or `spill sh`. What a script of the model's reads (code mode), and MCP results that are errors, no hook can replace.",
+    "gemini": "Results are replaced by way of `read_file`: where your settings or policies exclude it, and for results with images, nothing changes.",
     "copilot": "Copilot CLI cuts at 20 KB before it calls the hook; what a command printed beyond that is kept only if it ran in `spill run` or `spill sh`.",
     "cline": "Cline cuts a command's output at 50,000 characters before the plugin sees it; what it printed beyond that is kept only if it ran in `spill run` or `spill sh`. This is from the source of the CLI; the editor extension was not tried.",
     "pi": "pi cuts at 50 KB before the extension sees it; the extension reads all of it from pi's own file. For a failing command, it finds that file through pi's message.",

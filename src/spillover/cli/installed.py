@@ -15,13 +15,14 @@ from spillover.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from spillover.adapters.install.files import Target
 
 PATIENCE = 30  # seconds, for a command of ours that should take a tenth of one
 LONG = "".join(f"line {number} of what doctor made up\n" for number in range(1, 5_001))
 #: What each host would ask, and how its answer begins.
-QUESTIONS = {
+QUESTIONS: dict[str, dict[str, Any]] = {
     "claude-code": {
         "hook_event_name": "PostToolUse",
         "tool_name": "Bash",
@@ -40,7 +41,23 @@ QUESTIONS = {
         "output": [{"query": "seq 5000", "result": LONG}],
     },
     "pi": {"tool": "bash", "args": {}, "content": [{"type": "text", "text": LONG}]},
+    "codex": {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "mcp__doctor__count",
+        "tool_response": {"content": [{"type": "text", "text": LONG}]},
+    },
+    "gemini": {
+        "hook_event_name": "AfterTool",
+        "tool_name": "run_shell_command",
+        "tool_input": {"command": "seq 5000"},
+        "tool_response": {"llmContent": LONG},
+    },
 }
+
+
+def question(host: str, folder: str) -> dict[str, Any]:
+    """Return what a host would ask. Whatever belongs to its session is in this folder."""
+    return {**QUESTIONS[host], "transcript_path": os.path.join(folder, "chats", "doctor.jsonl")}
 
 
 def check_installed(environ: Mapping[str, str], folder: str) -> Iterator[tuple[str, bool, str]]:
@@ -101,7 +118,7 @@ def _answers(host: str) -> bool:
         try:
             ran = subprocess.run(
                 [COMMAND, "hook", host],
-                input=json.dumps(QUESTIONS[host]).encode(),
+                input=json.dumps(question(host, store)).encode(),
                 env={**os.environ, "SPILLOVER_STORE": store},
                 capture_output=True,
                 timeout=PATIENCE,

@@ -135,3 +135,25 @@ class Marked(Struct, frozen=True):
 
     def shown(self) -> str:
         return self.lines
+
+
+class Several(Struct, frozen=True):
+    """Several entries in one file."""
+
+    entries: tuple[Entry, ...]
+
+    def put(self, before: str | None) -> str:
+        for entry in self.entries:
+            before = entry.put(before)
+        return before or ""
+
+    def has(self, text: str) -> bool:
+        return any(entry.has(text) for entry in self.entries)
+
+    def taken(self, text: str) -> str:
+        for entry in reversed(self.entries):
+            text = entry.taken(text)
+        return text
+
+    def shown(self) -> str:
+        return "\n".join(entry.shown() for entry in self.entries)

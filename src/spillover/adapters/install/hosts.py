@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 
-from spillover.adapters.install.edits import Entry, Marked, Whole
+from spillover.adapters import claude_code, codex, gemini
+from spillover.adapters.install.edits import Entry, Marked, Several, Whole
 from spillover.adapters.install.files import Target
 from spillover.adapters.install.toml_text import Table
 from spillover.base.jsonc import read_jsonc
 from spillover.errors import UsageError
+from spillover.hosts import CODEX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi",
 FILE_HOST = "mcp-json"
 SCOPES = ("user", "project")
 COMMAND = "spill"
-HOOK = f"{COMMAND} hook claude-code"
 SERVER = {"command": COMMAND, "args": ["mcp"]}
 NAME = "spillover"
 #: For AGENTS.md and its like. Every command in it is one that `spill` understands; a test holds it.
@@ -39,6 +40,8 @@ LINES = """\
 """
 #: What hosts call their MCP servers: most of them, VS Code, Zed, Codex.
 SERVER_KEYS = ("mcpServers", "servers", "context_servers", "mcp_servers")
+#: Seconds that a host waits for a hook of ours, where our entry says it (`hosts.HOOK_SECONDS`).
+HOOK_TIMEOUT = 30
 #: No host's file is larger.
 MAX_BYTES = 8 << 20
 
@@ -59,7 +62,11 @@ def targets(host: str, scope: str, environ: Mapping[str, str], folder: str, *, f
     files: dict[str, Edit]
     match host:
         case "claude-code":
-            files = {at("CLAUDE_CONFIG_DIR", ".claude", ".claude", "settings.json"): _hook()}
+            files = {
+                at("CLAUDE_CONFIG_DIR", ".claude", ".claude", "settings.json"): _hook(
+                    "claude-code", claude_code.EVENT, claude_code.MATCHER
+                )
+            }
         case "opencode":
             base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
             above = os.path.join(folder, ".opencode") if scope == "project" else os.path.join(base, "opencode")
@@ -67,11 +74,16 @@ def targets(host: str, scope: str, environ: Mapping[str, str], folder: str, *, f
         case "codex":
             files = {
                 at("CODEX_HOME", ".codex", ".codex", "config.toml"): _toml(),
+                at("CODEX_HOME", ".codex", ".codex", "hooks.json"): _hook(
+                    "codex", codex.EVENT, codex.MATCHER, timeout=HOOK_TIMEOUT
+                ),
                 at("CODEX_HOME", ".codex", "", "AGENTS.md"): _markdown(),
             }
         case "gemini":
             files = {
-                at("", ".gemini", ".gemini", "settings.json"): _server(),
+                at("", ".gemini", ".gemini", "settings.json"): Several(
+                    (_server(), _hook("gemini", gemini.EVENT, ".*", timeout=HOOK_TIMEOUT * 1_000))  # milliseconds
+                ),
                 at("", ".gemini", "", "GEMINI.md"): _markdown(),
             }
         case "copilot":
@@ -103,15 +115,18 @@ def _read_here(folder: str) -> list[str]:
     return ["AGENTS.md", *["CLAUDE.md"] * own]
 
 
-def _hook() -> Entry:
-    from spillover.adapters.claude_code import EVENT, MATCHER
+def _hook(host: str, event: str, matcher: str, **more: int) -> Entry:
+    def is_ours(group: Any) -> bool:
+        hooks = group.get("hooks") if isinstance(group, dict) else None
+        return isinstance(hooks, list) and bool(hooks) and all(is_our_hook(hook, host) for hook in hooks)
 
+    hook = {"type": "command", "command": f"{COMMAND} hook {host}", **more}
     return Entry(
-        ("hooks", EVENT, "[]"),
-        {"matcher": MATCHER, "hooks": [{"type": "command", "command": HOOK}]},
-        _all_ours,
+        ("hooks", event, "[]"),
+        {"matcher": matcher, "hooks": [hook]},
+        is_ours,
         inner=("hooks", "[]"),
-        ours_inside=is_our_hook,
+        ours_inside=lambda hook: is_our_hook(hook, host),
     )
 
 
@@ -140,16 +155,11 @@ def _server_in(path: str) -> Entry:
     return Entry((key, NAME), {"type": "stdio", **SERVER} if vs_code else SERVER, is_our_server)
 
 
-def _all_ours(group: Any) -> bool:
-    hooks = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(hooks, list) and bool(hooks) and all(map(is_our_hook, hooks))
-
-
-def is_our_hook(hook: Any) -> bool:
-    """Return whether a hook runs `spill hook claude-code`, from wherever."""
+def is_our_hook(hook: Any, host: str) -> bool:
+    """Return whether a hook runs `spill hook HOST`, from wherever."""
     words = hook.get("command", "") if isinstance(hook, dict) else ""
     words = words.split() if isinstance(words, str) else []
-    return words[1:] == ["hook", "claude-code"] and _is_spill(words[0])
+    return words[1:] == ["hook", host] and _is_spill(words[0])
 
 
 def _is_spill(word: str) -> bool:
@@ -185,7 +195,9 @@ def script(name: str) -> str:
 
 def _toml() -> Table:
     first, last = f"# >>> {NAME}: written by `spill init codex`", f"# <<< {NAME}"
-    return Table(f"mcp_servers.{NAME}", f'command = "{COMMAND}"\nargs = ["mcp"]', first, last, is_our_server)
+    # Codex starts servers without its own variables; by this one ours knows how much Codex shows of an answer.
+    lines = f'command = "{COMMAND}"\nargs = ["mcp"]\nenv = {{ {CODEX.variable} = "mcp" }}'
+    return Table(f"mcp_servers.{NAME}", lines, first, last, is_our_server)
 
 
 def _markdown() -> Marked:
