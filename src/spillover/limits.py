@@ -86,7 +86,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     def hold(self, text: str, count: Callable[[str], int], *, byte_bound: bool) -> bool:
         """Return whether a text is within all limits."""
-        return self.fill(text, count, byte_bound=byte_bound) <= 1
+        return len(text) <= self.window and self.fill(text, count, byte_bound=byte_bound) <= 1
 
     def fill(self, text: str, count: Callable[[str], int], *, byte_bound: bool) -> float:
         """Return how full the limits are with this text; above 1 it does not fit.

@@ -17,6 +17,7 @@ from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.notice.sentences import no_json, no_text
 from spillover.result import Clip
 from spillover.show.fit import trim
+from spillover.wrap.errors import spell_error
 from spillover.wrap.shape import BYTES, TooDeepError, change_texts, encode, fields_of, find_opaque, write
 
 TYPE_CHECKING = False
@@ -199,8 +200,8 @@ def _forms(result: Any, leave: tuple[type, ...]) -> list[str]:
         written = encode(result, leave)
     except (TooDeepError, RecursionError):
         return []
-    except (TypeError, ValueError):
-        pass
+    except Exception:  # noqa: BLE001  somebody else's `__repr__`, inside of it
+        written = None
     forms = [] if written is None else [written]
     if written is None or not _is_collection(result):
         try:
@@ -208,8 +209,7 @@ def _forms(result: Any, leave: tuple[type, ...]) -> list[str]:
         except RecursionError:
             pass
         except Exception as error:  # noqa: BLE001  somebody else's code; a host would meet the same
-            if written is None:
-                forms.append(f"{type(result).__name__}: {error!r}")
+            forms.append(f"{type(result).__name__}: {spell_error(error)}")
     return forms
 
 

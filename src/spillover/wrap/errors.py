@@ -34,7 +34,7 @@ def bound_error(error: Exception, choices: Choices, *, call_id: str | None = Non
     begun = time.monotonic()
     bounded = error
     with gather() as clips, contextlib.suppress(UnspokenError):
-        bounded = _bound_error(error, choices, call_id)
+        bounded = _bound_error(error, _bound_around(error, choices, call_id), call_id)
     cut = next((clip for clip in clips if clip.outcome != "whole"), None)
     if is_wanted(choices, whole=cut is None):
         with contextlib.suppress(UnspokenError):
@@ -68,6 +68,62 @@ def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> Exc
     # Several arguments can be too long together, and some exceptions add to their message.
     text = clip(_spell(error))
     return _reword(error, text[: most(len(text), lambda chars: full(_spell(_reword(error, text[:chars]))))])
+
+
+def _bound_around(error: Exception, choices: Choices, call_id: str | None) -> Choices:
+    """Bound what a traceback prints beside an exception's own words; return the choices for those, which may have half the room.
+
+    Notes, causes and members of groups that do not fit become one note: clipped, and stored as a whole.
+    """
+    others = _printed_with(error)
+    words = [f"{type(one).__name__}: {spell_error(one)}" for one in others]
+    words += [str(note) for one in (error, *others) for note in _notes(one)]
+    if isinstance(error, SyntaxError) and error.text:
+        words.append(error.text)
+    text = "\n".join(words)
+    whole = f"{spell_error(error)}\n{text}"
+    if not words or choices.limits.hold(whole, choices.count, byte_bound=choices.byte_bound):
+        return choices
+    half = replace(choices.for_answers(), trigger=None, limits=choices.limits.share(0.5))
+    for one in (error, *others):
+        one.__cause__ = one.__context__ = None
+        with contextlib.suppress(Exception):
+            one.__notes__ = []
+        if one is not error and isinstance(one, Exception) and type(one).__str__ in PLAIN_STR:
+            _reword(one, "")
+    if isinstance(error, SyntaxError):
+        error.text = None
+    error.add_note(pipeline.clip(text, half, call_id=call_id).text)
+    return replace(choices, trigger=None, limits=choices.limits.share(0.5))
+
+
+def _printed_with(error: BaseException) -> list[BaseException]:
+    """Return the causes, contexts and members that a traceback prints with an exception, each as often as it is one."""
+    seen = {id(error)}
+    waiting = [error]
+    printed: list[BaseException] = []
+    while waiting:
+        one = waiting.pop()
+        members = getattr(one, "exceptions", ()) if isinstance(one, BaseExceptionGroup) else ()
+        for other in (one.__cause__, one.__context__, *members):
+            if other is not None and other is not error:
+                printed.append(other)
+                waiting += [other] if id(other) not in seen else []
+                seen.add(id(other))
+    return printed
+
+
+def _notes(error: BaseException) -> list[str]:
+    notes = getattr(error, "__notes__", None)
+    return [note if isinstance(note, str) else spell_error(note) for note in notes] if isinstance(notes, list) else []
+
+
+def spell_error(error: object) -> str:
+    """Return what an exception, or another object, says; its class where it cannot say anything."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  somebody else's code
+        return f"<{type(error).__name__}>"
 
 
 def _is_text(arg: Any, full: Callable[[str], float]) -> bool:
