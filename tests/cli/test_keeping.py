@@ -133,7 +133,7 @@ def test_show_says_what_is_not_there(spill, store):
 
 def test_show_json_has_every_fact_and_the_path(spill, store, ref):
     facts = spill("show", ref[:7], "--json").json
-    assert facts.keys() == FACTS | {"path", "exit_code", "seconds", "cwd"}
+    assert facts.keys() == FACTS | {"path", "exit_code", "seconds", "cwd", "runs"}
     assert (facts["ref"], facts["path"]) == (ref, store.where(ref))
 
 
@@ -358,3 +358,16 @@ def test_verify_without_the_extra_checks_the_others_and_says_which_it_could_not(
     needs = "compressed outputs need the extra: pip install 'spillover[zstd]'"
     rows = [f"{plain}  ok", f"{ref}  not checked: {needs}", "1 output checked, 0 damaged, 1 not checked"]
     assert said.stdout.splitlines() == rows
+
+
+def test_the_same_output_from_a_pipe_erased_the_command_and_the_exit_code_of_its_run(spill):
+    line = "seq 5000; exit 3"
+    given = "".join(f"{number}\n" for number in range(1, 5_001))
+    assert spill("run", "--tool", "job", "--bytes", "2000", "--", "sh", "-c", line).returncode == 3
+    assert spill("--tool", "job", "--bytes", "2000", given=given).returncode == 0
+    shown, (row,) = spill("show", "--json", "last").json, spill("list", "--json").json
+    assert (shown["command"], shown["exit_code"], row["command"]) == (f"sh -c {line}", 3, f"sh -c {line}")
+    assert [(run["command"], run["exit_code"]) for run in shown["runs"]] == [(None, None), (f"sh -c {line}", 3)]
+    assert spill("show", "last:seq 5000").stdout == spill("show", "last").stdout
+    assert "exit code 3" in spill("read", "last:seq 5000", "1:2").stdout
+    assert spill("show", "last").stdout.count("\nrun ") == 2

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from spillover.clipper import Clipper
 from spillover.errors import RefError
 from spillover.limits import Limits
+from spillover.result import Clip
 from spillover.retrieve.last import find, matches, tell_age
+from spillover.run.note import note_run
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.store.scoped import Scoped
@@ -311,3 +313,13 @@ def test_the_path_of_another_systems_name_is_a_ref(tmp_path):
     clip = clipper.clip(lines("old"), tool="cargo")
     assert clip.path == str(tmp_path / "theirs" / "cargo.txt")
     assert clipper.read(clip.path, lines="7").text == clipper.read(clip.ref, lines="7").text
+
+
+def test_after_reading_an_output_last_was_our_own_answer(clipper):
+    """So `spill grep last error` searched that answer, however the retrieval came: run, hooked or as a tool."""
+    meant = clipper.run(["seq", "5000"]).clip.ref
+    for command in (f"spill read {meant} 1:20", f"cd x && spill grep {meant} error | head"):
+        note_run(clipper.for_tool("bash"), Clip("an answer"), b"an answer", command=command)
+    note_run(clipper.for_tool("mcp__spillover__read_output"), Clip("an answer"), b"an answer")
+    put(clipper.store, b"an answer that overflowed", "bash", command=f"bash -c spill read {meant}")
+    assert named(clipper.store, "last") == meant

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spillover.profiles.t15.commands import warning_for
 from spillover.shell import tree
 from spillover.shell.command import Command, without_version
-from spillover.shell.line import parse
+from spillover.shell.line import is_retrieval, parse
 from spillover.shell.split import KEYWORDS, PLAIN, read_plain
 
 #: The line, and its pipelines: the words of each command.
@@ -156,3 +156,40 @@ def test_a_plain_line_loads_no_parser():
     program = "import sys\nfrom spillover.shell.line import parse\nparse('npm run build --if-present -w packages/a')\n"
     program += "assert not {'tree_sitter', 'shlex'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "spill read make-7f3a9c2e41d05b86 120:180",
+        "spill grep last error",
+        "spill grep last 'error|FAILED' -C 2 | head -5",
+        "spill grep last error|FAILED",
+        "cd app && spill outline last",
+        "/usr/local/bin/spill read last",
+        "bash -c spill read last",
+        "bash -c 'spill read last; spill grep last x'",
+        "spill run -- spill read last",
+        "spill run --tokens 500 -- spill read last",
+        "spill sh 'spill read last | tail -5'",
+        "sh -c spill sh 'spill read last'",
+    ],
+)
+def test_a_line_that_only_looks_at_what_is_stored_is_no_run(line):
+    assert is_retrieval("bash", line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        None, "", "make", "cd app", "make; spill read last", "spill read last\nmake", "make 2>&1 | spill", "spill run -- make", "spill sh 'make | tail'",
+        "spill", "grep -r spill src", "echo spill read last", "python -m spillover_tests", "spill mcp -- server",
+    ],
+)  # fmt: skip
+def test_a_line_that_runs_anything_else_is_one(line):
+    assert not is_retrieval("bash", line)
+
+
+def test_the_tools_that_answer_a_model_are_no_runs():
+    assert all(is_retrieval(name, None) for name in ("read_output", "mcp__spillover__grep_output", "list_outputs"))
+    assert not is_retrieval("read_file", None)

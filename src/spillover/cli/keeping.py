@@ -15,9 +15,10 @@ from spillover.config.settings import load
 from spillover.hosts import hosts
 from spillover.notice.words import one_line
 from spillover.result import Reason
-from spillover.retrieve.last import matches
+from spillover.retrieve.last import describe_run, matches
 from spillover.store.base import Record
 from spillover.store.owners import owners
+from spillover.store.runs import is_run_of
 from spillover.store.scope import default_scope
 
 TYPE_CHECKING = False
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 NEWEST = 50
 CELL_CHARS = 4_096  # as long as a path may be
 COMMAND_CHARS = 400  # of a command line in a table; `--json` has all of it
+#: What is said of a run, and of so many where an output has several.
+RUN_FACTS = ("exit_code", "seconds", "cwd")
+RUNS_SHOWN = 5
 #: In an agent's shell, rows take so much of what it shows; the rest is for the line below them.
 LIST_SHARE = 0.95
 #: Where a filter finds nothing: so many of the tools there are, and so much of each word.
@@ -108,10 +112,13 @@ def show(arguments: argparse.Namespace) -> int:
     record = look_up(store, arguments.ref)
     here = path_here(store, record.ref)
     path = here or store.where(record.ref)
-    run = next((run for run in store.runs() if run.ref == record.ref or run.created == record.created), None)
+    runs = [run for run in store.runs() if is_run_of(run, record)]
+    # The newest that says what was run: the same output may have come by way of a pipe, too, which says nothing.
+    run = next((run for run in runs if run.command == record.command), None)
     if arguments.json:
-        ran = {name: getattr(run, name, None) for name in ("exit_code", "seconds", "cwd")}
-        put_json({**facts(record), "path": path, **ran})
+        ran = {name: getattr(run, name, None) for name in RUN_FACTS}
+        each = [{name: getattr(run, name) for name in ("created", "command", *RUN_FACTS)} for run in runs]
+        put_json({**facts(record), "path": path, **ran, "runs": each})
         return exits.OK
     streams = {name: sum(size for stream, size in record.segments if stream == name) for name, _ in record.segments}
     preview = record.produced_bytes is None
@@ -124,6 +131,7 @@ def show(arguments: argparse.Namespace) -> int:
         ("exit code", "" if run is None or run.exit_code is None else str(run.exit_code)),
         ("took", "" if run is None or run.seconds is None else f"{run.seconds:.1f} s"),
         ("folder", (run and run.cwd) or ""),
+        *(("run", describe_run(other, time.time())) for other in runs[:RUNS_SHOWN] if len(runs) > 1),
         ("call", record.call_id or ""),
         ("project", ", ".join(_scopes(record)) or "none"),
         ("stored", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.created))),

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.notice.words import lines_of, one_line, shorten_reason
+from spillover.shell.line import is_retrieval
 from spillover.since.earlier import keep_run, tell_age
 
 TYPE_CHECKING = False
@@ -67,13 +68,14 @@ def find(store: Scoped, ref: str, now: float | None = None) -> Found:
             raise
         asked, away = store.local, error  # the bucket is away; what is here can be read all the same
         newest = asked.newest(NAMED)[0]
-    record = next((record for record in newest if matches(record, query)), None)
+    record = next((record for record in newest if _is_meant(record, query)), None)
     if record is None and newest:
-        record = next((record for record in asked.looked_through()[0] if matches(record, query)), None)
-    run = next((run for run in _runs(store) if matches(run, query)), None)
+        record = next((record for record in asked.looked_through()[0] if _is_meant(record, query)), None)
+    run = next((run for run in _runs(store) if _is_meant(run, query)), None)
     if record is None and run is None:
         raise away or _nothing(query, newest)
-    if run is None or (record is not None and record.created > run.created):
+    # Its bytes may have come again since, by way of a pipe: then the run still says more of them.
+    if run is None or (record is not None and record.created > run.created and record.ref != run.ref):
         assert record is not None
         return _found(ref, record.ref, record, moment, away)
     return _found(ref, _keep(store, run, record, moment), run, moment, away)
@@ -98,6 +100,11 @@ def matches(record: Record | RunRecord, query: str) -> bool:
     return True
 
 
+def _is_meant(record: Record | RunRecord, query: str) -> bool:
+    """Return whether this is a run of that command or tool, and no answer of ours about another one."""
+    return matches(record, query) and not is_retrieval(record.tool, record.command)
+
+
 def _runs(store: Scoped) -> Iterator[RunRecord]:
     try:
         yield from store.runs()
@@ -120,14 +127,15 @@ def _keep(store: Scoped, run: RunRecord, record: Record | None, now: float) -> s
 
 def _found(asked: str, ref: str, run: Record | RunRecord, now: float, away: StoreError | None) -> Found:
     """Say which run an answer is from, and how old that is; and where only this machine could be asked, why."""
-    said = f"{one_line(asked, WORDS_CHARS)} is {ref}: {_describe(run, now)}."
+    said = f"{one_line(asked, WORDS_CHARS)} is {ref}: {describe_run(run, now)}."
     if away is None:
         return Found(ref, f"[{said}]")
     why = f"the newest on this machine; the bucket could not be asked ({shorten_reason(str(away), AWAY_CHARS)})"
     return Found(ref, f"[{said} It is {why}.]", f"{ref} is {why}")
 
 
-def _describe(run: Record | RunRecord, now: float) -> str:
+def describe_run(run: Record | RunRecord, now: float) -> str:
+    """Say what was run, how it ended and how long ago."""
     exit_code = getattr(run, "exit_code", None)
     parts = [
         one_line(run.command, COMMAND_CHARS) if run.command else "",
@@ -142,7 +150,7 @@ def _gone(run: RunRecord, why: str, record: Record | None, now: float) -> RefErr
     if record is not None:
         older = f" The newest that is kept: {record.ref} ({tell_age(now - record.created)})."
     return RefError(
-        f"The newest run ({_describe(run, now)}; {lines_of(run.lines)}) cannot be read: {why.rstrip('.')}.{older}"
+        f"The newest run ({describe_run(run, now)}; {lines_of(run.lines)}) cannot be read: {why.rstrip('.')}.{older}"
     )
 
 

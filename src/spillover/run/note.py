@@ -35,6 +35,11 @@ def note_run(
         from spillover.store.runs import RunRecord
         from spillover.store.scope import EVERY, default_scope
 
+        if command is None or "spill" in command:
+            from spillover.shell.line import is_retrieval  # few commands, and tools that have none, can be ours
+
+            if is_retrieval(choices.tool, command):
+                return
         write(
             RunRecord(
                 scope=default_scope() if choices.scope in (None, EVERY) else choices.scope,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from spillover.shell import split, tree
-from spillover.shell.command import Command, join, without_version
+from spillover.shell.command import Command, bare_name, join, without_version
 from spillover.shell.inner import SHELLS, unwrap
 
 TYPE_CHECKING = False
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MOST_CHARS, MOST_DEEP = 20_000, 3
 #: Commands beyond these are ignored.
 MOST_PIPELINES, MOST_STAGES = 500, 50
+#: Commands of `spill` and tools of ours that look at what is stored, or at the store itself.
+RETRIEVALS = frozenset({"read", "grep", "outline", "diff", "list", "show", "path", "stats", "verify"})
+RETRIEVAL_TOOLS = ("read_output", "grep_output", "outline_output", "list_outputs")
 #: A stage of a pipeline that is several commands.
 GROUP = Command("(")
 
@@ -32,6 +35,31 @@ def parse(line: str, deep: int = 0) -> list[list[Command]]:
         for raws in pipelines[:MOST_PIPELINES]
         for each in join([_commands(raw, deep) for raw in raws[:MOST_STAGES]], GROUP)
     ]
+
+
+def is_retrieval(tool: str, command: str | None) -> bool:
+    """Return whether a call does nothing but look at stored outputs. It is no run, and never the one that `last` names."""
+    if command is None or "spill" not in command:
+        return command is None and tool.endswith(RETRIEVAL_TOOLS)
+    # A record has `bash -c LINE` without the quotes.
+    shell, dash, line = command.partition(" -c ")
+    lines = [command, line] if dash and without_version(bare_name(shell)) in SHELLS else [command]
+    return any(_retrieves(line) for line in lines)
+
+
+def _retrieves(line: str) -> bool:
+    first = [pipeline[0] for pipeline in parse(line) if pipeline[0].program != "cd"]
+    return bool(first) and all(_looks(command) for command in first)
+
+
+def _looks(command: Command) -> bool:
+    """Return whether a command is `spill read …` or another of these, also under `spill run` and `spill sh`."""
+    if command.program != "spill" or not command.words:
+        return False
+    verb, *rest = command.words
+    if verb == "run" and "--" in rest:
+        return _retrieves(" ".join(rest[rest.index("--") + 1 :]))
+    return _retrieves(rest[-1]) if verb == "sh" and rest else verb in RETRIEVALS
 
 
 def parse_substitutions(line: str) -> list[list[Command]]:

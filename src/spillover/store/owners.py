@@ -31,9 +31,11 @@ def merge(held: Record, new: Record) -> Record:
     newest = new if held.facts != new.facts or held.created <= new.created else held
     by_scope: dict[str, Owner] = {}
     for owner in sorted((*owners(held), *owners(new)), key=lambda owner: owner.created):
-        by_scope[owner.scope] = owner
+        before = by_scope.get(owner.scope)
+        # A call that does not say its command, as a pipe does not, takes away nothing that an earlier one said.
+        by_scope[owner.scope] = replace(owner, command=owner.command or (before and before.command))
     if newest.scope is not None:
-        del by_scope[newest.scope]
+        newest = replace(newest, command=by_scope.pop(newest.scope).command)
     others = sorted(by_scope.values(), key=lambda owner: (-owner.created, owner.scope))
     moment = max(held.created, new.created)
     if any(owner.scope == new.scope or moment - owner.created < GRACE_SECONDS for owner in others[MOST - 1 :]):

@@ -23,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from spillover.store.base import Record
+
     Bytes = bytes  # a field of that name is in the way below
 
 RUNS = ".runs"
@@ -104,6 +106,13 @@ def is_of(run: RunRecord, ref: str, scope: str | None) -> bool:
     import hashlib  # only where something is removed
 
     return mint(run.tool, hashlib.sha256(run.data).hexdigest()) == ref
+
+
+def is_run_of(run: RunRecord, record: Record) -> bool:
+    """Return whether a run printed this output: it was stored then, or later, or fitted and has the same bytes."""
+    if run.ref == record.ref or run.data is None:
+        return run.ref == record.ref
+    return len(run.data) == record.bytes and is_of(run, record.ref, None)
 
 
 def without_bytes(run: RunRecord, ref: str) -> RunRecord:
