@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 # pytest's importlib mode does not change sys.path; support.py is the one module that all tests may import.
 sys.path.append(str(Path(__file__).parent))
+from spillover.testing import strict_selectors
 from support import HOSTS, fit
 
 #: Every run tries the same examples, so that a failure can be repeated. `EXPLORE=1 make test` tries new ones each time, as
@@ -40,8 +41,15 @@ for _ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
 
 
 @pytest.fixture(autouse=True)
-def _a_selector_of_ours_that_fails_is_heard(monkeypatch):
-    monkeypatch.setattr(fit, "SURVIVED", ())
+def _a_selector_that_fails_is_heard():
+    with strict_selectors():
+        yield
+
+
+@pytest.fixture
+def selectors_may_fail(monkeypatch, _a_selector_that_fails_is_heard):
+    """For tests of what happens then."""
+    monkeypatch.setattr(fit, "SURVIVED", (Exception,))
 
 
 @pytest.fixture(scope="session")

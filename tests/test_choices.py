@@ -127,6 +127,7 @@ def test_a_selector_of_your_own_may_choose_any_spans_and_ask_what_fits():
     assert asked[0] <= 1
 
 
+@pytest.mark.usefixtures("selectors_may_fail")
 @pytest.mark.parametrize(
     "selector",
     [

@@ -1,4 +1,12 @@
-"""Helpers for your tests and ours: the store contract, a store that fails on demand, and awkwardly chunked sources.
+"""Helpers for your tests and ours: the store contract, a store that fails on demand, strict selectors, odd chunks.
+
+In production, a selector that raises does not end the tool call: both ends are shown, and `Clip.why` and the notice say
+so. To make it a failure of your tests, your own selectors and ours alike:
+
+    @pytest.fixture(autouse=True)
+    def _selectors_may_not_fail():
+        with strict_selectors():
+            yield
 
 To check a store of your own against the contract, add a class to your tests:
 
@@ -12,10 +20,12 @@ from __future__ import annotations
 
 import resource
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 from spillover.errors import StoreError, UsageError
 from spillover.intake.blob import Blob
+from spillover.show import fit
 from spillover.store.base import Record, Store, Writer
 from spillover.store.contract import HOSTILE_REFS, StoreContract, byte_by_byte, chunked, content, put, record_of
 
@@ -34,7 +44,18 @@ __all__ = [
     "peak_memory",
     "put",
     "record_of",
+    "strict_selectors",
 ]
+
+
+@contextmanager
+def strict_selectors() -> Iterator[None]:
+    """Let a selector that raises end the call with its own exception, in every thread, while the block lasts."""
+    before, fit.SURVIVED = fit.SURVIVED, ()
+    try:
+        yield
+    finally:
+        fit.SURVIVED = before
 
 
 def peak_memory() -> int:

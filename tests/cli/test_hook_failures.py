@@ -138,6 +138,7 @@ def test_a_store_that_fails_in_a_way_of_its_own_costs_no_bound(monkeypatch, host
         assert made.count(texts) <= 1_100
 
 
+@pytest.mark.usefixtures("selectors_may_fail")
 def test_a_selector_that_raises_costs_no_bound():
     made = Clipper(Limits(tokens=1_000), store=MemoryStore(), keep=breaking)
     new = claude_code.reply(claude_bash(LONG), lambda: made)["hookSpecificOutput"]["updatedToolOutput"]

@@ -79,7 +79,7 @@ ORDER = """
     store.object.blob       store.object.upload
     store.object.spool      store.object.view
     store.object.store
-    testing                      show.memo
+    show.memo
     show.render
     notice.form
     config.guard
@@ -89,7 +89,7 @@ ORDER = """
     run.note                 retrieve.opening    ledger.note
     since.earlier
     show.fit                     show.plain
-    show.cut
+    show.cut                testing
     pipeline
     capture                 blocks               run.command         blocks.shapes
     blocks.texts

@@ -3,6 +3,7 @@
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore, Span, StoreError
+from spillover.testing import strict_selectors
 
 LINES = "".join(f"line {number}\n" for number in range(1, 10_001))
 
@@ -34,6 +35,7 @@ def nonsense(document, fill):
 
 
 @pytest.mark.parametrize("selector", [greedy, broken, nonsense])
+@pytest.mark.usefixtures("selectors_may_fail")
 def test_a_selector_of_your_own_cannot_break_the_call(selector):
     clip = Clipper(Limits(bytes=600), keep=selector, store=MemoryStore()).clip(LINES)
     assert clip.outcome == "stored"
@@ -51,14 +53,15 @@ def test_a_selector_of_your_own_says_what_is_shown():
 
 
 @pytest.mark.parametrize("keep", ["auto", "signal"])
+@pytest.mark.usefixtures("selectors_may_fail")
 def test_a_selector_of_ours_that_fails_does_not_end_the_tool_call(monkeypatch, keep):
-    monkeypatch.setattr("spillover.show.fit.SURVIVED", (Exception,))
     monkeypatch.setattr("spillover.select.signal.lines_of", lambda *_: 1 / 0)
     clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("error: x\n" * 99)
     assert clip.outcome == "stored"
     assert clip.text.endswith("error: x\n")
 
 
+@pytest.mark.usefixtures("selectors_may_fail")
 def test_a_selector_of_yours_that_raises_as_a_store_does_loses_nothing():
     def keep(document, fill):
         raise StoreError("not mine")
@@ -78,3 +81,21 @@ def test_with_too_little_memory_to_load_what_chooses_both_ends_are_shown_and_it_
     assert clip.outcome == "stored"
     assert clip.shown.lines > 3
     assert {reason.why for reason in clip.why} == {"both ends: too little memory to choose more closely"}
+
+
+FAILURE = "both ends: choosing more closely failed (RuntimeError)"
+
+
+@pytest.mark.usefixtures("selectors_may_fail")
+@pytest.mark.parametrize("limits", [Limits(lines=12), Limits(bytes=900), Limits(tokens=300)])
+def test_a_selector_that_raised_could_not_be_seen_in_the_clip(limits):
+    clip = Clipper(limits, keep=broken, store=MemoryStore()).clip(LINES)
+    assert {reason.why for reason in clip.why} == {FAILURE}
+    assert f"Shown: {FAILURE}." in clip.text
+    assert limits.hold(clip.text, Clipper().count, byte_bound=True)
+    assert (clip.ranges[0][0], clip.ranges[-1][1]) == (1, 10_000)
+
+
+def test_a_selector_that_raises_is_a_failure_in_a_test_that_says_so():
+    with strict_selectors(), pytest.raises(RuntimeError, match="no idea"):
+        Clipper(Limits(bytes=600), keep=broken, store=MemoryStore()).clip(LINES)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from spillover.intake.blob import Blob
     from spillover.intake.meter import Meter
-    from spillover.intake.pipe import WholeLines
 else:
     Protocol = object
 
@@ -48,6 +47,16 @@ class Cover(Protocol):
     def finish(self) -> Iterator[tuple[str, bytes]]: ...
     @property
     def count(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+
+
+class Lines(Protocol):
+    """What lets no stream begin inside a line of another one (`intake.pipe.WholeLines`)."""
+
+    def pieces(self, data: bytes | bytearray | memoryview, stream: str) -> Iterator[tuple[str, bytes]]: ...
+    def finish(self) -> Iterator[tuple[str, bytes]]: ...
+    def last(self, count: int) -> bytes: ...
     @property
     def waiting(self) -> int: ...
 
@@ -83,9 +92,9 @@ class Intake:
         self._meter: Meter | None = None
         self._opened: list[Blob] = []
         self._cover: Cover | None = None
-        self._lines: WholeLines | None = None
+        self._lines: Lines | None = None
 
-    def keep_lines_whole(self, lines: WholeLines) -> None:
+    def keep_lines_whole(self, lines: Lines) -> None:
         """Let no stream begin inside a line of another one."""
         self._lines = lines
 
@@ -101,7 +110,7 @@ class Intake:
     @property
     def received(self) -> int:
         """How many bytes have come, those included that wait for the end of a line, or to be known as no part of a secret."""
-        return self.bytes + sum(stage.waiting for stage in (self._lines, self._cover) if stage is not None)
+        return self.bytes + (self._lines.waiting if self._lines else 0) + (self._cover.waiting if self._cover else 0)
 
     @property
     def held(self) -> bytes:

@@ -52,6 +52,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     seek: str = ""  # the search that is most likely next
     mapped: bool = True  # whether a map of it says more than what is shown
     since: Since | None = None  # the earlier output that it is compared with
+    trouble: str = ""  # why both ends are shown, where more was asked for
 
 
 def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier: int = 0) -> str:
@@ -81,6 +82,7 @@ def notice(facts: Facts, ways: Sequence[Hint], wording: Wording = WORDING, tier:
         words = [] if facts.since is None else [tell_since(facts.since, wording, tier)]
         return f"[{' '.join((body, part or facts.ref or wording.lost.format(**values), *words))}]"
     since = [] if facts.since is None else [tell_since(facts.since, wording, tier)]
+    since += [wording.trouble.format(reason=facts.trouble)] if facts.trouble else []
     whole_lines = facts.shown_lines < facts.lines
     if whole_lines or facts.gap:
         said = [

@@ -36,6 +36,7 @@ class Wording(Struct, frozen=True, kw_only=True):
     here_at: str = "Kept on this machine only ({reason}): {path}"
     here_under: str = "Kept on this machine only ({reason}): {ref}"
     here_tiny: str = "On this machine only: {ref}"
+    trouble: str = "Shown: {reason}."
     lost: str = "Full output not kept: {reason}"
     lost_next: str = "What is not shown is gone; if it matters, run it again with less output."
     next: str = "Next: {steps}"

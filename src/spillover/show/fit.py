@@ -42,7 +42,8 @@ MOST_TOLD, TOLD_CHARS = 400, 40_000
 #: Why both ends are shown of an output that is not looked at more closely.
 TOO_MUCH = "both ends: choosing more closely was too much work"
 CRAMPED = "both ends: too little memory to choose more closely"
-#: What a selector of ours may raise without ending the tool call; both ends are shown then. Our own tests let nothing pass.
+FAILED = "both ends: choosing more closely failed ({error})"
+#: What a selector may raise without ending the tool call; both ends are shown then. `testing.strict_selectors` lets nothing pass.
 SURVIVED: tuple[type[Exception], ...] = (Exception,)
 #: With less than this (`ulimit -v`), numpy is not loaded: on two cores it dies below 170 MB, and more cores need more.
 LEAST_ADDRESS_SPACE = 1 << 29
@@ -97,7 +98,11 @@ def fit(
     unchanged = wanted.since is not None and wanted.since.is_repeated
     if small and not thrifty and not unchanged and fill(everything) <= 1:
         return renderer, look(everything)[1]
-    kind, spans = _choose(document, choices, fill, wanted)
+    kind, spans, trouble = _choose(document, choices, fill, wanted)
+    if trouble:  # the notice says so, which takes room
+        renderer = replace(renderer, trouble=trouble)
+        seen.clear()
+        spans = _both_ends(document, choices, fill, trouble)
     if not spans and renderer.tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
         shorter = fit(document, choices, kept, tokens, wanted=wanted, least=renderer.tier + 1)
         if shorter[1].bytes:
@@ -182,12 +187,14 @@ def trim(words: str, choices: Choices) -> str:
     return words[: most(len(words), full)]
 
 
-def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) -> tuple[str, list[Span]]:
-    """Return the kind of the output and the selected spans. A selector may fail or ask for too much: the tool call survives."""
-    survived = (Exception,) if callable(choices.keep) else SURVIVED
+def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) -> tuple[str, list[Span], str]:
+    """Return the kind of the output, the selected spans, and why both ends are to be shown instead, if they are.
+
+    A selector may fail or ask for too much: the tool call survives.
+    """
     if choices.keep in ("auto", "signal") and _is_cramped():
         _log.warning("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
-        return "log", _both_ends(document, fill, CRAMPED)
+        return "log", [], CRAMPED
     try:
         told = _tell_news(document, choices, fill, wanted)
         if told is not None:
@@ -203,17 +210,18 @@ def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) ->
         spans = _clamp(found, document)
     except TooMuchWork:
         _log.warning("Choosing what to show of %s bytes was too much work; both ends are shown.", f"{document.size:,}")
-        return "log", _both_ends(document, fill, TOO_MUCH)
-    except survived as error:
-        # The bytes cannot be read. Where only both ends are here, they are shown if they can be: then it was the gap.
-        if isinstance(error, StoreError) and not callable(choices.keep) and not isinstance(document.blob, Ends):
-            raise
+        return "log", [], TOO_MUCH
+    except SURVIVED as error:
         _log.warning("Choosing what to show of %s bytes failed; both ends are shown: %r", f"{document.size:,}", error)
-        kind, spans = "log", []
+        # The bytes cannot be read. Where only both ends are here, they are shown if they can be: then it was the gap.
+        if isinstance(error, StoreError) and not callable(choices.keep):
+            if not isinstance(document.blob, Ends):
+                raise
+            return "log", _both_ends(document, choices, fill), ""
+        return "log", [], FAILED.format(error=type(error).__name__)
     if callable(choices.keep):
         spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
-    share = HEAD_SHARE.get(choices.keep, 0.5) if isinstance(choices.keep, str) else 0.5
-    return kind, spans or _clamp(keeping(share)(document, fill), document)
+    return kind, spans or _both_ends(document, choices, fill), ""
 
 
 def _tell_news(document: Document, choices: Choices, fill: Fill, wanted: Wanted) -> Sequence[Span] | None:
@@ -226,8 +234,9 @@ def _tell_news(document: Document, choices: Choices, fill: Fill, wanted: Wanted)
     return news.select(*_within_budget(document, fill), wanted)
 
 
-def _both_ends(document: Document, fill: Fill, why: str) -> list[Span]:
-    return [replace(span, why=why) for span in _clamp(keeping(0.5)(document, fill), document)]
+def _both_ends(document: Document, choices: Choices, fill: Fill, why: str = "") -> list[Span]:
+    share = HEAD_SHARE.get(choices.keep, 0.5) if isinstance(choices.keep, str) else 0.5
+    return [replace(span, why=why or span.why) for span in _clamp(keeping(share)(document, fill), document)]
 
 
 def _is_cramped() -> bool:

@@ -85,6 +85,7 @@ class Renderer(Struct, frozen=True):
     seek: str = ""  # the search that is most likely next
     mapped: bool = True  # whether a map of the output says more than what is shown
     since: Since | None = None  # the earlier output that it is told against
+    trouble: str = ""  # why both ends are shown, where more was asked for
     _memo: Memo = field(default_factory=Memo)
 
     def show(self, spans: Sequence[Span]) -> Shown:
@@ -192,6 +193,7 @@ class Renderer(Struct, frozen=True):
             seek=self.seek,
             mapped=self.mapped,
             since=self.since,
+            trouble=self.trouble,
         )
         return notice(facts, self.hints, self.wording, self.tier)
 
