@@ -205,8 +205,7 @@ def listing(url: str, count: int, scopes: int) -> dict[str, Any]:
     import hashlib
 
     from spillover import ObjectStore
-    from spillover.store.object.entry import Entry
-    from spillover.store.object.keys import STORED, place_of, record_key
+    from spillover.store.object_store import STORED, Entry, folder_of, record_key
     from spillover.testing import record_of
 
     store = ObjectStore(url, deadline_seconds=60)
@@ -218,7 +217,7 @@ def listing(url: str, count: int, scopes: int) -> dict[str, Any]:
         record = record_of(b"", "bash", sha256=sha256, scope=scope, created=float(number))
         ref = f"bash-{sha256[:16]}"
         client.put(record_key(scope, ref), Entry(record.renamed(ref)).encode())
-        client.put(f"{place_of(scope)}/{STORED}/{ref}.{sha256[-16:]}.zst", b"x")
+        client.put(f"{folder_of(scope)}/{STORED}/{ref}.{sha256[-16:]}.zst", b"x")
 
     begin = time.perf_counter()
     with ThreadPoolExecutor(16) as pool:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from spillover.store.base import verify as verify
     from spillover.store.directory import DirStore as DirStore
     from spillover.store.memory import MemoryStore as MemoryStore
-    from spillover.store.object.store import ObjectStore as ObjectStore
+    from spillover.store.object_store import ObjectStore as ObjectStore
     from spillover.store.retention import Retention as Retention
     from spillover.tokens import estimate as estimate
     from spillover.types import AsyncSource as AsyncSource
@@ -91,7 +91,7 @@ _WHERE = {
     "store.base": ("Record", "Store", "Writer", "verify"),
     "store.directory": ("DirStore",),
     "store.memory": ("MemoryStore",),
-    "store.object.store": ("ObjectStore",),
+    "store.object_store": ("ObjectStore",),
     "store.retention": ("Retention",),
     "tokens": ("estimate",),
     "types": (

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from spillover.store.object.bucket import Bucket
+from spillover.store.bucket import Bucket
 
 SCOPE = ("--scope", "acme/web")
 MACHINES = ("one", "two")

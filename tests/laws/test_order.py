@@ -73,12 +73,8 @@ ORDER = """
     store.reading           store.tally          store.memory        store.scoped        store.contract
     store.retention
     store.quota             store.packing
-    store.directory         store.object         store.object.keys   store.object.words
-    store.named             store.object.bucket
-    store.object.entry
-    store.object.blob       store.object.upload
-    store.object.spool      store.object.view
-    store.object.store
+    store.directory         store.bucket
+    store.named             store.object_store
     show.memo
     show.render
     notice.form

@@ -9,7 +9,7 @@ from spillover.cli.units import count_of
 from spillover.config.values import AGE, read
 from spillover.errors import UsageError
 from spillover.store.directory import DirStore
-from spillover.store.object.store import LIFECYCLE_DECIDES, ObjectStore
+from spillover.store.object_store import LIFECYCLE_DECIDES, ObjectStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

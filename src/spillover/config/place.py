@@ -87,7 +87,7 @@ def _by_scheme(url: str, scheme: str, rest: str, retention: Retention, options: 
             return DirStore(unquote("/" + path), retention)
         raise UsageError(f"store={url!r} does not name a folder of this machine; use file:///absolute/path.")
     if scheme in OBJECT_STORES:
-        from spillover.store.object.store import ObjectStore  # whoever keeps outputs in a folder needs none of it
+        from spillover.store.object_store import ObjectStore  # whoever keeps outputs in a folder needs none of it
 
         return ObjectStore(url, retention, **options)
     known = ", ".join(f"{name}://" for name in SCHEMES)

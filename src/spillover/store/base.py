@@ -202,9 +202,11 @@ class BytesMissingError(RefError):
 BYTES_MISSING = "its bytes are missing"
 
 
-def already_taken(ref: str) -> StoreError:
-    """Return what to raise where another output has this ref."""
-    return StoreError(f"another output is stored as {ref}; one ref never names two")
+class RefTakenError(StoreError):
+    """Another output has this ref."""
+
+    def __init__(self, ref: str) -> None:
+        super().__init__(f"another output is stored as {ref}; one ref never names two")
 
 
 def verify(store: Store, ref: str) -> str | None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from spillover.errors import StoreError, UsageError
-from spillover.store.base import REF_SHAPE, Record, already_taken, check_ref, name_for, resolve, unknown
+from spillover.store.base import REF_SHAPE, Record, RefTakenError, check_ref, name_for, resolve, unknown
 from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
 from spillover.store.owners import merge, without
 from spillover.store.reading import FileBlob, open_bytes, read_record
@@ -318,7 +318,7 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
             folder.move(temp, ref + RECORD)
             return record.renamed(ref), True
         if held.sha256 != record.sha256:
-            raise already_taken(ref)
+            raise RefTakenError(ref)
         merged = merge(held, record)
         if merged != held:
             _replace_record(folder, merged)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from spillover.errors import StoreError, UsageError
 from spillover.intake.blob import Held
-from spillover.store.base import Record, already_taken, name_for, resolve
+from spillover.store.base import Record, RefTakenError, name_for, resolve
 from spillover.store.owners import merge, without
 
 TYPE_CHECKING = False
@@ -108,7 +108,7 @@ class MemoryStore:
             if held is None:
                 self._make_room(len(data))
             elif held[0].sha256 != record.sha256:
-                raise already_taken(ref)
+                raise RefTakenError(ref)
             else:
                 record = merge(held[0], record)
             self._kept.pop(ref, None)  # so that it stands last, as the youngest

@@ -4,13 +4,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from spillover import Clipper, Limits, ObjectStore, RefError, StoreError, UsageError
-from spillover.store.object.bucket import Bucket
-from spillover.store.object.keys import record_key
+from spillover import Clipper, Limits, ObjectStore, RefError, Retention, StoreError, UsageError
+from spillover.store.bucket import Bucket
+from spillover.store.object_store import record_key
 from spillover.store.scoped import Scoped
 from spillover.testing import StoreContract, content, put
 
@@ -108,7 +109,7 @@ def test_a_record_that_was_put_into_another_scope_is_nobodys(s3):
     store = ObjectStore(s3)
     record = put(store, b"secret\n", scope="acme")
     found = store.bucket.get(record_key("acme", record.ref))
-    store.bucket.put(record_key("evil", record.ref), found.data)
+    store.bucket.create(record_key("evil", record.ref), found.data)
     with pytest.raises(RefError):
         Scoped(store, "evil").get(record.ref)
     assert list(Scoped(store, "evil").list()) == []
@@ -121,15 +122,18 @@ def test_a_record_that_was_put_into_another_scope_is_nobodys(s3):
         "../x",
         "../../other/~o/bash-0123456789abcdef.0123456789abcdef.txt",
         "~s/bash-0123456789abcdef.0123456789abcdef.txt",
+        "~s/~s/{ref}.0123456789abcdef.txt",
+        "below/~s/{ref}.0123456789abcdef.txt",
+        "~o/{ref}.json",
     ],
 )
 def test_a_record_names_no_bytes_but_its_own(s3, change):
     store = ObjectStore(s3)
     record = put(store, b"mine\n", scope="acme")
     facts = json.loads(store.bucket.get(record_key("acme", record.ref)).data)
-    facts["object"]["data"] = change
+    facts["object"]["data"] = change.format(ref=record.ref)
     del facts["check"]
-    store.bucket.put(record_key("acme", record.ref), json.dumps(facts).encode())
+    store.bucket.replace(record_key("acme", record.ref), json.dumps(facts).encode(), None)
     with pytest.raises(RefError):
         Scoped(store, "acme").open(record.ref)
 
@@ -141,7 +145,7 @@ def test_a_range_that_was_changed_in_the_bucket_is_refused_and_the_others_can_be
     (key,) = [key for key, *_ in store.bucket.list("acme") if key.endswith(".txt")]
     changed = bytearray(data)
     changed[600_000] ^= 1
-    store.bucket.put(key, bytes(changed))
+    store.bucket.replace(key, bytes(changed), None)
     blob = store.open(record.ref)
     assert blob.read(0, 1_000) == data[:1_000]
     with pytest.raises(StoreError, match=r"Bytes 524,289-1,048,576 of bash-.* are not the ones that were stored"):
@@ -212,7 +216,7 @@ def test_when_the_bucket_fails_the_output_is_kept_here_the_clip_says_so_and_push
 
 
 def test_the_next_call_brings_along_what_earlier_ones_left(proxy, s3, tmp_path, monkeypatch):
-    monkeypatch.setattr("spillover.store.object.store.ALONG_SECONDS", 60)
+    monkeypatch.setattr("spillover.store.object_store.ALONG_SECONDS", 60)
     store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
     clippers = [Clipper(Limits(tokens=400), store=store, scope=scope) for scope in ("acme", "other")]
     proxy.faults = {"403": 1.0}
@@ -305,7 +309,7 @@ def test_objects_are_removed_one_by_one_where_a_request_for_many_is_refused(prox
     store = ObjectStore(s3)
     keys = [f"acme/~o/{number}" for number in range(3)]
     for key in keys:
-        store.bucket.put(key, b"x")
+        store.bucket.create(key, b"x")
     proxy.reset()
     proxy.script = ["403"]
     store.bucket.delete(keys[:2])
@@ -405,3 +409,83 @@ def test_a_bucket_that_hangs_is_asked_for_notices_once_and_not_for_each_of_them(
     clip = Clipper(Limits(tokens=2_000), store=store, scope="acme").clip(forged)
     assert "gave no answer for 0.5 seconds" in clip.reason
     assert len(proxy.requests) <= 2, "one look, and the upload"
+
+
+# What an upload leaves in the bucket when it fails halfway, and what the next one makes of it.
+
+
+def test_a_record_whose_answer_was_lost_keeps_its_bytes(proxy, s3, tmp_path):
+    """A soak once lost an output so: the bytes were removed because the record had failed, and the record was there."""
+    store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
+    proxy.script = [None, "lose", "403", "403"]  # the record arrives, nobody hears of it, and later tries are refused
+    clip = Clipper(Limits(tokens=300), store=store, scope="acme").clip(LOG)
+    assert clip.reason is not None
+    assert store.push().left == 0
+    elsewhere = ObjectStore(s3, spool=tmp_path / "elsewhere", deadline_seconds=60)
+    assert content(Scoped(elsewhere, "acme"), clip.ref) == LOG.encode()
+
+
+@pytest.mark.parametrize("pushed", [False, True])
+def test_a_record_that_has_outlived_its_bytes_gets_those_that_are_stored_again(proxy, s3, tmp_path, pushed):
+    store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
+    clipper = Clipper(Limits(tokens=300), store=store, scope="acme")
+    ref = clipper.clip(LOG).ref
+    store.bucket.delete([key for key, *_ in store.bucket.list("acme") if key.endswith(".zst")])
+    proxy.faults = {"403": 1.0} if pushed else {}
+    assert clipper.clip(LOG).ref == ref
+    proxy.faults = {}
+    assert store.push().outputs == pushed
+    assert content(Scoped(store, "acme"), ref) == LOG.encode()
+
+
+def test_a_record_is_merged_with_one_that_came_garbled_the_first_time(proxy, s3):
+    store = ObjectStore(s3)
+    first = put(store, LOG.encode(), scope="acme", notices=("first",))
+    proxy.script = [None, None, "corrupt"]  # the bytes; the record is taken; who has it comes garbled
+    put(store, LOG.encode(), scope="acme", notices=("second",))
+    assert store.get(first.ref).notices == ("first", "second")
+    assert len([key for key, *_ in store.bucket.list("acme") if key.endswith(".zst")]) == 1
+
+
+def test_an_output_stored_again_late_in_its_life_survives_the_lifecycle_rule(s3):
+    """The rule removes objects older than its age. Half of that age is left to every output that is promised again."""
+    store = ObjectStore(s3, Retention(age_seconds=4))
+    ref = put(store, LOG.encode(), scope="acme").ref
+    begin = max(changed for _, _, changed in store.bucket.list("acme"))
+    assert len([*store.bucket.list("acme")]) == 2
+    put(store, LOG.encode(), scope="acme")
+    assert len([*store.bucket.list("acme")]) == 2, "fresh bytes are not uploaded again"
+    time.sleep(3)
+    put(store, LOG.encode(), scope="acme")
+    store.bucket.delete([key for key, _, changed in store.bucket.list("acme") if changed <= begin])  # as the rule does
+    assert content(store, ref) == LOG.encode()
+
+
+def test_a_record_that_the_bucket_removes_while_it_is_updated_is_made_again(s3, monkeypatch):
+    store = ObjectStore(s3)
+    first = put(store, LOG.encode(), scope="acme")
+    real, calls = type(store.bucket).replace, []
+
+    def meddle(bucket, key, data, tag):
+        calls.append(key)
+        if len(calls) == 1:  # a rule of the bucket is quicker
+            bucket.delete([key])
+        real(bucket, key, data, tag)
+
+    monkeypatch.setattr(type(store.bucket), "replace", meddle)
+    assert put(store, LOG.encode(), scope="acme", command="again").ref == first.ref
+    assert calls == [record_key("acme", first.ref)]
+    assert content(Scoped(store, "acme"), first.ref) == LOG.encode()
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["in one request", "in parts"])
+def test_an_upload_that_arrives_garbled_is_never_called_stored_in_the_bucket(proxy, s3, tmp_path, large):
+    store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
+    text = "".join(f"{os.urandom(60).hex()}\n" for _ in range(90_000 if large else 900))
+    proxy.faults = {"corrupt_up": 1.0}
+    clip = Clipper(Limits(tokens=300), store=store, scope="acme").clip(text)
+    assert "what arrived differs from what was sent" in clip.reason
+    proxy.faults = {}
+    assert not [*store.bucket.list("")]
+    assert store.push().outputs == 1
+    assert content(Scoped(store, "acme"), clip.ref) == text.encode()
