@@ -1,8 +1,10 @@
 """`spill hook` when something in it fails: the host is never broken, and the result is bounded all the same."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 # Loaded before anything is broken: a name that is imported from a broken module would stay broken for other tests.
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters import claude_code, opencode
+from spillover.adapters import claude_code, codex, gemini, opencode
 from spillover.adapters.hook_plain import Plain
 from spillover.adapters.hooked import Call
 from spillover.base.deep import without_the_deepest
@@ -40,7 +42,21 @@ def opencode_mcp(text):
     return {"tool": "s_t", "callID": "1", "args": {}, "content": [{"type": "text", "text": text}]}
 
 
+def codex_mcp(text):
+    response = {"content": [{"type": "text", "text": text}]}
+    return {"hook_event_name": "PostToolUse", "tool_name": "mcp__s__t", "tool_input": {}, "tool_response": response}
+
+
+def gemini_shell(text):
+    session = os.path.join(os.environ["HOME"], "chats", "s.jsonl")
+    event = {"hook_event_name": "AfterTool", "tool_name": "run_shell_command", "tool_input": {}, "cwd": "/none"}
+    return {**event, "tool_response": {"llmContent": text}, "transcript_path": session}
+
+
+ADAPTERS = {"claude-code": claude_code, "opencode": opencode, "codex": codex, "gemini": gemini}
 EVENTS = {
+    "codex, mcp": ("codex", codex_mcp),
+    "gemini, shell": ("gemini", gemini_shell),
     "claude code, bash": ("claude-code", claude_bash),
     "claude code, mcp": ("claude-code", claude_mcp),
     "opencode, bash": ("opencode", opencode_bash),
@@ -52,7 +68,7 @@ each_event = pytest.mark.parametrize(("host", "event"), EVENTS.values(), ids=EVE
 def shown(said):
     """Every text in an answer, with what stands around it."""
     if isinstance(said, str):
-        return [said]
+        return [Path(said).read_text() if "/tool-outputs/" in said else said]
     values = said.values() if isinstance(said, dict) else said if isinstance(said, list) else ()
     return [text for value in values for text in shown(value)]
 
@@ -132,7 +148,7 @@ def test_a_small_result_is_not_cleaned(answer, host, event):
 def test_a_store_that_fails_in_a_way_of_its_own_costs_no_bound(monkeypatch, host, event):
     for on in ("writer", "write", "publish"):
         made = Clipper(Limits(tokens=1_000), store=FailingStore(MemoryStore(), on=on))
-        reply = claude_code.reply if host == "claude-code" else opencode.reply
+        reply = ADAPTERS[host].reply
         texts = "\n".join(shown(reply(event(LONG), lambda made=made: made)))
         assert "Full output not kept" in texts
         assert made.count(texts) <= 1_100

@@ -43,6 +43,8 @@ def run(home):
             "TERM": "dumb",
             "LANG": "C.UTF-8",
             "CI": "1",
+            "HTTPS_PROXY": "http://127.0.0.1:9",  # nothing answers there, so all that is not on loopback fails
+            "NO_PROXY": "127.0.0.1,localhost",
         }
         return subprocess.run(
             [*map(str, words)], env=environment | variables, cwd=home / "work", capture_output=True, text=True,

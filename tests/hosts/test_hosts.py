@@ -76,6 +76,7 @@ def gemini(run, home, model, servers=None):
     settings = json.loads(path.read_text()) if path.exists() else {}
     path.parent.mkdir(exist_ok=True)
     settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
+    settings["privacy"] = {"usageStatisticsEnabled": False}
     settings.setdefault("mcpServers", {}).update(servers or {})
     path.write_text(json.dumps(settings, indent=2))
     return run(
@@ -125,16 +126,16 @@ def cline(run, home, model, servers=None):
 HOSTS = {
     "claude-code": (claude, "Bash", {"description": "x"}, 30_000),
     "opencode": (opencode, "bash", {"description": "x"}, 52_000),
-    "gemini": (gemini, "run_shell_command", {"description": "x"}, 100_000),
+    "gemini": (gemini, "run_shell_command", {"description": "x"}, 41_000),
     "copilot": (copilot, "bash", {"description": "x", "mode": "sync", "sessionId": "a"}, 21_000),
     "pi": (pi, "bash", {}, 52_000),
     "codex": (codex, "exec_command", {}, 10_500),
     "cline": (cline, "run_commands", {}, 8_000),
 }
 #: These show a hook all that a failing command printed. In the others the model runs it in `spill sh`, as its instructions say.
-HOOK_SEES_FAILING = ("opencode", "pi")
+HOOK_SEES_FAILING = ("opencode", "pi", "gemini")
 #: The hooks that see all, or the first part, of what a command printed that succeeded.
-HOOKS = ("claude-code", "opencode", "pi", "copilot", "cline")
+HOOKS = ("claude-code", "opencode", "pi", "copilot", "cline", "codex", "gemini")
 
 
 def shell_arguments(host, line, more):
@@ -181,13 +182,55 @@ def test_a_failing_command_keeps_its_error_and_can_be_read_back(host, run, home)
 def test_a_command_that_succeeds_is_clipped_by_the_hook(host, run, home):
     play, shell, more, most = HOSTS[host]
     assert run("spill", "init", host).returncode == 0
-    lines = 120_000 if host in ("claude-code", "opencode", "pi") else 500  # the others cut before the hook
+    lines = 120_000 if host in ("claude-code", "opencode", "pi", "gemini") else 500  # the others cut before the hook
     (home / "work/spillover.toml").write_text("lines = 50\n")
     model = Model([(shell, shell_arguments(host, f"seq -f 'part %g' {lines}", more))])
     play(run, home, model)
     said = result_in(model.said(1))
     assert re.search(r"\[Output clipped: \d+ of (?:120,000|50\d) lines shown", said)  # Copilot CLI adds a line
     assert len(said) <= most + 2_000
+    model.close()
+
+
+#: How these say that a command ended with 3. The others keep their own line, or tell it apart from the text.
+ENDINGS = {"codex": "Process exited with code 3", "gemini": "Exit Code: 3"}
+
+
+@pytest.mark.parametrize("host", ENDINGS)
+def test_a_failing_command_is_clipped_by_the_hook_and_keeps_its_exit_code(host, run, home):
+    play, shell, more, _ = HOSTS[host]
+    assert run("spill", "init", host).returncode == 0
+    (home / "work/spillover.toml").write_text("lines = 50\n")
+    model = Model([(shell, shell_arguments(host, "seq -f 'part %g' 500; exit 3", more))])
+    play(run, home, model)
+    said = result_in(model.said(1))
+    assert re.search(r"\[Output clipped: \d+ of 500 lines shown", said)
+    assert said.count(ENDINGS[host]) == 1
+    model.close()
+
+
+def test_gemini_shows_a_long_line_as_it_is_in_the_clip(run, home):
+    assert run("spill", "init", "gemini").returncode == 0
+    model = Model([("run_shell_command", {"command": "python3 -c 'print(\"x\" * 200_000)'", "description": "x"})])
+    gemini(run, home, model)
+    said = result_in(model.said(1))
+    assert "[Output clipped: " in said
+    assert "truncated" not in said
+    assert "x" * 5_000 in said
+    assert not [*home.glob(".gemini/tmp/*/tool-outputs/spillover-*")]
+    model.close()
+
+
+def test_where_gemini_excludes_read_file_the_result_stays(run, home):
+    (home / ".gemini").mkdir()
+    (home / ".gemini/settings.json").write_text('{"tools": {"exclude": ["read_file"]}}')
+    assert run("spill", "init", "gemini").returncode == 0
+    (home / "work/spillover.toml").write_text("lines = 50\n")
+    model = Model([("run_shell_command", {"command": "seq -f 'part %g' 500", "description": "x"})])
+    gemini(run, home, model)
+    said = result_in(model.said(1))
+    assert "part 250\n" in said
+    assert "[Output clipped: " not in said
     model.close()
 
 
@@ -231,10 +274,10 @@ def test_an_mcp_result_keeps_its_error_behind_the_proxy(host, mode, run, home):
 
 
 @pytest.mark.parametrize("mode", ["text", "error"])
-@pytest.mark.parametrize("host", ["claude-code", "opencode"])
+@pytest.mark.parametrize("host", ["claude-code", "opencode", "codex", "gemini"])
 def test_an_mcp_result_keeps_its_error_with_the_hook_alone(host, mode, run, home):
-    if (host, mode) == ("claude-code", "error"):
-        pytest.skip("Claude Code asks no hook about an MCP result that is an error")
+    if host in ("claude-code", "codex") and mode == "error":
+        pytest.skip("this host asks no hook that could replace an MCP result that is an error")
     assert run("spill", "init", host).returncode == 0
     model, _ = probe(host, run, home, {"big": {"command": "python3", "args": [SERVER, mode]}})
     said = check(model, 55_000)

@@ -228,7 +228,12 @@ def _is_ours(command: str | None) -> bool:
     words = (
         (command or "").rpartition("&&")[2].split() if (command or "").startswith("cd ") else (command or "").split()
     )
-    return words[:1] == ["spill"] and words[1:2] in (["sh"], ["run"])
+    return _is_spill(words) and words[1:2] in (["sh"], ["run"])
+
+
+def _is_spill(words: Sequence[str]) -> bool:
+    """Return whether a command is `spill`, by its name or its whole path: some agents run a shell with a PATH of its own."""
+    return words[:1] == ["spill"] or (bool(words) and words[0].startswith("/") and words[0].endswith("/spill"))
 
 
 def is_our_answer(command: str | None) -> bool:
@@ -245,7 +250,7 @@ def is_our_answer(command: str | None) -> bool:
         return False
     if words[:1] == ["cd"] and words[2:3] == ["&&"]:
         words = words[3:]
-    return words[:1] == ["spill"] and words[1:2] != ["mcp"] and not any(word in SEPARATORS for word in words)
+    return _is_spill(words) and words[1:2] != ["mcp"] and not any(word in SEPARATORS for word in words)
 
 
 def bounded(choices: Choices, **shown: int) -> Choices:
