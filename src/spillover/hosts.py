@@ -44,7 +44,9 @@ CUTS = {
     COPILOT.name: r"\AOutput too large to read at once \([^\n)]{1,40}\)\. Saved to: (/[^\n]{1,1000})$",
     CLINE.name: r"^\[\.\.\. (?:search )?output truncated: \d{1,15} chars total\. [^\n]{1,200} \.\.\.\]$",
     PI.name: r"^\[Showing [^\n]{1,200}\. Full output: (/[^\n\]]{1,1000})\]$",
-    CODEX.name: r"\AWarning: truncated output \(original token count: \d{1,15}\)$",
+    CODEX.name: r"\AWarning: truncated output \(original token count: \d{1,15}\)$"
+    r"|^\.\.\. command output truncated for persistence \.\.\.$",
+    GEMINI.name: r"^\[GEMINI_CLI_WARNING: Output truncated\. The buffer is limited to \d{1,6}MB\.\]$",
 }
 #: How long `spill hook` may take in each agent: less than the agent, or our plugin in it, waits. Then nothing changes.
 HOOK_SECONDS = {

@@ -65,6 +65,14 @@ def test_more_than_the_hook_is_shown_comes_from_the_transcript(clipper, shell):
     assert (record.bytes, record.command, record.call_id) == (len(KEPT.encode()), "make", "call_1")
 
 
+def test_of_a_command_that_codex_has_cut_the_clip_says_so(clipper, shell):
+    cut = codex.reply(shell(CUT, exit_code=0), lambda: clipper)["stopReason"]
+    assert "Codex had already cut the output" in cut
+    whole = codex.reply(shell(CUT, output=LONG, exit_code=0), lambda: clipper)["stopReason"]
+    assert whole.startswith("[Output clipped: ")
+    assert "Codex had" not in whole
+
+
 UNKNOWN = {
     "no transcript": {"transcript_path": "/no/such/file"},
     "no path": {"transcript_path": None},

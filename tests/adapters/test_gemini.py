@@ -70,6 +70,12 @@ def test_the_exit_code_and_the_frame_of_the_host_stay(clipper, event, ending):
     assert (record.bytes, record.lines, record.command) == (len(LONG) - 1, 5_000, "make")
 
 
+def test_of_a_command_that_gemini_has_cut_the_clip_says_so(clipper, event):
+    warning = "[GEMINI_CLI_WARNING: Output truncated. The buffer is limited to 16MB.]"
+    text = text_in(gemini.reply(event(shell(f"{LONG}\n{warning}")), lambda: clipper))
+    assert "Gemini CLI had already cut the output" in text
+
+
 def test_the_file_is_private_and_is_gone_once_it_was_read(clipper, event):
     path = path_in(gemini.reply(event(shell(LONG)), lambda: clipper))
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600

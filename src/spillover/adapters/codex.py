@@ -42,7 +42,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     if not isinstance(event, dict) or event.get("hook_event_name") != EVENT:
         return None
     tool, call_id = words_of(event, "tool_name") or "", words_of(event, "tool_use_id") or ""
-    response, tail = event.get("tool_response"), ""
+    response, tail, exit_code = event.get("tool_response"), "", None
     if tool == SHELL:
         text = response if isinstance(response, str) else None
         command = read_command(event.get("transcript_path"), call_id)
@@ -68,6 +68,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         command=words_of(event.get("tool_input"), "command", COMMAND_CHARS),
         call_id=call_id,
         cwd=words_of(event, "cwd"),
+        exit_code=exit_code,
         caller="script" if call_id.startswith(SCRIPT_ID) else None,
     )
     if new is None:

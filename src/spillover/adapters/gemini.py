@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from fnmatch import fnmatchcase
 
-from spillover.adapters.hooked import COMMAND_CHARS, bound_result, words_of
+from spillover.adapters.hooked import COMMAND_CHARS, bound_result, read_number, words_of
 from spillover.base.jsonc import read_jsonc
 from spillover.hosts import GEMINI
 
@@ -43,6 +43,7 @@ OPENING = re.compile(r"<untrusted_context>\n")
 CLOSING = re.compile(
     r"(?:\nExit Code: \d+)?(?:\nSignal: \w+)?(?:\nBackground PIDs: [\d, ]+)?(?:\nProcess Group PGID: \d+)?\n</untrusted_context>$"
 )
+EXIT_CODE = re.compile(r"\A\nExit Code: (\d{1,9})\n")
 CLOSING_CHARS = 500
 #: The same between the blocks of an MCP result. In an output, Gemini CLI escapes it.
 BETWEEN = "\n</untrusted_context>\n<untrusted_context>\n"
@@ -82,6 +83,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         arguments=arguments,
         command=words_of(arguments, "command", COMMAND_CHARS),
         cwd=words_of(event, "cwd"),
+        exit_code=read_number(EXIT_CODE.search(tail)),
     )
     if new is None:
         return None
