@@ -24,6 +24,15 @@ def test_each_scope_sees_its_own_call_and_nothing_of_the_others():
     assert seen(both, EVERY) == both
 
 
+def test_a_call_without_a_command_erases_none_and_is_given_none_of_another_scope():
+    first = merge(record("acme/a", 1.0, command="make"), record("acme/a", 2.0))
+    both = merge(first, record("/b", 3.0))
+    assert {owner.scope: (owner.created, owner.command) for owner in owners(both)} == {
+        "acme/a": (2.0, "make"),
+        "/b": (3.0, None),
+    }
+
+
 def test_a_scope_above_sees_the_newest_of_those_below():
     both = merge(record("acme/a", 1.0, command="old"), record("acme/b", 2.0, command="new"))
     assert (seen(both, "acme").command, seen(both, "acme").others) == ("new", (Owner("acme/a", 1.0, None, "old"),))
