@@ -5,6 +5,7 @@ The locks import from here and from public modules only, so that a module that m
 
 from msgspec.structs import replace
 
+from spillover import journal
 from spillover.adapters import claude_code, cline, codex, copilot, gemini, pi
 from spillover.adapters import opencode as opencode_host
 from spillover.adapters.hooked import Call as HookCall
@@ -18,8 +19,6 @@ from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.intake.take import CAP as STORED_BYTES_CAP
 from spillover.intake.take import Intake
-from spillover.ledger import journal
-from spillover.ledger.stats import add_up
 from spillover.limits import DEFAULT_BYTES, DEFAULT_LINES, SMALLEST, count_lines
 from spillover.notice import form
 from spillover.notice.form import OUTSIDE
@@ -36,6 +35,7 @@ from spillover.secrets.outputs import mark as mark_secret
 from spillover.select.ends import fair, keeping
 from spillover.shell import tree as shell_tree
 from spillover.show import fit
+from spillover.stats import add_up
 from spillover.store import named as named_store
 from spillover.store.base import REF_DIGITS, REF_SHAPE, mint, resolve
 from spillover.store.named import NamedStore

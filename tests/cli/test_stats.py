@@ -5,15 +5,15 @@ import re
 
 import pytest
 
-from spillover.ledger import journal
-from spillover.ledger.entry import Entry, encode
+from spillover import journal
+from spillover.journal import Entry
 
 NOW = 1_900_000_000  # later than any machine's clock
 
 
 def write(store, *entries):
     for entry in entries:
-        journal.append(str(store.root), encode(entry))
+        journal.append(str(store.root), entry)
 
 
 def clip(scope, **more):

@@ -5,12 +5,11 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from spillover import Clipper, DirStore, Hint, Limits
+from spillover import Clipper, DirStore, Hint, Limits, journal
 from spillover.errors import ConfigError, SpilloverError, UsageError
 from spillover.inspector.again import see, try_other
 from spillover.inspector.library import Library
 from spillover.inspector.outputs import Outputs
-from spillover.ledger import journal
 from spillover.select.span import Span
 
 OUTPUTS = {

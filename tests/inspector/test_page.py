@@ -8,8 +8,8 @@ import tomllib
 import pytest
 from playwright.sync_api import expect
 
-from spillover.ledger import journal
-from spillover.ledger.entry import Entry, encode
+from spillover import journal
+from spillover.journal import Entry
 
 expect.set_options(timeout=60_000)
 
@@ -271,7 +271,7 @@ def test_the_charts_add_up_to_what_the_ledger_says(page, place):
     place.clipper.clip("kept\n" * 50_000, tool="make")
     for day in range(5):
         entry = Entry(operation="clip", outcome="stored", when=time.time() - 86_400 * day, scope=place.scope, tool=f"tool{day % 2}", produced=10_000, base=10_000, shown=1_000, notice=50)  # fmt: skip
-        journal.append(str(place.root), encode(entry))
+        journal.append(str(place.root), entry)
     before = sum(entry.produced for entry in journal.read(str(place.root)))
     with place.serve() as address:
         page.goto(f"{address}&to=/stats")

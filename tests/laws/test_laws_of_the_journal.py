@@ -39,7 +39,7 @@ def test_the_journal_changes_nothing_and_has_what_was_received(tmp_path_factory,
     assert texts[0] == texts[1]
     assert not (folder / "off" / "store" / ".ledger").exists()
     if there in ("nothing", "half a line") and (way in SOURCES or way in TOGETHER):
-        total = add_up(journal.blocks(str(folder / "on" / "store"))).total
+        total = add_up(journal.read_all(str(folder / "on" / "store"))).total
         assert total.received == sum(clipper.count(text) for text in texts[1] if text)
         assert total.clips > 0 or way == "clip_many"
         mode = os.stat(folder / "on" / "store" / ".ledger" / "journal").st_mode if total.clips else 0o600

@@ -66,10 +66,8 @@ ORDER = """
     telemetry
     store.base
     store.record            store.owners         store.folder        store.frames
-    store.runs              ledger               ledger.entry
-    ledger.journal
-    ledger.stats            ledger.misses
-    ledger.rules
+    store.runs              ledger               journal
+    stats
     store.reading           store.tally          store.memory        store.scoped        store.contract
     store.retention
     store.quota             store.packing

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from spillover import Clipper, DirStore, Limits
+from spillover import Clipper, DirStore, Limits, journal
 from spillover.adapters import claude_code, copilot, opencode
 from spillover.adapters.parts import clip_parts, clip_value
-from spillover.ledger import journal
-from spillover.ledger.stats import add_up
 from spillover.run.line import run_line
+from spillover.stats import add_up
 from spillover.tokens import estimate
 
 CALLS = 500
@@ -226,9 +225,9 @@ def test_what_a_scripted_agent_received_over_500_calls_is_what_the_journal_adds_
         before = agent.shown + agent.fetched + agent.schemas
         way(agent)
         if number < len(WAYS):  # so that a failure names the way in
-            total = add_up(journal.blocks(agent.store.root)).total
+            total = add_up(journal.read_all(agent.store.root)).total
             assert total.received == agent.shown + agent.fetched + agent.schemas, (way.__name__, before)
-    total = add_up(journal.blocks(agent.store.root)).total
+    total = add_up(journal.read_all(agent.store.root)).total
     assert total.shown + total.notices == agent.shown
     assert total.fetched == agent.fetched
     assert total.schemas == agent.schemas
@@ -275,7 +274,7 @@ def test_what_the_command_line_printed_is_what_the_journal_adds_up_to(tmp_path, 
             said = json.loads(out)
             out = said["output"] if "output" in said else said["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
         notes = words.splitlines() if arguments[0] == "sh" else []
-        added = add_up(journal.blocks(place)).total.received - received
+        added = add_up(journal.read_all(place)).total.received - received
         forms = {estimate(form) + sum(map(estimate, notes)) for form in (out, out.removesuffix("\n"))}
         assert added in forms, arguments
         received += added
@@ -285,7 +284,7 @@ def test_what_the_command_line_printed_is_what_the_journal_adds_up_to(tmp_path, 
         "tool_input": {"command": "spill read last 1:1"},
     }
     spill("hook", "claude-code", given=json.dumps(short))  # it is an answer of ours, and noted as that
-    assert add_up(journal.blocks(place)).total.received == received
+    assert add_up(journal.read_all(place)).total.received == received
 
 
 def test_a_diff_is_a_line_of_the_journal_by_every_way_in_and_so_is_one_that_failed(agent, monkeypatch):

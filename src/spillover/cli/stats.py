@@ -7,18 +7,15 @@ import time
 
 from msgspec.structs import asdict
 
+from spillover import journal
 from spillover.cli import exits
 from spillover.cli.keeping import lay_out
 from spillover.cli.output import fit_terminal, make_harmless, put, put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
 from spillover.errors import UsageError
-from spillover.ledger import journal
-from spillover.ledger.misses import NEAR_LINES, find_misses
-from spillover.ledger.rules import BY as FLOODS_BY
-from spillover.ledger.rules import tame
-from spillover.ledger.stats import RERUN_SECONDS, add_up
 from spillover.notice.words import one_line
+from spillover.stats import NEAR_LINES, RERUN_SECONDS, RULES_BY, add_up, find_misses, suggest_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spillover.clipper import Clipper
-    from spillover.ledger.misses import Misses
-    from spillover.ledger.rules import Flood
-    from spillover.ledger.stats import Group, Stats, Sums
+    from spillover.stats import Group, Misses, NoisyCommand, Stats, Sums
 
 WIDTH = 80
 #: So many rows are shown; `--json` has all of them.
@@ -46,25 +41,24 @@ PARTS = (
 
 def stats(arguments: argparse.Namespace) -> int:
     made = clipper(arguments)
-    place = journal.place_of(made.store)
-    if place is None:
+    folder = journal.folder_of(made.store)
+    if folder is None:
         raise UsageError("this store keeps no journal; `spill stats` needs a folder or a bucket as store.")
     since = 0.0 if arguments.within is None else time.time() - arguments.within
     scope = made.outputs.own
     if arguments.misses:
-        return _print_misses(arguments, find_misses(journal.read(place, since=since, scope=scope, fitting=False)))
-    blocks = journal.blocks(place)
-    by = (arguments.by,) if arguments.by else FLOODS_BY
-    found = add_up(blocks, by=by, since=since, scope=scope)
-    floods = tame(found) if not arguments.by else []
+        return _print_misses(arguments, find_misses(journal.read(folder, since=since, scope=scope, fitting=False)))
+    by = (arguments.by,) if arguments.by else RULES_BY
+    found = add_up(journal.read_all(folder), by=by, since=since, scope=scope)
+    noisy = suggest_rules(found) if not arguments.by else []
     if arguments.json:
-        put_json(_facts(found, floods, arguments.by))
+        put_json(_facts(found, noisy, arguments.by))
         return exits.OK
     if found.first is None:
         put(_tell_nothing(arguments, found, made))
         return exits.OK
     sections = [_head(found), _totals(found.total)]
-    sections += [_groups(found.groups, arguments.by)] if arguments.by else [_floods(floods)]
+    sections += [_groups(found.groups, arguments.by)] if arguments.by else [_rules(noisy)]
     _show("\n".join(section for section in sections if section))
     return exits.OK
 
@@ -77,12 +71,12 @@ def _print_misses(arguments: argparse.Namespace, found: Misses) -> int:
                 "kinds": [asdict(kind) for kind in found.kinds],
                 "outputs": [
                     {
-                        "ref": miss.ref,
-                        "scope": miss.scope,
-                        "tool": miss.tool,
-                        "command": miss.command,
-                        "kind": miss.kind,
-                        "when": miss.when,
+                        "ref": miss.last.ref,
+                        "scope": miss.last.scope,
+                        "tool": miss.last.tool,
+                        "command": miss.last.command,
+                        "kind": miss.last.kind,
+                        "when": miss.last.when,
                         "near": miss.near,
                         "retrievals": [
                             {
@@ -123,7 +117,8 @@ def _print_misses(arguments: argparse.Namespace, found: Misses) -> int:
     for miss in found.outputs[:ROWS]:
         near = "" if miss.near is None else f"{count_of(miss.near, 'line')} off"
         lines = next((f"{first:,}-{last:,}" for entry in reversed(miss.retrievals) for first, last in entry.lines), "")
-        outputs.append((miss.ref, miss.kind, str(len(miss.retrievals)), lines, near, one_line(miss.command, 40)))
+        last = miss.last
+        outputs.append((last.ref, last.kind, str(len(miss.retrievals)), lines, near, one_line(last.command, 40)))
     put(fit_terminal(lay_out(("ref", "kind", "calls", "last lines", "", "command"), outputs, (2,))))
     if len(found.outputs) > ROWS:
         put(f"{ROWS} of {len(found.outputs):,} outputs; --json shows all.\n")
@@ -197,20 +192,20 @@ def _groups(groups: Sequence[Group], by: str) -> str:
     return make_harmless("\n".join(lines)) + "\n"
 
 
-def _floods(floods: Sequence[Flood]) -> str:
+def _rules(noisy: Sequence[NoisyCommand]) -> str:
     """Return the commands that leave most in the context, each with the rule that would tame it."""
-    if not floods:
+    if not noisy:
         return ""
     lines = ["What floods most, and a rule for spillover.toml that would tame it:", ""]
-    for flood in floods:
-        calls = f" ({count_of(flood.calls, 'call')} of {flood.received // flood.calls:,} tokens)"
-        said = one_line(flood.command or flood.tool, max(20, _width() - 2 - len(calls)))
-        table, tokens = flood.rule.rstrip("\n").split("\n")
-        lines += [f"# {said}{calls}", table, f"{tokens}  # saves {flood.saves:,} or more", ""]
+    for command in noisy:
+        calls = f" ({count_of(command.calls, 'call')} of {command.received // command.calls:,} tokens)"
+        name = one_line(command.command or command.tool, max(20, _width() - 2 - len(calls)))
+        table, tokens = command.rule.rstrip("\n").split("\n")
+        lines += [f"# {name}{calls}", table, f"{tokens}  # saves {command.saves:,} or more", ""]
     return make_harmless("\n".join(lines[:-1])) + "\n"
 
 
-def _facts(found: Stats, floods: Sequence[Flood], by: str | None) -> dict[str, object]:
+def _facts(found: Stats, noisy: Sequence[NoisyCommand], by: str | None) -> dict[str, object]:
     facts: dict[str, object] = {
         "first": found.first,
         "last": found.last,
@@ -223,16 +218,16 @@ def _facts(found: Stats, floods: Sequence[Flood], by: str | None) -> dict[str, o
     else:
         facts["floods"] = [
             {
-                "command": flood.command,
-                "tool": flood.tool,
-                "calls": flood.calls,
-                "tokens_read": flood.received,
-                "pattern": flood.pattern,
-                "tokens": flood.tokens,
-                "rule": flood.rule,
-                "saves": flood.saves,
+                "command": command.command,
+                "tool": command.tool,
+                "calls": command.calls,
+                "tokens_read": command.received,
+                "pattern": command.pattern,
+                "tokens": command.tokens,
+                "rule": command.rule,
+                "saves": command.saves,
             }
-            for flood in floods
+            for command in noisy
         ]
     return facts
 

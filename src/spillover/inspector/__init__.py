@@ -5,7 +5,7 @@
     again      an output clipped again, by the settings of now or by others
     find       where a pattern is, in one output and in all of them
     history    the runs of a command, and two of them compared
-    figures    what the ledger adds up to
+    figures    what the journal adds up to
     door       who may ask: token, Host and Origin
     app        which address answers what, and with which headers
     serve      the server, its address and the browser

@@ -1,11 +1,11 @@
-"""What the ledger adds up to, for charts: by day, by tool and by command."""
+"""What the journal adds up to, for charts: by day, by tool and by command."""
 
 from __future__ import annotations
 
 import time
 
-from spillover.ledger import journal
-from spillover.ledger.stats import Sums, add_up
+from spillover import journal
+from spillover.stats import Sums, add_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ def add_up_days(library: Library, days: int) -> dict[str, Any]:
         return {"total": _facts(Sums()), "days": [], "tools": [], "commands": [], "damaged": 0}
 
     def group(*by: str) -> list[dict[str, Any]]:
-        stats = add_up(journal.blocks(place), by=by, since=since, scope=library.own)
+        stats = add_up(journal.read_all(place), by=by, since=since, scope=library.own)
         return [{"names": group.names, **_facts(group.sums)} for group in stats.groups]
 
-    whole = add_up(journal.blocks(place), since=since, scope=library.own)
+    whole = add_up(journal.read_all(place), since=since, scope=library.own)
     return {
         "total": _facts(whole.total),
         "first": whole.first,

@@ -10,9 +10,9 @@ import os
 import threading
 from contextlib import suppress
 
+from spillover import journal
 from spillover.errors import StoreError
-from spillover.ledger import journal
-from spillover.ledger.entry import RETRIEVALS
+from spillover.journal import RETRIEVALS
 from spillover.store.directory import DirStore
 from spillover.store.folder import PIN, RECORD, Folder, parse_name
 from spillover.store.owners import seen
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from spillover.ledger.entry import Entry
+    from spillover.journal import Entry
     from spillover.store.base import Record
     from spillover.store.runs import RunRecord
     from spillover.store.scoped import Scoped
@@ -66,7 +66,7 @@ class Library:
     @property
     def place(self) -> str | None:
         """Where the journal is."""
-        return journal.place_of(self.outputs.store)
+        return journal.folder_of(self.outputs.store)
 
     def stamp(self) -> tuple[object, ...]:
         """Return what differs once something has been stored, run, read back or removed; it costs three looks."""

@@ -13,15 +13,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from spillover.hosts import cut_of, name_of
-from spillover.ledger.entry import Entry, encode
-from spillover.ledger.journal import append, place_of
+from spillover.journal import Entry, append, folder_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from spillover.choices import Choices
-    from spillover.ledger.entry import EntryOutcome, Operation
+    from spillover.journal import EntryOutcome, Operation
     from spillover.limits import Size
     from spillover.result import Clip
     from spillover.store.base import Record
@@ -164,8 +163,8 @@ def _write(
     near: int | None = None,
     seconds: float = 0.0,
 ) -> None:
-    place = place_of(choices.store)
-    if place is None or os.environ.get(VARIABLE, "").lower() == "false":
+    folder = folder_of(choices.store)
+    if folder is None or os.environ.get(VARIABLE, "").lower() == "false":
         return
     from spillover.secrets.commands import shorten_command
     from spillover.store.scope import EVERY, default_scope
@@ -188,7 +187,7 @@ def _write(
         lines=lines,
         near=near,
     )
-    append(place, encode(entry))
+    append(folder, entry)
 
 
 def _line_of(command: str) -> str:

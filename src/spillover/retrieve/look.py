@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.choices import Choices
-    from spillover.ledger.entry import Operation
+    from spillover.journal import Operation
     from spillover.result import Clip
     from spillover.retrieve.part import Part
     from spillover.store.base import Record

@@ -9,7 +9,7 @@ import re
 from msgspec import Struct
 
 from spillover.errors import SpilloverError, UsageError
-from spillover.ledger.entry import RETRIEVALS
+from spillover.journal import RETRIEVALS
 from spillover.ledger.note import note_retrieval
 from spillover.notice.words import one_line
 from spillover.retrieve.asked import CALLS, RANGES, read_value
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.choices import Choices
-    from spillover.ledger.entry import Operation
+    from spillover.journal import Operation
 
     Tool = Callable[..., str]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.choices import Choices
-    from spillover.ledger.entry import Operation
+    from spillover.journal import Operation
 
 #: The most characters of an error; fewer where limits are smaller.
 ERROR_CHARS = 400

@@ -3,11 +3,10 @@
 import asyncio
 import json
 
-from spillover import Clipper, DirStore, Limits
+from spillover import Clipper, DirStore, Limits, journal
 from spillover.adapters.mcp.message import written
 from spillover.adapters.mcp.relay import Relay
-from spillover.ledger import journal
-from spillover.ledger.stats import add_up
+from spillover.stats import add_up
 from spillover.tokens import estimate
 
 LONG = "".join(f"row {number} of a table\n" for number in range(3_000))
@@ -71,7 +70,7 @@ async def test_texts_that_a_client_got_are_what_the_journal_adds_up_to(memory, t
             for result in answered
         )
 
-    total = add_up(journal.blocks(str(store.root))).total
+    total = add_up(journal.read_all(str(store.root))).total
     assert total.shown + total.notices == tokens(10, 10 + len(results))
     assert total.fetched == tokens(50, 50 + len(ours))
     assert total.schemas == schemas > 0

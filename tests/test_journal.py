@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from spillover import Clipper, DirStore, Limits, MemoryStore
+from spillover import Clipper, DirStore, Limits, MemoryStore, journal
 from spillover.errors import StoreError
-from spillover.ledger import journal, note
-from spillover.ledger.entry import Entry, encode
-from spillover.ledger.stats import add_up
+from spillover.journal import MAX_COUNT, MAX_TEXT_BYTES, Entry, decode, encode
+from spillover.ledger import note
+from spillover.stats import add_up
 
 LONG = "".join(f"line {number} of a build\n" for number in range(3_000))
 
@@ -40,7 +40,7 @@ def ledger(place, *names):
 def test_lines_are_read_back_in_both_directions_for_any_size_of_block(place):
     entries = [entry(number, command="x" * number) for number in range(100)]
     for one in entries:
-        journal.append(place, encode(one), file_bytes=3_000)
+        journal.append(place, one, file_bytes=3_000)
     assert len(os.listdir(ledger(place))) > 3
     for block in (64, 333, 5_000, 1 << 20):
         assert [*journal.read(place, block=block)] == entries
@@ -53,7 +53,7 @@ def test_lines_are_read_back_in_both_directions_for_any_size_of_block(place):
 def test_it_is_bounded_and_the_oldest_lines_go(place):
     line = len(encode(entry()))
     for number in range(2_000):
-        journal.append(place, encode(entry(number)), file_bytes=10 * line, all_bytes=50 * line)
+        journal.append(place, entry(number), file_bytes=10 * line, journal_bytes=50 * line)
     kept = [*journal.read(place)]
     assert kept[-1] == entry(1_999)
     assert [one.tool for one in kept] == [f"t{number}" for number in range(2_000 - len(kept), 2_000)]
@@ -62,18 +62,18 @@ def test_it_is_bounded_and_the_oldest_lines_go(place):
 
 WRITER = """
 import sys
-from spillover.ledger import journal
-from spillover.ledger.entry import Entry, encode
+from spillover import journal
+from spillover.journal import Entry, encode
 place, name, count, file_bytes = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 for number in range(count):
     entry = Entry(operation="clip", outcome="stored", when=1, scope="/a", tool=name, command="c" * (number % 700), produced=number)
-    journal.append(place, encode(entry), file_bytes=file_bytes, all_bytes=1 << 30)
+    journal.append(place, entry, file_bytes=file_bytes, journal_bytes=1 << 30)
 """
 
 
 def test_lines_of_200_writers_are_all_there_and_none_is_torn_while_it_is_rotated(place):
     forking = (
-        "import os\nfrom spillover.ledger import entry, journal\nfor _ in range(199):\n    if os.fork() == 0:\n        break\n"
+        "import os\nfrom spillover import journal\nfor _ in range(199):\n    if os.fork() == 0:\n        break\n"
         + WRITER
     )
     code = forking.replace("sys.argv[2]", "str(os.getpid())") + (
@@ -85,7 +85,7 @@ def test_lines_of_200_writers_are_all_there_and_none_is_torn_while_it_is_rotated
     assert len(os.listdir(ledger(place))) > 3, "it was rotated"
     found = [(one.tool, one.produced) for one in journal.read(place)]
     assert len(found) == len(set(found)) == 200 * 10
-    assert add_up(journal.blocks(place)).damaged == 0
+    assert add_up(journal.read_all(place)).damaged == 0
 
 
 def test_a_writer_that_is_killed_leaves_whole_lines(place):
@@ -96,20 +96,20 @@ def test_a_writer_that_is_killed_leaves_whole_lines(place):
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         before = len([*journal.read(place)])
-        journal.append(place, encode(entry(1)))
+        journal.append(place, entry(1))
         assert len([*journal.read(place)]) == before + 1
-        assert add_up(journal.blocks(place)).damaged == 0
+        assert add_up(journal.read_all(place)).damaged == 0
         for name in os.listdir(ledger(place)):
             os.unlink(ledger(place, name))
 
 
 def test_half_a_line_that_a_full_disk_left_ends_where_the_next_begins(place):
-    journal.append(place, encode(entry(1)))
+    journal.append(place, entry(1))
     with open(ledger(place, "journal"), "ab") as file:
         file.write(encode(entry(2))[:50])
-    journal.append(place, encode(entry(3)))
+    journal.append(place, entry(3))
     assert [one.tool for one in journal.read(place)] == ["t1", "t3"]
-    assert add_up(journal.blocks(place)).damaged == 1
+    assert add_up(journal.read_all(place)).damaged == 1
 
 
 def test_it_is_private(place):
@@ -140,7 +140,7 @@ def test_no_link_is_followed_and_the_clip_is_the_same(place, tmp_path, what):
     assert made.text.replace(place, "") == expected.replace(str(tmp_path / "other"), "")
     assert not any(target.iterdir()) if what == "folder" else not target.read_bytes()
     with pytest.raises((StoreError, OSError)):
-        journal.append(place, encode(entry()))
+        journal.append(place, entry())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
@@ -172,10 +172,10 @@ def test_a_full_disk_costs_a_line_and_nothing_else(place):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
     try:
-        journal.append(place, encode(entry(1)))
+        journal.append(place, entry(1))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    journal.append(place, encode(entry(2)))
+    journal.append(place, entry(2))
     assert [one.tool for one in journal.read(place)] == ["tool", "t2"]
 
 
@@ -197,15 +197,15 @@ def test_without_a_folder_there_is_no_journal_and_no_disk_is_touched(monkeypatch
     monkeypatch.setattr(note, "append", None)
     clipper = Clipper(Limits(tokens=300), store=MemoryStore(), stats=True)
     assert clipper.clip(LONG).outcome == "stored"
-    assert journal.place_of(MemoryStore()) is None
+    assert journal.folder_of(MemoryStore()) is None
 
 
 def test_with_a_bucket_as_store_the_journal_is_on_this_machine(tmp_path):
     from spillover import ObjectStore
 
     spool = tmp_path / "spool"
-    assert journal.place_of(ObjectStore("s3://bucket/outputs", spool=spool)) == str(spool)
-    assert journal.place_of(Clipper(store=DirStore(tmp_path / "here")).store) == str(tmp_path / "here")
+    assert journal.folder_of(ObjectStore("s3://bucket/outputs", spool=spool)) == str(spool)
+    assert journal.folder_of(Clipper(store=DirStore(tmp_path / "here")).store) == str(tmp_path / "here")
 
 
 def test_what_fits_is_noted_only_where_somebody_asks_for_it(place):
@@ -252,10 +252,84 @@ def test_a_store_that_is_removed_begins_a_new_journal(place):
     [b"", b"\n" * 5_000, b"\0" * 3_000_000, b"x" * 3_000_000 + b"\n", os.urandom(500_000), b"\xff\t" * 100_000 + b"\n"],
 )
 def test_whatever_stands_in_it_the_good_lines_are_read(place, data):
-    journal.append(place, encode(entry(1)))
+    journal.append(place, entry(1))
     with open(ledger(place, "journal"), "ab") as file:
         file.write(data)
-    journal.append(place, encode(entry(2)))
+    journal.append(place, entry(2))
     for read in (journal.read(place), journal.read(place, newest=True), journal.read(place, block=100)):
         assert sorted(one.tool for one in read) == ["t1", "t2"]
-    assert add_up(journal.blocks(place)).total.clips == 2
+    assert add_up(journal.read_all(place)).total.clips == 2
+
+
+# One line: written, read, and refused when it is damaged.
+
+FULL = Entry(
+    operation="grep",
+    outcome="stored",
+    when=1_763_000_000.123,
+    scope="/home/me/app",
+    tool="Bash",
+    host="Claude Code",
+    command="npm test",
+    kind="log",
+    ref="npm-7f3a9c2e41d05b86",
+    produced=50_000,
+    base=9_000,
+    shown=2_000,
+    notice=70,
+    milliseconds=12,
+    lines=((120, 180), (300, 300)),
+    near=3,
+)
+
+
+def test_an_entry_is_read_back_as_it_was_written():
+    line = encode(FULL)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert decode(line[:-1]) == FULL
+
+
+@pytest.mark.parametrize("word", ["a\tb", "a\nb", "a\r\x1b[31mb", "a\u2028b", "\x00"])
+def test_what_would_break_a_line_is_made_a_space(word):
+    line = encode(Entry(operation="clip", outcome="whole", when=0, scope="/", tool=word, command=word))
+    entry = decode(line[:-1])
+    assert entry is not None
+    assert entry.tool.isprintable()
+    assert line.count(b"\n") == 1
+
+
+def test_the_longest_line_is_written_in_one_piece():
+    long = "ü" * 5_000
+    ranges = tuple((10**9 + number, 10**9 + number) for number in range(100))
+    entry = Entry(
+        operation="clip", outcome="lost", when=9e9, scope="/" + long, tool=long, host=long, command=long, kind=long,
+        ref=long, produced=10**20, base=-5, shown=10**20, notice=10**20, milliseconds=10**20, lines=ranges, near=10**9,
+    )  # fmt: skip
+    line = encode(entry)
+    assert len(line) < 4_096
+    read = decode(line[:-1])
+    assert read is not None
+    assert (read.produced, read.base) == (MAX_COUNT, 0)
+    assert read.scope.startswith("/sha256/")
+    assert all(len(getattr(read, name).encode()) <= most for name, most in MAX_TEXT_BYTES.items())
+
+
+def test_a_line_of_quotes_is_written_in_one_piece_too():
+    long = '"\\' * 5_000
+    entry = Entry(operation="clip", outcome="lost", when=1, scope="/" + '"' * 1_000, tool=long, command=long, ref=long)
+    line = encode(entry)
+    assert len(line) < 4_096
+    assert decode(line[:-1]) is not None
+
+
+def test_a_line_that_was_cut_short_is_no_entry():
+    line = encode(FULL)
+    assert [at for at in range(len(line) - 1) if decode(line[:at]) is not None] == []
+
+
+def test_a_line_that_lost_its_end_and_the_next_are_no_entry():
+    line = encode(FULL)
+    assert decode(line[:100] + line[:-1]) is None
+    for before, after in ((b"grep", b"grip"), (b"50000", b"5x000"), (b"50000", b"9" * 3_000), (b"50000", b"-1")):
+        assert decode(line[:-1].replace(before, after)) is None
