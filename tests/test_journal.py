@@ -9,10 +9,9 @@ import sys
 
 import pytest
 
-from spillover import Clipper, DirStore, Limits, MemoryStore, journal
+from spillover import Clipper, DirStore, Limits, MemoryStore, events, journal
 from spillover.errors import StoreError
 from spillover.journal import MAX_COUNT, MAX_TEXT_BYTES, Entry, decode, encode
-from spillover.ledger import note
 from spillover.stats import add_up
 
 LONG = "".join(f"line {number} of a build\n" for number in range(3_000))
@@ -184,7 +183,7 @@ def test_a_journal_that_fails_fails_no_call(place, monkeypatch, error):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(note, "append", fail)
+    monkeypatch.setattr(events, "append", fail)
     clipper = Clipper(Limits(tokens=300), store=DirStore(place), stats=True)
     made = clipper.clip(LONG)
     assert made.outcome == "stored"
@@ -194,7 +193,7 @@ def test_a_journal_that_fails_fails_no_call(place, monkeypatch, error):
 
 
 def test_without_a_folder_there_is_no_journal_and_no_disk_is_touched(monkeypatch):
-    monkeypatch.setattr(note, "append", None)
+    monkeypatch.setattr(events, "append", None)
     clipper = Clipper(Limits(tokens=300), store=MemoryStore(), stats=True)
     assert clipper.clip(LONG).outcome == "stored"
     assert journal.folder_of(MemoryStore()) is None

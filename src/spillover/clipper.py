@@ -297,9 +297,9 @@ class Clipper(Choices, frozen=True, kw_only=True):
         specs = tool_specs(self.tools(), style)
         import json  # what made them has loaded it
 
-        from spillover.ledger.note import note_schemas
+        from spillover.events import record_schemas
 
-        note_schemas(self, json.dumps(specs, ensure_ascii=False))
+        record_schemas(self, json.dumps(specs, ensure_ascii=False))
         return specs
 
     def handles(self, name: str) -> bool:

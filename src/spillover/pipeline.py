@@ -54,10 +54,7 @@ def clip(
     )
     if short and source.isascii() and is_plain(source) and not choices.suspects(source) and fits(source, choices):  # type: ignore[union-attr,arg-type]
         made = Clip(source, _count=choices.count, _limits=choices.limits)  # type: ignore[arg-type]  # a str, as seen above
-        if "opentelemetry" in sys.modules:
-            _tell(made, choices, time.monotonic(), call_id)
-        if choices.stats:
-            _note(made, choices, command=command)
+        _record(made, choices, command=command, call_id=call_id)
         return made
     intake = begin(choices)
     try:
@@ -86,7 +83,10 @@ def keep_for_program(source: Source, choices: Choices, *, call_id: str | None = 
     intake = begin(choices)
     for chunk in chunks(whole):
         intake.write(chunk)
-    clip = settle_parts(intake, choices, call_id=call_id, anyway=True, note=False)[1]
+    from spillover.events import together  # as below
+
+    with together():
+        clip = settle_anyway(intake, choices, call_id=call_id)
     text = choices.cover_text(whole if isinstance(whole, str) else whole.decode("utf-8", "replace"))
     return replace(clip, text=text, why=(), _shown=None, _ranges=None)
 
@@ -128,10 +128,9 @@ def settle_anyway(
     call_id: str | None = None,
     command: str | None = None,
     cwd: str | None = None,
-    note: bool = True,
 ) -> Clip:
     """Return the clip of what a command printed. It has done its work, so whatever fails here, there is something to show."""
-    return settle_parts(intake, choices, call_id=call_id, command=command, cwd=cwd, anyway=True, note=note)[1]
+    return settle_parts(intake, choices, call_id=call_id, command=command, cwd=cwd, anyway=True)[1]
 
 
 def settle_parts(
@@ -144,12 +143,10 @@ def settle_parts(
     name: str = "",
     cwd: str | None = None,
     anyway: bool = False,
-    note: bool = True,
 ) -> tuple[Shown | None, Clip]:
     """Return the clip of an output, and what is shown of each section by itself. `anyway`: even if clipping fails.
 
     `command` and `cwd` say which earlier runs are runs of the same command, where it is told against one of them.
-    Whoever hands on something else than the text of the clip notes it in the journal, and not here (`note`).
     """
     begun = time.monotonic()
     held = call_id or f"\0{next(_unnamed)}"  # calls at the same time are not promised the same tokens
@@ -170,10 +167,7 @@ def settle_parts(
     finally:
         intake.abandon()
     choices.spend(made[1].text, held)
-    if made[1].outcome != "whole" or "opentelemetry" in sys.modules:
-        _tell(made[1], choices, begun, call_id)
-    if note and (made[1].outcome != "whole" or choices.stats):
-        _note(made[1], choices, command=command, seconds=time.monotonic() - begun)
+    _record(made[1], choices, command=command, call_id=call_id, seconds=time.monotonic() - begun)
     return made
 
 
@@ -210,16 +204,13 @@ def _cut(
     return cut(intake, choices, sections, call_id, wanted)
 
 
-def _note(clip: Clip, choices: Choices, *, command: str | None, seconds: float = 0.0) -> None:
-    from spillover.ledger.note import note_clip  # most outputs fit
+def _record(
+    clip: Clip, choices: Choices, *, command: str | None, call_id: str | None = None, seconds: float = 0.0
+) -> None:
+    if clip.outcome != "whole" or choices.stats or "opentelemetry" in sys.modules:
+        from spillover.events import record_clip  # most outputs fit, and most programs do not trace
 
-    note_clip(choices, clip, command=command, seconds=seconds)
-
-
-def _tell(clip: Clip, choices: Choices, begun: float, call_id: str | None) -> None:
-    from spillover.telemetry import tell_clip  # most outputs fit, and most programs do not trace
-
-    tell_clip(clip, choices.tool, time.monotonic() - begun, call_id)
+        record_clip(choices, clip, command=command, call_id=call_id, seconds=seconds)
 
 
 def _window(choices: Choices) -> int:

@@ -63,10 +63,9 @@ ORDER = """
     select.json.texts
     select.auto             types
     result                  store.scope
-    telemetry
     store.base
     store.record            store.owners         store.folder        store.frames
-    store.runs              ledger               journal
+    store.runs              journal
     stats
     store.reading           store.tally          store.memory        store.scoped        store.contract
     store.retention
@@ -80,7 +79,7 @@ ORDER = """
     config.place
     choices
     show.made
-    run.note                 retrieve.opening    ledger.note
+    events                   retrieve.opening
     since.earlier
     show.fit                     show.plain
     show.cut                testing

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from spillover.clipper import Clipper
 from spillover.errors import RefError
+from spillover.events import record_run
 from spillover.limits import Limits
 from spillover.result import Clip
 from spillover.retrieve.last import find, matches, tell_age
-from spillover.run.note import note_run
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.store.scoped import Scoped
@@ -319,7 +319,7 @@ def test_after_reading_an_output_last_was_our_own_answer(clipper):
     """So `spill grep last error` searched that answer, however the retrieval came: run, hooked or as a tool."""
     meant = clipper.run(["seq", "5000"]).clip.ref
     for command in (f"spill read {meant} 1:20", f"cd x && spill grep {meant} error | head"):
-        note_run(clipper.for_tool("bash"), Clip("an answer"), b"an answer", command=command)
-    note_run(clipper.for_tool("mcp__spillover__read_output"), Clip("an answer"), b"an answer")
+        record_run(clipper.for_tool("bash"), Clip("an answer"), b"an answer", command=command)
+    record_run(clipper.for_tool("mcp__spillover__read_output"), Clip("an answer"), b"an answer")
     put(clipper.store, b"an answer that overflowed", "bash", command=f"bash -c spill read {meant}")
     assert named(clipper.store, "last") == meant

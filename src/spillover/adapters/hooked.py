@@ -17,12 +17,11 @@ from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.adapters.asked import query_of
+from spillover.events import record_result, record_run, together
 from spillover.hosts import find_cut
-from spillover.ledger.note import gather, note_clip
 from spillover.limits import Limits, Size, count_lines
 from spillover.notice.sentences import cut_by
 from spillover.result import Clip
-from spillover.run.note import note_run
 from spillover.view.clean import clean, every_line, is_plain
 from spillover.view.invisible import has_invisible, make_visible
 
@@ -94,11 +93,11 @@ class Call(Struct, frozen=True):
         if self.fits(text):
             marked = self.marked(text)
             if marked == text or self.fits(marked):
-                self._note_whole(text, [marked])
+                self._record_whole(text, [marked])
                 return None if marked == text else marked + self.ending
-        with gather():
+        with together():
             clip = pipeline.clip(text, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd)
-        self._note(clip, _bytes(text), [clip.text])
+        self._record(clip, _bytes(text), [clip.text])
         return None if clip.outcome == "whole" and clip.text == text else clip.text + self.ending
 
     def blocks(self, blocks: list[Any]) -> list[Any] | None:
@@ -107,16 +106,16 @@ class Call(Struct, frozen=True):
         from spillover.blocks.together import clip_blocks
 
         texts = texts_of(blocks)
-        together = "\n".join(texts)
+        joined = "\n".join(texts)
         if not texts:
             return None
         self = self.of_preview(*texts)  # noqa: PLW0642
-        if self.fits(together) and all(self.marked(text) == text for text in texts):
-            self._note_whole(together, texts)
+        if self.fits(joined) and all(self.marked(text) == text for text in texts):
+            self._record_whole(joined, texts)
             return None
-        with gather():
+        with together():
             clipped = clip_blocks(blocks, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd)
-        self._note(clipped.clip, _bytes(together), texts_of(clipped))
+        self._record(clipped.clip, _bytes(joined), texts_of(clipped))
         return None if list(clipped) == blocks else list(clipped)
 
     def streams(self, *, stdout: str, stderr: str) -> dict[str, str] | None:
@@ -126,13 +125,13 @@ class Call(Struct, frozen=True):
             marked = {"stdout": self.marked(stdout), "stderr": self.marked(stderr)}
             same = marked == {"stdout": stdout, "stderr": stderr}
             if same or self.fits(_together(**marked)):
-                self._note_whole(_together(stdout, stderr), [*marked.values()])
+                self._record_whole(_together(stdout, stderr), [*marked.values()])
                 return None if same else marked
         texts, clip, data = self._clip(stdout=stdout, stderr=stderr)
         if clip.outcome == "whole":
             # Cleaned, they fit, and need no label: each has its own place.
             texts = {name: self.choices.seen(_bytes(text)) for name, text in (("stdout", stdout), ("stderr", stderr))}
-        self._note(clip, data, [*texts.values()])
+        self._record(clip, data, [*texts.values()])
         return texts
 
     def clipped(self, **streams: Any) -> tuple[dict[str, str], str]:
@@ -142,40 +141,40 @@ class Call(Struct, frozen=True):
         """
         texts, clip, data = self._clip(**streams)
         if clip.outcome == "stored":
-            self._note(clip, data, [*texts.values()])
+            self._record(clip, data, [*texts.values()])
         else:
-            self._note_run(clip, data)
+            self._record_run(clip, data)
         return texts, clip.outcome
 
     def _clip(self, **streams: Any) -> tuple[dict[str, str], Clip, bytes]:
         """Return what is shown of each stream, the clip of all, and the bytes of a run that fitted."""
         from spillover.blocks.together import clip_streams_apart
 
-        with gather():
+        with together():
             texts, clip = clip_streams_apart(
                 streams, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd
             )
         said = [text for text in streams.values() if isinstance(text, str)]
         return texts, clip, _bytes(_together(*said)) if len(said) == len(streams) else _bytes(clip.text)
 
-    def _note_whole(self, text: str, seen: Sequence[str]) -> None:
+    def _record_whole(self, text: str, seen: Sequence[str]) -> None:
         """Remember a call whose result stays as it is."""
         data = _bytes(text)
-        self._note(Clip(text, _total=Size(count_lines(text), len(data), len(text))), data, seen)
+        self._record(Clip(text, _total=Size(count_lines(text), len(data), len(text))), data, seen)
 
-    def _note(self, clip: Clip, data: bytes, seen: Sequence[str]) -> None:
-        """Note a call, and what the model saw of it. `spill` has noted its own already, and all of it."""
+    def _record(self, clip: Clip, data: bytes, seen: Sequence[str]) -> None:
+        """Record a call, and what the model saw of it. `spill` has recorded its own already, and all of it."""
         whole = clip.outcome == "whole"
         if not whole or not is_our_answer(self.command):
             bounds = self.shown or (None if not self.host else {})
-            note_clip(self.choices, clip, texts=seen, command=self.command, host=self.host or None, cut=bounds)
-        self._note_run(clip, data)
+            record_result(self.choices, clip, texts=seen, command=self.command, host=self.host or None, cut=bounds)
+        self._record_run(clip, data)
 
-    def _note_run(self, clip: Clip, data: bytes) -> None:
+    def _record_run(self, clip: Clip, data: bytes) -> None:
         if clip.outcome == "whole" and _is_ours(self.command):
             return
         command, call_id, cwd, code = self.command, self.call_id, self.cwd, self.exit_code
-        note_run(self.choices, clip, data, command=command, call_id=call_id, cwd=cwd, exit_code=code)
+        record_run(self.choices, clip, data, command=command, call_id=call_id, cwd=cwd, exit_code=code)
 
 
 def bound_result(
@@ -211,7 +210,7 @@ def bound_result(
         limits = choices.limits
         call = Call(choices, call_id, command, cwd, host, at_most if shown is None else shown, exit_code, ending)
         if pipeline.is_program(caller):
-            with gather():  # no model reads it, so it is stored and not counted
+            with together():  # no model reads it, so it is stored and not counted
                 bound(call)
             return None
         return bound(call)

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.errors import UsageError
+from spillover.events import record_result, together
 from spillover.intake.sources import chunks
-from spillover.ledger.note import note_clip
 from spillover.limits import SMALLEST, Limits, Size, count_lines
 from spillover.select.ends import fair
 
@@ -95,8 +95,9 @@ def _clip_with_share(intake: Intake, choices: Choices, limits: Limits, share: in
     # Too many for too little: it is stored, and its clip says where, but there is no room to say so to the model.
     if not intake.spilled:
         intake.spill()
-    clip = pipeline.settle_parts(intake, choices, note=False)[1]
-    note_clip(choices, replace(clip, _shown=Size()), texts=())
+    with together():
+        clip = pipeline.settle(intake, choices)
+    record_result(choices, replace(clip, _shown=Size()), texts=())
     return replace(clip, text="", _ranges=(), _shown=Size())
 
 

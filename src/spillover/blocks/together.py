@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from spillover import pipeline
 from spillover.blocks.texts import swap_texts, texts_of
 from spillover.errors import UsageError
+from spillover.events import record_result, together
 from spillover.intake.sources import as_bytes, chunks
-from spillover.ledger.note import note_clip
 from spillover.view.document import Section
 from spillover.wrap.shape import fields_of
 
@@ -70,14 +70,15 @@ def clip_texts(
     intake, sections = join(named, choices)
     unlabelled = [replace(section, label=None) for section in sections]
     begun = time.monotonic()
-    shown, clip = pipeline.settle_parts(
-        intake, choices, sections=unlabelled, call_id=call_id, command=command, cwd=cwd, note=False
-    )
+    with together():
+        shown, clip = pipeline.settle_parts(
+            intake, choices, sections=unlabelled, call_id=call_id, command=command, cwd=cwd
+        )
     if shown is None or clip.outcome == "whole":
         seen = [choices.seen(bytes(as_bytes(text))) for text in texts]
     else:
         seen = list(shown.texts)
-    note_clip(choices, clip, texts=seen, seconds=time.monotonic() - begun)
+    record_result(choices, clip, texts=seen, seconds=time.monotonic() - begun)
     return seen, clip
 
 

@@ -33,8 +33,8 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
             "stdin is a terminal; pipe something in (make 2>&1 | spill), run a command (spill run -- make), or see `spill help`."
         )
     from spillover import pipeline  # not before the arguments are known to be right
+    from spillover.events import record_run
     from spillover.intake.pipe import move, widen
-    from spillover.run.note import note_run
 
     choices = make_clipper(arguments).for_tool(arguments.tool)
     intake = pipeline.begin(choices)
@@ -53,7 +53,7 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
         intake.abandon()
         raise
     clip = pipeline.settle_anyway(intake, choices)
-    note_run(choices, clip, intake.held)
+    record_run(choices, clip, intake.held)
     if arguments.json:
         put_json(facts(clip))
     else:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
 from msgspec.structs import replace
 
 from spillover.errors import UsageError
-from spillover.ledger.note import note_retrieval
+from spillover.events import record_retrieval
 from spillover.notice.words import lines_of, one_line
 from spillover.retrieve.last import find, is_uri, matches
 from spillover.retrieve.opening import opened
@@ -34,7 +33,7 @@ def _answer(
     kind: Operation,
     pointer: str | None = None,
 ) -> Clip:
-    """Answer as below, note it, and tell whoever traces."""
+    """Answer as below, and record it."""
     begun = time.monotonic()
     record: Record | None = None
 
@@ -44,16 +43,8 @@ def _answer(
         return make(choices, found, document)
 
     clip = _make_answer(choices, ref, noting, pointer)
-    _note(choices, kind, clip, record, ref, time.monotonic() - begun)
+    record_retrieval(choices, kind, clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
     return clip
-
-
-def _note(choices: Choices, kind: Operation, clip: Clip, record: Record | None, ref: str, seconds: float) -> None:
-    note_retrieval(choices, kind, clip.text, clip=clip, record=record, seconds=seconds)
-    if "opentelemetry" in sys.modules:
-        from spillover.telemetry import tell_retrieval  # most programs do not trace
-
-        tell_retrieval(kind, clip.ref or ref, choices.count(clip.text), seconds)
 
 
 def _make_answer(
@@ -190,7 +181,7 @@ def diff(choices: Choices, ref: str, since: str | None = None) -> Clip:
 
     begun = time.monotonic()
     record, clip = compare(choices, ref, since)
-    _note(choices, "diff", clip, record, ref, time.monotonic() - begun)
+    record_retrieval(choices, "diff", clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
     return clip
 
 

@@ -9,8 +9,8 @@ import re
 from msgspec import Struct
 
 from spillover.errors import SpilloverError, UsageError
+from spillover.events import record_retrieval
 from spillover.journal import RETRIEVALS
-from spillover.ledger.note import note_retrieval
 from spillover.notice.words import one_line
 from spillover.retrieve.asked import CALLS, RANGES, read_value
 from spillover.retrieve.tools import ERROR_CHARS, tools
@@ -108,7 +108,7 @@ def dispatch(choices: Choices, name: str, arguments: Mapping[str, Any] | str | N
     except Exception as error:  # noqa: BLE001  a loop must not end because its model asked for something odd
         said = f"{name} failed: {type(error).__name__}: {error}"
     words = trim(f"[{one_line(said, ERROR_CHARS)}]", choices)
-    note_retrieval(choices, operation_of(name), words)
+    record_retrieval(choices, operation_of(name), words)
     return Answer(words, is_error=True)
 
 

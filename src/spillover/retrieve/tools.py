@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from spillover.errors import SpilloverError, UsageError
-from spillover.ledger.note import gather, note_retrieval
+from spillover.events import record_retrieval, together
 from spillover.notice.hints import TOOLS, Hint
 from spillover.notice.words import one_line
 from spillover.result import Clip
@@ -61,13 +61,13 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             return ask()
         except SpilloverError as error:
             words = trim(f"[{one_line(word_for_models(error, prefix, tool=TOOL_OF[operation]), ERROR_CHARS)}]", choices)
-        note_retrieval(choices, operation, words)
+        record_retrieval(choices, operation, words)
         return failed(words)
 
     def ask_each(operation: Operation, refs: list[str], ask: Callable[[Choices, str], Clip]) -> str:
-        with gather():
+        with together():
             clip = each(choices, refs, ask)
-        note_retrieval(choices, operation, clip.text, clip=clip)
+        record_retrieval(choices, operation, clip.text, clip=clip)
         return clip.text
 
     def read_output(
@@ -156,7 +156,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             name = None if tool is None else read_value("tool", tool, "string")
             words = "" if query is None else read_value("query", query, "string")
             listed = look.listing(choices, tool=name, query=words)
-            note_retrieval(choices, "list", listed, clip=Clip(listed, _count=choices.count))
+            record_retrieval(choices, "list", listed, clip=Clip(listed, _count=choices.count))
             return listed
 
         return answer("list", ask)

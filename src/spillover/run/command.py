@@ -9,10 +9,9 @@ import time
 from msgspec import Struct
 
 from spillover import pipeline
+from spillover.events import record_result, record_run, together
 from spillover.intake import child
-from spillover.ledger.note import note_clip
 from spillover.result import Clip
-from spillover.run.note import note_run
 from spillover.view.clean import clean
 
 TYPE_CHECKING = False
@@ -82,8 +81,9 @@ def run(
     seconds = time.monotonic() - began
     folder = None if command.cwd is None else os.path.abspath(command.cwd)
     begun = time.monotonic()
-    clip = pipeline.settle_anyway(intake, choices, call_id=call_id, command=words, cwd=folder, note=False)
-    note_clip(
+    with together():
+        clip = pipeline.settle_anyway(intake, choices, call_id=call_id, command=words, cwd=folder)
+    record_result(
         choices,
         clip,
         texts=[clip.text, *beside()],
@@ -91,7 +91,7 @@ def run(
         failing=bool(ended.exit_code),
         seconds=time.monotonic() - begun,
     )
-    note_run(
+    record_run(
         choices,
         clip,
         intake.held,

@@ -11,10 +11,10 @@ from contextlib import suppress
 from msgspec import Struct
 
 from spillover import pipeline
+from spillover.events import record_run
 from spillover.limits import Size
 from spillover.notice.sentences import before_filters
 from spillover.result import Clip
-from spillover.run.note import note_run
 from spillover.shell.pipes import Pipe, rewrite
 
 TYPE_CHECKING = False
@@ -133,7 +133,7 @@ class Keeper:
     def note(self) -> None:
         """Note what was kept as runs of their own, the newest ones."""
         for choices, clip, exit_code in self.clips:
-            note_run(choices, clip, b"", command=self.line, exit_code=exit_code)
+            record_run(choices, clip, b"", command=self.line, exit_code=exit_code)
 
     def close(self) -> None:
         """Leave nothing behind."""

@@ -13,7 +13,7 @@ from spillover import pipeline
 from spillover.blocks.shapes import SHORT_CHARS, TEXT_PATHS, TEXT_TYPES, places_of
 from spillover.blocks.texts import texts_of
 from spillover.blocks.together import clip_blocks, clip_texts
-from spillover.ledger.note import gather, is_wanted, note_clip
+from spillover.events import has_line, record_result, together
 from spillover.notice.sentences import no_json, no_text
 from spillover.result import Clip
 from spillover.show.fit import trim
@@ -49,12 +49,12 @@ def bound(
     if pipeline.is_program(caller):
         return _pass_on(result, choices, leave)
     begun = time.monotonic()
-    with gather():
+    with together():
         value, clip = _bound(result, choices, leave, declared)
     left_alone = value is result and not clip.text and not isinstance(value, str)
-    if not left_alone and is_wanted(choices, whole=clip.outcome == "whole"):
+    if not left_alone and has_line(choices, whole=clip.outcome == "whole"):
         texts = _texts(value, leave)
-        note_clip(choices, clip, texts=texts, framed=True, seconds=time.monotonic() - begun)
+        record_result(choices, clip, texts=texts, framed=True, seconds=time.monotonic() - begun)
     return value, clip
 
 

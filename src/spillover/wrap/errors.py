@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.errors import ToolOutputError
-from spillover.ledger.note import gather, is_wanted, note_clip
+from spillover.events import has_line, record_result, together
 from spillover.result import Clip
 from spillover.select.ends import most
 
@@ -33,14 +33,14 @@ def bound_error(error: Exception, choices: Choices, *, call_id: str | None = Non
     """
     begun = time.monotonic()
     bounded = error
-    with gather() as clips, contextlib.suppress(UnspokenError):
+    with together() as clips, contextlib.suppress(UnspokenError):
         bounded = _bound_error(error, _bound_around(error, choices, call_id), call_id)
     cut = next((clip for clip in clips if clip.outcome != "whole"), None)
-    if is_wanted(choices, whole=cut is None):
+    if has_line(choices, whole=cut is None):
         with contextlib.suppress(UnspokenError):
             said = _spell(bounded)
             clip = cut or Clip(said, _count=choices.count)
-            note_clip(choices, clip, texts=[said], seconds=time.monotonic() - begun)
+            record_result(choices, clip, texts=[said], seconds=time.monotonic() - begun)
     return bounded
 
 

@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.errors import UsageError
+from spillover.events import record_run
 from spillover.result import Clip
-from spillover.run.note import note_run
 from spillover.wrap.bound import as_piece, bound
 from spillover.wrap.errors import bound_error
 from spillover.wrap.shape import declared_kind
@@ -63,7 +63,7 @@ class Wrapping(Struct, frozen=True, kw_only=True):
             _log.info("Left a result of %s alone: %s.", self.choices.tool, type(result).__name__)
         value, clip = bound(result, self.choices, leave=self.leave, declared=self.declared, caller=self.caller)
         seconds = None if began is None else time.monotonic() - began
-        note_run(self.choices, clip, clip.text.encode("utf-8", "surrogatepass"), seconds=seconds)
+        record_run(self.choices, clip, clip.text.encode("utf-8", "surrogatepass"), seconds=seconds)
         if self.on_clip is not None:
             try:
                 self.on_clip(clip)
@@ -77,7 +77,7 @@ class Wrapping(Struct, frozen=True, kw_only=True):
         with suppress(Exception):  # some exceptions cannot say what they are
             words = f"{type(bounded).__name__}: {bounded}"
             clip = Clip(words, _limits=self.choices.limits)
-            note_run(self.choices, clip, words.encode("utf-8", "surrogatepass"), seconds=time.monotonic() - began)
+            record_run(self.choices, clip, words.encode("utf-8", "surrogatepass"), seconds=time.monotonic() - began)
         return bounded
 
 

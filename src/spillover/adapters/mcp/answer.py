@@ -28,8 +28,8 @@ from spillover.adapters.mcp.result import (
     tool_result,
 )
 from spillover.blocks.texts import texts_of
+from spillover.events import has_line, record_result, together
 from spillover.hosts import CLAUDE_CODE
-from spillover.ledger.note import gather, is_wanted, note_clip
 from spillover.notice.words import one_line
 from spillover.pipeline import clip
 from spillover.result import Clip
@@ -130,7 +130,7 @@ def survived(finish: Callable[[], bytes], message: Message, choices: Choices) ->
 def finish_and_note(finish: Callable[[], bytes], message: Message, choices: Choices, client: str) -> bytes:
     """Return an answer within the limits, and note what the client gets."""
     begun = time.monotonic()
-    with gather() as clips:
+    with together() as clips:
         line = finish()
     note_answer(message, line, choices, client, clips, seconds=time.monotonic() - begun)
     return line
@@ -147,13 +147,13 @@ def note_answer(
 ) -> None:
     """Note an answer: `message` as it came, `line` as it went on, and the clips that were made for it."""
     cut = next((clip for clip in clips if clip.outcome != "whole"), None)
-    if not is_wanted(choices, whole=cut is None):
+    if not has_line(choices, whole=cut is None):
         return
     sent = message if line is message.line else next(messages(line), None)
     texts = [] if sent is None else _texts(sent)
     host, bounds = CLIENTS.get(client, (client[:HOST_CHARS], {}))
     clip = cut or Clip("", _count=choices.count)
-    note_clip(choices, clip, texts=texts, host=host or None, cut=bounds, framed=cut is not None, seconds=seconds)
+    record_result(choices, clip, texts=texts, host=host or None, cut=bounds, framed=cut is not None, seconds=seconds)
 
 
 def client_of(message: Message) -> str:

@@ -45,7 +45,7 @@ from spillover.adapters.mcp.result import LISTED_CHARS, NAME_CHARS, bound_string
 from spillover.adapters.mcp.result import error as error_within
 from spillover.adapters.mcp.tools import Catalog, called
 from spillover.errors import SpilloverError
-from spillover.ledger.note import note_schemas
+from spillover.events import record_schemas
 from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
@@ -266,7 +266,7 @@ class Relay:
         await self.client.send(answer(message.id, page))
         ours = [offered.listed for offered in self.catalog.ours.values()]
         if ours:
-            await asyncio.to_thread(note_schemas, self.clipper, written(ours), host=self.host or None)
+            await asyncio.to_thread(record_schemas, self.clipper, written(ours), host=self.host or None)
 
     async def _read_catalog(self, message: Message) -> Any:
         """Return what tools there are: the answer to tools/list, or the error of the server as it came."""

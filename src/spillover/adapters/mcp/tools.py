@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from spillover.adapters.mcp.result import NAME_CHARS
 from spillover.errors import SpilloverError, UsageError
-from spillover.ledger.note import note_retrieval
+from spillover.events import record_retrieval
 from spillover.limits import SMALLEST, Limits
 from spillover.notice.hints import TOOLS
 from spillover.notice.words import one_line
@@ -113,7 +113,7 @@ async def called(tool: Offered, arguments: Any, clipper: Clipper) -> dict[str, A
         return _result(str(failed), is_error=True)
     except SpilloverError as error:
         said = trim(f"[{one_line(str(error), ERROR_CHARS)}]", clipper.for_answers())
-        note_retrieval(clipper, operation_of(tool.listed["name"]), said)
+        record_retrieval(clipper, operation_of(tool.listed["name"]), said)
         return _result(said, is_error=True)
     return _result(text)
 

@@ -1,0 +1,404 @@
+"""The one place that records what reached the model: in the journal, the list of runs and OpenTelemetry. It never fails a call.
+
+The pipeline records every clip. Whoever makes one result of several clips, as of the fields of an object, or adds to a clip,
+makes them `together`, and records the result as the model gets it.
+
+OpenTelemetry hears facts, never content, and only where the program has loaded it itself: nothing is imported for it. On a span
+that is recording, a clip is an event; otherwise it is a span of its own, named after the GenAI conventions (`execute_tool`).
+docs/operations.md lists the names.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from spillover.hosts import cut_of, name_of
+from spillover.journal import Entry, append, folder_of
+from spillover.secrets.commands import shorten_command
+from spillover.store.runs import RunRecord
+from spillover.store.scope import EVERY, default_scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from spillover.choices import Choices
+    from spillover.journal import EntryOutcome, Operation
+    from spillover.limits import Size
+    from spillover.result import Clip
+    from spillover.store.base import Record
+
+    Facts = dict[str, str | int]
+
+#: Turns the journal off for a whole process, also where no configuration is read.
+VARIABLE = "SPILLOVER_STATS"
+SHELLS = ("bash", "sh", "dash", "zsh")
+NAME = "spillover"
+#: OpenTelemetry's counters: name → (unit, what it counts)
+COUNTERS = {
+    "spillover.clips": ("{clip}", "Outputs that were clipped, by outcome."),
+    "spillover.stored": ("By", "Bytes that were stored."),
+    "spillover.tokens.hidden": ("{token}", "Tokens that were not shown (estimated)."),
+    "spillover.tokens.fetched": ("{token}", "Tokens that were fetched back."),
+    "spillover.retrievals": ("{call}", "Calls that went back to a stored output."),
+    "spillover.failures": ("{clip}", "Outputs that were lost, stored in part, or kept on one machine only."),
+}
+DURATION = "spillover.duration"
+_log = logging.getLogger(__name__)
+_instruments: dict[str, Any] = {}
+#: The clips that are parts of one result; None where each is a result by itself.
+_parts: ContextVar[list[Clip] | None] = ContextVar("parts", default=None)
+
+
+@contextmanager
+def together() -> Iterator[list[Clip]]:
+    """Make clips inside that are parts of one result: none has a line in the journal, and all of them are in the list."""
+    clips: list[Clip] = []
+    token = _parts.set(clips)
+    try:
+        yield clips
+    finally:
+        _parts.reset(token)
+
+
+def record_clip(
+    choices: Choices, clip: Clip, *, command: str | None = None, call_id: str | None = None, seconds: float = 0.0
+) -> None:
+    """Record a clip that the pipeline made."""
+    if clip.outcome != "whole":
+        facts = _clip_facts(clip, choices.tool, call_id)
+        named = (f"{name.removeprefix('spillover.')} {fact}" for name, fact in facts.items() if name[:7] != "gen_ai.")
+        _log.debug("Clipped an output of %s: %s.", choices.tool, ", ".join(named))
+    if _is_traced():
+        _trace_clip(clip, choices.tool, seconds, call_id)
+    record_result(choices, clip, command=command, seconds=seconds)
+
+
+def has_line(choices: Choices, *, whole: bool) -> bool:
+    """Return whether a result has a line in the journal: what fitted only where somebody asks for all of it (`stats=True`)."""
+    return choices.stats is not False and (not whole or choices.stats is True) and _parts.get() is None
+
+
+def record_result(
+    choices: Choices,
+    clip: Clip,
+    *,
+    texts: Sequence[str] | None = None,
+    command: str | None = None,
+    host: str | None = None,
+    cut: Mapping[str, int] | None = None,
+    failing: bool = False,
+    framed: bool = False,
+    seconds: float = 0.0,
+) -> None:
+    """Record a result in the journal. `texts` is what reached the model, where that is not the clip's own text.
+
+    `framed`: more of the output stands around it, which was not cut. `host` and its `cut` are those of the agent that runs this
+    process, where nobody says.
+    """
+    parts = _parts.get()
+    if parts is not None:
+        parts.append(clip)
+        return
+    whole = clip.outcome == "whole"
+    if not has_line(choices, whole=whole):
+        return
+    try:
+        received = sum(map(choices.count, filter(None, (clip.text,) if texts is None else texts)))
+        produced = received if whole else max(clip.total.tokens, clip.shown.tokens)
+        shown = received if whole else min(clip.shown.tokens, received)
+        if framed and not whole and (around := received - choices.count(clip.text)) > 0:
+            produced += around
+            shown = min(shown + around, received)
+        bounds = cut_of(os.environ, failing=failing) if cut is None else cut
+        _append(
+            choices,
+            "clip",
+            clip.outcome,
+            tool=choices.tool,
+            command=command,
+            host=host,
+            ref=clip.ref,
+            kind="" if whole else clip.kind,
+            produced=produced,
+            base=_host_share(produced, clip.total, bounds),
+            shown=shown,
+            notice=received - shown,
+            seconds=seconds,
+        )
+    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on
+        _complain(error)
+
+
+def record_retrieval(
+    choices: Choices,
+    operation: Operation,
+    text: str,
+    *,
+    clip: Clip | None = None,
+    record: Record | None = None,
+    seconds: float = 0.0,
+) -> None:
+    """Record that somebody went back: how, and what came of it. Without a clip, the text says why nothing did."""
+    if clip is not None and record is not None and _is_traced():
+        _trace_retrieval(operation, clip.ref or record.ref, choices.count(text), seconds)
+    parts = _parts.get()
+    if parts is not None:
+        if clip is not None:
+            parts.append(clip)
+        return
+    if choices.stats is False:
+        return
+    try:
+        lines: tuple[tuple[int, int], ...] = ()
+        near = None
+        if clip is not None and record is not None and operation in ("read", "grep"):
+            lines, near = _compare_lines(clip, record)
+        _append(
+            choices,
+            operation,
+            "failed" if clip is None else clip.outcome,
+            tool=choices.tool if record is None else record.tool,
+            command=None if record is None else record.command,
+            ref=record.ref if record else clip.ref if clip else None,
+            kind=record.kind if record else "",
+            shown=choices.count(text) if text else 0,
+            lines=lines,
+            near=near,
+            seconds=seconds,
+        )
+    except Exception as error:  # noqa: BLE001  as above
+        _complain(error)
+
+
+def record_schemas(choices: Choices, text: str, *, host: str | None = None) -> None:
+    """Record what our own tools cost a session before any of them is called: their descriptions, as a request holds them."""
+    if choices.stats is False or not text:
+        return
+    try:
+        _append(choices, "schema", "whole", tool="", host=host, shown=choices.count(text))
+    except Exception as error:  # noqa: BLE001  as above
+        _complain(error)
+
+
+def record_run(
+    choices: Choices,
+    clip: Clip,
+    data: bytes,
+    *,
+    command: str | None = None,
+    call_id: str | None = None,
+    cwd: str | None = None,
+    exit_code: int | None = None,
+    seconds: float | None = None,
+) -> None:
+    """Add a call to the runs of its store; `data` is all of an output that fitted, and kept only then.
+
+    Whatever goes wrong is logged and nothing else: the model has what fitted, and a clip says itself when it is lost.
+    """
+    note = getattr(choices.store, "note", None)
+    if note is None:  # a store of somebody else, which keeps outputs alone
+        return
+    try:
+        if command is None or "spill" in command:
+            from spillover.shell.line import is_retrieval  # few commands, and tools that have none, can be ours
+
+            if is_retrieval(choices.tool, command):
+                return
+        note(
+            RunRecord(
+                scope=_scope(choices),
+                tool=choices.tool,
+                created=time.time(),
+                outcome=clip.outcome,
+                bytes=clip.total.bytes,
+                lines=clip.total.lines,
+                exit_code=exit_code,
+                seconds=seconds,
+                command=None if command is None else shorten_command(command),
+                call_id=call_id,
+                cwd=cwd or _working_folder(),
+                ref=clip.ref,
+                reason=clip.reason or choices.preview or None,
+                data=data if clip.outcome == "whole" else None,
+            )
+        )
+    except Exception as error:  # noqa: BLE001  as above
+        _log.warning("a run could not be recorded, so `last` does not find it: %s", error)
+
+
+def _append(
+    choices: Choices,
+    operation: Operation,
+    outcome: EntryOutcome,
+    *,
+    host: str | None = None,
+    command: str | None = None,
+    ref: str | None = None,
+    seconds: float = 0.0,
+    **facts: Any,
+) -> None:
+    folder = folder_of(choices.store)
+    if folder is None or os.environ.get(VARIABLE, "").lower() == "false":
+        return
+    entry = Entry(
+        operation=operation,
+        outcome=outcome,
+        when=time.time(),
+        scope=_scope(choices),
+        host=name_of(os.environ) if host is None else host,
+        command=shorten_command(_shell_line(command)) if command else "",
+        ref=ref or "",
+        milliseconds=round(seconds * 1000),
+        **facts,
+    )
+    append(folder, entry)
+
+
+def _scope(choices: Choices) -> str:
+    return default_scope() if choices.scope in (None, EVERY) else choices.scope
+
+
+def _working_folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:  # somebody removed it
+        return None
+
+
+def _shell_line(command: str) -> str:
+    """Return the line that a shell was given, where the command is a shell."""
+    shell, _, rest = command.partition(" -c ")
+    return rest if rest and shell.rpartition("/")[2] in SHELLS else command
+
+
+def _host_share(produced: int, total: Size, bounds: Mapping[str, int]) -> int:
+    """Return how many of the tokens the host would have shown without us."""
+    share = min((bound / size for name, bound in bounds.items() if (size := getattr(total, name)) > bound), default=1.0)
+    return int(produced * share)
+
+
+def _compare_lines(clip: Clip, record: Record) -> tuple[tuple[tuple[int, int], ...], int | None]:
+    """Return the lines that were fetched, and how far those of them that had not been shown are from what had."""
+    if "#" in (clip.ref or ""):  # lines of a value inside of it
+        return (), None
+    hidden = [part for first, last in clip.ranges for part in _outside(first, last, record.shown)]
+    if not hidden:
+        return clip.ranges, None
+    if not record.shown:  # nothing of it was, as of what a `| tail` drops
+        return clip.ranges, record.lines
+    distances = (
+        max(first - shown_last, shown_first - last)
+        for first, last in hidden
+        for shown_first, shown_last in record.shown
+    )
+    return clip.ranges, min(distances)
+
+
+def _outside(first: int, last: int, shown: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a range of lines that are in none of the others, which are in order."""
+    for shown_first, shown_last in shown:
+        if shown_last < first or shown_first > last:
+            continue
+        if shown_first > first:
+            yield first, shown_first - 1
+        first = shown_last + 1
+    if first <= last:
+        yield first, last
+
+
+def _complain(error: Exception) -> None:
+    _log.info("A line could not be written to the journal, so `spill stats` does not count this call: %s", error)
+
+
+def _is_traced() -> bool:
+    """Return whether the program has loaded OpenTelemetry."""
+    return "opentelemetry.trace" in sys.modules or "opentelemetry.metrics" in sys.modules
+
+
+def _clip_facts(clip: Clip, tool: str, call_id: str | None) -> Facts:
+    """Return what is reported about a clip, by attribute. No word of the output is among it."""
+    facts: dict[str, str | int | None] = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": tool,
+        "gen_ai.tool.call.id": call_id,
+        "spillover.outcome": clip.outcome,
+        "spillover.ref": clip.ref,
+        "spillover.digest": f"sha256:{clip.sha256}" if clip.sha256 else None,
+        "spillover.kind": clip.kind or None,
+        "spillover.bytes": clip.total.bytes,
+        "spillover.lines": clip.total.lines,
+        "spillover.tokens": clip.total.tokens,
+        "spillover.shown.bytes": clip.shown.bytes,
+        "spillover.shown.lines": clip.shown.lines,
+        "spillover.shown.tokens": clip.shown.tokens,
+        "spillover.reason": clip.reason,
+    }
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def _trace_clip(clip: Clip, tool: str, seconds: float, call_id: str | None) -> None:
+    try:
+        _trace("spillover.clip", f"execute_tool {tool}", _clip_facts(clip, tool, call_id), seconds)
+        labels = {"gen_ai.tool.name": tool, "spillover.outcome": clip.outcome}
+        _count("spillover.clips", 1, labels)
+        if clip.outcome == "stored":
+            _count("spillover.stored", clip.total.bytes, labels)
+        if clip.outcome != "whole":
+            _count("spillover.tokens.hidden", max(0, clip.total.tokens - clip.shown.tokens), labels)
+        if clip.reason is not None:
+            _count("spillover.failures", 1, labels)
+        _time(seconds, {**labels, "spillover.operation": "clip"})
+    except Exception as error:  # noqa: BLE001  an exporter is somebody else's
+        _log.info("OpenTelemetry rejected the event of a clip: %s", error)
+
+
+def _trace_retrieval(operation: str, ref: str, tokens: int, seconds: float) -> None:
+    labels = {"spillover.operation": operation}
+    try:
+        facts: Facts = {**labels, "spillover.ref": ref, "spillover.shown.tokens": tokens}
+        _trace("spillover.retrieval", f"execute_tool {operation}_output", facts, seconds)
+        _count("spillover.retrievals", 1, labels)
+        _count("spillover.tokens.fetched", tokens, labels)
+        _time(seconds, labels)
+    except Exception as error:  # noqa: BLE001  as above
+        _log.info("OpenTelemetry rejected the event of a retrieval: %s", error)
+
+
+def _trace(event: str, name: str, facts: Facts, seconds: float) -> None:
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return
+    span = trace.get_current_span()
+    if span.is_recording():
+        span.add_event(event, facts)
+        return
+    now = time.time_ns()
+    own = trace.get_tracer(NAME).start_span(name, attributes=facts, start_time=now - int(seconds * 1e9))
+    own.end(end_time=now)
+
+
+def _count(name: str, amount: int, labels: dict[str, str]) -> None:
+    if meter := _meter():
+        if name not in _instruments:
+            unit, description = COUNTERS[name]
+            _instruments[name] = meter.create_counter(name, unit=unit, description=description)
+        _instruments[name].add(amount, labels)
+
+
+def _time(seconds: float, labels: dict[str, str]) -> None:
+    if meter := _meter():
+        if DURATION not in _instruments:
+            _instruments[DURATION] = meter.create_histogram(DURATION, unit="s", description="How long it took.")
+        _instruments[DURATION].record(seconds, labels)
+
+
+def _meter() -> Any:
+    metrics = sys.modules.get("opentelemetry.metrics")
+    return None if metrics is None else metrics.get_meter(NAME)

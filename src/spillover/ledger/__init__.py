@@ -1,1 +1,0 @@
-"""What reached the model, noted in the journal."""
