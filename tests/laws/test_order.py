@@ -30,7 +30,7 @@ ORDER = """
     intake.child
     view.invisible          view.frames          view.erased         view.lookalike
     view.clean              view.forged
-    view.document
+    view.document           secrets.readings
     select.arrays
     since.compare
     since
@@ -88,7 +88,8 @@ ORDER = """
     blocks.texts
     blocks.together
     blocks.many
-    wrap.bound                   run.filters              wrap.errors
+    run.filters             wrap.errors
+    wrap.bound
     run.line
     wrap.function
     retrieve.uri            retrieve.ranges      retrieve.pattern     retrieve.answer     retrieve.outline_json retrieve.outline_tables

@@ -8,9 +8,17 @@ from spillover.notice.words import _signs, lines_of, one_line, shorten_reason
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
-    from spillover.store.base import Record
+    class Part(Protocol):
+        """What is known about an output that may be stored in part: the fields of a record."""
+
+        @property
+        def partial(self) -> str | None: ...
+        @property
+        def bytes(self) -> int: ...
+        @property
+        def produced_bytes(self) -> int | None: ...
 
 
 def cut_data(ways: Sequence[Hint], size: int, ref: str | None, reason: str | None) -> str:
@@ -27,7 +35,7 @@ def cut_by(host: str) -> str:
     return f"{host} had already cut the output"
 
 
-def stored_part(record: Record) -> str:
+def stored_part(record: Part) -> str:
     """Return what retrieval says of an output that is stored in part, or of which only a preview came; "" for any other."""
     if not record.partial:
         return ""
