@@ -79,9 +79,9 @@ class Mcp:
         self.processes.append(process)
         return process
 
-    def sdk_url(self):
-        """Start the server built with the official SDK, over HTTP; return its URL and the process."""
-        process = self.started([*self.sdk, "http"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    def sdk_url(self, *needed):
+        """Start the server built with the official SDK, over HTTP, with needed headers; return its URL and the process."""
+        process = self.started([*self.sdk, "http", *needed], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         return f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp", process
 
     def end(self):

@@ -296,6 +296,13 @@ def mcp(parser: argparse.ArgumentParser) -> None:
     choosing(parser)
     parser.add_argument("--url", metavar="URL", help="put spill in front of the server at this address (extra: mcp)")
     parser.add_argument(
+        "--header",
+        action="append",
+        default=[],
+        metavar="'NAME: VALUE'",
+        help="send this header to --url; repeatable. $NAME in the value is an environment variable, $$ is a $",
+    )
+    parser.add_argument(
         "--no-tools",
         action="store_true",
         help="do not offer read_output and the other tools; if one client has several proxies, use this on all but one",

@@ -206,3 +206,37 @@ def test_a_server_at_a_url_where_nobody_is_gives_an_error(mcp):
     assert "no longer there" in json.loads(process.stdout.readline())["error"]["message"]
     assert process.wait(PATIENCE) == exits.GONE
     assert "127.0.0.1:9" in process.stderr.read()
+
+
+HEADERS = ["--header", "Authorization: Bearer $TOKEN", "--header", "X-Team: a$$b"]
+
+
+@pytest.mark.parametrize("words", [HEADERS, []])
+async def test_a_server_at_a_url_gets_the_headers_with_values_from_the_environment(mcp, words):
+    """`spill mcp --url` could send no headers, so that no server with a login could be reached."""
+    url, _ = mcp.sdk_url("authorization: Bearer s3cret", "x-team: a$b")
+    held = await mcp.direct(mcp.over_pipes("--url", url, *words, TOKEN="s3cret\n"), mode="legacy")
+    if not words:
+        with pytest.raises(ExceptionGroup):
+            await held.client()
+        return
+    result = await (await held.client()).call_tool("small")
+    assert result.content[0].text == "a few words"
+    await held.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--header", "A: b", "--", "true"], "--header needs --url"),
+        (["--url", "http://x/mcp", "--header", "secret"], "--header must be 'NAME: VALUE'"),
+        (["--url", "http://x/mcp", "--header", "a b: secret"], "--header must be 'NAME: VALUE'"),
+        (["--url", "http://x/mcp", "--header", "A: secret $NOT_THERE"], "variable NOT_THERE is not set"),
+        (["--url", "http://x/mcp", "--header", "A: secret $ 5"], "write $$ for a $"),
+        (["--url", "http://x/mcp", "--header", "A: secret\nB: c"], "only have printable ASCII"),
+        (["--url", "http://x/mcp", "--header", "A: secret é"], "only have printable ASCII"),
+    ],
+)
+def test_a_wrong_header_exits_2_and_its_value_is_not_repeated(mcp, words, complaint):
+    ran = subprocess.run(mcp.spill(*words), env=mcp.env, input="", capture_output=True, text=True, check=False)
+    assert (ran.returncode, complaint in ran.stderr, "secret" in ran.stderr) == (2, True, False), ran.stderr

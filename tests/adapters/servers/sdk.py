@@ -168,8 +168,22 @@ async def complete(ref, argument, context):
     return Completion(values=[f"{argument.value}x", f"{argument.value}y"])
 
 
-if sys.argv[1:] == ["http"]:
-    config = uvicorn.Config(server.streamable_http_app(), port=0, log_level="error")
+def guarded(app, needed):
+    """Refuse each request without the needed headers."""
+
+    async def guard(scope, receive, send):
+        if scope["type"] == "http" and not set(needed) <= set(scope["headers"]):
+            await send({"type": "http.response.start", "status": 401, "headers": []})
+            await send({"type": "http.response.body", "body": b"no"})
+            return
+        await app(scope, receive, send)
+
+    return guard
+
+
+if sys.argv[1:2] == ["http"]:
+    needed = [tuple(line.encode().split(b": ")) for line in sys.argv[2:]]
+    config = uvicorn.Config(guarded(server.streamable_http_app(), needed), port=0, log_level="error")
     sock = config.bind_socket()
     sock.listen()
     sys.stdout.write(f"{sock.getsockname()[1]}\n")

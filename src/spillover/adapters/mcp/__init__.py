@@ -22,7 +22,7 @@ from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from spillover.adapters.mcp.relay import ServerLink
     from spillover.clipper import Clipper
@@ -36,12 +36,13 @@ def serve(
     *,
     command: Sequence[str] = (),
     url: str | None = None,
+    headers: Mapping[str, str] | None = None,
     offer: bool = True,
     complain: Callable[[str], None] = lambda _: None,
 ) -> str | None:
     """Serve until the client has gone; return how the server behind us ended if it ended first.
 
-    `command` starts that server, or it is at `url`; without both there is none. `offer`: whether our own tools are listed.
+    `command` starts that server, or it is at `url`, which gets `headers`; without both there is none. `offer`: whether our own tools are listed.
     """
     server: ServerLink | None = None
     if command:
@@ -51,7 +52,7 @@ def serve(
             from spillover.adapters.mcp.url import HttpServer
         except ImportError as error:
             raise MissingExtraError("MCP over HTTP needs the official SDK: pip install 'spillover[mcp]'") from error
-        server = HttpServer(one_line(url, NAME_CHARS), url)
+        server = HttpServer(one_line(url, NAME_CHARS), url, headers)
     return asyncio.run(_serve(clipper, server, offer=offer, complain=complain))
 
 

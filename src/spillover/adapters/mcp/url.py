@@ -42,8 +42,8 @@ class HttpServer:
 
     modern = False  # its headers would have to say again what a stateless message says; the handshake will do
 
-    def __init__(self, name: str, url: str) -> None:
-        self.name, self.url = name, url
+    def __init__(self, name: str, url: str, headers: Mapping[str, str] | None = None) -> None:
+        self.name, self.url, self.headers = name, url, headers
         self.lines: asyncio.Queue[bytes | None] = asyncio.Queue(AHEAD)
         self.version: str | None = None
         self.how = "is no longer there"
@@ -57,7 +57,7 @@ class HttpServer:
     async def _run(self) -> None:
         """Open and close the transport in one task, as it requires."""
         try:
-            async with connect(self.url) as (reading, writing):
+            async with connect(self.url, self.headers) as (reading, writing):
                 self.writing = writing
                 self.ready.set()
                 taking = asyncio.ensure_future(self._take(reading))
@@ -119,11 +119,11 @@ def with_headers(message: Any, headers: Mapping[str, str]) -> SessionMessage:
 
 
 @asynccontextmanager
-async def connect(url: str) -> AsyncIterator[tuple[Any, Any]]:
-    """Connect to a server at a URL; what is read from it, and what is written to it."""
+async def connect(url: str, headers: Mapping[str, str] | None) -> AsyncIterator[tuple[Any, Any]]:
+    """Connect to a server at a URL, with these headers in each request; yield its two streams."""
     bounds = {} if OLD else {"max_sse_event_size": None}  # before 2.x there is no bound
     async with (
-        httpx.AsyncClient(timeout=httpx.Timeout(CONNECT, read=None)) as client,
+        httpx.AsyncClient(headers=headers, timeout=httpx.Timeout(CONNECT, read=None)) as client,
         streamable_http_client(url, http_client=client, **bounds) as streams,  # type: ignore[arg-type]
     ):
         yield streams[0], streams[1]
