@@ -14,6 +14,35 @@ A store that fails while an output is clipped is an outcome ("lost"), not an exc
 
 from __future__ import annotations
 
+import errno
+import os
+
+#: What a person can do about a file or folder that the store cannot use, by errno.
+_IN_THE_WAY = "{} is a file where the store needs a folder; move it or name another store"
+_NOT_ALLOWED = "this user may not read or write {}; change its permissions or name another store"
+SENTENCES = {
+    errno.EEXIST: _IN_THE_WAY,
+    errno.ENOTDIR: _IN_THE_WAY,
+    errno.EACCES: _NOT_ALLOWED,
+    errno.EPERM: _NOT_ALLOWED,
+    errno.EROFS: "{} is on a read-only file system; name another store",
+    errno.ENOENT: "{} was removed while it was in use; run the command again",
+}
+
+
+def describe_error(error: OSError, path: str = "") -> str:
+    """Say what is wrong with a path of the store and what to do about it; without a path, what the system says."""
+    words = error.strerror or str(error)
+    sentence = SENTENCES.get(error.errno or 0)
+    if not path or sentence is None:
+        return f"{words}: {path}" if path else words
+    if sentence is _IN_THE_WAY:  # one of its parents may be the file
+        if isinstance(error.filename, str) and os.path.isabs(error.filename):
+            path = error.filename
+        while path and not os.path.lexists(path):
+            path = os.path.dirname(path)
+    return sentence.format(path)
+
 
 class SpilloverError(Exception):
     """The base class of all our exceptions."""

@@ -180,7 +180,7 @@ def test_doctor_says_what_to_do_about_a_folder_that_is_shut(spill, tmp_path):
     shut.mkdir(mode=0)
     said = spill("doctor", "--store", shut / "store")
     assert said.returncode == 1
-    assert f"Permission denied: {shut}/store" in said.stdout
+    assert f"this user may not read or write {shut}/store; change its permissions" in said.stdout
 
 
 def test_doctor_finds_a_store_that_is_full(spill, store, ref):
@@ -215,7 +215,7 @@ def test_doctor_gives_no_advice_on_the_mode_of_what_is_not_a_folder(spill, tmp_p
     (tmp_path / "file").write_text("a file, where a folder should be\n")
     said = spill("doctor", "--store", str(tmp_path / "file"))
     assert said.returncode == 1
-    assert "Not a directory" in said.stdout
+    assert "is a file where the store needs a folder" in said.stdout
     assert "chmod" not in said.stdout
 
 
@@ -229,7 +229,10 @@ def test_a_store_that_cannot_be_opened_is_named_with_the_next_step(spill, tmp_pa
     (tmp_path / "file").write_text("a file, where a folder should be\n")
     said = spill(*words, "--store", str(tmp_path / "file"))
     assert (said.returncode, said.stdout) == (2, "")
-    assert said.stderr == f"spill: Not a directory: {tmp_path}/file; `spill doctor` checks the store.\n"
+    assert (
+        said.stderr
+        == f"spill: {tmp_path}/file is a file where the store needs a folder; move it or name another store.\n"
+    )
 
 
 def test_limits_that_an_agent_sets_are_named_by_config(spill):

@@ -45,7 +45,7 @@ def test_a_failed_run_is_told_against_the_good_one_by_itself_unless_that_is_off(
     (tmp_path / "error").write_text("the gizmo is loose\n")
     failed = spill("run", "--", "sh", "job.sh")
     assert failed.returncode == 3
-    assert "(exit code 0, just now): 1 line new" in failed.stdout
+    assert "(exit code 0): 1 line new" in failed.stdout
     assert "the gizmo is loose" in failed.stdout
     assert "Since" not in spill("run", "--since", "off", "--", "sh", "job.sh").stdout
     again = spill("run", "--since", "last", "--", "sh", "job.sh")
@@ -88,7 +88,7 @@ def test_a_compressed_run_is_compared_like_any_other(spill, tmp_path):
     (tmp_path / "error").write_text("the gizmo is loose\n")
     assert "compressed 1 output " in spill("gc", "--compress-after", "0s").stdout
     failed = spill("run", "--since", "good", "--", "sh", "job.sh")
-    assert "(exit code 0, just now): 1 line new" in failed.stdout
+    assert "(exit code 0): 1 line new" in failed.stdout
     assert "compressed 1 output " in spill("gc", "--compress-after", "0s").stdout
     assert "+ 2001: the gizmo is loose" in spill("diff", "last").stdout
 

@@ -1,5 +1,6 @@
 """The laws for an output that is told against an earlier one: any two outputs, any choices, every kind, every failing store."""
 
+import time
 from functools import cache
 
 import pytest
@@ -9,6 +10,7 @@ from law_given import choices, cuts, law, outputs
 from law_kinds import kinds
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
+from spillover.store.runs import RunRecord
 from spillover.testing import chunked, content
 
 TINY = Limits(bytes=400)
@@ -42,6 +44,22 @@ def test_it_fits_it_is_kept_and_chunks_make_no_difference(chosen, data, before, 
         if clip.outcome == "stored":
             assert content(store, clip.ref) == data
         texts.add(clip.text)
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("since", ["last", "good"])
+def test_the_age_of_the_earlier_run_is_no_clock_in_the_text(since):
+    """ "(exit code 0, 12 minutes ago)" changed from call to call, and no prompt cache stayed valid."""
+    texts = set()
+    for age in (0, 61, 7_200, 900_000):
+        store = MemoryStore()
+        ref = keep(store, b"a line\n")
+        clipper = Clipper(Limits(tokens=400), store=store, tool="again")
+        run = {"tool": "again", "created": time.time() - age, "exit_code": 0, "outcome": "stored", "ref": ref}
+        store.note(RunRecord(scope=clipper.outputs.own, bytes=0, lines=0, **run))
+        text = clipper.clip(b"another line\n" * 1_000, since=since).text
+        assert f"ince {ref}" in text
+        texts.add(text)
     assert len(texts) == 1
 
 

@@ -50,18 +50,18 @@ def test_a_name_that_is_none_is_said():
     [
         ("", ""),
         ("No space left on device", "No space left on device"),
-        ("Not a directory: /tmp/a/b", "Not a directory: its folder"),
-        ("Not a directory: /tmp/a b/c d/e", "Not a directory: its folder"),
+        ("Not a directory: /tmp/a/b", "Not a directory: b"),
+        ("Not a directory: /tmp/a b/c d/e", "Not a directory: e"),
         (
             "/tmp/a b/c is not a folder, and symlinks are not followed",
-            "its folder is not a folder, and symlinks are not followed",
+            "c is not a folder, and symlinks are not followed",
         ),
         (
             "other users can write to /t/x; run `chmod go-w` on it",
-            "other users can write to its folder; run `chmod go-w` on it",
+            "other users can write to x; run `chmod go-w` on it",
         ),
         ("input/output error", "input/output error"),
-        ("/", "its folder"),
+        ("/", "/"),
     ],
 )
 def test_a_reason_names_no_path(reason, said):

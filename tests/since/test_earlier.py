@@ -138,11 +138,11 @@ def test_run_finds_the_last_and_the_good_run_of_the_same_command(clipper, tmp_pa
     assert "Not compared" in clipper.run(command, since="good").clip.text
     script.write_text(f"print({log(error='boom')!r}); raise SystemExit(3)")
     failed = clipper.run(command, since="good").clip.text
-    assert "(exit code 0, just now): 1 line new" in failed
+    assert "(exit code 0): 1 line new" in failed
     again = clipper.run(command, since="last")
     assert again.exit_code == 3
     assert "Unchanged since python3-" in again.clip.text
-    assert "(exit code 3, just now)" in again.clip.text
+    assert "(exit code 3)" in again.clip.text
     assert "Not compared with the last run" in clipper.run([*command, "other"], since="last").clip.text
 
 

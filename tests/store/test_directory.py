@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from spillover.errors import RefError, StoreError, UsageError
+from spillover.errors import SENTENCES, RefError, StoreError, UsageError, describe_error
 from spillover.store.base import mint, verify
 from spillover.store.directory import DirStore
 from spillover.store.folder import MARKER, Folder
@@ -280,18 +280,18 @@ def file_as_temp(root):
 @pytest.mark.parametrize(
     ("prepare", "words"),
     [
-        (in_the_way, "Not a directory: "),
-        (file_as_parent, "Not a directory: |File exists: "),
+        (in_the_way, "/store is a file where the store needs a folder; move it or name another store"),
+        (file_as_parent, "/store is a file where the store needs a folder; move it"),
         (symlink, "store is a symlink, and symlinks are not followed here; use a real folder"),
         (dangling, "is a symlink"),
         (foreign_files, "holds files that are not ours. Name a folder that is empty or not there yet"),
         (writable_by_others, "other users can write to .*; run `chmod go-w` on it, or use another folder"),
         (foreign_owner, r"belongs to another user \(uid 12345\); use a folder of your own"),
         (too_long, "File name too long: "),
-        (read_only, "Permission denied: "),
-        (shut_parent, "Permission denied: "),
+        (read_only, "this user may not read or write /.*; change its permissions or name another store"),
+        (shut_parent, "this user may not read or write "),
         (symlinked_temp, r"/\.tmp is a symlink"),
-        (file_as_temp, r"Not a directory: .*/\.tmp"),
+        (file_as_temp, r"/store/\.tmp is a file where the store needs a folder"),
     ],
 )
 def test_an_unusable_root_is_refused_with_a_plain_message(root, prepare, words, tmp_path):
@@ -305,6 +305,21 @@ def test_an_unusable_root_is_refused_with_a_plain_message(root, prepare, words, 
     assert len(before) == len(after), "nothing was created"
     if prepare is foreign_files:
         assert before == after, "no permissions were changed"
+
+
+def test_every_error_of_the_system_names_the_path_and_most_say_what_to_do(tmp_path):
+    """ "Not a directory: PATH" and "File exists: PATH" said neither what is wrong nor what to do."""
+    (tmp_path / "file").touch()
+    path = f"{tmp_path}/file/a/store"
+    for number in errno.errorcode:
+        words = describe_error(OSError(number, os.strerror(number)), path)
+        assert str(tmp_path / "file") in words
+        assert describe_error(OSError(number, os.strerror(number))) == os.strerror(number)
+        if number in SENTENCES:
+            assert "; " in words
+    with pytest.raises(OSError, match="Not a directory") as caught:
+        os.mkdir(path)
+    assert describe_error(caught.value, "/elsewhere").startswith(f"{tmp_path}/file is a file ")
 
 
 def test_a_foreign_folder_is_not_read_either(root):
@@ -329,7 +344,7 @@ def test_a_store_that_lost_its_marker_says_how_to_put_it_back(store, root):
 def test_a_root_that_vanishes_during_a_write_is_reported(store, root):
     writer = store.writer()
     root.rename(root.with_name("moved"))
-    with pytest.raises(StoreError, match="No such file or directory: "):
+    with pytest.raises(StoreError, match="/store was removed while it was in use; run the command again"):
         writer.publish(record_of(b""))
     writer = store.writer()
     assert content(store, writer.publish(record_of(b"")).ref) == b""

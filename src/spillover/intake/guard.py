@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from spillover.errors import StoreError
+from spillover.errors import StoreError, describe_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,8 @@ def store_error(error: Exception) -> StoreError:
     """Return any exception as a StoreError with a message."""
     if isinstance(error, StoreError) and str(error):
         return error
-    words = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    named = words if isinstance(error, OSError) and words else f"{type(error).__name__}: {words}".removesuffix(": ")
-    return StoreError(named)
+    words = describe_error(error) if isinstance(error, OSError) else ""
+    return StoreError(words or f"{type(error).__name__}: {error}".removesuffix(": "))
 
 
 def ask(what: Callable[..., Given], *given: Any) -> Given:

@@ -18,7 +18,7 @@ class Since(Struct, frozen=True, kw_only=True):
     """What a notice says of an earlier output; without a reason, how many lines are new, gone or the same."""
 
     ref: str
-    how: str = ""  # how it ended and how old it is, where that is said
+    how: str = ""  # how it ended, where that is said
     reason: str = ""  # why it could not be compared
     new: int = 0
     numbers: int = 0

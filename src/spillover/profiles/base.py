@@ -63,11 +63,6 @@ def lost_words_without_path(told: Told) -> str:
 
 
 def _without_path(reason: str) -> str:
-    """Return a reason with "its folder" for the path in it, which may have blanks: up to the end of its last name."""
+    """Return a reason with the last name only of the path in it, which may have blanks."""
     start = f" {reason}".find(" /")
-    if start < 0:
-        return reason
-    end = reason.rindex("/")
-    while end < len(reason) and reason[end] not in " ;,:":
-        end += 1
-    return f"{reason[:start]}its folder{reason[end:]}"
+    return reason if start < 0 else reason[:start] + (reason[reason.rindex("/") + 1 :] or "/")

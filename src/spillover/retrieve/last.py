@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.notice.words import lines_of, one_line, shorten_reason
 from spillover.shell.line import is_retrieval
-from spillover.since.earlier import keep_run, tell_age
+from spillover.since.earlier import keep_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ WORDS_CHARS = 30
 COMMAND_CHARS = 60
 #: So much is said of why a bucket could not be asked.
 AWAY_CHARS = 120
+#: Younger than this is "just now": an answer that is asked for twice stays the same for a while.
+JUST_NOW_SECONDS = 60
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 class Found(Struct, frozen=True):
@@ -170,3 +173,14 @@ def _nothing(query: str, newest: list[Record]) -> RefError:
 
 def _name(record: Record) -> str:
     return f"{record.ref} ({one_line(record.command, WORDS_CHARS)})" if record.command else record.ref
+
+
+def tell_age(seconds: float) -> str:
+    """Say how long ago something was, in one unit."""
+    if seconds < JUST_NOW_SECONDS:
+        return "just now"
+    for size, unit in _UNITS:
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count:,} {unit}{'s' * (count != 1)} ago"
+    return "just now"

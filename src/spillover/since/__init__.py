@@ -14,7 +14,7 @@ class Earlier(Struct, frozen=True):
     """An earlier output. `compared` is None until both are there, and stays None where they cannot be compared."""
 
     ref: str
-    ending: str = ""  # how that run ended and how old it is, where it was named by "last" or "good"
+    ending: str = ""  # how that run ended, where it was named by "last" or "good"
     reason: str = ""  # why it cannot be compared
     document: Document | None = None
     compared: Compared | None = None

@@ -6,7 +6,6 @@ Nothing here fails the call: what cannot be found or opened is a reason that the
 from __future__ import annotations
 
 import os
-import time
 from contextlib import contextmanager
 
 from msgspec.structs import replace
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
 
 #: The newest run of the same command; the newest that ended with exit code 0; the same, and not a word where there is none.
 LAST, GOOD, GOOD_IF_ANY = "last", "good", "good if any"
-#: Younger than this is "just now": an answer that is asked for twice stays the same for a while.
-JUST_NOW_SECONDS = 60
-_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 #: A shorter output is shown again, whatever the earlier one said: a notice would take as much.
 WORTH_A_NOTICE_BYTES = 1_200
 
@@ -96,7 +92,7 @@ def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Earl
 
 
 def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: bool) -> tuple[str, str] | None:
-    """Return the ref of the newest run of a command, or of a tool that has none; and how it ended and how old it is."""
+    """Return the ref of the newest run of a command, or of a tool that has none; and how it ended."""
     store = choices.outputs
     line = None if command is None else shorten_command(command)
     folder = cwd or _working_folder()
@@ -111,13 +107,12 @@ def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: b
         if not is_same(run):
             elsewhere.add(run.ref)
         elif not good or run.exit_code == 0:
-            ending = "" if run.exit_code is None else f"exit code {run.exit_code}, "
-            return keep_run(store, run), ending + tell_age(time.time() - run.created)
+            return keep_run(store, run), "" if run.exit_code is None else f"exit code {run.exit_code}"
     if good:
         return None
     records = (record for record in store.looked_through()[0] if is_same(record) and record.ref not in elsewhere)
     record = next(records, None)
-    return None if record is None else (record.ref, tell_age(time.time() - record.created))
+    return None if record is None else (record.ref, "")
 
 
 def find_before(store: Scoped, record: Record) -> str:
@@ -182,17 +177,6 @@ def keep_run(store: Scoped, run: RunRecord) -> str:
     except StoreError as error:
         raise RefError(f"its output cannot be stored to be read: {error}") from error
     return published.ref
-
-
-def tell_age(seconds: float) -> str:
-    """Say how long ago something was, in one unit."""
-    if seconds < JUST_NOW_SECONDS:
-        return "just now"
-    for size, unit in _UNITS:
-        if seconds >= size:
-            count = int(seconds // size)
-            return f"{count:,} {unit}{'s' * (count != 1)} ago"
-    return "just now"
 
 
 def _working_folder() -> str | None:

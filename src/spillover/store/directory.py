@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
-from spillover.errors import StoreError, UsageError
+from spillover.errors import StoreError, UsageError, describe_error
 from spillover.store.base import REF_SHAPE, Record, RefTakenError, check_ref, name_for, resolve, unknown
 from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
 from spillover.store.owners import merge, without
@@ -216,7 +216,7 @@ class DirWriter:
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(fd, os.lseek(fd, -written, os.SEEK_CUR))
-            raise StoreError(error.strerror or str(error)) from error
+            raise StoreError(describe_error(error)) from error
 
     def fileno(self) -> int:
         if self._file.closed:

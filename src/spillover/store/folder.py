@@ -22,7 +22,7 @@ import stat
 import time
 from contextlib import contextmanager, suppress
 
-from spillover.errors import StoreError
+from spillover.errors import StoreError, describe_error
 from spillover.store.base import REF_SHAPE
 
 TYPE_CHECKING = False
@@ -45,15 +45,14 @@ MAKE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 @contextmanager
-def explain_errors(path: str | None = None) -> Iterator[None]:
+def explain_errors(path: str = "") -> Iterator[None]:
     """Turn an OSError inside the block into a StoreError with a readable message; with the path, where that helps."""
     try:
         yield
     except StoreError:
         raise
     except OSError as error:
-        why = error.strerror or str(error)
-        raise StoreError(why if path is None else f"{why}: {path}") from error
+        raise StoreError(describe_error(error, path)) from error
 
 
 def is_ours(found: os.stat_result) -> bool:
@@ -332,7 +331,7 @@ def open_folder(path: str, name: str | None = None, within: int | None = None) -
     except OSError as error:
         if _is_link(name, within):
             raise StoreError(f"{path} is a symlink, and symlinks are not followed here; use a real folder.") from error
-        raise StoreError(f"{error.strerror}: {path}") from error
+        raise StoreError(describe_error(error, path)) from error
     with shut_on_error(fd):
         owner = os.fstat(fd).st_uid
         if owner != os.geteuid():
