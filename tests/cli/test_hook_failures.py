@@ -237,6 +237,20 @@ def test_a_result_that_is_nested_too_deeply_to_parse_is_bounded(answer, monkeypa
     assert len(said) < len(LONG)
 
 
+@pytest.mark.parametrize("depth", [99, 300, 500, 800])
+@pytest.mark.parametrize("before", ['{"type": "tool_result", "content": [', '{"content": ['])
+@pytest.mark.parametrize("host", ["claude-code", "opencode"])
+def test_a_text_inside_blocks_nested_500_deep_does_not_pass_unbounded(monkeypatch, host, before, depth):
+    blocks = "[" + before * depth + json.dumps({"type": "text", "text": LONG}) + "]}" * depth + "]"
+    event = f'{{"tool": "s_t", "content": {blocks}}}'
+    if host == "claude-code":
+        event = f'{{"hook_event_name": "PostToolUse", "tool_name": "mcp__s__t", "tool_response": {blocks}}}'
+    monkeypatch.setattr(hook, "_stdin", event.encode)
+    said = hook.answer(host)
+    assert "[Output clipped: " in said
+    assert len(said) < len(LONG)
+
+
 @each_event
 def test_an_integer_with_more_digits_than_python_reads_lets_nothing_pass(answer, host, event):
     said = answer(host, json.dumps({**event(LONG), "n": 0}).replace('"n": 0', f'"n": {"9" * 6_000}').encode())

@@ -82,7 +82,8 @@ def test_in_a_project_it_goes_into_the_project(init, home, tmp_path):
     for host in HOSTS:
         init(host, "--scope", "project")
     made = {path for path in tree(tmp_path) if not path.startswith("a store")}
-    assert made == {CLAUDE, PLUGIN, CODEX, CODEX_HOOKS, GEMINI, COPILOT, CLINE, PI, "AGENTS.md", "GEMINI.md"}
+    lines = {"AGENTS.md", "CLAUDE.md", "GEMINI.md"}
+    assert made == {CLAUDE, PLUGIN, CODEX, CODEX_HOOKS, GEMINI, COPILOT, CLINE, PI, *lines}
     assert tree(home) == {}
 
 
@@ -97,6 +98,7 @@ def test_the_folders_the_hosts_themselves_ask_for_are_used(init, tmp_path, monke
     made = {path for path in tree(tmp_path) if not path.startswith("a store")}
     assert made == {
         "CLAUDE_CONFIG_DIR/settings.json",
+        "CLAUDE_CONFIG_DIR/CLAUDE.md",
         "CODEX_HOME/config.toml",
         "CODEX_HOME/hooks.json",
         "CODEX_HOME/AGENTS.md",
@@ -308,8 +310,8 @@ def test_when_the_second_file_is_wrong_the_first_is_not_written_either(spill, tm
 
 
 def test_a_file_that_somebody_changes_meanwhile_is_left_to_them(tmp_path):
-    (target,) = targets("claude-code", "project", {}, str(tmp_path))
-    change = plan_install(target)
+    hook, _ = targets("claude-code", "project", {}, str(tmp_path))
+    change = plan_install(hook)
     write(tmp_path, {CLAUDE: '{"a": 1}'})
     with pytest.raises(UsageError, match="just now"):
         apply(change)
@@ -366,6 +368,7 @@ def test_doctor_finds_what_is_installed_and_that_it_works(spill, init, home):
         init(host)
     found = checked(spill)
     assert [(host, ok) for host, ok, _ in found] == [
+        ("claude-code", True),
         ("claude-code", True),
         ("opencode", True),
         ("codex", True),
@@ -450,7 +453,36 @@ def test_every_host_ends_by_saying_what_it_cannot_do(init):
     assert {*CANNOT} == {*THEN} == {*HOSTS, "mcp-json"}
     for host in HOSTS:
         if host != "shell":
-            assert CANNOT[host] in init(host)
+            said = init(host)
+            assert " ".join(CANNOT[host].split()) in " ".join(said.split())
+            assert f"Undo: spill init {host} --uninstall\n" in said
+            assert len(said.splitlines()) <= 22
+            assert all(len(line) < 80 or line.startswith("wrote ") for line in said.splitlines())
+
+
+def test_claude_code_is_told_to_run_noisy_commands_in_spill_run(init, home):
+    (home / ".claude").mkdir()
+    (home / ".claude/CLAUDE.md").write_text("Mine.\n")
+    init("claude-code")
+    assert "spill run -- COMMAND" in (home / ".claude/CLAUDE.md").read_text()
+    init("claude-code", "--uninstall")
+    assert (home / ".claude/CLAUDE.md").read_text() == "Mine.\n"
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("host", HOSTS)
+def test_uninstall_leaves_no_empty_folders(init, home, tmp_path, host, scope):
+    if (host, scope) == ("shell", "user"):
+        return
+
+    def folders():
+        return {path for base in (home, tmp_path) for path in base.rglob("*") if path.is_dir()}
+
+    (home / ".config").mkdir(exist_ok=True)  # named by XDG_CONFIG_HOME
+    before = folders()
+    init(host, "--scope", scope)
+    init(host, "--scope", scope, "--uninstall")
+    assert folders() == before
 
 
 FILES = {

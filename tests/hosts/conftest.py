@@ -57,7 +57,7 @@ def run(home):
 #: What a host is called on npm.
 PACKAGES = {
     "claude-code": "@anthropic-ai/claude-code", "codex": "@openai/codex", "gemini": "@google/gemini-cli", "copilot": "@github/copilot",
-    "opencode": "opencode-ai", "pi": "@mariozechner/pi-coding-agent", "cline": "cline",
+    "opencode": "opencode-ai", "pi": "@earendil-works/pi-coding-agent", "cline": "cline",
 }  # fmt: skip
 rows = []
 

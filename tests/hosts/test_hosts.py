@@ -234,6 +234,25 @@ def test_where_gemini_excludes_read_file_the_result_stays(run, home):
     model.close()
 
 
+#: What a hook alone makes of a failing command; "" where the host lets it have no more than a preview.
+FAILING_BY_HOOK = {"opencode": "of 120,001 lines shown", "pi": "of 120,001 lines shown", "copilot": "of 120,001 lines shown", "cline": "preview"}  # fmt: skip
+
+
+@pytest.mark.parametrize("host", FAILING_BY_HOOK)
+def test_a_failing_command_is_whole_or_called_a_preview_by_the_hook_alone(host, run, home):
+    play, shell, more, most = HOSTS[host]
+    assert run("spill", "init", host).returncode == 0
+    back = (shell, shell_arguments(host, "spill grep last 'no such type'", more))
+    model = Model([(shell, shell_arguments(host, FAILING, more)), back])
+    play(run, home, model)
+    said, found = result_in(model.said(1)), result_in(model.said(2))
+    assert FAILING_BY_HOOK[host] in said, said[:2_000]
+    assert len(said) <= most + 2_000
+    assert ("60001: ERROR" in found) == (host != "cline"), found[-1_000:]
+    assert re.search("exited? (?:with )?(?:exit )?code:? 2|exit code 2", found)
+    model.close()
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_piped_command_tells_what_its_filter_hid(host, run, home):
     play, shell, more, _ = HOSTS[host]

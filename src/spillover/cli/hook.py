@@ -37,7 +37,7 @@ MODULES = {
 }
 #: Where a host says in which folder a session began; the working folder changes with every `cd`.
 PROJECT = {"claude-code": "CLAUDE_PROJECT_DIR", "gemini": "GEMINI_PROJECT_DIR"}
-#: What lies deeper in an event is left out, where it is too deep to be parsed as usual.
+#: What lies deeper in an event is left out, or is text, where it is too deep to be parsed as usual.
 DEEPEST = 100
 TOO_DEEP = "[nested too deeply to be shown]"
 
@@ -99,7 +99,10 @@ def answer(host: str) -> str:
         from spillover.base.deep import without_the_deepest
 
         text = data.decode(json.detect_encoding(data), "surrogatepass")
-        return _answer(host, json.loads(without_the_deepest(text, DEEPEST, TOO_DEEP), parse_int=read_int))
+        for word in (TOO_DEEP, None):  # where nothing else is too long, that may be
+            if reply := _answer(host, json.loads(without_the_deepest(text, DEEPEST, word), parse_int=read_int)):
+                return reply
+        return ""
 
 
 def _answer(host: str, event: Any) -> str:

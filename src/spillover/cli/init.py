@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from textwrap import fill
 
 from spillover.adapters.install.files import Change, apply, plan_install, plan_removal
 from spillover.adapters.install.hosts import FILE_HOST, HOSTS, LINES, targets, tell_offering
@@ -15,26 +16,28 @@ if TYPE_CHECKING:
     import argparse
 
 
+#: The narrowest terminal that is usual.
+COLUMNS = 79
 #: What happens next in each host, and what is left to do by hand.
 THEN = {
-    "claude-code": "It takes effect in new sessions.",
-    "opencode": "It takes effect when opencode is restarted.",
+    "claude-code": "Results that are too long reach the model shortened, and all of each is kept. CLAUDE.md tells the model to run noisy commands as `spill run -- COMMAND`; permission rules see that line as it is. It takes effect in new sessions.",
+    "opencode": "Results that are too long reach the model shortened, and all of each is kept. It takes effect when opencode is restarted.",
     "codex": "Codex runs the hook only after you have trusted it: start `codex` and choose to trust it, there or under /hooks. Until then `codex exec` leaves it out without a word.",
     "gemini": "It takes effect in new sessions.",
-    "copilot": "It takes effect in new sessions.",
-    "cline": "It takes effect in new sessions.",
-    "pi": "It takes effect when pi is restarted, or after /reload.",
+    "copilot": "Results that are too long reach the model shortened, and all of each is kept. It takes effect in new sessions.",
+    "cline": "Results that are too long reach the model shortened, and what the plugin sees of each is kept. It takes effect in new sessions.",
+    "pi": "Results that are too long reach the model shortened, and all of each is kept. It takes effect when pi is restarted, or after /reload.",
     "shell": "Agents that read these files now know about `spill run` and `spill sh`.",
     FILE_HOST: "Restart the host. It can then read stored outputs through `spill mcp`.",
 }
 #: What each host does not let us do, as seen with the version that docs/adapters names.
 CANNOT = {
-    "claude-code": "Claude Code cuts the output of a failing command to 10,000 characters, and no hook can replace it. `spill run` and `spill sh` keep all of it.",
+    "claude-code": "Claude Code cuts the output of a failing command to 10,000 characters, keeps the rest nowhere, and lets no hook replace it. All of it is kept only if the model ran the command in `spill run` or `spill sh`.",
     "opencode": "opencode cuts a command's output at 50 KB before the plugin sees it; the plugin reads all of it from opencode's own file.",
     "codex": "Codex cuts a command's output before it calls the hook, and keeps 64 KB of it at most; what was cut is kept only if it ran in `spill run` or `spill sh`. What a script of the model's reads (code mode), and MCP results that are errors, no hook can replace.",
     "gemini": "Results are replaced by way of `read_file`: where your settings or policies exclude it, and for results with images, nothing changes.",
-    "copilot": "Copilot CLI cuts at 20 KB before it calls the hook; what a command printed beyond that is kept only if it ran in `spill run` or `spill sh`.",
-    "cline": "Cline cuts a command's output at 50,000 characters before the plugin sees it; what it printed beyond that is kept only if it ran in `spill run` or `spill sh`. This is from the source of the CLI; the editor extension was not tried.",
+    "copilot": "Copilot CLI cuts at 20 KB before it calls the hook; the hook copies all of it from Copilot's own file, which is gone after the session. Where it cannot, and for MCP results that are errors, it says that there is only a preview or changes nothing.",
+    "cline": "Cline cuts a command's output at 48,000 characters before the plugin sees it, and keeps the rest nowhere: the notice calls it a preview. All of it is kept only if the model ran the command in `spill run` or `spill sh`. A hook that takes 2 s changes nothing. The editor extension was not tried.",
     "pi": "pi cuts at 50 KB before the extension sees it; the extension reads all of it from pi's own file. For a failing command, it finds that file through pi's message.",
     "shell": "A model may forget to use it.",
     FILE_HOST: "Results of other servers are clipped only if `spill mcp` runs in front of them: `spill mcp -- COMMAND`.",
@@ -87,8 +90,25 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
         if arguments.dry_run:
             put(_difference(change))
     if not arguments.uninstall and not arguments.dry_run:
-        put(THEN[host] + "\n")
-        put(CANNOT[host] + "\n")
+        place = " --scope project" * (arguments.scope == "project") + f" {arguments.file}" * (
+            arguments.file is not None
+        )
+        for title, words in (
+            ("Now", THEN[host]),
+            ("Not", CANNOT[host]),
+            ("Undo", f"spill init {host}{place} --uninstall"),
+        ):
+            put(
+                fill(
+                    words,
+                    COLUMNS,
+                    initial_indent=f"{title + ':':6}",
+                    subsequent_indent=" " * 6,
+                    break_on_hyphens=False,
+                    break_long_words=False,
+                )
+                + "\n"
+            )
         for change in changes:
             if said := tell_offering(change.path):
                 put(said + "\n")

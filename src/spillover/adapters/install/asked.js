@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process"
 
-const PATIENCE_MS = 30_000
 const SMALLEST = 100 // characters; below that no limit can be
 const LIKE_A_NOTICE = /[[({<\]]|[^\x00-\x7f]/ // what a short text has that may read like a notice of ours
 
@@ -8,11 +7,15 @@ function asked(question, directory) {
   return new Promise((done) => {
     const child = spawn("spill", ["hook", HOST], { cwd: directory, stdio: ["pipe", "pipe", "ignore"] })
     const said = []
-    const patience = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS)
     const ended = (answer) => {
       clearTimeout(patience)
       done(answer)
     }
+    const patience = setTimeout(() => {
+      child.kill("SIGKILL")
+      child.stdout.destroy() // a process of its own may hold it open
+      ended(null)
+    }, PATIENCE_MS)
     child.on("error", () => ended(null))
     child.stdin.on("error", () => {})
     child.stdout.on("data", (chunk) => said.push(chunk))

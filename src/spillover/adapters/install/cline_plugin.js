@@ -2,6 +2,7 @@
 // What a tool returned goes to `spill hook cline`; what fits comes back. Whatever fails, the result stays as it was.
 // asked.js
 const HOST = "cline"
+const PATIENCE_MS = 2_500 // behind 3,000 Cline ends its session
 
 const texts = (value) => (typeof value === "string" ? [value] : value && typeof value === "object" ? Object.values(value).flatMap(texts) : [])
 

@@ -35,6 +35,7 @@ class Target(Struct, frozen=True):
     path: str
     edit: Edit
     within: str | None = None
+    base: str = ""  # a folder that was there before any agent; those below it are removed with the last file in them
 
 
 class Change(Struct, frozen=True):
@@ -46,6 +47,7 @@ class Change(Struct, frozen=True):
     after: str | None
     backup: str | None = None  # which is no longer needed then
     keep: bool = True  # a backup of what was there
+    base: str = ""
 
     @property
     def nothing(self) -> bool:
@@ -72,10 +74,10 @@ def plan_removal(target: Target) -> Change:
         for backup in _backups(real):
             kept = _read(backup)
             if kept is not None and _leads(edit, kept, before):
-                return Change(target.path, real, before, kept, backup, keep=False)
+                return Change(target.path, real, before, kept, backup, keep=False, base=target.base)
         if edit.put(None) == before:
-            return Change(target.path, real, before, None, keep=False)
-        return Change(target.path, real, before, edit.taken(before), keep=not isinstance(edit, Whole))
+            return Change(target.path, real, before, None, keep=False, base=target.base)
+        return Change(target.path, real, before, edit.taken(before), keep=not isinstance(edit, Whole), base=target.base)
 
 
 def is_installed(target: Target) -> bool:
@@ -98,6 +100,7 @@ def apply(change: Change) -> None:
             _keep(change.real, change.before, mode)
         if change.after is None:
             os.unlink(change.real)
+            _remove_empty(os.path.dirname(change.real), os.path.realpath(change.base) if change.base else "")
             return
         temporary = os.path.join(
             os.path.dirname(change.real), f".{os.path.basename(change.real)}.spillover-{os.getpid()}"
@@ -113,6 +116,14 @@ def apply(change: Change) -> None:
             os.unlink(change.backup)
     except OSError as error:
         raise UsageError(f"{change.path} cannot be changed: {error.strerror}.") from error
+
+
+def _remove_empty(folder: str, base: str) -> None:
+    """Remove a folder and those above it, as long as they are empty and below the base."""
+    with suppress(OSError):  # it is not empty
+        while base and folder.startswith(os.path.join(base, "")):
+            os.rmdir(folder)
+            folder = os.path.dirname(folder)
 
 
 def _leads(edit: Edit, kept: str, before: str) -> bool:

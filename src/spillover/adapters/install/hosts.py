@@ -38,6 +38,8 @@ LINES = """\
   - `spill grep REF 'FAILED|Error' -C 2` finds lines, `spill read REF 120:180` reads them, `spill outline REF` shows a map.
   - `spill list` shows what is kept. Instead of a REF, `last` is the newest run, and `last:make` the newest run of `make`.
 """
+#: By these a user names the folder of a host; it is never removed.
+FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME")
 #: What hosts call their MCP servers: most of them, VS Code, Zed, Codex.
 SERVER_KEYS = ("mcpServers", "servers", "context_servers", "mcp_servers")
 #: Seconds that a host waits for a hook of ours, where our entry says it (`hosts.HOOK_SECONDS`).
@@ -65,7 +67,8 @@ def targets(host: str, scope: str, environ: Mapping[str, str], folder: str, *, f
             files = {
                 at("CLAUDE_CONFIG_DIR", ".claude", ".claude", "settings.json"): _hook(
                     "claude-code", claude_code.EVENT, claude_code.MATCHER
-                )
+                ),
+                at("CLAUDE_CONFIG_DIR", ".claude", "", "CLAUDE.md"): _markdown(),
             }
         case "opencode":
             base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
@@ -105,7 +108,11 @@ def targets(host: str, scope: str, environ: Mapping[str, str], folder: str, *, f
                     "shell has no file for all your work; use --scope project, or no --scope to print the lines."
                 )
             files = {os.path.join(folder, name): _markdown() for name in _read_here(folder)}
-    return [Target(path, edit, folder if scope == "project" else None) for path, edit in files.items()]
+    if scope == "project":
+        return [Target(path, edit, folder, folder) for path, edit in files.items()]
+    named = [value for name in FOLDERS if (value := environ.get(name)) and os.path.isdir(value)]
+    bases = [next((base for base in named if path.startswith(os.path.join(base, ""))), home) for path in files]
+    return [Target(path, edit, None, base) for (path, edit), base in zip(files.items(), bases, strict=True)]
 
 
 def _read_here(folder: str) -> list[str]:

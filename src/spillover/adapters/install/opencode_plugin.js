@@ -2,6 +2,7 @@
 // What a tool returned goes to `spill hook opencode`; what fits comes back. Whatever fails, the result stays as it was.
 // asked.js
 const HOST = "opencode"
+const PATIENCE_MS = 30_000
 const LONG_ERROR = 2_000 // characters; what is thrown is short, as a rule
 
 // An MCP result with `isError` is thrown, and no hook is asked about it. It is bounded where it would be sent, each once.

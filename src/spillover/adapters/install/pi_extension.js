@@ -2,6 +2,7 @@
 // What a tool returned goes to `spill hook pi`; what fits comes back. Whatever fails, the result stays as it was.
 // asked.js
 const HOST = "pi"
+const PATIENCE_MS = 30_000
 
 export default function (pi) {
   pi.on("tool_result", async (event, context) => {
