@@ -52,7 +52,7 @@ OUTPUT = "Output: "
 MCP_ERROR = re.compile(r"MCP tool '[^'\n]{0,200}' reported tool error")
 MCP_RESPONSE = " with response: "
 #: A line that may be longer than the 2,000 units of UTF-16 behind which `read_file` cuts, or a control character.
-UNSAFE_LINE = re.compile(r"[^\n]{1001}|[\x00-\x08\x0b-\x1f\x7f]")
+UNSAFE_LINE = re.compile(r"(?m)^[^\n]{1001}|[\x00-\x08\x0b-\x1f\x7f]")
 PREFIX = "spillover-"
 #: A file that is still there after so many seconds was not read: something keeps `read_file` from it.
 UNREAD_SECONDS, STALE_SECONDS = 10, 3_600
