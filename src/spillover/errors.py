@@ -73,4 +73,9 @@ class MissingExtraError(SpilloverError, ImportError):
 
 
 class ToolOutputError(SpilloverError):
-    """A tool raised an exception with a message that was too long; the original is the cause."""
+    """A tool raised an exception whose message is too long and cannot be set.
+
+    That is `original`, and not the cause: a traceback would print it.
+    """
+
+    original: BaseException | None = None

@@ -281,13 +281,13 @@ def invalid():
         invalid,
     ],
 )
-def test_an_exception_whose_class_decides_what_it_says_is_the_cause_of_one_that_fits(clipper, make):
+def test_an_exception_whose_class_decides_what_it_says_is_the_original_of_one_that_fits(clipper, make):
     """The message of an ExceptionGroup, and of any class with a `__str__` of its own, kept its length."""
     error = make()
     with pytest.raises(ToolOutputError) as caught:
         clipper.wrap(raising(error), tool="t")()
     assert fits(str(caught.value))
-    assert caught.value.__cause__ is error
+    assert caught.value.original is error
     assert any(frame.name == "tool" for frame in traceback.extract_tb(error.__traceback__))
 
 

@@ -4,7 +4,7 @@ import traceback
 
 import pytest
 
-from spillover import Clipper, Limits, MemoryStore
+from spillover import Clipper, Limits, MemoryStore, ToolOutputError
 
 BIG = "".join(f"line {number}\n" for number in range(60_000))
 LIMITS = Limits(bytes=2_000)
@@ -55,6 +55,51 @@ ERRORS = {
     "its own words, and a note": lambda: noted(ValueError(BIG), BIG),
     "a line of source": lambda: SyntaxError("x", ("f.py", 1, 1, BIG.replace("\n", " "))),
 }
+
+
+class SpokenError(Exception):
+    """Its words cannot be set."""
+
+    def __str__(self):
+        return BIG
+
+
+class HalfSpokenError(Exception):
+    """Its words fit; those of many do not."""
+
+    def __str__(self):
+        return BIG[:1_000]
+
+
+#: What cannot be reworded, so that another exception takes its place.
+SPOKEN = {
+    "words of its own": SpokenError,
+    "words of its own, and a note": lambda: noted(SpokenError(), BIG),
+    "words of its own, and a cause": lambda: caused(SpokenError(), SpokenError()),
+    "a group of one with words of its own": lambda: ExceptionGroup("x", [SpokenError(), ValueError("y")]),
+    "such a group in a group": lambda: ExceptionGroup("x", [ExceptionGroup("y", [noted(SpokenError(), BIG)])]),
+    "a group of many": lambda: ExceptionGroup("x", [HalfSpokenError() for _ in range(9)]),
+    "a group with a long name": lambda: ExceptionGroup(BIG, [SpokenError()]),
+}
+
+
+@pytest.mark.parametrize("what", SPOKEN)
+def test_what_a_traceback_prints_of_an_exception_that_cannot_be_reworded_fits(what):
+    """It was the cause of the one that fits, so that a traceback printed it whole; a member of a group was printed, too."""
+    store = MemoryStore()
+    error = raised(SPOKEN[what], store)
+    assert len("".join(traceback.format_exception(error)).encode()) <= LIMITS.bytes + FRAMES
+    assert isinstance(error, ToolOutputError)
+    assert type(error.original) is type(SPOKEN[what]())
+    assert "raise make()" in "".join(traceback.format_exception(error)), "where it was raised"
+    assert len([*store.list()]) >= 1, "what is cut is kept"
+
+
+def test_one_that_takes_the_place_of_another_keeps_its_notes_and_its_cause():
+    cause = KeyError("k")
+    error = raised(lambda: noted(caused(SpokenError(), cause), "a note"), MemoryStore())
+    assert isinstance(error.__cause__, KeyError) or "KeyError" in "".join(error.__notes__)
+    assert "a note" in "".join(error.__notes__)
 
 
 def raised(make, store):

@@ -29,7 +29,7 @@ WORDS = ("message", "msg")
 def bound_error(error: Exception, choices: Choices, *, call_id: str | None = None) -> Exception:
     """Return an exception whose message fits, since hosts show it to the model.
 
-    It is the same exception where its message can be set, else a `ToolOutputError` with the original as its cause.
+    It is the same exception where its message can be set, else a `ToolOutputError` that has it as `original`.
     """
     begun = time.monotonic()
     bounded = error
@@ -59,15 +59,25 @@ def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> Exc
         with contextlib.suppress(Exception):
             if isinstance(words := getattr(error, name, None), str):
                 setattr(error, name, clip(words))
-    if full(_spell(error)) <= 1:
+    members = "\n".join(map(spell_error, _printed_with(error)))
+    full_members = bool(members) and full(f"{spell_error(error)}\n{members}") > 1
+    if full(_spell(error)) <= 1 and not full_members:
         return error
-    if type(error).__str__ not in PLAIN_STR:
-        bounded = ToolOutputError(clip(f"{type(error).__name__}: {error}"))
-        bounded.__cause__ = error
-        return bounded
+    if type(error).__str__ not in PLAIN_STR or full_members:
+        return _stand_in(error, clip(f"{type(error).__name__}: {error}"))
     # Several arguments can be too long together, and some exceptions add to their message.
     text = clip(_spell(error))
     return _reword(error, text[: most(len(text), lambda chars: full(_spell(_reword(error, text[:chars]))))])
+
+
+def _stand_in(error: Exception, text: str) -> ToolOutputError:
+    """Return what is raised instead of an exception whose words cannot be set; a traceback prints the rest of it, and not those."""
+    bounded = ToolOutputError(text)
+    bounded.original = error
+    for note in _notes(error):
+        bounded.add_note(note)
+    bounded.__cause__ = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return bounded.with_traceback(error.__traceback__)
 
 
 def _bound_around(error: Exception, choices: Choices, call_id: str | None) -> Choices:
