@@ -5,9 +5,9 @@ import shlex
 import pytest
 from msgspec.structs import replace
 
-from spillover import Clipper, DirStore, Limits, Retention
+from spillover import Clipper, DirStore, Limits, MemoryStore, Retention
 from spillover.cli.commands import parser_for
-from spillover.errors import UsageError
+from spillover.errors import RefError, UsageError
 from spillover.notice.calls import next_call, search_call
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import CLI, PATH, TOOLS, Hint, file_tools, hints, sub_agent
@@ -15,6 +15,7 @@ from spillover.notice.marker import marker
 from spillover.notice.wording import Wording
 from spillover.notice.words import REASON_CHARS, one_line, shorten_reason
 from spillover.select.span import Hidden
+from spillover.store.scoped import Scoped
 
 REF = "bash-7f3a9c2e41d0"
 WHERE = "/out/bash-7f3a9c2e41d0.txt"
@@ -155,6 +156,17 @@ def test_somebody_elses_reason_is_cut_and_cannot_break_the_line():
     assert "\x1b" not in said
     assert len(said) < 700
     assert len(one_line("x" * 5_000, REASON_CHARS)) == REASON_CHARS
+
+
+@pytest.mark.parametrize("most", range(60, 260, 7))
+def test_a_reason_of_several_sentences_is_cut_between_them(most):
+    """ "`spill list -…s` what is stored anywhere", said the hint about `--since zzz`."""
+    with pytest.raises(RefError) as caught:
+        Scoped(MemoryStore()).get("zzz")
+    reason = str(caught.value)
+    short = shorten_reason(reason, most)
+    assert len(short) <= most
+    assert short == reason.rstrip(".") or (short.endswith(". …") and reason.startswith(short[:-2]))
 
 
 def test_a_reason_keeps_its_remedy(tmp_path):

@@ -328,6 +328,23 @@ def test_gc_compresses_only_what_is_as_old_as_it_is_told(spill, store, ref):
     assert store.where(ref) is None
 
 
+@pytest.mark.parametrize("damage", [b"", b"{}", b"no record", b"\xff"])
+def test_a_damaged_record_is_verified_and_removed_like_any_output(spill, store, ref, damage):
+    """`verify --all-scopes` said "0 damaged", and `rm` could not remove what it had skipped."""
+    with open(os.path.join(store.root, f"{ref}.json"), "wb") as file:
+        file.write(damage)
+    said = spill("verify", "--all-scopes")
+    assert said.returncode == 1
+    assert f"{ref}  The record of {ref} is damaged" in said.stdout
+    assert said.stdout.endswith("1 output checked, 1 damaged\n")
+    assert spill("rm", "--force", ref).returncode == 2, "nobody can tell that it belongs to this project"
+    assert spill("rm", "--all-scopes", ref).returncode == 2, "nobody can tell that it is not pinned"
+    gone = spill("rm", "--force", "--all-scopes", ref)
+    assert (gone.returncode, gone.stdout) == (0, f"removed {ref}, whose record was damaged\n")
+    assert not [name for name in os.listdir(store.root) if name.startswith(ref)]
+    assert spill("verify", "--all-scopes").stdout == "0 outputs checked, 0 damaged\n"
+
+
 def test_gc_says_what_is_damaged(spill, store, ref):
     with open(store.where(ref), "r+b") as file:
         file.write(b"X")

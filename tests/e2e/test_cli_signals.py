@@ -231,6 +231,17 @@ def test_output_that_is_still_being_written_is_reported(started):
     )
 
 
+@pytest.mark.parametrize("streams", [subprocess.PIPE, subprocess.STDOUT], ids=["two pipes", "one pipe"])
+def test_a_line_of_shell_does_not_lose_what_it_left_running_without_a_word(spill, store, streams):
+    """`spill sh 'job & echo said'` dropped what the job printed later, and only `spill run` said so."""
+    line = [spill, "sh", "sleep 20 & seq 20000; exit 3"]
+    process = subprocess.run(line, stdout=subprocess.PIPE, stderr=streams, check=False)
+    assert process.returncode == 3
+    said = process.stdout if streams == subprocess.STDOUT else process.stderr
+    assert b"spill: the line has ended, but a process it started still has its " in said
+    assert b"20000\n" in process.stdout
+
+
 def test_still_open_streams_are_in_the_json(started):
     process = started("sleep 20 2>/dev/null & echo said", "--json")
     assert json.loads(process.communicate()[0])["still_open"] == ["stdout"]

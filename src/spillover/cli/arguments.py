@@ -241,7 +241,9 @@ def one_ref(parser: argparse.ArgumentParser) -> None:
 
 def rm(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("refs", nargs="+", metavar="REF", help=_LAST_TOO)
-    parser.add_argument("-f", "--force", action="store_true", help="also remove pinned outputs")
+    parser.add_argument(
+        "-f", "--force", action="store_true", help="also remove pinned outputs and, with --all-scopes, damaged ones"
+    )
     store(parser)
     scope(parser)
 

@@ -91,18 +91,23 @@ def run(arguments: argparse.Namespace) -> int:
             put_json(run_facts(ended))
         else:
             print_run(ended, chosen.for_tool(arguments.tool or tool_name(argv[0])))
-        if ended.timed_out:
-            complain(f"{argv[0]} took longer than --timeout {arguments.timeout:g}s and was stopped")
-        if ended.still_open:
-            complain(
-                f"{argv[0]} has ended, but a process it started still has its {' and '.join(sorted(ended.still_open))} open; "
-                "what that prints from now on is not kept"
-            )
+        complain_of_end(ended, argv[0], arguments.timeout)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except OSError as error:  # the command has done its work all the same
         complain(f"what it printed could not be written: {error.strerror}")
     return ended.exit_code
+
+
+def complain_of_end(ended: Run, what: str, timeout: float | None) -> None:
+    """Say if a command was stopped, or if a process that it started goes on printing."""
+    if ended.timed_out:
+        complain(f"{what} took longer than --timeout {timeout:g}s and was stopped")
+    if ended.still_open:
+        complain(
+            f"{what} has ended, but a process it started still has its {' and '.join(sorted(ended.still_open))} open; "
+            "what that prints from now on is not kept"
+        )
 
 
 def make_clipper(arguments: argparse.Namespace) -> Clipper:

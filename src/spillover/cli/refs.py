@@ -78,9 +78,15 @@ def _pin(arguments: argparse.Namespace, *, pinned: bool) -> int:
 
 
 def rm(arguments: argparse.Namespace) -> int:
-    """Remove outputs; every ref is looked up before the first one goes."""
+    """Remove outputs; every ref is looked up before the first one goes. One with a damaged record may be pinned."""
     store = clipper(arguments).outputs
-    records = {record.ref: record for record in (_look_up_surely(store, ref) for ref in arguments.refs)}
+    damaged = {*arguments.refs}.intersection(store.damaged()) if arguments.force else set()
+    records = {
+        record.ref: record for record in (_look_up_surely(store, ref) for ref in arguments.refs if ref not in damaged)
+    }
+    for ref in sorted(damaged):
+        store.view.delete(ref)
+        put(f"removed {ref}, whose record was damaged\n")
     kept = [ref for ref, record in records.items() if record.pinned and not arguments.force]
     for ref, record in records.items():
         if ref not in kept:
@@ -95,7 +101,8 @@ def verify_(arguments: argparse.Namespace) -> int:
     """Check outputs against their records; one that cannot be opened here does not stop the others."""
     store = clipper(arguments).outputs
     views = {find(store, ref).ref: store for ref in arguments.refs} or {
-        record.ref: _by_its_scope(store, record) for record in store.list()
+        **{record.ref: _by_its_scope(store, record) for record in store.list()},
+        **dict.fromkeys(store.damaged(), store),
     }
     wrong: dict[str, str | None] = {}
     unchecked: dict[str, str] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from spillover.cli.clipping import is_one_file, make_clipper, print_run, run_facts
+from spillover.cli.clipping import complain_of_end, is_one_file, make_clipper, print_run, run_facts
 from spillover.cli.output import complain, put, put_json
 from spillover.errors import UsageError
 
@@ -53,8 +53,7 @@ def sh(arguments: argparse.Namespace) -> int:
                 put(f"{note}\n", 2)
         if run.warning:  # the profile's own
             complain(run.warning)
-        if run.timed_out:
-            complain(f"the line took longer than --timeout {arguments.timeout:g}s and was stopped")
+        complain_of_end(run, "the line", arguments.timeout)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except OSError as error:

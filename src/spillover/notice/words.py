@@ -35,11 +35,14 @@ def one_line(text: str, most: int) -> str:
 
 
 def shorten_reason(reason: str | None, most: int = REASON_CHARS) -> str:
-    """Return a reason on one line. Of one that is too long both ends are shown: what happened, and what to do about it."""
+    """Return a reason on one line. Of one that is too long, whole sentences or both ends are shown."""
     line = one_line(reason or "", WIDEST * most)
     if len(line) <= most:
         return line
-    head = most // 2
+    sentences = line.rfind(". ", 0, most - 2) + 1
+    if sentences:
+        return f"{line[:sentences]} …"
+    head = most // 2  # what happened, and what to do about it
     return line[:head] + "…" + line[len(line) - (most - head - 1) :]
 
 

@@ -26,6 +26,7 @@ from spillover.store.retention import Retention, Swept, sweep, sweep_if_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import builtins  # a method has the name of a type
     from collections.abc import Iterator
     from io import FileIO
 
@@ -96,6 +97,13 @@ class DirStore(Struct, frozen=True):
                 with suppress(OSError):  # damaged, not ours, or gone meanwhile: `get` says what is wrong
                     records.append(read_record(folder, ref))
         return iter(sorted(records, key=lambda record: (-record.created, record.ref)))
+
+    def damaged(self) -> builtins.list[str]:
+        """Return the refs whose record cannot be read."""
+        readable = {record.ref for record in self.list()}
+        with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
+            return sorted(filter(folder.holds, folder.refs() - readable))
+        return []
 
     def delete(self, ref: str) -> None:
         """Remove one output, pinned or not."""

@@ -25,6 +25,7 @@ from spillover.store.retention import DAY, EVERY_SECONDS, Entry, Retention, plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import builtins  # a method has the name of a type
     from collections.abc import Callable, Iterator
 
     from spillover.intake.blob import Blob
@@ -139,6 +140,9 @@ class NamedStore(Struct, frozen=True):
 
     def list(self) -> Iterator[Record]:
         return self._inner.list()
+
+    def damaged(self) -> builtins.list[str]:
+        return self._inner.damaged()
 
     def pin(self, ref: str, pinned: bool = True) -> None:
         self._inner.pin(ref, pinned)

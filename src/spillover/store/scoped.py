@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spillover.store.runs import RunRecord
 
     Records = list[Record]  # a method has the name of the type below
+    Refs = list[str]
 
 #: Has the shape of a ref, and no hash is all zeros: what a store says of it, it says of the whole store.
 NO_REF = "tool-" + "0" * 64
@@ -146,6 +147,11 @@ class Scoped(Struct, frozen=True):
             return name
         look_up = getattr(self.store, "ref_of", None)  # a store of another system's names
         return look_up(path) if look_up else None
+
+    def damaged(self) -> Refs:
+        """Return the refs whose record cannot be read, and with it whose they are: they belong to the view of everything."""
+        listed = getattr(self.view, "damaged", None) if self.own == EVERY else None
+        return listed() if listed else []
 
     def runs(self) -> Iterator[RunRecord]:
         """This scope's runs, newest first; none where the store does not remember any."""
