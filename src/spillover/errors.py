@@ -32,10 +32,9 @@ SENTENCES = {
 
 def describe_error(error: OSError, path: str = "") -> str:
     """Say what is wrong with a path of the store and what to do about it; without a path, what the system says."""
-    words = error.strerror or str(error)
     sentence = SENTENCES.get(error.errno or 0)
     if not path or sentence is None:
-        return f"{words}: {path}" if path else words
+        return f"{error.strerror or error}{path and f': {path}'}"
     if sentence is _IN_THE_WAY:  # one of its parents may be the file
         if isinstance(error.filename, str) and os.path.isabs(error.filename):
             path = error.filename

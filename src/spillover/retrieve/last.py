@@ -34,7 +34,6 @@ COMMAND_CHARS = 60
 #: So much is said of why a bucket could not be asked.
 AWAY_CHARS = 120
 #: Younger than this is "just now": an answer that is asked for twice stays the same for a while.
-JUST_NOW_SECONDS = 60
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
@@ -177,8 +176,6 @@ def _name(record: Record) -> str:
 
 def tell_age(seconds: float) -> str:
     """Say how long ago something was, in one unit."""
-    if seconds < JUST_NOW_SECONDS:
-        return "just now"
     for size, unit in _UNITS:
         if seconds >= size:
             count = int(seconds // size)
