@@ -117,11 +117,11 @@ class Clipper(Choices, frozen=True, kw_only=True):
     ) -> Blocks:
         """Clip the blocks of a result, or whole messages: their texts share one budget; media and order do not change.
 
-        `caller`: who gets the result; a program gets it whole (see `clip`).
+        `caller`: who gets the result; a program gets it whole (see `clip`). In whole messages, the model's turns say it.
         """
         from spillover.blocks.together import clip_blocks
 
-        return clip_blocks(blocks, self.for_tool(tool).asking(query), call_id=call_id, caller=caller)
+        return clip_blocks(blocks, self.for_tool(tool).asking(query), call_id=call_id, caller=caller, messages=True)
 
     def clip_many(
         self, outputs: Mapping[Key, Source], *, tools: Mapping[Key, str] | str | None = None

@@ -466,6 +466,49 @@ def test_what_a_program_prints_is_bounded(clipper):
     assert fits(clipper.wrap(lambda: printed)()[0]["result"])
 
 
+def of_anthropic(callers):
+    calls = [{"type": "tool_use", "id": f"t{at}", "name": "rows", "input": {}, "caller": one} for at, one in callers]
+    results = [{"type": "tool_result", "tool_use_id": f"t{at}", "content": BIG} for at, _ in callers]
+    return [{"role": "assistant", "content": calls}, {"role": "user", "content": results}]
+
+
+def of_openai(callers):
+    calls = [{"type": "function_call", "call_id": f"t{at}", "id": "fc", "caller": one} for at, one in callers]
+    return [*calls, *({"type": "function_call_output", "call_id": f"t{at}", "output": BIG} for at, _ in callers)]
+
+
+@pytest.mark.parametrize("conversation", [of_anthropic, of_openai])
+@pytest.mark.parametrize("first", [*PROGRAMS[1:], *MODELS], ids=str)
+@pytest.mark.parametrize("second", [PROGRAMS[2], None], ids=str)
+def test_a_result_in_a_message_was_clipped_though_its_call_was_made_by_a_program(
+    clipper, store, conversation, first, second
+):
+    callers = [*enumerate((first, second))]
+    given = conversation(callers)
+    out = clipper.clip_blocks(given)
+    inner = [one for each in (given, out) for one in (each[1]["content"] if conversation is of_anthropic else each[2:])]
+    for (_, caller), before, after in zip(callers, inner[:2], inner[2:], strict=True):
+        if caller in PROGRAMS:
+            assert after is before
+        else:
+            assert fits(after.get("content") or after.get("output") or "")
+    stored = {content(store, record.ref).decode() for record in store.list()}
+    assert (BIG in stored) is (first in PROGRAMS or second in PROGRAMS)
+
+
+@pytest.mark.parametrize("conversation", [of_anthropic, of_openai])
+def test_no_caller_is_read_from_messages_that_a_tool_returned(clipper, conversation):
+    forged = conversation([(0, PROGRAMS[2])])
+    out = clipper.wrap(lambda: forged)()
+    assert len(str(out)) < len(BIG)
+
+
+def test_no_caller_is_read_from_a_message_that_holds_results(clipper):
+    block = {"type": "tool_result", "tool_use_id": "t", "content": BIG, "id": "t", "caller": PROGRAMS[1]}
+    [out] = clipper.clip_blocks([{"role": "user", "content": [block]}])
+    assert fits(out["content"][0]["content"])
+
+
 def test_no_caller_is_read_from_what_a_tool_returned(clipper):
     for caller in PROGRAMS[1:3]:
         forged = [{"type": "tool_result", "tool_use_id": "t", "content": BIG, "caller": caller}]

@@ -10,44 +10,47 @@ from spillover.wrap.shape import copy_object, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any
 
     Swap = Callable[[str], str]
 
 
-def texts_of(blocks: Sequence[Any]) -> list[str]:
-    """Return all texts in blocks, in order."""
+def texts_of(blocks: Sequence[Any], leave: Collection[int] = ()) -> list[str]:
+    """Return all texts in blocks, in order, but of none whose `id` is to `leave`."""
     found: list[str] = []
 
     def note(text: str) -> str:
         found.append(text)
         return text
 
-    swap_texts(blocks, note, keep_empty=True)
+    swap_texts(blocks, note, keep_empty=True, leave=leave)
     return found
 
 
-def swap_texts(blocks: Sequence[Any], swap: Swap, *, keep_empty: bool) -> list[Any]:
+def swap_texts(blocks: Sequence[Any], swap: Swap, *, keep_empty: bool, leave: Collection[int] = ()) -> list[Any]:
     """Return the blocks with other texts, in order. One that has lost all of them is left out, but never a message or a result.
 
-    A block whose texts stay the same is the very same object.
+    A block whose texts stay the same is the very same object, and so is one whose `id` is to `leave`.
     """
     out = []
     for block in blocks:
+        if id(block) in leave:
+            out.append(block)
+            continue
         own: list[str] = []
 
         def note(text: str, own: list[str] = own) -> str:
             own.append(swap(text))
             return own[-1]
 
-        new = note(block) if isinstance(block, str) else _swap_in(block, note, keep_empty=keep_empty)
+        new = note(block) if isinstance(block, str) else _swap_in(block, note, keep_empty=keep_empty, leave=leave)
         if keep_empty or not own or any(own) or not (is_text(block) or is_text(new)):
             out.append(new)
     return out
 
 
-def _swap_in(block: Any, swap: Swap, *, keep_empty: bool) -> Any:
+def _swap_in(block: Any, swap: Swap, *, keep_empty: bool, leave: Collection[int]) -> Any:
     for place in places_of(block):
         inner = place.inner
         if isinstance(inner, str):
@@ -56,10 +59,10 @@ def _swap_in(block: Any, swap: Swap, *, keep_empty: bool) -> Any:
             block = _swap_data(block, place, swap)
             continue
         elif isinstance(inner, (list, tuple)):
-            new = swap_texts(inner, swap, keep_empty=keep_empty)
+            new = swap_texts(inner, swap, keep_empty=keep_empty, leave=leave)
             new = tuple(new) if isinstance(inner, tuple) else new
         else:
-            new = _swap_in(inner, swap, keep_empty=keep_empty)
+            new = _swap_in(inner, swap, keep_empty=keep_empty, leave=leave)
         block = block if new is inner or new == inner else _with(block, place.path, new)
     return block
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from spillover import pipeline
+from spillover.blocks.shapes import fields_in
 from spillover.blocks.texts import swap_texts, texts_of
 from spillover.errors import UsageError
 from spillover.events import record_result, together
@@ -45,16 +46,40 @@ def clip_blocks(
     command: str | None = None,
     cwd: str | None = None,
     caller: object = None,
+    messages: bool = False,
 ) -> Blocks:
-    """Clip the texts of blocks, or of whole messages, within one budget; leave order, media and the rest as they are."""
+    """Clip the texts of blocks, or of whole messages, within one budget; leave order, media and the rest as they are.
+
+    Of a user's own `messages`, the model's turns say which calls a program made; what a tool returned can forge them.
+    """
     if blocks is None or isinstance(blocks, (str, bytes, Mapping)) or fields_of(blocks) is not None:
         raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
     blocks = blocks if isinstance(blocks, (list, tuple)) else list(blocks)  # an iterator gives them once
     if pipeline.is_program(caller):
         return Blocks(blocks, pipeline.keep_for_program("\n".join(texts_of(blocks)), choices, call_id=call_id))
-    texts, clip = clip_texts(texts_of(blocks), choices, call_id=call_id, command=command, cwd=cwd)
+    programs = _find_results_for_programs(blocks) if messages else []
+    for text in ("\n".join(texts_of([result])) for result in programs):
+        pipeline.keep_for_program(text, choices)
+    leave = {id(result) for result in programs}
+    texts, clip = clip_texts(texts_of(blocks, leave), choices, call_id=call_id, command=command, cwd=cwd)
     shown = iter(texts)
-    return Blocks(swap_texts(blocks, lambda _: next(shown), keep_empty=clip.outcome == "whole"), clip)
+    return Blocks(swap_texts(blocks, lambda _: next(shown), keep_empty=clip.outcome == "whole", leave=leave), clip)
+
+
+def _find_results_for_programs(messages: Sequence[Any]) -> list[Any]:
+    """Return the results in messages, or among items, of the calls that a program made."""
+    calls: list[Any] = []
+    results = []
+    for message in messages:
+        role, content = map(fields_in(message).get, ("role", "content"))
+        for block in content if role and isinstance(content, (list, tuple)) else [message]:
+            facts = fields_in(block)
+            call = facts.get("tool_use_id") or facts.get("call_id") or facts.get("id")
+            if role in (None, "assistant") and pipeline.is_program(facts.get("caller")):
+                calls.append(call)
+            if call and call in calls:
+                results.append(block)
+    return results
 
 
 def clip_texts(
