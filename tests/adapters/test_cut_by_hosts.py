@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tempfile
 
 import pytest
 
@@ -36,7 +35,7 @@ def clipper(tmp_path):
 
 @pytest.fixture
 def temporary(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
 
 
@@ -155,6 +154,13 @@ def test_how_a_command_ended_is_no_part_of_its_output(clipper, temporary):
     assert "of 5,000 lines shown" in shown
     assert shown.endswith(cases["pi"])
     assert ": exit code 2, " in clipper.grep("last", "line 7 ").text
+
+
+def test_cline_tells_the_exit_code_of_a_command_that_failed(clipper):
+    answer = {"query": "make", "result": LONG, "error": "Command exited with code 2", "success": False}
+    event = {"tool": "run_commands", "args": {"commands": ["make"]}, "output": [answer]}
+    cline.reply(event, lambda: clipper)
+    assert ", exit code 2, " in clipper.grep("last", "line 7 ").text
 
 
 def test_opencode_tells_the_exit_code_of_a_command(clipper):

@@ -1,7 +1,5 @@
 """pi's extension: a result, and the file with all that a command printed."""
 
-import tempfile
-
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
@@ -16,7 +14,7 @@ def clipper():
 
 
 def test_pi_gets_all_that_a_command_printed_and_how_it_ended(clipper, tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     whole = tmp_path / "pi-bash-1.log"
     whole.write_text(LONG)
     text = f"line 4999\nline 5000\n\n[Showing lines 4999-5000. Full output: {whole}]\n\nCommand exited with code 2"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 
-from spillover.adapters.hooked import bound_result, words_of
+from spillover.adapters.hooked import bound_result, read_number, words_of
 from spillover.hosts import CLINE
 
 _log = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ HINTS = ("cli",)
 LEFT_ALONE = frozenset({"read_files", "apply_patch", "ask_question", "skills"})
 #: Where the text of one answer among several stands.
 RESULT = "result"
+#: What Cline says of a line that failed, under "error".
+EXIT_CODE = re.compile(r"exited with code (\d{1,5})\b")
 
 
 def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
@@ -44,6 +47,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         command=_command_of(event.get("args")),
         call_id=words_of(event, "callID"),
         cwd=words_of(event, "cwd"),
+        exit_code=_code_of(event["output"]),
     )
     return None if new is None else {"output": new}
 
@@ -52,6 +56,12 @@ def _command_of(arguments: object) -> str | None:
     """Return the line that ran, where it was one."""
     lines = arguments.get("commands") if isinstance(arguments, dict) else None
     return lines[0] if isinstance(lines, list) and len(lines) == 1 and isinstance(lines[0], str) else None
+
+
+def _code_of(output: object) -> int | None:
+    """Return the exit code of the line that failed, where it was one."""
+    answer = output[0] if isinstance(output, list) and len(output) == 1 else None
+    return read_number(EXIT_CODE.search(words_of(answer, "error") or ""))
 
 
 def _bound(output: Any, call: Call | Plain) -> Any:

@@ -64,9 +64,8 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         return None
     tool, arguments = words_of(event, "tool_name") or "", event.get("tool_input")
     folder = find_folder(event)
-    if (
-        event.get("original_request_name") is not None
-    ):  # our own tail call, or somebody else's: never one after the other
+    # Our own tail call, or somebody else's: never one after the other.
+    if event.get("original_request_name") is not None:
         remove_read(words_of(arguments, "file_path"), folder)
         return None
     text = read_text(event.get("tool_response"))

@@ -9,7 +9,6 @@ import logging
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -284,7 +283,8 @@ def clip_file(file: FileIO, call: Call | Plain, name: str = "output") -> str | N
 def open_temporary(path: str, name: re.Pattern[str]) -> FileIO | None:
     """Open a file that a result names in its text, which may be anybody's words: only one of this name among temporary files."""
     folder, base = os.path.split(path)
-    if os.path.realpath(folder) != os.path.realpath(tempfile.gettempdir()) or not name.fullmatch(base):
+    temporary = next(filter(None, map(os.environ.get, ("TMPDIR", "TMP", "TEMP"))), "/tmp")  # noqa: S108  as in Node
+    if os.path.realpath(folder) != os.path.realpath(temporary) or not name.fullmatch(base):
         return None
     return open_file(os.path.join(os.path.realpath(folder), base))
 

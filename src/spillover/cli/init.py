@@ -22,8 +22,8 @@ COLUMNS = 79
 THEN = {
     "claude-code": "Results that are too long reach the model shortened, and all of each is kept. CLAUDE.md tells the model to run noisy commands as `spill run -- COMMAND`; permission rules see that line as it is. It takes effect in new sessions.",
     "opencode": "Results that are too long reach the model shortened, and all of each is kept. It takes effect when opencode is restarted.",
-    "codex": "Codex runs the hook only after you have trusted it: start `codex` and choose to trust it, there or under /hooks. Until then `codex exec` leaves it out without a word.",
-    "gemini": "It takes effect in new sessions.",
+    "codex": "Results that are too long reach the model shortened, and what the hook sees of each is kept. Codex runs the hook only after you have trusted it: start `codex` and choose to trust it, there or under /hooks. Until then `codex exec` leaves it out without a word.",
+    "gemini": "Results that are too long reach the model shortened, and all of each is kept. It takes effect in new sessions.",
     "copilot": "Results that are too long reach the model shortened, and all of each is kept. It takes effect in new sessions.",
     "cline": "Results that are too long reach the model shortened, and what the plugin sees of each is kept. It takes effect in new sessions.",
     "pi": "Results that are too long reach the model shortened, and all of each is kept. It takes effect when pi is restarted, or after /reload.",
