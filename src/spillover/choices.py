@@ -86,6 +86,11 @@ _DEFAULT_STORE: Any = default_store  # Any, so that a checker lets the descripto
 REACH = (1 << 16, 1 << 20)
 
 
+#: A text of base64 only is media, if it has so many characters.
+MEDIA_CHARS = 1_000
+_BASE64 = dict.fromkeys(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n")
+
+
 class _Limited(Struct, metaclass=Public, frozen=True, dict=True):
     """The only choice that may be given without its name."""
 
@@ -232,6 +237,7 @@ class Choices(_Limited, frozen=True, kw_only=True):
         text, frames = (data.decode("utf-8", "replace"), 0) if self.raw else look(data)
         guard = self.guard()
         text = text if guard is None else guard(text)
+        text = self.cover_text(text)  # what was written over may have come between its parts
         # A model that writes a file back writes the line ends that it was shown.
         return (text if self.raw else keep_line_ends(text, data)), frames
 
@@ -242,8 +248,8 @@ class Choices(_Limited, frozen=True, kw_only=True):
         return cover(data)[0]
 
     def cover_text(self, text: str) -> str:
-        """Return a text with secrets covered; the length does not change."""
-        if self.redact == "off":
+        """Return a text with secrets covered; the length does not change. Media in base64 are none."""
+        if self.redact == "off" or is_media(text):
             return text
         return self.cover(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
@@ -394,6 +400,11 @@ class Choices(_Limited, frozen=True, kw_only=True):
         """Return whether a rule says that this tool bounds its results itself (`clip = false`)."""
         rule = find_rule(self.rules, tool or self.tool) or {}
         return rule.get("clip", True) is False
+
+
+def is_media(text: str) -> bool:
+    """Return whether a text is nothing but base64, and too long to be a secret."""
+    return len(text) >= MEDIA_CHARS and not text[-MEDIA_CHARS:].translate(_BASE64) and not text.translate(_BASE64)
 
 
 def _guard_counter(count: Callable[[str], int]) -> Callable[[str], int]:

@@ -474,3 +474,17 @@ def test_a_log_inside_of_data_keeps_its_error(host, output):
     key = next(iter(output.data))
     [record] = clipper.store.list()
     assert "\n2501: ERROR" in clipper.read(f"{record.ref}#/{key}", lines="2500:2501").text
+
+
+TOKEN = "ghp_" + "aB3dE6gH9" * 4
+
+
+@pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
+@pytest.mark.parametrize(
+    "output",
+    [Output((f"token {TOKEN}\n",)), Output((LINES + TOKEN + "\n" + LINES,)), Output(data=[{"id": 1, "auth": TOKEN}]), Output(error=f"bad {TOKEN}")],
+    ids=["small", "huge", "small data", "error"],
+)  # fmt: skip
+def test_no_host_is_given_a_secret_when_secrets_are_covered(host, output):
+    clipper = Clipper(LIMITS, store=MemoryStore(), redact="shown")
+    assert TOKEN[6:16] not in str(host.run(clipper, output))

@@ -11,6 +11,7 @@ from spillover.show.plain import mark, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from spillover.limits import Limits
@@ -22,6 +23,7 @@ class Plain(Struct, frozen=True):
     error: BaseException
     limits: Limits | None = None
     ending: str = ""
+    cover: Callable[[str], str] = str  # what takes secrets out of a text, where they are to be covered
 
     def fits(self, text: str) -> bool:
         """Return whether a text is within the limits."""
@@ -55,7 +57,12 @@ class Plain(Struct, frozen=True):
         return {}, "lost"
 
     def _short(self, text: str, shares: int) -> str | None:
-        return shorten(text, self.error, self.limits, shares=shares)
+        try:
+            covered = self.cover(text)
+        except Exception:  # noqa: BLE001  this may be what failed: then nothing is shown that was not looked at
+            covered = ""
+        short = shorten(covered, self.error, self.limits, shares=shares)
+        return covered if short is None and covered != text else short
 
 
 def _text_of(block: Any) -> str:

@@ -109,7 +109,7 @@ class Call(Struct, frozen=True):
         if not texts:
             return None
         self = self.of_preview(*texts)  # noqa: PLW0642
-        if self.fits(joined) and all(self.marked(text) == text for text in texts):
+        if self.choices.redact == "off" and self.fits(joined) and all(self.marked(text) == text for text in texts):
             self._record_whole(joined, texts)
             return None
         with together():
@@ -199,6 +199,7 @@ def bound_result(
     the output: room is left for it.
     """
     limits = Limits(**at_most) if at_most else None
+    chosen = None
     try:
         chosen = clipper()
         if chosen.leaves_alone(tool):
@@ -218,7 +219,7 @@ def bound_result(
             return None
         from spillover.adapters.hook_plain import Plain
 
-        return bound(Plain(error, limits, ending))
+        return bound(Plain(error, limits, ending, chosen.cover_text if chosen is not None else str))
 
 
 def _is_ours(command: str | None) -> bool:

@@ -6,7 +6,7 @@ from spillover import pipeline
 from spillover.blocks.together import clip_blocks
 from spillover.errors import MissingExtraError
 from spillover.result import Clip
-from spillover.wrap.bound import as_json, bound
+from spillover.wrap.bound import as_json, bound, readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def clip_value(
     if text is None:
         return value
     clip = pipeline.clip(text, choices, call_id=call_id)
-    return value if clip.outcome == "whole" else clip.text
+    return readable(value, choices) if clip.outcome == "whole" else clip.text
 
 
 def missing(extra: str) -> MissingExtraError:

@@ -14,7 +14,7 @@ from spillover.errors import UsageError
 from spillover.events import record_result, together
 from spillover.intake.sources import as_bytes, chunks
 from spillover.view.document import Section
-from spillover.wrap.shape import fields_of
+from spillover.wrap.shape import change_texts, cover_value, fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,14 +56,15 @@ def clip_blocks(
         raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
     blocks = blocks if isinstance(blocks, (list, tuple)) else list(blocks)  # an iterator gives them once
     if pipeline.is_program(caller):
-        return Blocks(blocks, pipeline.keep_for_program("\n".join(texts_of(blocks)), choices, call_id=call_id))
+        return Blocks(_without_secrets(blocks, choices), pipeline.keep_for_program("\n".join(texts_of(blocks)), choices, call_id=call_id))
     programs = _find_results_for_programs(blocks) if messages else []
     for text in ("\n".join(texts_of([result])) for result in programs):
         pipeline.keep_for_program(text, choices)
     leave = {id(result) for result in programs}
     texts, clip = clip_texts(texts_of(blocks, leave), choices, call_id=call_id, command=command, cwd=cwd)
     shown = iter(texts)
-    return Blocks(swap_texts(blocks, lambda _: next(shown), keep_empty=clip.outcome == "whole", leave=leave), clip)
+    kept = swap_texts(blocks, lambda _: next(shown), keep_empty=clip.outcome == "whole", leave=leave)
+    return Blocks(_without_secrets(kept, choices), clip)
 
 
 def _find_results_for_programs(messages: Sequence[Any]) -> list[Any]:
@@ -80,6 +81,13 @@ def _find_results_for_programs(messages: Sequence[Any]) -> list[Any]:
             if call and call in calls:
                 results.append(block)
     return results
+
+
+def _without_secrets(blocks: Sequence[Any], choices: Choices) -> Sequence[Any]:
+    """Return the blocks without the secrets that stand beside their texts."""
+    if choices.redact == "off":
+        return blocks
+    return [cover_value(change_texts(block, choices.cover_text), choices.cover_text) for block in blocks]
 
 
 def clip_texts(

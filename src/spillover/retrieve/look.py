@@ -61,7 +61,9 @@ def _make_answer(
                 return make(choices, record, document)
             from spillover.retrieve.part import open_value
 
-            return make(choices, *open_value(document, record, pointer))
+            return make(
+                choices, *open_value(document, record, pointer, None if choices.redact == "off" else choices.cover)
+            )
         finally:
             document.blob.close()
 

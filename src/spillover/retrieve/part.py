@@ -18,6 +18,8 @@ from spillover.view.document import Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from spillover.store.base import Record
 
 #: A pointer is looked up in no larger output: all of it is in memory then.
@@ -51,7 +53,9 @@ def split_ref(ref: str) -> tuple[str, Part]:
     return ref, Part()
 
 
-def open_value(document: Document, record: Record, pointer: str) -> tuple[Record, Document]:
+def open_value(
+    document: Document, record: Record, pointer: str, hide: Callable[[bytes], bytes] | None = None
+) -> tuple[Record, Document]:
     """Return the value that a pointer names as an output of its own: a string as it is meant, anything else as JSON."""
     if document.size > CAP:
         raise UsageError(
@@ -67,6 +71,8 @@ def open_value(document: Document, record: Record, pointer: str) -> tuple[Record
             raise
         start, end = found
     value = _mean(data[start:end])
+    if hide is not None:  # what is decoded may be a secret only now
+        value = hide(value)
     meter = Meter()
     meter.feed(value, hashing=False)
     named = replace(

@@ -117,7 +117,9 @@ def _judge(number: int, text: bytes, match: Any) -> Secret | None:
 def _find_key(text: bytes, begun: int) -> Secret:
     """Return a block from behind its first words to before its last; all that follows, where it does not end in time."""
     end = text.find(KEY_ENDS, begun, begun + LONGEST_KEY)
-    return Secret(begun, min(len(text), begun + LONGEST_KEY) if end < 0 else end, "private key")
+    end = min(len(text), begun + LONGEST_KEY) if end < 0 else end
+    is_covered = not text[begun:end].strip(b"*\\nr \r\n")
+    return Secret(begun, begun if is_covered else end, "private key")
 
 
 def _merge(found: list[Secret]) -> list[Secret]:
@@ -137,7 +139,7 @@ def _merge(found: list[Secret]) -> list[Secret]:
 #: Words that stand where a secret would, in documentation and in code.
 _NOTHING = (
     r"(?i)(?:x+|\*+|\.+|-+|_+|#+|null|none|nil|true|false|undefined|string|secret|token|password|passwd|changeme|example|redacted"
-    r"|your[-_].*|my[-_][a-z_-]*|<.*|\$[{(].*|%.*|\{.*|@.*|.*example.*|.*placeholder.*|.*dummy.*)"
+    r"|your[-_].*|my[-_][a-z_-]*|<.*|\$[{(].*|%[sdr]?|%\(.*|%[a-z_]+%|\{.*|@.*|.*example.*|.*placeholder.*|.*dummy.*)"
 )
 _COMMON = 3  # of bytes that are alike, so many kinds at least
 _DIGITS = b"0123456789"

@@ -18,7 +18,7 @@ from spillover.notice.sentences import no_json, no_text
 from spillover.result import Clip
 from spillover.show.fit import trim
 from spillover.wrap.errors import spell_error
-from spillover.wrap.shape import BYTES, TooDeepError, change_texts, encode, fields_of, find_opaque, write
+from spillover.wrap.shape import BYTES, TooDeepError, change_texts, cover_value, encode, fields_of, find_opaque, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def bound(
     begun = time.monotonic()
     with together():
         value, clip = _bound(result, choices, leave, declared)
+        value = readable(value, choices, leave)
     left_alone = value is result and not clip.text and not isinstance(value, str)
     if not left_alone and has_line(choices, whole=clip.outcome == "whole"):
         texts = _texts(value, leave)
@@ -70,8 +71,7 @@ def _pass_on(result: Any, choices: Choices, leave: tuple[type, ...]) -> tuple[An
     except RecursionError:
         texts = []
     clip = pipeline.keep_for_program("\n".join(texts), choices)
-    covered = result if choices.redact == "off" else _cover(result, choices, leave)
-    return (clip.text if covered is None else covered), clip
+    return readable(result, choices, leave), clip
 
 
 def _as_source(result: Any) -> Any:
@@ -180,13 +180,29 @@ def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declar
     return kept
 
 
+def readable(value: Any, choices: Choices, leave: tuple[type, ...] = ()) -> Any:
+    """Return what a model may read of anything: the same object without its secrets, or its JSON where they cannot be taken out."""
+    if choices.redact == "off" or value is None or isinstance(value, (bool, float, *leave)):
+        return value
+    covered = _cover(value, choices, leave)
+    if covered is not None:
+        return covered
+    return choices.cover_text(next(iter(_forms(value, leave)), None) or no_json(type(value).__name__))
+
+
 def _cover(result: Any, choices: Choices, leave: tuple[type, ...]) -> Any:
     """Return the same object without its secrets; None where that cannot be: one is a key, is in a set, or cannot be replaced."""
     try:
         covered = change_texts(result, choices.cover_text, leave)
+        if type(covered) in (dict, list):
+            covered = cover_value(covered, choices.cover_text) if _shows_secrets(covered, choices, leave) else covered
     except Exception:  # noqa: BLE001  it contains itself, or is of a class that cannot be copied
         return None
-    return covered if all(choices.cover_text(form) == form for form in _forms(covered, leave)) else None
+    return None if _shows_secrets(covered, choices, leave) else covered
+
+
+def _shows_secrets(value: Any, choices: Choices, leave: tuple[type, ...]) -> bool:
+    return any(choices.cover_text(form) != form for form in _forms(value, leave))
 
 
 def _is_collection(result: Any) -> bool:

@@ -59,9 +59,10 @@ def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> Exc
         with contextlib.suppress(Exception):
             if isinstance(words := getattr(error, name, None), str):
                 setattr(error, name, clip(words))
-    members = "\n".join(map(spell_error, _printed_with(error)))
-    full_members = bool(members) and full(f"{spell_error(error)}\n{members}") > 1
-    if full(_spell(error)) <= 1 and not full_members:
+    words, members = _spell(error), "\n".join(map(spell_error, _printed_with(error)))
+    is_open = [bool(text) and plain.cover_text(text) != text for text in (words, members)]
+    full_members = bool(members) and (is_open[1] or full(f"{words}\n{members}") > 1)
+    if full(words) <= 1 and not full_members and not is_open[0]:
         return error
     if type(error).__str__ not in PLAIN_STR or full_members:
         return _stand_in(error, clip(f"{type(error).__name__}: {error}"))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+#: What only a host reads, and gives back as it came.
+EXACT = frozenset({"nextCursor", "requestState", "progressToken", "taskId"})
 #: An object nested more deeply is not written; well below Python's recursion limit.
 MAX_DEPTH = 200
 #: Values that are short, or have no text.
@@ -176,6 +178,21 @@ def change_texts(value: Any, change: Callable[[str], str], leave: tuple[type, ..
     changed = {name: change_texts(inner, change, leave) for name, inner in fields.items()}
     changed = {name: inner for name, inner in changed.items() if inner is not fields[name]}
     return copy_object(value, changed) if changed else value
+
+
+def cover_value(value: Any, cover: Callable[[str], str], name: str = "") -> Any:
+    """Return data of JSON with its texts covered, keys included; a text under a name is looked at with the name."""
+    if isinstance(value, str):
+        beside = f'"{name}": "'
+        covered = cover(beside + value) if name else ""
+        return (
+            covered.removeprefix(beside) if covered.startswith(beside) and len(covered) > len(beside) else cover(value)
+        )
+    if isinstance(value, list):
+        return [cover_value(inner, cover, name) for inner in value]
+    if isinstance(value, dict):
+        return {cover(key): inner if key in EXACT else cover_value(inner, cover, key) for key, inner in value.items()}
+    return value
 
 
 def _same(new: Any, old: Any) -> bool:

@@ -13,6 +13,7 @@ from spillover.adapters.mcp.message import (
     Message,
     answer,
     dumps,
+    loads,
     messages,
     refusal,
     written,
@@ -35,6 +36,7 @@ from spillover.pipeline import clip
 from spillover.result import Clip
 from spillover.retrieve.tools import ERROR_CHARS
 from spillover.show.fit import trim
+from spillover.wrap.shape import cover_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 
 #: What a model gets to read; lists and the rest of the protocol are the host's own business.
 NOTED = ("tools/call", "resources/read", "prompts/get")
+#: The parts of a message that a model may read; the id is the client's own.
+SHOWN = ("params", "result", "error")
 #: Hosts, by the names they give themselves, and how much of an MCP result each shows by itself, where that is known.
 CLIENTS: Mapping[str, tuple[str, Mapping[str, int]]] = {"claude-code": (CLAUDE_CODE.name, {"tokens": 25_000})}
 #: How much of a client's name is noted.
@@ -71,6 +75,23 @@ def finished(method: str, message: Message, choices: Choices) -> bytes:
     else:  # a list, or what nobody here knows: a host needs it as it is, within reason
         new = bound_strings(result, choices, free=LISTED_CHARS)
     return message.line if new == result and message.is_bare else answer(message.id, new)
+
+
+def readable(line: bytes, choices: Choices) -> bytes:
+    """Return a message as a model may read it: without the secrets in it, whatever it is and whoever it is from."""
+    if choices.cover(line) == line:
+        return line
+    try:
+        message = loads(line)
+    except (ValueError, RecursionError):
+        return choices.cover(line)
+    parts = message if isinstance(message, list) else [message]
+    covered = [
+        {key: cover_value(part, choices.cover_text) if key in SHOWN else part for key, part in one.items()}
+        for one in parts
+        if isinstance(one, dict)
+    ]
+    return dumps(covered if isinstance(message, list) else covered[0])
 
 
 def within(message: Message, choices: Choices) -> Message:

@@ -22,6 +22,7 @@ from spillover.adapters.mcp.answer import (
     finished,
     is_modern,
     note_answer,
+    readable,
     survived,
     with_tools,
     within,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
     from spillover.adapters.mcp.stdio import Pipes
     from spillover.adapters.mcp.tools import Offered, Tool
+    from spillover.choices import Choices
     from spillover.clipper import Clipper
 
     class ServerLink(Protocol):
@@ -165,7 +167,7 @@ class Relay:
                 except Exception as error:  # noqa: BLE001  an odd message is not the last one
                     await self._refuse(message, error)
             if not found and line.strip():
-                await self.client.send(refusal(None, PARSE_ERROR, "This line is not a JSON-RPC message."))
+                await self._send(refusal(None, PARSE_ERROR, "This line is not a JSON-RPC message."))
 
     async def _refuse(self, message: Message, error: Exception) -> None:
         """Answer a request with what is wrong with it."""
@@ -173,7 +175,7 @@ class Relay:
         words = str(error) if isinstance(error, (ConnectionError, SpilloverError)) else repr(error)
         if message.is_request:
             with suppress(ConnectionError):
-                await self.client.send(refusal(message.id, code, one_line(words, GARBAGE)))
+                await self._send(refusal(message.id, code, one_line(words, GARBAGE)))
 
     async def _from_client(self, message: Message) -> None:
         if message.method == "initialize":
@@ -187,7 +189,7 @@ class Relay:
         elif message.method == "tools/call":
             await self._call(message)
         elif self.server is None or (message.method == "server/discover" and not self.server.modern):
-            await self.client.send(self._answer_alone(message))
+            await self._send(self._answer_alone(message))
         else:
             await self._forward(message)
 
@@ -211,7 +213,7 @@ class Relay:
         assert self.server is not None
         if self.gone:
             how = f"The MCP server {self.server.name} {self.gone}."
-            await self.client.send(refusal(message.id, CONNECTION_CLOSED, how))
+            await self._send(refusal(message.id, CONNECTION_CLOSED, how))
             return
         self.calls[message.id] = Call(message.method or "", tool, query)
         await self.server.send(message.line)
@@ -230,6 +232,13 @@ class Relay:
     async def _tell_server(self, message: Message) -> None:
         if self.server is not None and not self.gone:
             await self.server.send(message.line)
+
+    async def _send(self, line: bytes, choices: Choices | None = None) -> None:
+        """Send a message to the client. This is the only way there, and secrets are covered on it."""
+        choices = choices or self.clipper
+        if choices.redact != "off":
+            line = await asyncio.to_thread(readable, line, choices)
+        await self.client.send(line)
 
     def _work(self, message: Message, work: Coroutine[Any, Any, None]) -> None:
         """Answer a request ourselves, beside everything else; it can be cancelled."""
@@ -259,11 +268,11 @@ class Relay:
         tool = self.catalog.tool("tools/list")
         if isinstance(page, Message):
             told = await asyncio.to_thread(error_within, page.error, tool.choices)
-            await self.client.send(dumps({"jsonrpc": "2.0", "id": message.id, "error": told}))
+            await self._send(dumps({"jsonrpc": "2.0", "id": message.id, "error": told}))
             return
         if not tool.left_alone:
             page = await asyncio.to_thread(bound_strings, page, tool.choices, free=LISTED_CHARS)
-        await self.client.send(answer(message.id, page))
+        await self._send(answer(message.id, page))
         ours = [offered.listed for offered in self.catalog.ours.values()]
         if ours:
             await asyncio.to_thread(record_schemas, self.clipper, written(ours), host=self.host or None)
@@ -323,7 +332,7 @@ class Relay:
             self._work(message, self._call_ours(message, ours, params.get("arguments")))
         elif self.server is None:
             words = f"Unknown tool: {one_line(str(name), 80)}"
-            await self.client.send(refusal(message.id, INVALID_PARAMS, words))
+            await self._send(refusal(message.id, INVALID_PARAMS, words))
         else:
             await self._forward(message, tool=str(name), query=query_of(params.get("arguments")))
 
@@ -335,7 +344,7 @@ class Relay:
 
     async def _call_ours(self, message: Message, tool: Offered, arguments: Any) -> None:
         result = await called(tool, arguments, self.clipper)
-        await self.client.send(answer(message.id, completed(result, message)))
+        await self._send(answer(message.id, completed(result, message)))
 
     # From the server
 
@@ -359,7 +368,7 @@ class Relay:
         for id_ in [*self.calls]:
             del self.calls[id_]
             words = f"The MCP server {server.name} {self.gone} during this call."
-            await self.client.send(refusal(id_, CONNECTION_CLOSED, words))
+            await self._send(refusal(id_, CONNECTION_CLOSED, words))
         for future in self.asked.values():
             if not future.done():
                 future.set_exception(ConnectionResetError(f"The MCP server {server.name} {self.gone}."))
@@ -378,9 +387,7 @@ class Relay:
                 del self.calls[id_]
                 kept = await self.clipper.aclip(line, tool=call.tool or call.method)
                 where = f" Full output: {kept.ref}" if kept.ref else ""
-                await self.client.send(
-                    refusal(id_, INTERNAL_ERROR, f"The server's answer cannot be read as JSON.{where}")
-                )
+                await self._send(refusal(id_, INTERNAL_ERROR, f"The server's answer cannot be read as JSON.{where}"))
                 return
 
     async def _survive(self, server: ServerLink, message: Message, error: Exception) -> None:
@@ -388,7 +395,7 @@ class Relay:
         words = one_line(f"A message of {server.name} could not be passed on: {error!r}", GARBAGE)
         self.complain(words)
         if message.method is None:
-            await self.client.send(refusal(message.id, INTERNAL_ERROR, words))
+            await self._send(refusal(message.id, INTERNAL_ERROR, words))
         elif message.is_request:
             with suppress(ConnectionError):
                 await server.send(refusal(message.id, INTERNAL_ERROR, words))
@@ -405,7 +412,7 @@ class Relay:
         tool = self.catalog.tool(message.method)
         if not tool.left_alone and not is_small(message.line, tool.choices):
             message = await asyncio.to_thread(within, message, tool.choices)
-        await self.client.send(message.line)
+        await self._send(message.line)
 
     async def _take(self, message: Message) -> None:
         """Send an answer on to the client; a large one is finished in a thread."""
@@ -420,7 +427,7 @@ class Relay:
         finish = self._finisher(call, tool, message)
         noted = call.method in NOTED
         if finish is None:
-            await self.client.send(message.line)
+            await self._send(message.line, tool.choices)
             if noted and not tool.left_alone:
                 note_answer(message, message.line, tool.choices, self.host)
             return
@@ -428,9 +435,9 @@ class Relay:
         if noted:
             work = partial(finish_and_note, work, message, tool.choices, self.host)
         if len(message.line) <= SMALL:
-            await self.client.send(work())
+            await self._send(work(), tool.choices)
         else:
-            self._beside(asyncio.ensure_future(self._finish_beside(message, work)))
+            self._beside(asyncio.ensure_future(self._finish_beside(message, work, tool.choices)))
 
     def _finisher(self, call: Call, tool: Tool, message: Message) -> Callable[[], bytes] | None:
         """Return what is to be done with an answer before the client has it; None: nothing."""
@@ -442,14 +449,14 @@ class Relay:
             return None
         return partial(finished, call.method, message, tool.choices.asking(call.query))
 
-    async def _finish_beside(self, message: Message, finish: Callable[[], bytes]) -> None:
+    async def _finish_beside(self, message: Message, finish: Callable[[], bytes], choices: Choices) -> None:
         try:
             line = await asyncio.to_thread(finish)
         except Exception as error:  # noqa: BLE001  no thread could be had, for one; the client waits all the same
             words = one_line(f"The result could not be read: {error!r}", FAILED_CHARS)
             line = refusal(message.id, INTERNAL_ERROR, words)
         with suppress(ConnectionError):
-            await self.client.send(line)
+            await self._send(line, choices)
 
 
 def _initialize(version: str) -> dict[str, Any]:
