@@ -84,11 +84,8 @@ REDACT = ("off", "shown", "stored")
 _DEFAULT_STORE: Any = default_store  # Any, so that a checker lets the descriptor have it
 #: How much of each end of an output a cut looks at, at least and at most.
 REACH = (1 << 16, 1 << 20)
-
-
-#: A text of base64 only is media, if it has so many characters.
-MEDIA_CHARS = 1_000
-_BASE64 = dict.fromkeys(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n")
+#: More than there is: nothing is cut.
+UNLIMITED = Limits(bytes=1 << 62)
 
 
 class _Limited(Struct, metaclass=Public, frozen=True, dict=True):
@@ -248,8 +245,8 @@ class Choices(_Limited, frozen=True, kw_only=True):
         return cover(data)[0]
 
     def cover_text(self, text: str) -> str:
-        """Return a text with secrets covered; the length does not change. Media in base64 are none."""
-        if self.redact == "off" or is_media(text):
+        """Return a text with secrets covered; the length does not change."""
+        if self.redact == "off":
             return text
         return self.cover(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
@@ -394,17 +391,19 @@ class Choices(_Limited, frozen=True, kw_only=True):
         return None if self.form is None else self.form.warning
 
     def _apply_rule(self, rule: Mapping[str, Any], **more: Any) -> Self:
-        return replace(self, rules={}, **read_rule(rule, self.limits, self.trigger), **more)
+        ruled = replace(self, rules={}, **read_rule(rule, self.limits, self.trigger), **more)
+        return ruled.uncut() if rule.get("clip") is False and ruled.redact != "off" else ruled
 
     def leaves_alone(self, tool: str | None) -> bool:
-        """Return whether a rule says that this tool bounds its results itself (`clip = false`)."""
+        """Return whether a rule says that this tool bounds its results itself (`clip = false`), and no secrets are covered in them."""
         rule = find_rule(self.rules, tool or self.tool) or {}
-        return rule.get("clip", True) is False
+        return rule.get("clip", True) is False and self.for_tool(tool).redact == "off"
 
-
-def is_media(text: str) -> bool:
-    """Return whether a text is nothing but base64, and too long to be a secret."""
-    return len(text) >= MEDIA_CHARS and not text[-MEDIA_CHARS:].translate(_BASE64) and not text.translate(_BASE64)
+    def uncut(self) -> Self:
+        """Return the choices for a result that only has its secrets covered: a program reads it, or a rule leaves it alone."""
+        return replace(
+            self, limits=UNLIMITED, trigger=None, wording=WORDING, notice="inside", keep="auto", raw=True, since="off", budget=None, stats=False
+        )  # fmt: skip
 
 
 def _guard_counter(count: Callable[[str], int]) -> Callable[[str], int]:

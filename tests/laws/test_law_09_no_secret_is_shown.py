@@ -7,16 +7,19 @@ import dataclasses
 import importlib.util
 import itertools
 import json
+import os
 import random
+import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import msgspec
 import pytest
-from law_faults import failures
+from law_faults import CALLS, Faulty, failures
 from law_ways import SOURCES, TOGETHER, WRAPPED
 
-from spillover import Clipper, Limits, MemoryStore
+from spillover import Budget, Clipper, Limits, MemoryStore, StoreError
 from spillover.adapters.mcp.answer import finished, readable, with_tools, within
 from spillover.adapters.mcp.message import messages
 from spillover.choices import Choices
@@ -28,7 +31,6 @@ bench = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(bench)
 
 FILLER = "a line of the log, and nothing in it\n"
-SIZES = {"it fits": 2, "it overflows": 3_000}
 TOKEN = "ghp_" + "aB3dE6gH9" * 4
 
 
@@ -117,7 +119,7 @@ CONTENT = {
 PROXY = {
     **{f"content: {name}": ("tools/call", "result", lambda text, make=make: {"content": [make(text)]}) for name, make in CONTENT.items()},
     "structuredContent": ("tools/call", "result", lambda text: {"content": [], "structuredContent": {"rows": [{"out": text}]}}),
-    "structuredContent, under a key": ("tools/call", "result", lambda text: {"content": [], "structuredContent": {text[-800:]: 1}}),
+    "structuredContent, under a key": ("tools/call", "result", lambda text: {"content": [], "structuredContent": {text[:3_000]: 1}}),
     "a result of no known shape": ("tools/call", "result", lambda text: {"out": text}),
     "_meta": ("tools/call", "result", lambda text: {"content": [block("ok")], "_meta": {"trace": text[:900]}}),
     "error": ("tools/call", "error", lambda text: {"code": -1, "message": text}),
@@ -161,14 +163,13 @@ WAYS = {
     "grep": retrieved(lambda clipper, ref: clipper.grep(ref, ".", context=1).text),
     "outline": retrieved(lambda clipper, ref: clipper.outline(ref).text),
     "diff": retrieved(lambda clipper, ref: clipper.diff(ref, clipper.clip(FILLER * 400).ref or ref).text),
-    "preview": retrieved(lambda clipper, ref: clipper.preview(ref).text),
     "tools": retrieved(lambda clipper, ref: clipper.tools()[0](ref)),
     "dispatch": retrieved(lambda clipper, ref: str(clipper.dispatch("read_output", {"ref": ref}))),
     **{f"proxy: {name}": through_proxy(*row) for name, row in PROXY.items()},
 }  # fmt: skip
 #: By law_ways.py and above: methods of Clipper by which something reaches a model.
 COVERED = {"clip", "aclip", "capture", "clip_blocks", "clip_many", "clip_streams", "wrap", "run", "arun", "read", "grep", "outline", "diff",
-           "preview", "tools", "dispatch", "adispatch", "tool_specs"}  # fmt: skip
+           "tools", "dispatch", "adispatch", "tool_specs"}  # fmt: skip
 NOTHING_IS_SHOWN = {"asking", "configured", "handles"}
 
 
@@ -185,19 +186,22 @@ def secrets_of(text, secret):
     return sorted(run for run in runs if run in text)
 
 
-@pytest.mark.parametrize("redact", ["shown", "stored"])
-@pytest.mark.parametrize("size", SIZES)
+#: Every format through every way in where it fits; where it overflows, some of them. `run` starts a process for each.
+PAIRS = {"it fits": ("shown", 0), "it overflows": ("shown", 2), "it overflows, stored": ("stored", 1)}
+
+
+@pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("way", [*SOURCES, *TOGETHER, *WRAPPED, *WAYS])
-def test_mcp_results_that_fit_were_not_covered_and_no_way_in_shows_a_secret(way, size, redact, tmp_path):
-    dice = random.Random(f"{way} {size}")
-    rest = FILLER * (SIZES[size] // 2)
-    for kind in bench.KINDS if way in WAYS and SIZES[size] < 9 else dice.sample([*bench.KINDS], 3):
+def test_mcp_results_that_fit_were_not_covered_and_no_way_in_shows_a_secret(way, pair, tmp_path):
+    dice = random.Random(f"{way} {pair}")
+    redact, some = PAIRS[pair]
+    if way == "run" and not some:
+        some = 3
+    rest = FILLER * 600
+    for kind in dice.sample([*bench.KINDS], some) if some else bench.KINDS:
         before, secret, behind = bench.KINDS[kind](dice)
-        text = (
-            f"{before}{secret}{behind}\n{rest}{before}{secret}{behind}\n"
-            if rest[99:]
-            else f"a {before}{secret}{behind} z"
-        )
+        text = f"{before}{secret}{behind}\n{rest}{before}{secret}{behind}\n"
+        text = text if pair != "it fits" else f"a {before}{secret}{behind} z"
         clipper = Clipper(Limits(tokens=900), store=MemoryStore(), redact=redact)
         if way in WAYS:
             shown = WAYS[way](clipper, text)
@@ -207,9 +211,7 @@ def test_mcp_results_that_fit_were_not_covered_and_no_way_in_shows_a_secret(way,
         assert "hunter2x9" not in shown
 
 
-OPTIONS = (
-    {"redact": "off"}, {"redact": "shown"}, {"redact": "stored"},
-)  # fmt: skip
+OPTIONS = ({"redact": "off"}, {"redact": "shown"}, {"redact": "stored"})
 KEEPS = ("auto", "head", "tail", "ends", "signal")
 LIMITS = (Limits(lines=20), Limits(bytes=900), Limits(chars=900), Limits(tokens=300), Limits(tokens=300, lines=30))
 MORE = (
@@ -221,6 +223,7 @@ MORE = (
     {"tokenizer": lambda text: len(text) // 3 + 1},
     {"raw": True},
     {"cap": 10_000},
+    {"budget": True},
 )
 TEXT = "".join(f"{number} a line\n" for number in range(6_000)) + f"Error: {TOKEN}\n" + "more\n" * 9_000 + TOKEN
 
@@ -233,7 +236,7 @@ def test_shown_with_a_failing_store_raised_an_index_error_and_no_options_do_with
     ):
         limits, more, piece = map(next, turns)
         store, cap = failures(tmp_path / "s")[name]
-        more = {**more, **({"cap": cap} if cap else {})}
+        more = {**more, **({"cap": cap} if cap else {}), **({"budget": Budget(9_000)} if "budget" in more else {})}
         clipper = Clipper(limits, store=store(), keep=keep, **options, **more)
         source = TEXT if piece is None else (TEXT[at : at + (piece * 997)] for at in range(0, len(TEXT), piece * 997))
         clip = clipper.clip(source)
@@ -264,3 +267,132 @@ def test_what_a_host_gives_back_as_it_came_and_media_stay():
     assert (message["id"], message["result"]["nextCursor"]) == (TOKEN, TOKEN)
     assert message["result"]["content"][0]["data"] == picture
     assert message["result"]["content"][1]["text"] == cover(TOKEN.encode())[0].decode()
+
+
+CODE = "import sys; from spillover.cli import main; sys.exit(main())"
+SERVER = Path(__file__).parents[1] / "adapters" / "servers" / "plain.py"
+
+
+def spill(folder, *words, given=""):
+    """Return what `spill` prints as a process of its own."""
+    env = {**os.environ, "SPILLOVER_REDACT": "shown", "SPILLOVER_STORE": str(folder / "store"), "TOKEN": TOKEN}
+    command = [sys.executable, "-c", CODE, *map(str, words)]
+    ran = subprocess.run(command, input=given, capture_output=True, text=True, env=env, cwd=folder, check=False)
+    return ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("lines", [1, 9_000])
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("run", "--", "cat"),
+        ("run", "--", "sh", "-c", "cat >&2"),
+        ("sh", "cat; echo $TOKEN"),
+        ("sh", "cat | tail -3"),
+    ],
+)
+def test_what_spill_prints_as_a_process_has_no_secret_in_it(words, lines, tmp_path):
+    shown = spill(tmp_path, *words, given=f"it says {TOKEN}\n" * lines)
+    assert "[redacted: github token" in shown
+    assert not secrets_of(shown, TOKEN)
+
+
+def test_the_mcp_proxy_once_passed_a_token_in_results_and_errors_that_fitted(tmp_path):
+    calls = []
+    for size in (100, 1_000, 8_000):
+        text = TOKEN + "a line of it\n" * ((size - len(TOKEN)) // 13)
+        calls += [("say", {"result": {"content": [block(text)]}}), ("error", {"error": {"code": -1, "message": text}})]
+        calls += [("say", {"result": {"content": [], "structuredContent": {"nextCursor": text, "rows": [text]}}})]
+    asked = [
+        {"jsonrpc": "2.0", "id": at, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        for at, (name, arguments) in enumerate(calls)
+    ]
+    given = "".join(json.dumps(one) + "\n" for one in asked)
+    shown = spill(tmp_path, "mcp", "--", sys.executable, SERVER, given=given)
+    assert {json.loads(line)["id"] for line in shown.splitlines() if line.startswith("{")} == {*range(len(calls))}
+    assert shown.count("[redacted: github token") >= len(calls)
+    assert not secrets_of(shown, TOKEN)
+
+
+NOTED = {
+    "a note": lambda error: error.add_note(f"it was {TOKEN}") or error,
+    "a cause": lambda error: setattr(error, "__cause__", KeyError(TOKEN)) or error,
+    "a context": lambda error: setattr(error, "__context__", KeyError(TOKEN)) or error,
+    "a group": lambda error: ExceptionGroup("several", [error, OSError(5, TOKEN)]),
+    "a line of source": lambda error: SyntaxError("no", ("a.py", 1, 1, f"x = '{TOKEN}'")),
+}
+
+
+@pytest.mark.parametrize("where", NOTED)
+def test_what_a_traceback_prints_beside_a_short_exception_was_not_covered(where):
+    def tool():
+        raise NOTED[where](ValueError("no"))
+
+    with pytest.raises((ValueError, ExceptionGroup, SyntaxError)) as caught:
+        Clipper(redact="shown", store=MemoryStore()).wrap(tool)()
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "[redacted: github token" in shown
+    assert not secrets_of(shown, TOKEN)
+
+
+def test_a_rule_that_exempts_a_tool_from_clipping_turned_off_covering():
+    clipper = Clipper(LIMITS[1], store=MemoryStore(), redact="shown", rules={"own": {"clip": False}})
+    text = FILLER * 300 + TOKEN
+    for made in (text, {"out": text}, [block(text)]):
+        shown = json.dumps(clipper.wrap(lambda made=made: made, tool="own")())
+        assert len(shown) >= len(json.dumps(made))
+        assert not secrets_of(shown, TOKEN)
+    assert not [*clipper.store.list()]
+
+
+def test_lines_of_keys_without_a_space_were_taken_for_media():
+    text = "password=hunter2x9\n" * 99
+    for made in ({"out": text}, [block("ok", note=text)], [text]):
+        assert "hunter2x9" not in json.dumps(
+            Clipper(redact="shown", store=MemoryStore()).wrap(lambda made=made: made)()
+        )
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_address_of_a_store_that_failed_was_shown_with_its_password(call):
+    for number, error in enumerate((StoreError, OSError, ValueError)):
+        store = Faulty(MemoryStore(), call, 0, lambda error=error: error(f"no answer from https://me:{TOKEN}@host"))
+        clipper = Clipper(LIMITS[number], store=store, redact="shown", since="last")
+        for made in (clipper.clip(FILLER * 3_000).text, clipper.wrap(lambda: {"a": FILLER * 3_000})()):
+            assert not secrets_of(str(made), TOKEN)
+
+
+@pytest.mark.parametrize("failure", ["open", "get", "read"])
+def test_a_store_that_fails_while_an_output_is_read_shows_no_secret(failure):
+    clipper = Clipper(Limits(tokens=900), store=MemoryStore(), redact="shown")
+    ref = clipper.clip(FILLER * 300 + TOKEN + FILLER * 900).ref
+
+    class Failing:
+        def __getattr__(self, name):
+            return getattr(clipper.store, name)
+
+        def get(self, *given):
+            return fail() if failure == "get" else clipper.store.get(*given)
+
+        def open(self, *given):
+            held = fail() if failure == "open" else clipper.store.open(*given)
+            return FailingBlob(held) if failure == "read" else held
+
+    class FailingBlob:
+        def __init__(self, held):
+            self.held, self.reads = held, 0
+
+        def __getattr__(self, name):
+            return getattr(self.held, name)
+
+        def read(self, start, end):
+            self.reads += 1
+            return self.held.read(start, end) if self.reads < 2 else fail()
+
+    def fail():
+        raise OSError(5, TOKEN)
+
+    failing = Clipper(Limits(tokens=900), store=Failing(), redact="shown")
+    for name, more in (("read_output", {}), ("outline_output", {}), ("grep_output", {"pattern": "ghp"})):
+        assert not secrets_of(str(failing.dispatch(name, {"ref": ref, **more})), TOKEN)

@@ -44,7 +44,8 @@ class Plain(Struct, frozen=True):
         text = self.text("\n".join(map(_text_of, bearing)))
         if text is None:
             return None
-        return [_with_text(bearing[0], text), *(block for block in blocks if not _text_of(block))]
+        first = bearing[0] if self.cover is str else {"type": "text", "text": ""}  # nothing is beside that one
+        return [_with_text(first, text), *(block for block in blocks if not _text_of(block))]
 
     def streams(self, *, stdout: str, stderr: str) -> dict[str, str] | None:
         """Return both ends of each stream, half of the room for each."""
@@ -59,8 +60,8 @@ class Plain(Struct, frozen=True):
     def _short(self, text: str, shares: int) -> str | None:
         try:
             covered = self.cover(text)
-        except Exception:  # noqa: BLE001  this may be what failed: then nothing is shown that was not looked at
-            covered = ""
+        except Exception as error:  # noqa: BLE001  then nothing is shown that was not looked at
+            return shorten("", error, self.limits, shares=shares, hidden=len(text.encode("utf-8", "replace")))
         short = shorten(covered, self.error, self.limits, shares=shares)
         return covered if short is None and covered != text else short
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.adapters.asked import query_of
+from spillover.choices import UNLIMITED
 from spillover.events import record_result, record_run, together
 from spillover.hosts import find_cut
 from spillover.limits import Limits, Size, count_lines
@@ -199,27 +200,30 @@ def bound_result(
     the output: room is left for it.
     """
     limits = Limits(**at_most) if at_most else None
-    chosen = None
+    cover: Callable[[str], str] = str
     try:
         chosen = clipper()
+        cover = chosen.cover_text if chosen.redact != "off" else cover
         if chosen.leaves_alone(tool):
             _log.info("The hook left the result of %s alone: a rule says so.", tool)
             return None
-        choices = bounded(chosen.for_command(command).for_tool(tool).asking(query_of(arguments)), **at_most)
-        choices, ending = _leave_room(choices, ending)
+        choices: Choices = chosen.for_command(command).for_tool(tool).asking(query_of(arguments))
+        cover = choices.cover_text if choices.redact != "off" else cover
+        if choices.limits is not UNLIMITED:
+            choices, ending = _leave_room(bounded(choices, **at_most), ending)
         limits = choices.limits
         call = Call(choices, call_id, command, cwd, host, at_most if shown is None else shown, exit_code, ending)
         if pipeline.is_program(caller):
             with together():  # no model reads it, so it is stored and not counted
                 bound(call)
-            return None
+            return None if choices.redact == "off" else bound(replace(call, choices=choices.uncut()))
         return bound(call)
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
-        if pipeline.is_program(caller):
+        if pipeline.is_program(caller) and cover is str:
             return None
         from spillover.adapters.hook_plain import Plain
 
-        return bound(Plain(error, limits, ending, chosen.cover_text if chosen is not None else str))
+        return bound(Plain(error, limits, ending, cover))
 
 
 def _is_ours(command: str | None) -> bool:

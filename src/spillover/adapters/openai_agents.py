@@ -225,6 +225,8 @@ def _mcp_result(result: Any, choices: Choices, *, structured: bool) -> Any:
         shown = clip_value(data, choices)
         if shown is data:
             return result
+        if not isinstance(shown, str):  # its secrets are covered
+            return result.model_copy(update={name: shown, "content": []})
         return result.model_copy(update={name: None, "content": [TextContent(type="text", text=shown)]})
 
     def text_of(block: Any) -> str | None:

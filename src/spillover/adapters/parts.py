@@ -40,8 +40,12 @@ def clip_parts(
         {"type": "other", "at": at} if text is None else {"type": "text", "text": text, "at": at}
         for at, text in enumerate(texts)
     ]
-    clipped = ((block["at"], block.get("text")) for block in clip_blocks(blocks, choices, call_id=call_id))
-    return [(at, parts[at] if text == texts[at] else with_text(parts[at], text)) for at, text in clipped]
+    kept: list[tuple[int, Any]] = []
+    for block in clip_blocks(blocks, choices, call_id=call_id):
+        at, text = block["at"], block.get("text")
+        part = readable(parts[at], choices)  # there may be a secret beside the text
+        kept.append((at, part if text == texts[at] else with_text(part, text)))
+    return kept
 
 
 def pass_on(result: Any, choices: Choices) -> Any:
@@ -54,7 +58,7 @@ def clip_value(
 ) -> Any:
     """Clip a text, or data as the host would have `written` it; data that fits stays as it is."""
     if isinstance(value, Clip):
-        return value.text
+        return choices.cover_text(value.text)
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, (str, bytes, bytearray, memoryview)):

@@ -56,7 +56,7 @@ def clip_blocks(
         raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
     blocks = blocks if isinstance(blocks, (list, tuple)) else list(blocks)  # an iterator gives them once
     if pipeline.is_program(caller):
-        return Blocks(_without_secrets(blocks, choices), pipeline.keep_for_program("\n".join(texts_of(blocks)), choices, call_id=call_id))
+        return Blocks(without_secrets(blocks, choices), pipeline.keep_for_program("\n".join(texts_of(blocks)), choices, call_id=call_id))
     programs = _find_results_for_programs(blocks) if messages else []
     for text in ("\n".join(texts_of([result])) for result in programs):
         pipeline.keep_for_program(text, choices)
@@ -64,7 +64,7 @@ def clip_blocks(
     texts, clip = clip_texts(texts_of(blocks, leave), choices, call_id=call_id, command=command, cwd=cwd)
     shown = iter(texts)
     kept = swap_texts(blocks, lambda _: next(shown), keep_empty=clip.outcome == "whole", leave=leave)
-    return Blocks(_without_secrets(kept, choices), clip)
+    return Blocks(without_secrets(kept, choices), clip)
 
 
 def _find_results_for_programs(messages: Sequence[Any]) -> list[Any]:
@@ -83,11 +83,12 @@ def _find_results_for_programs(messages: Sequence[Any]) -> list[Any]:
     return results
 
 
-def _without_secrets(blocks: Sequence[Any], choices: Choices) -> Sequence[Any]:
+def without_secrets(blocks: Sequence[Any], choices: Choices) -> Sequence[Any]:
     """Return the blocks without the secrets that stand beside their texts."""
     if choices.redact == "off":
         return blocks
-    return [cover_value(change_texts(block, choices.cover_text), choices.cover_text) for block in blocks]
+    cover = choices.cover_text
+    return [cover_value(change_texts(block, lambda text: cover_value(text, cover)), cover) for block in blocks]
 
 
 def clip_texts(

@@ -107,7 +107,7 @@ def dispatch(choices: Choices, name: str, arguments: Mapping[str, Any] | str | N
         said = str(error)
     except Exception as error:  # noqa: BLE001  a loop must not end because its model asked for something odd
         said = f"{name} failed: {type(error).__name__}: {error}"
-    words = trim(f"[{one_line(said, ERROR_CHARS)}]", choices)
+    words = trim(f"[{one_line(choices.cover_text(said), ERROR_CHARS)}]", choices)
     record_retrieval(choices, operation_of(name), words)
     return Answer(words, is_error=True)
 

@@ -60,7 +60,8 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         try:
             return ask()
         except SpilloverError as error:
-            words = trim(f"[{one_line(word_for_models(error, prefix, tool=TOOL_OF[operation]), ERROR_CHARS)}]", choices)
+            words = choices.cover_text(word_for_models(error, prefix, tool=TOOL_OF[operation]))
+            words = trim(f"[{one_line(words, ERROR_CHARS)}]", choices)
         record_retrieval(choices, operation, words)
         return failed(words)
 

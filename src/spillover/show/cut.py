@@ -80,7 +80,7 @@ def _store(
 
     def kept(ref: str, path: str | None = None, here: str | None = None) -> Kept:
         reason, stored = _part_of(intake, choices)
-        reason = here if reason is None else reason
+        reason = choices.cover_text(here) if reason is None and here else reason
         return Kept(ref=ref, path=path or _find_path(choices, ref), reason=reason, stored=stored, here=here is not None)
 
     # What to show is chosen under a name of the right length, while the hash of a large output is still being made.
@@ -135,7 +135,7 @@ def _record(intake: Intake, choices: Choices, document: Document, call_id: str |
 def _part_of(intake: Intake, choices: Choices) -> tuple[str | None, int | None]:
     """Return why only a part of an output is stored, and its bytes; of a preview, all that came is stored."""
     if intake.gone:
-        return "; ".join(filter(None, (intake.gone.reason, choices.preview))), intake.gone.stored
+        return choices.cover_text("; ".join(filter(None, (intake.gone.reason, choices.preview)))), intake.gone.stored
     return (choices.preview, intake.meter.bytes) if choices.preview else (None, None)
 
 
@@ -148,16 +148,16 @@ def keep(intake: Intake, choices: Choices, command: str | None) -> tuple[Kept, S
         total = Size(intake.meter.lines, intake.meter.bytes)
         if intake.sink is None:
             assert intake.gone is not None
-            return Kept(reason=intake.gone.reason), total
+            return Kept(reason=choices.cover_text(intake.gone.reason)), total
         try:
             published = intake.sink.publish(
                 _record(intake, choices, _open_document(intake, choices, ()), None, command)
             )
         except StoreError as error:
-            return Kept(reason=str(error)), total
+            return Kept(reason=choices.cover_text(str(error))), total
         ref, path = published.ref, published.path or _find_path(choices, published.ref)
         if intake.gone:  # that it is a part is said first
-            return Kept(ref=ref, path=path, reason=intake.gone.reason), total
+            return Kept(ref=ref, path=path, reason=choices.cover_text(intake.gone.reason)), total
         return Kept(ref=ref, path=path, reason=published.here, here=published.here is not None), total
     finally:
         intake.abandon()
@@ -194,7 +194,7 @@ def _show_as_lost(document: Document, choices: Choices, tokens: int, reason: str
     _log.warning("An output of %s was cut and not kept (%s bytes): %s", choices.tool, f"{document.size:,}", reason)
     if choices.form is not None and choices.form.lost:  # another part, where that system shows one then
         choices = replace(choices, keep=choices.form.lost)
-    reason = "; ".join(filter(None, (reason, choices.preview)))
+    reason = choices.cover_text("; ".join(filter(None, (reason, choices.preview))))  # a store may name its address
     renderer, shown = fit(document, choices, Kept(reason=reason), tokens, wanted=wanted)
     return shown, _make_clip("lost", shown, renderer, choices)
 

@@ -12,13 +12,23 @@ from msgspec.structs import replace
 from spillover import pipeline
 from spillover.blocks.shapes import SHORT_CHARS, TEXT_PATHS, TEXT_TYPES, places_of
 from spillover.blocks.texts import texts_of
-from spillover.blocks.together import clip_blocks, clip_texts
+from spillover.blocks.together import clip_blocks, clip_texts, without_secrets
 from spillover.events import has_line, record_result, together
 from spillover.notice.sentences import no_json, no_text
 from spillover.result import Clip
 from spillover.show.fit import trim
 from spillover.wrap.errors import spell_error
-from spillover.wrap.shape import BYTES, TooDeepError, change_texts, cover_value, encode, fields_of, find_opaque, write
+from spillover.wrap.shape import (
+    BYTES,
+    TooDeepError,
+    change_texts,
+    cover_value,
+    encode,
+    fields_of,
+    find_opaque,
+    is_media,
+    write,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +61,6 @@ def bound(
     begun = time.monotonic()
     with together():
         value, clip = _bound(result, choices, leave, declared)
-        value = readable(value, choices, leave)
     left_alone = value is result and not clip.text and not isinstance(value, str)
     if not left_alone and has_line(choices, whole=clip.outcome == "whole"):
         texts = _texts(value, leave)
@@ -97,7 +106,7 @@ def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str
     caller wants to `leave` is left alone.
     """
     if isinstance(result, Clip):
-        return result.text, result
+        return choices.cover_text(result.text), result
     if isinstance(result, (str, *BYTES)) or _is_stream(result):
         if isinstance(result, leave):
             return result, Clip("", _limits=choices.limits)
@@ -123,7 +132,7 @@ def _bound_blocks(result: Any, choices: Choices) -> tuple[Any, Clip] | None:
             beside = write({key: value for key, value in result.items() if key != "content"})
             if beside is not None and _fill(beside, choices) <= 1:
                 blocks = clip_blocks(content, choices)
-                return {**result, "content": list(blocks)}, blocks.clip
+                return without_secrets([{**result, "content": list(blocks)}], choices)[0], blocks.clip
     return None
 
 
@@ -184,6 +193,8 @@ def readable(value: Any, choices: Choices, leave: tuple[type, ...] = ()) -> Any:
     """Return what a model may read of anything: the same object without its secrets, or its JSON where they cannot be taken out."""
     if choices.redact == "off" or value is None or isinstance(value, (bool, float, *leave)):
         return value
+    if isinstance(value, str):
+        return choices.cover_text(value)
     covered = _cover(value, choices, leave)
     if covered is not None:
         return covered
@@ -193,15 +204,16 @@ def readable(value: Any, choices: Choices, leave: tuple[type, ...] = ()) -> Any:
 def _cover(result: Any, choices: Choices, leave: tuple[type, ...]) -> Any:
     """Return the same object without its secrets; None where that cannot be: one is a key, is in a set, or cannot be replaced."""
     try:
-        covered = change_texts(result, choices.cover_text, leave)
+        covered = change_texts(result, lambda text: cover_value(text, choices.cover_text), leave)
         if type(covered) in (dict, list):
             covered = cover_value(covered, choices.cover_text) if _shows_secrets(covered, choices, leave) else covered
+        return None if _shows_secrets(covered, choices, leave) else covered
     except Exception:  # noqa: BLE001  it contains itself, or is of a class that cannot be copied
         return None
-    return None if _shows_secrets(covered, choices, leave) else covered
 
 
 def _shows_secrets(value: Any, choices: Choices, leave: tuple[type, ...]) -> bool:
+    value = change_texts(value, lambda text: "" if is_media(text) else text, leave)
     return any(choices.cover_text(form) != form for form in _forms(value, leave))
 
 

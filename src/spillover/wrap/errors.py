@@ -93,7 +93,8 @@ def _bound_around(error: Exception, choices: Choices, call_id: str | None) -> Ch
         words.append(error.text)
     text = "\n".join(words)
     whole = f"{spell_error(error)}\n{text}"
-    if not words or choices.limits.hold(whole, choices.count, byte_bound=choices.byte_bound):
+    fits = choices.limits.hold(whole, choices.count, byte_bound=choices.byte_bound)
+    if not words or (fits and choices.cover_text(text) == text):
         return choices
     half = replace(choices.for_answers(), trigger=None, limits=choices.limits.share(0.5))
     for one in (error, *others):

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-#: What only a host reads, and gives back as it came.
-EXACT = frozenset({"nextCursor", "requestState", "progressToken", "taskId"})
+#: A text of base64 only is media, if it has so many characters.
+MEDIA_CHARS = 1_000
+_BASE64 = dict.fromkeys(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 #: An object nested more deeply is not written; well below Python's recursion limit.
 MAX_DEPTH = 200
 #: Values that are short, or have no text.
@@ -181,8 +182,10 @@ def change_texts(value: Any, change: Callable[[str], str], leave: tuple[type, ..
 
 
 def cover_value(value: Any, cover: Callable[[str], str], name: str = "") -> Any:
-    """Return data of JSON with its texts covered, keys included; a text under a name is looked at with the name."""
+    """Return data of JSON with its texts covered, keys included; a text under a name is looked at with the name. Media stay."""
     if isinstance(value, str):
+        if is_media(value):
+            return value
         beside = f'"{name}": "'
         covered = cover(beside + value) if name else ""
         return (
@@ -191,8 +194,18 @@ def cover_value(value: Any, cover: Callable[[str], str], name: str = "") -> Any:
     if isinstance(value, list):
         return [cover_value(inner, cover, name) for inner in value]
     if isinstance(value, dict):
-        return {cover(key): inner if key in EXACT else cover_value(inner, cover, key) for key, inner in value.items()}
+        return {cover(key): cover_value(inner, cover, key) for key, inner in value.items()}
     return value
+
+
+def is_media(text: str) -> bool:
+    """Return whether a text is nothing but base64 in one line, with or without the address of data, and too long to be a secret."""
+    head, comma, data = text.partition(",")
+    if comma and head.removeprefix("data:").removesuffix(";base64").replace("/", "").isalnum():
+        text = data
+    if len(text) < MEDIA_CHARS or text[: MEDIA_CHARS // 2].translate(_BASE64):
+        return False
+    return not text.rstrip("=").translate(_BASE64)
 
 
 def _same(new: Any, old: Any) -> bool:

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 #: What a model gets to read; lists and the rest of the protocol are the host's own business.
 NOTED = ("tools/call", "resources/read", "prompts/get")
-#: The parts of a message that a model may read; the id is the client's own.
-SHOWN = ("params", "result", "error")
+#: What only a client reads, and gives back as it came, at the top of a message, of its result, of its params or of a task.
+EXACT = frozenset({"jsonrpc", "id", "method", "nextCursor", "requestState", "progressToken", "taskId"})
 #: Hosts, by the names they give themselves, and how much of an MCP result each shows by itself, where that is known.
 CLIENTS: Mapping[str, tuple[str, Mapping[str, int]]] = {"claude-code": (CLAUDE_CODE.name, {"tokens": 25_000})}
 #: How much of a client's name is noted.
@@ -85,13 +85,20 @@ def readable(line: bytes, choices: Choices) -> bytes:
         message = loads(line)
     except (ValueError, RecursionError):
         return choices.cover(line)
-    parts = message if isinstance(message, list) else [message]
-    covered = [
-        {key: cover_value(part, choices.cover_text) if key in SHOWN else part for key, part in one.items()}
-        for one in parts
-        if isinstance(one, dict)
-    ]
-    return dumps(covered if isinstance(message, list) else covered[0])
+    return dumps(_cover_message(message, choices.cover_text))
+
+
+def _cover_message(part: Any, cover: Callable[[str], str]) -> Any:
+    if not isinstance(part, dict):
+        return cover_value(part, cover)
+    covered = {}
+    for key, inner in part.items():
+        if key in ("params", "result", "task"):
+            covered[cover(key)] = _cover_message(inner, cover)
+        else:
+            is_exact = key in EXACT and not isinstance(inner, (dict, list))
+            covered[cover(key)] = inner if is_exact else cover_value(inner, cover, key)
+    return covered
 
 
 def within(message: Message, choices: Choices) -> Message:

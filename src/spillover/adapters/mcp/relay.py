@@ -236,8 +236,8 @@ class Relay:
     async def _send(self, line: bytes, choices: Choices | None = None) -> None:
         """Send a message to the client. This is the only way there, and secrets are covered on it."""
         choices = choices or self.clipper
-        if choices.redact != "off":
-            line = await asyncio.to_thread(readable, line, choices)
+        if choices.redact != "off":  # a short one, such as a refusal, needs no thread, which may not be had
+            line = readable(line, choices) if len(line) <= SMALL else await asyncio.to_thread(readable, line, choices)
         await self.client.send(line)
 
     def _work(self, message: Message, work: Coroutine[Any, Any, None]) -> None:
@@ -451,12 +451,13 @@ class Relay:
 
     async def _finish_beside(self, message: Message, finish: Callable[[], bytes], choices: Choices) -> None:
         try:
-            line = await asyncio.to_thread(finish)
+            await self._send(await asyncio.to_thread(finish), choices)
+        except ConnectionError:
+            pass
         except Exception as error:  # noqa: BLE001  no thread could be had, for one; the client waits all the same
             words = one_line(f"The result could not be read: {error!r}", FAILED_CHARS)
-            line = refusal(message.id, INTERNAL_ERROR, words)
-        with suppress(ConnectionError):
-            await self._send(line, choices)
+            with suppress(ConnectionError):
+                await self._send(refusal(message.id, INTERNAL_ERROR, words), choices)
 
 
 def _initialize(version: str) -> dict[str, Any]:
