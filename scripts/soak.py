@@ -28,6 +28,8 @@ PARTS: dict[str, tuple[str, float, int, tuple[str, ...]]] = {
     "growing": ("growing:grow", 0.1, 1, ("texts", "calls")),
     "quota": ("store_quota:quota", 0.05, 1, ("stored", "refused", "looks")),
     "faults": ("store_faults:faults", 0.1, 2, ("sessions", "calls", "injected")),
+    "redaction": ("redaction:redaction", 0.1, 1, ("texts", "covered")),
+    "options": ("redaction:options", 0.1, 1, ("clips", "lost")),
     "kills": ("store_kills:kills", 0.1, 2, ("kills", "calls")),
     "fleet": ("fleet:fleet", 0.4, 1, ("calls", "kept", "here", "lost", "kills", "restarts", "faults")),
     "syscalls": ("syscall_faults:syscall_faults", 0.1, 2, ("runs", "calls", "missed")),

@@ -206,7 +206,11 @@ def _cover(result: Any, choices: Choices, leave: tuple[type, ...]) -> Any:
     try:
         covered = change_texts(result, lambda text: cover_value(text, choices.cover_text), leave)
         if type(covered) in (dict, list):
-            covered = cover_value(covered, choices.cover_text) if _shows_secrets(covered, choices, leave) else covered
+            covered = (
+                cover_value(covered, choices.cover_text, keys=False)
+                if _shows_secrets(covered, choices, leave)
+                else covered
+            )
         return None if _shows_secrets(covered, choices, leave) else covered
     except Exception:  # noqa: BLE001  it contains itself, or is of a class that cannot be copied
         return None

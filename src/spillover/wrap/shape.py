@@ -181,8 +181,8 @@ def change_texts(value: Any, change: Callable[[str], str], leave: tuple[type, ..
     return copy_object(value, changed) if changed else value
 
 
-def cover_value(value: Any, cover: Callable[[str], str], name: str = "") -> Any:
-    """Return data of JSON with its texts covered, keys included; a text under a name is looked at with the name. Media stay."""
+def cover_value(value: Any, cover: Callable[[str], str], name: str = "", *, keys: bool = True) -> Any:
+    """Return data of JSON with its texts covered, and its `keys`; a text under a name is looked at with the name. Media stay."""
     if isinstance(value, str):
         if is_media(value):
             return value
@@ -192,9 +192,10 @@ def cover_value(value: Any, cover: Callable[[str], str], name: str = "") -> Any:
             covered.removeprefix(beside) if covered.startswith(beside) and len(covered) > len(beside) else cover(value)
         )
     if isinstance(value, list):
-        return [cover_value(inner, cover, name) for inner in value]
+        return [cover_value(inner, cover, name, keys=keys) for inner in value]
     if isinstance(value, dict):
-        return {cover(key): cover_value(inner, cover, key) for key, inner in value.items()}
+        inside = {key: cover_value(inner, cover, key, keys=keys) for key, inner in value.items()}
+        return {cover(key) if isinstance(key, str) else key: inner for key, inner in inside.items()} if keys else inside
     return value
 
 
