@@ -71,7 +71,7 @@ WAYS = {
     "dict": lambda clipper, text, dice: json.dumps(clipper.wrap(lambda: {"rows": [text]})(), ensure_ascii=False),
     "raise": lambda clipper, text, dice: raised(clipper, text),
     "blocks": lambda clipper, text, dice: str(clipper.clip_blocks([{"type": "text", "text": text}, {"type": "text", "text": "b"}])),
-    "streams": lambda clipper, text, dice: clipper.clip_streams({"stdout": text, "stderr": LOG * 9}).text,
+    "streams": lambda clipper, text, dice: clipper.clip_streams(stdout=text, stderr=LOG * 9).text,
     "program": lambda clipper, text, dice: clipper.clip(text, caller="program").text,
     "MCP": lambda clipper, text, dice: readable(json.dumps({"id": 1, "result": {"content": [text]}}).encode(), clipper).decode(),
 }  # fmt: skip

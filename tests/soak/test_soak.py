@@ -6,6 +6,7 @@ from pathlib import Path
 import clips
 import pytest
 import records
+import redaction
 import refs
 import store_faults
 import store_kills
@@ -95,3 +96,14 @@ def test_every_part_of_the_soak_has_a_short_version_here_or_in_the_laws():
     parts = runpy.run_path(str(here.parents[2] / "scripts" / "soak.py"))["PARTS"]
     functions = [where.rpartition(":")[2] for where, *_ in parts.values()]
     assert [name for name in functions if f"{name}(" not in tested] == []
+
+
+def test_no_secret_is_shown_at_any_offset_or_with_any_options():
+    figures = redaction.redaction(0, "test", count=3)
+    assert (figures.pop("texts"), figures.pop("examples")) == (3, [])
+    assert figures.pop("covered") > 0
+    assert figures == dict.fromkeys(figures, 0)
+    figures = redaction.options(0, "test", count=20)
+    assert (figures.pop("clips"), figures.pop("examples")) == (20, [])
+    assert figures.pop("lost") > 0
+    assert figures == dict.fromkeys(figures, 0)

@@ -56,7 +56,10 @@ def clip_blocks(
         raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
     blocks = blocks if isinstance(blocks, (list, tuple)) else list(blocks)  # an iterator gives them once
     if pipeline.is_program(caller):
-        return Blocks(without_secrets(blocks, choices), pipeline.keep_for_program("\n".join(texts_of(blocks)), choices, call_id=call_id))
+        return Blocks(
+            without_secrets(blocks, choices),
+            pipeline.keep_for_program("\n".join(texts_of(blocks)), choices, call_id=call_id),
+        )
     programs = _find_results_for_programs(blocks) if messages else []
     for text in ("\n".join(texts_of([result])) for result in programs):
         pipeline.keep_for_program(text, choices)
