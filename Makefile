@@ -47,7 +47,7 @@ bench: $(TESTED) ## every bench: each prints a table
 
 fit: $(TESTED) ## fit weights.json again on labelled logs: CORPUS=FOLDER; FLAGS=--folds to measure only
 	@test -n "$(CORPUS)" || { echo "Name a folder of labelled logs (scripts/fit/__init__.py says what is in one): make fit CORPUS=FOLDER"; exit 2; }
-	$(BIN)/python -m scripts.fit "$(CORPUS)" $(FLAGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m scripts.fit "$(CORPUS)" $(FLAGS)
 
 soak: $(TESTED) ## attack it for 15 minutes and print figures; MINUTES=3 for less
 	$(BIN)/python scripts/soak.py --minutes $(MINUTES)

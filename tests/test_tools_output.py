@@ -23,8 +23,19 @@ ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[
 #: A home is /home/dev; any other home, and every temporary folder, is a place of the machine that ran the tool.
 PLACES = re.compile(rf"/(?:home/(?!dev\b)|Users/|{'root'}/|tmp/|var/tmp/|private/|{'work'}/)")
 
+#: What 1,000 tokens do not show since all lines compete in one ranking (docs/decisions/010-which-lines-of-a-log.md), and what they show instead.
+LOST = {
+    "gxx_many": "one of 31 errors, the first; others are shown with what is around them",
+    "gxx_template": "one of three errors; the other two are shown with where they are required from",
+    "maven": "BUILD FAILURE, and the plugin whose message the causes below it repeat",
+    "pytest_setup_errors": "the frame above the error that 300 tests share; the error is shown",
+    "terraform": "the line that the box at the end quotes in full",
+}
 count = exact("o200k_base")
 every_case = pytest.mark.parametrize("case", CASES)
+survive_cases = pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.xfail(reason=LOST[case])) if case in LOST else case for case in CASES]
+)
 
 
 def output(case):
@@ -50,7 +61,7 @@ def lost(case, text):
     return [needle for needle in needles(case) if not any(needle in line for line in lines)]
 
 
-@every_case
+@survive_cases
 def test_the_lines_a_developer_acts_on_survive(case):
     clipper = Clipper(Limits(tokens=ROOM), tokenizer="o200k_base", keep="auto", store=MemoryStore())
     text = clipper.clip(output(case)).text

@@ -1,4 +1,4 @@
-"""Fit the weights on a folder of labelled logs, say how many logs keep every needed line, and write the weights."""
+"""Fit the weights on a folder of labelled logs, say how well they tell needed lines from others, and write them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from scripts.fit import logs, measure
-from scripts.fit.recipe import Recipe
+from scripts.fit import logs
+from scripts.fit.recipe import Recipe, text
 
-from spillover.select.score import WEIGHTS, score
+from spillover.select.log.score import WEIGHTS
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,12 +18,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("corpus", type=Path, help="a folder with NAME.jsonl.zst or NAME.jsonl files")
     parser.add_argument("--only", action="append", metavar="NAME", help="fit on this corpus; may be repeated")
     parser.add_argument(
-        "--out", type=Path, default=Path(WEIGHTS), help="the file to write (default: the one that is shipped)"
+        "--out", type=Path, default=WEIGHTS, help="the file to write (default: the one that is shipped)"
     )
     parser.add_argument(
         "--folds",
         action="store_true",
-        help="measure the recipe with whole projects left out, and the shipped weights; write nothing",
+        help="print the loss with whole projects left out, and on those held out from every choice",
     )
     parser.add_argument(
         "--check", action="store_true", help="fit, and compare with the file instead of writing it; 1 if they differ"
@@ -36,25 +36,18 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     recipe = Recipe(found)
     print(f"{len(found)} logs of {len({log.project for log in found})} projects")
-    _show("left out", measure.recall(found, recipe.points_left_out))
     if options.folds:
-        _show("shipped", measure.recall(found, lambda number: score(found[number].lines)))
+        for corpus, (chosen, kept_apart) in recipe.losses().items():
+            print(f"  {corpus:<14} loss of a line, left out {chosen:.4f}, held out {kept_apart:.4f}")
         return 0
-    weights = recipe.weights()
-    _show("seen", measure.recall(found, lambda number: recipe.points(weights, number)))
+    fitted = text(recipe.weights(), found)
     if options.check:
-        same = options.out.read_text(encoding="utf-8") == weights.text()
+        same = options.out.read_text(encoding="utf-8") == fitted
         print(f"{options.out} is {'the same, byte for byte' if same else 'another file than this fit gives'}")
         return 0 if same else 1
-    options.out.write_text(weights.text(), encoding="utf-8")
+    options.out.write_text(fitted, encoding="utf-8")
     print(f"wrote {options.out}")
     return 0
-
-
-def _show(title: str, figures: dict[str, list[float]]) -> None:
-    print(f"{title:<16}" + "".join(f"{budget:>8,}" for budget in measure.BUDGETS))
-    for corpus, shares in figures.items():
-        print(f"  {corpus:<14}" + "".join(f"{share:>8.1%}" for share in shares), flush=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 GROUPS = 64
 
 
-def curve(points: Array, needed: Array, weight: Array) -> list[list[float]]:
+def curve(points: Array, needed: Array, weight: Array) -> list[tuple[float, float]]:
     """Return [points, probability] pairs, both rising; between two of them the probability is on a straight line."""
     order = np.argsort(points, kind="stable")
     upto = np.cumsum(weight[order])
@@ -31,4 +31,4 @@ def curve(points: Array, needed: Array, weight: Array) -> list[list[float]]:
         while len(blocks) > 1 and blocks[-2][1] >= blocks[-1][1]:
             (a, p, m), (b, q, n) = blocks[-2:]
             blocks[-2:] = [[(a * m + b * n) / (m + n), (p * m + q * n) / (m + n), m + n]]
-    return [[round(here, 3), round(probability, 5)] for here, probability, _ in blocks]
+    return [(round(here, 3), round(probability, 5)) for here, probability, _ in blocks]

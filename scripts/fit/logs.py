@@ -13,15 +13,15 @@ import numpy as np
 
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
-from spillover.select.lines import lines_of
-from spillover.select.scan import look
+from spillover.select.log.lines import lines_of
+from spillover.select.log.scan import look
 from spillover.view.document import Document, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from spillover.select.lines import Lines
+    from spillover.select.log.lines import Lines
 
     Array = Any  # of numpy; its own types say little about what is in one
 

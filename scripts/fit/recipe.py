@@ -1,67 +1,42 @@
-"""All of it, from logs to weights: rows, folds, the first table, the second on points out of fold, the calibration."""
+"""From logs to weights: rows, the loss, its one minimum, and what points mean.
+
+The loss is the weighted log loss of telling needed lines from others, and PENALTY times the sum of squares of the weights of
+standardised features. It has one minimum, which Newton's method finds in a few steps: nothing is drawn by chance.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scripts.fit import calibrate, fingerprint, folds, trees
+from scripts.fit import calibrate, fingerprint, folds
 
-from spillover.select.features import in_context, own
-from spillover.select.score import add_up
+from spillover.select.log.choose import rank
+from spillover.select.log.features import columns
+from spillover.select.log.score import Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from scripts.fit.logs import Log
 
-    from spillover.select.features import Columns
-
     Array = Any  # of numpy; its own types say little about what is in one
 
-#: How many trees each table has.
-OWN_TREES, CONTEXT_TREES = 90, 107
-#: Of a log, so many lines at most that are not needed.
-OTHERS = 1_000
-#: How much of a log's weight its needed lines have together. With little, the trees learn to tell them from the lines that
-#: only look like it, which is what a small budget asks for.
-NEEDED_SHARE = 0.2
+#: Of a log, so many lines at most that are not needed. With more, a fit takes longer and says the same.
+OTHERS = 600
+#: How much of a log's weight its needed lines have together. With more, long blocks around a failure; with less, its strongest lines.
+NEEDED_SHARE = 0.5
 #: Corpora of many projects count for more than those of few: by this power of the number.
 CORPUS_POWER = 0.5
-SEED = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """Both tables, and what their points mean."""
-
-    own: Sequence[Any]
-    context: Sequence[Any]
-    calibration: Sequence[Sequence[float]] = ()
-    made_of: Mapping[str, object] = field(default_factory=dict)
-
-    def text(self) -> str:
-        """Return the file: a tree or a pair to a line, and on the last one what they were made of."""
-        tables = {"own": self.own, "context": self.context, "calibration": self.calibration}
-        parts = [f'"{name}": [\n  ' + ",\n  ".join(map(json.dumps, rows)) + "\n]" for name, rows in tables.items()]
-        return "{\n" + ",\n".join([*parts, f'"made of": {json.dumps(self.made_of)}']) + "\n}\n"
-
-
-def settings() -> dict[str, object]:
-    """Return all that a fit is told, but for the logs."""
-    numbers = {"trees": (OWN_TREES, CONTEXT_TREES), "others": OTHERS, "needed": NEEDED_SHARE, "power": CORPUS_POWER}
-    return {
-        **trees.SETTINGS,
-        "in context": trees.IN_CONTEXT,
-        **numbers,
-        "rows": SEED,
-        "folds": folds.FOLDS,
-        "groups": calibrate.GROUPS,
-    }
+#: What a weight costs. With more, features that only some projects have say less.
+PENALTY = 1_000.0
+#: Steps end when no weight moves by more than this, far below the last decimal that is written.
+PRECISION = 1e-9
+MOST_STEPS = 50
+#: So many decimals of a weight are written: other processors round the last bits of sums otherwise.
+DECIMALS = 3
 
 
 class Recipe:
@@ -69,85 +44,117 @@ class Recipe:
 
     def __init__(self, logs: Sequence[Log]) -> None:
         self.logs = logs
-        self.fold = folds.assign(logs)
-        self._alone = [own(log.lines) for log in logs]
-        self._rows = [_sample(number, log) for number, log in enumerate(logs)]
+        self.fold = folds.assign([log.project for log in logs])
+        self.names = list(columns(logs[0].lines))
+        self._features = [_matrix(log) for log in logs]
+        self._rows = [_sample(log) for log in logs]
         self._weight = _weigh(logs, self._rows)
-        self._first: dict[frozenset[int], list[Any]] = {}
-        self._left_out: list[tuple[Array, Array]] = []
+        self._without: dict[frozenset[int], Weights] = {}
 
     def weights(self) -> Weights:
         """Return what is shipped: fitted on all logs, calibrated on each by what was learned from the others."""
-        everything = self.without(())
-        size = [len(log.lines) for log in self.logs]
-        calibration = calibrate.curve(
-            np.concatenate([self.points_left_out(number)[1] for number in range(len(self.logs))]),
-            np.concatenate([log.needed for log in self.logs]),
-            np.repeat(np.array(_shares(self.logs)) / size, size),
-        )
-        made_of = {
-            "logs": fingerprint.of_logs(self.logs),
-            "lightgbm": version("lightgbm"),
-            "settings": fingerprint.of_settings(settings()),
-            "features": fingerprint.of_features(),
-        }
-        return Weights(everything.own, everything.context, calibration, made_of)
+        every = self.without(())
+        return Weights(every.start, every.points, self.curve(range(len(self.logs))))
 
-    def points_left_out(self, number: int) -> tuple[Array, Array]:
-        """Return the points of the lines of a log, by weights that know nothing of its project."""
-        if not self._left_out:
-            outside = [self.without((fold,)) for fold in range(max(self.fold) + 1)]
-            self._left_out = [self.points(outside[fold], log) for log, fold in enumerate(self.fold)]
-        return self._left_out[number]
+    def curve(self, numbers: Collection[int]) -> list[tuple[float, float]]:
+        """Return how likely a line is needed by its points, told by fits that know nothing of its project."""
+        sizes = [len(self.logs[number].lines) for number in numbers]
+        shares = np.array(_shares([self.logs[number] for number in numbers])) / sizes
+        return calibrate.curve(
+            np.concatenate([rank(self.logs[number].lines, self.points_left_out(number)) for number in numbers]),
+            np.concatenate([self.logs[number].needed for number in numbers]),
+            np.repeat(shares, sizes),
+        )
+
+    def points_left_out(self, number: int) -> Array:
+        """Return the points of the lines of a log by weights that know nothing of its project."""
+        return self.points(self.without((self.fold[number],)), number)
+
+    def points(self, weights: Weights, number: int) -> Array:
+        """Return the points of the lines of a log."""
+        return weights.start + self._features[number] @ np.array([*weights.points.values()])
+
+    def losses(self) -> dict[str, tuple[float, float]]:
+        """Return for each corpus the loss of a row with projects left out, of those that choices may see and of those held out."""
+        apart = folds.held_out(log.project for log in self.logs)
+        visible = [number for number, log in enumerate(self.logs) if log.project not in apart]
+        once = self.fit(visible)
+        seen = Recipe([self.logs[number] for number in visible])
+        inside = {self.logs[number].name: seen.points_left_out(nth) for nth, number in enumerate(visible)}
+        sums: dict[tuple[str, bool], list[float]] = {}
+        for number, log in enumerate(self.logs):
+            held = log.project in apart
+            points = (self.points(once, number) if held else inside[log.name])[self._rows[number]]
+            sign = np.where(log.needed[self._rows[number]], -1.0, 1.0)
+            entry = sums.setdefault((log.corpus, held), [0.0, 0.0])
+            entry[0] += float(np.sum(self._weight[number] * np.logaddexp(0, sign * points)))
+            entry[1] += float(np.sum(self._weight[number]))
+        shares = {key: loss / weight for key, (loss, weight) in sums.items()}
+        return {
+            log.corpus: (shares[log.corpus, False], shares.get((log.corpus, True), float("nan"))) for log in self.logs
+        }
 
     def without(self, left_out: Collection[int]) -> Weights:
         """Return the weights fitted on all folds but some."""
-        first = self._own_trees(frozenset(left_out))
-        context, needed, weight = [], [], []
-        for number, fold in enumerate(self.fold):
-            if fold not in left_out:
-                # The second table learns from points that the first gives to logs it has not seen.
-                points = add_up(self._own_trees(frozenset((*left_out, fold))), self._alone[number])
-                columns = in_context(self.logs[number].lines, self._alone[number], points)
-                context.append(_stack(columns, self._rows[number]))
-                needed.append(self.logs[number].needed[self._rows[number]])
-                weight.append(self._weight[number])
-        names = tuple(columns)
-        second = trees.fit(
-            names,
-            np.concatenate(context),
-            np.concatenate(needed),
-            np.concatenate(weight),
-            CONTEXT_TREES,
-            trees.SETTINGS | trees.IN_CONTEXT,
-        )
-        return Weights(first, second)
+        key = frozenset(left_out)
+        if key not in self._without:
+            some = [number for number, fold in enumerate(self.fold) if fold not in key]
+            self._without[key] = self.fit(some)
+        return self._without[key]
 
-    def points(self, weights: Weights, number: int) -> tuple[Array, Array]:
-        """Return the points of the lines of a log: by themselves, and in context."""
-        alone = self._alone[number]
-        first = add_up(weights.own, alone)
-        return first, add_up(weights.context, in_context(self.logs[number].lines, alone, first))
-
-    def _own_trees(self, left_out: frozenset[int]) -> list[Any]:
-        if left_out not in self._first:
-            used = [number for number, fold in enumerate(self.fold) if fold not in left_out]
-            rows = np.concatenate([_stack(self._alone[number], self._rows[number]) for number in used])
-            needed = np.concatenate([self.logs[number].needed[self._rows[number]] for number in used])
-            weight = np.concatenate([self._weight[number] for number in used])
-            self._first[left_out] = trees.fit(tuple(self._alone[0]), rows, needed, weight, OWN_TREES)
-        return self._first[left_out]
+    def fit(self, numbers: Sequence[int], penalty: float = PENALTY) -> Weights:
+        """Return the weights that some logs ask for."""
+        features = np.concatenate([self._features[number][self._rows[number]] for number in numbers])
+        needed = np.concatenate([self.logs[number].needed[self._rows[number]] for number in numbers])
+        weight = np.concatenate([self._weight[number] for number in numbers])
+        start, points = minimise(features, needed, weight * (len(weight) / weight.sum()), penalty)
+        return Weights(start, dict(zip(self.names, points, strict=True)))
 
 
-def _stack(columns: Columns, rows: Array) -> Array:
-    return np.column_stack([column[rows] for column in columns.values()])
+def minimise(features: Array, needed: Array, weight: Array, penalty: float) -> tuple[float, list[float]]:
+    """Return the start and the points of each feature at the minimum of the loss, rounded."""
+    mean = np.average(features, axis=0, weights=weight)
+    scale = np.sqrt(np.average((features - mean) ** 2, axis=0, weights=weight))
+    scale[scale < 1e-6] = np.inf  # the same on every line: its points are 0
+    rows = np.column_stack([(features - mean) / scale, np.ones(len(features))])
+    ridge = np.full(rows.shape[1], 2 * penalty)
+    ridge[-1] = 1e-6
+    theta = np.zeros(rows.shape[1])
+    half = rows.astype(np.float32)  # the curvature only says how far to walk; where the slope is 0 is told by `rows`
+    for _ in range(MOST_STEPS):
+        likely = 1 / (1 + np.exp(-(rows @ theta)))
+        slope = (weight * (likely - needed)) @ rows + ridge * theta
+        steepness = (weight * likely * (1 - likely)).astype(np.float32)
+        step = np.linalg.solve((half.T * steepness) @ half + np.diag(ridge), slope)
+        theta -= step
+        if np.abs(step).max() < PRECISION:
+            break
+    points = np.round(theta[:-1] / scale, DECIMALS) + 0.0
+    start = theta[-1] - float(np.sum(theta[:-1] * mean / scale))
+    return round(start, DECIMALS), points.tolist()
 
 
-def _sample(number: int, log: Log) -> Array:
-    """Return the rows of a log that are fitted on: what is needed, and some of the rest."""
+def text(weights: Weights, logs: Sequence[Log]) -> str:
+    """Return the file: the points of each feature, the largest first, a feature to a line."""
+    rows = sorted(weights.points.items(), key=lambda row: (-row[1], row[0]))
+    points = ",\n  ".join(f"{json.dumps(name)}: {value:+}".replace("+", "") for name, value in rows)
+    made_of = {"logs": fingerprint.of_logs(logs), "features": fingerprint.of_features()}
+    curve = ", ".join(json.dumps(pair) for pair in weights.curve)
+    return (
+        f'{{\n"start": {weights.start},\n"points": {{\n  {points}\n}},\n'
+        f'"curve": [{curve}],\n"made of": {json.dumps(made_of)}\n}}\n'
+    )
+
+
+def _matrix(log: Log) -> Array:
+    return np.column_stack([np.asarray(column, np.float32) for column in columns(log.lines).values()])
+
+
+def _sample(log: Log) -> Array:
+    """Return the rows of a log that are fitted on: what is needed, and evenly spread ones of the rest."""
     others = np.flatnonzero(~log.needed)
     if len(others) > OTHERS:
-        others = np.random.default_rng((SEED, number)).choice(others, OTHERS, replace=False)
+        others = others[np.arange(OTHERS) * len(others) // OTHERS]
     return np.sort(np.concatenate((np.flatnonzero(log.needed), others)))
 
 

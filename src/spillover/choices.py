@@ -329,7 +329,7 @@ class Choices(_Limited, frozen=True, kw_only=True):
             from spillover.select.ends import keeping
 
             return keeping(HEAD_SHARE[self.keep])
-        from spillover.select import signal
+        from spillover.select.log import signal
 
         return lambda document, fill: signal.select(document, fill, self.wanted())
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DEFAULT_LINES = 2_000
 DEFAULT_BYTES = 51_200
 DEFAULT_TOKENS = 10_000
-#: How likely what is shown next must be needed, see select/worth.py. Chosen so that clips of the logs in docs/previews.md cost half as much.
+#: How likely what is shown next must be needed, see select/log/choose.py. Chosen so that clips of the logs in docs/previews.md cost half as much.
 DEFAULT_WORTH = 0.085
 
 #: Below these a notice, a gap marker and some of the output no longer fit together.

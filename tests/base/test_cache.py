@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from spillover.base import cache
-from spillover.select.classes import CLASSES
 from spillover.select.engine import Engine
+from spillover.select.log.classes import CLASSES
 
 PAYLOAD = b"what was saved" * 500
 

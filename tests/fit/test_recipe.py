@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("lightgbm", reason="the recipe needs the extra `fit`")
 pytest.importorskip("zstandard", reason="the recipe needs the extra `fit`")
 
 ROOT = Path(__file__).parent.parent.parent
 sys.path.append(str(ROOT))  # for the package `scripts`
 
-from scripts.fit import calibrate, folds, logs, measure, trees  # noqa: E402
+from scripts.fit import calibrate, folds, logs, recipe  # noqa: E402
 from scripts.fit.__main__ import main  # noqa: E402
 
 STEPS = ("compiling", "copying", "checking", "unpacking")
@@ -45,15 +44,7 @@ def write_corpus(folder, name="made", count=24, reason="src/{n}.c:{n}:7: error: 
     return records
 
 
-@pytest.fixture
-def small(monkeypatch):
-    """Few trees, and few lines to a leaf, for little logs."""
-    monkeypatch.setattr("scripts.fit.recipe.OWN_TREES", 6)
-    monkeypatch.setattr("scripts.fit.recipe.CONTEXT_TREES", 6)
-    monkeypatch.setitem(trees.SETTINGS, "min_data_in_leaf", 10)
-
-
-def test_two_fits_give_the_same_bytes(tmp_path, small):
+def test_two_fits_give_the_same_bytes_and_find_what_tells_the_needed_lines_from_others(tmp_path):
     write_corpus(tmp_path)
     texts = []
     for name in ("one.json", "two.json"):
@@ -61,11 +52,24 @@ def test_two_fits_give_the_same_bytes(tmp_path, small):
         texts.append((tmp_path / name).read_bytes())
     assert texts[0] == texts[1]
     weights = json.loads(texts[0])
-    assert [len(weights[table]) for table in ("own", "context")] == [7, 7]  # a number, and six trees
-    curve = weights["calibration"]
+    assert weights["points"]["error says"] > 0 > weights["points"]["progress"]
+    curve = weights["curve"]
     assert curve == sorted(curve)
     assert [share for _, share in curve] == sorted(share for _, share in curve)
-    assert all(0 <= share <= 1 for _, share in curve)
+
+
+def test_the_loss_has_one_minimum_wherever_the_rows_stand():
+    dice = np.random.default_rng(1)
+    features = dice.normal(size=(400, 3)).astype(np.float32)
+    needed = features[:, 0] + dice.normal(size=400) > 0
+    order = dice.permutation(400)
+    first = recipe.minimise(features, needed, np.ones(400), 1.0)
+    assert recipe.minimise(features[order], needed[order], np.ones(400), 1.0) == first
+    assert first[1][0] > 0.5 > abs(first[1][1])
+
+
+def projects(found):
+    return [log.project for log in found]
 
 
 def test_the_order_of_the_logs_in_a_file_does_not_matter(tmp_path):
@@ -74,32 +78,38 @@ def test_the_order_of_the_logs_in_a_file_does_not_matter(tmp_path):
     (tmp_path / "made.jsonl").write_text("".join(json.dumps(record) + "\n" for record in reversed(records)))
     second = logs.read(tmp_path, ["made"])
     assert [log.name for log in first] == [log.name for log in second]
-    assert folds.assign(first) == folds.assign(second)
+    assert folds.assign(projects(first)) == folds.assign(projects(second))
 
 
 def test_a_class_is_added_by_a_row_in_its_table(tmp_path):
     """A copy of the sources gets one more class; the fit asks for it by name, and nothing else was told of it."""
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    table = tmp_path / "src/spillover/select/classes.py"
+    table = tmp_path / "src/spillover/select/log/classes.py"
     row = '    "quux": Class(r"quux", role="evidence", why="says quux"),\n'
     text = table.read_text()
     assert '    "link": Class(' in text
     table.write_text(text.replace('    "link": Class(', row + '    "link": Class('))
     write_corpus(tmp_path, count=12, reason="copying quux {n} of part")
-    run = "import sys; from scripts.fit import recipe, trees; from scripts.fit.__main__ import main\n"
-    run += "recipe.OWN_TREES = recipe.CONTEXT_TREES = 4; trees.SETTINGS['min_data_in_leaf'] = 10; sys.exit(main())"
     subprocess.run(
-        [sys.executable, "-c", run, str(tmp_path), "--only", "made", "--out", str(tmp_path / "weights.json")],
+        [sys.executable, "-m", "scripts.fit", str(tmp_path), "--only", "made", "--out", str(tmp_path / "weights.json")],
+        cwd=ROOT,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "src"), str(ROOT)])},
         check=True,
     )
-    assert '["quux", ' in json.dumps(json.loads((tmp_path / "weights.json").read_text())["own"])
+    assert json.loads((tmp_path / "weights.json").read_text())["points"]["quux"] > 0
+
+
+def test_a_fifth_of_the_projects_of_each_corpus_is_held_out_by_their_names_alone():
+    names = [f"{corpus}/project {number}" for corpus in ("one", "two") for number in range(10)]
+    apart = folds.held_out(names)
+    assert [sum(name.startswith(corpus) for name in apart) for corpus in ("one", "two")] == [2, 2]
+    assert folds.held_out(reversed(names * 3)) == apart
 
 
 def test_no_project_is_in_two_folds_and_no_fold_is_much_larger(tmp_path):
     write_corpus(tmp_path)
     found = logs.read(tmp_path, ["made"])
-    fold = folds.assign(found, 3)
+    fold = folds.assign(projects(found), 3)
     assert {
         len({f for log, f in zip(found, fold, strict=True) if log.project == name})
         for name in {log.project for log in found}
@@ -116,15 +126,6 @@ def test_what_is_needed_is_found_behind_a_clock_and_where_it_repeats_nearest_to_
     (tmp_path / "made.jsonl").write_text(json.dumps(record))
     (log,) = logs.read(tmp_path, ["made"])
     assert np.flatnonzero(log.needed).tolist() == [2, 3, 4]
-
-
-def test_recall_counts_projects_alike(tmp_path):
-    write_corpus(tmp_path)
-    found = logs.read(tmp_path, ["made"])
-    best = measure.recall(found, lambda number: (found[number].needed * 9.0,) * 2)
-    assert best == {
-        "made": [1.0, 1.0, pytest.approx(float("nan"), nan_ok=True), pytest.approx(float("nan"), nan_ok=True)]
-    }
 
 
 def test_the_curve_never_falls():

@@ -101,7 +101,7 @@ UNPROVED = {
     "select/kind.py": {
         "'(?i)</%b\\\\s*+>'": "a literal and one possessive run, which has no <",
     },
-    "select/lines.py": {
+    "select/log/lines.py": {
         "STAMP": "matched where a line begins; all of it is optional, so that the first try succeeds",
         "_MESSAGES": "the same, and then the rest of its line, possessive; the next match begins behind it",
     },

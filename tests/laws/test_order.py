@@ -34,8 +34,8 @@ ORDER = """
     select.arrays
     since.compare
     since
-    select.span             select.engine        select.json         select.outliers     select.wanted        select.beginnings
-    select.json.scan        select.json.strings  select.query        notice.words             select.holes        select.json.pointer  select.seek         select.words
+    select.pack             select.log              select.span             select.engine        select.json         select.outliers     select.wanted
+    select.json.scan        select.json.strings  select.query        notice.words        select.json.pointer  select.seek
     notice.hints
     notice.wording
     notice.since
@@ -48,15 +48,21 @@ ORDER = """
     select.json.lean
     select.json.alike
     select.json.rare
-    select.ends             select.classes       select.listing      select.diff_parts    select.islands
-    select.outlined         select.told          select.found        select.families     select.worth       secrets.outputs
-    select.exact            secrets.streams      select.shapes
-    select.lines            select.json.gaps     select.elements
-    select.scan             select.fold          select.take           select.features     select.json.room
-    select.choose           select.score         select.json.parse   select.rows
-    select.plain            select.blob          select.table        select.diff         select.markup
-    select.signal           select.page          select.prose
-    select.news
+    select.ends       select.listing      select.diff_parts
+    select.outlined         select.told          select.found       secrets.outputs
+    select.exact            secrets.streams
+    select.log.classes      select.log.repeats      select.log.beginnings   select.log.words
+    select.log.lines
+    select.log.features     select.log.scan
+    select.log.score        select.log.choose
+    select.log.spans
+    select.log.signal
+    select.log.news
+            select.json.gaps     select.elements
+     select.json.room
+         select.json.parse
+            select.blob          select.table        select.diff         select.markup
+           select.page          select.prose
     select.json.value       select.json.ndjson
     select.json.near
     select.kind             select.source        select.definitions  select.search

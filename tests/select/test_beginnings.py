@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from spillover.select.beginnings import MOST_BEGINNINGS, PIECE, Beginnings, _newlines, rare
+from spillover.select.log.beginnings import MOST_BEGINNINGS, PIECE, Beginnings, _newlines, rare
 
 BLOCK = 1 << 20
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
-from spillover.select.classes import NAMES
-from spillover.select.lines import lines_of, rare_of
+from spillover.select.log.classes import NAMES
+from spillover.select.log.lines import lines_of, rare_of
 from spillover.tokens import estimate
 from spillover.view.document import Document, Section
 

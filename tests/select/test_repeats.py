@@ -29,10 +29,12 @@ def test_what_stands_between_repeats_gets_the_room():
     assert [f"step {number} of many" in out.text for number in range(8)] == [True] * 8
 
 
-def test_lines_that_differ_in_a_number_are_two_and_a_count():
-    out = shown("".join(f"installed package {number}\n" for number in range(3_000)))
-    assert out.text.count("installed package") == 2
-    assert "[… 2,998 more like the line above, lines 2-2,999 …]" in out.text
+@pytest.mark.parametrize("line", ["installed package {n}", "{n:07x} Merge change {n} into the trunk"])
+def test_very_uniform_lines_fill_the_room(line):
+    """Of 4,000 lines of `git log --oneline`, two were shown, and a count."""
+    out = shown("".join(line.format(n=number * 7_919) + "\n" for number in range(4_000)))
+    assert out.shown.tokens > 350
+    assert "more like the line above" in out.text
 
 
 def test_where_numbers_are_what_is_said_they_are_no_repeats():

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from spillover.base.work import TooMuchWork, Work
 from spillover.intake.blob import Counted
-from spillover.select import scan
-from spillover.select.scan import CLOSE, MOST_LINES, look
+from spillover.select.log import scan
+from spillover.select.log.scan import CLOSE, MOST_LINES, look
 
 
 def steady(count):

@@ -44,9 +44,6 @@ LINES = {
     "hexadecimal digits": digest,
     "addresses": lambda number: f"10.0.{number // 250}.{number % 250}",
     "dates": lambda number: f"2026-01-{number % 28 + 1:02}",
-}
-#: Lines that differ in a number only are told as "more like the line above": the log chooser folds them (issue 24).
-FOLDED = {
     "git log --oneline of one subject": lambda number: f"{digest(number)[:7]} Update README",
     "git log --oneline with numbers": lambda number: f"{digest(number)[:7]} Commit {number}",
     "URLs": lambda number: f"https://example.com/item/{number}",
@@ -62,12 +59,5 @@ def used(line, tokens):
 @pytest.mark.parametrize("tokens", [1_000, 4_000])
 @pytest.mark.parametrize("what", LINES)
 def test_uniform_lines_fill_the_limit(what, tokens):
-    assert USED <= used(LINES[what], tokens) <= 1
-
-
-@pytest.mark.xfail(strict=True, reason="issue 24: the log chooser folds lines that differ in numbers only")
-@pytest.mark.parametrize("tokens", [1_000, 4_000])
-@pytest.mark.parametrize("what", FOLDED)
-def test_lines_that_differ_in_numbers_only_fill_the_limit(what, tokens):
     """4,000 lines of `git log --oneline` became 2, and most of the limit was left."""
-    assert USED <= used(FOLDED[what], tokens) <= 1
+    assert USED <= used(LINES[what], tokens) <= 1

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from spillover.select.words import CELL, GROUP, WORDS, Words
+from spillover.select.log.words import CELL, GROUP, WORDS, Words
 
 BLOCK = 4 * GROUP
 

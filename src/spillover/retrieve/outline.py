@@ -13,7 +13,6 @@ from spillover.result import Clip
 from spillover.retrieve.answer import answer, fill
 from spillover.retrieve.outline_scan import scan
 from spillover.select.ends import most
-from spillover.select.families import MOST
 from spillover.select.kind import describe
 from spillover.store.base import Record
 from spillover.tokens import scale
@@ -39,7 +38,7 @@ ROWS = {
     "Items": 3,
     "Table": 2,
     "Sections": 30,
-    "Failures": MOST,
+    "Failures": 20,
     "Warnings": 8,
     "Most frequent": 12,
 }

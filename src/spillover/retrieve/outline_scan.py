@@ -11,9 +11,9 @@ import re
 from msgspec import Struct
 
 from spillover.retrieve.outline_tables import Groups, Parts
-from spillover.select.classes import CLASSES, DISMISSED, EVIDENCE
 from spillover.select.engine import Engine
-from spillover.select.families import KEY, WEAK, templates
+from spillover.select.log.classes import CLASSES, DISMISSED, EVIDENCE
+from spillover.select.log.repeats import FAMILY_BYTES, templates
 from spillover.view.clean import flat, is_plain
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ STAMPED = 20
 CLOCK_WIDTH = 8
 CLOCK = re.compile(rb"\[?\d[\d/:T.,+Z-]*(?: \d\d:[\d:.,]+)?\]?[ \t]+")
 
-#: What a section begins with, and in which list of them it is. See select/classes.py for how patterns are written.
+#: What a section begins with, and in which list of them it is. See select/log/classes.py for how patterns are written.
 HEADS: dict[str, tuple[str, ...]] = {
     "commands": (
         r"^\$ \S",
@@ -55,7 +55,8 @@ HEADS: dict[str, tuple[str, ...]] = {
     "files": (r"^diff -|^Index: ",),
     "names": (r"^--- \S",),
 }
-#: Said by a line that went well, a weak sign does not mean what it says.
+#: Evidence that may mean something else; said by a line that went well, it does not mean what it says.
+WEAK = "crash"
 TAKE_BACK = ("passed", "progress", "advice")
 
 _SIGNS = (*EVIDENCE, "warning")
@@ -208,7 +209,7 @@ class _Block:
 
     def groups(self, which: Array | None = None) -> tuple[list[bytes], Sequence[int], Callable[[int], bytes]]:
         """Return all lines or these: what each has in common with others, its number; and how to have one by its number."""
-        keys = [key[:KEY] for key in templates(self.view if which is None else self._text(which))]
+        keys = [key[:FAMILY_BYTES] for key in templates(self.view if which is None else self._text(which))]
         if which is None:
             return keys, range(self.number, self.number + len(keys)), self.numbered
         return keys, self.numbers(which).tolist(), self.numbered

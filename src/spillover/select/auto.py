@@ -7,7 +7,7 @@ from importlib import import_module
 from spillover.select.kind import guesses
 from spillover.select.told import kind_told
 from spillover.select.wanted import NOTHING
-from spillover.select.worth import thrifty
+from spillover.tokens import estimate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +32,13 @@ MODULES = {
     "blob": "blob",
     "search": "search",
     "source": "source",
-    "log": "signal",
+    "log": "log.signal",
 }
+
+#: Where no line is known to be needed more than others, about a screenful of them is, in tokens; with more, `worth` cuts less.
+SCREEN = 600
+#: So many bytes of the beginning tell how many bytes a token has here.
+SAMPLE = 1 << 13
 
 
 def auto(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> tuple[str, Sequence[Span]]:
@@ -49,6 +54,19 @@ def auto(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> tuple[str,
             if spans:
                 return each, spans
     return "log", []
+
+
+def thrifty(document: Document, fill: Fill, worth: float) -> Fill:
+    """Return the measure of what fits for an output of which no line is known to be needed more than others."""
+    data = document.blob.read(0, SAMPLE) if worth else b""
+    if not data:
+        return fill
+    room = SCREEN / worth * len(data) / max(1, estimate(data.decode("utf-8", "replace")))
+
+    def fill_thriftily(spans: Sequence[Span]) -> float:
+        return max(fill(spans), sum(span.end - span.start for span in spans) / room)
+
+    return fill_thriftily
 
 
 def _refine(document: Document, kind: str, spans: Sequence[Span], fill: Fill, wanted: Wanted) -> Sequence[Span]:

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from spillover.base.linear import compile_own
 from spillover.select.ends import keeping, most
-from spillover.select.signal import is_source, see
-from spillover.select.signal import select as signal
+from spillover.select.log.signal import is_source, see_all
+from spillover.select.log.signal import select as signal
 from spillover.select.span import Span
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ class Definition(Struct, frozen=True):
 
 def select(document: Document, fill: Fill) -> Sequence[Span]:
     """Keep definitions with their first usages, and both ends. Variables of the outer level come first, the most used before others."""
-    sights = see(document)
+    sights = [sight.lines for sight in see_all(document)]
     if len(sights) != 1 or not is_source(sights[0]):
         return signal(document, fill)
     lines = sights[0]

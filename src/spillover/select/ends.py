@@ -103,9 +103,9 @@ def most(high: int, fill: Callable[[int], float], bottom: float = 0.0) -> int:
     return low
 
 
-def most_of_many(high: int, fill: Callable[[int], float]) -> int:
-    """Return the same where far fewer than `high` fit, as a rule: few are tried first, as measuring takes time for each."""
-    some = min(high, FIRST_FEW)
+def most_of_many(high: int, fill: Callable[[int], float], first: int = FIRST_FEW) -> int:
+    """Return the same where far fewer than `high` fit, as a rule: `first` are tried first, as measuring takes time for each."""
+    some = min(high, first)
     while some < high and fill(some) <= 1:
         some = min(high, 4 * some)
     return most(some, fill)

@@ -10,6 +10,7 @@ import re
 
 from spillover.base.work import OBJECT
 from spillover.notice.sentences import found_in, hidden_finds
+from spillover.select import pack
 from spillover.select.ends import most
 from spillover.select.found import (
     AROUND,
@@ -24,7 +25,6 @@ from spillover.select.found import (
     rows,
     same_file,
 )
-from spillover.select.holes import count_gaps, fill_holes, take
 from spillover.select.query import ANSWERS, Query
 from spillover.select.span import Hidden, Span
 from spillover.select.wanted import NOTHING
@@ -247,7 +247,7 @@ def _take(found: _Found, order: Array, room: int) -> Array:
     import numpy as np
 
     base = np.zeros(len(found.rows), dtype=bool)
-    return take(base, order, lambda keep: _close(found, keep), lambda keep: _price(found, keep), room)
+    return pack.take(base, order, room, close=lambda keep: _close(found, keep), price=lambda keep: _price(found, keep))
 
 
 def _close(found: _Found, keep: Array) -> Array:
@@ -258,7 +258,7 @@ def _close(found: _Found, keep: Array) -> Array:
         heads = np.maximum.accumulate(np.where(found.heads, np.arange(len(keep)), -1))
         above = heads[keep & (found.kind == FIND)]
         keep[above[above >= 0]] = True
-    return fill_holes(keep, found.cost, MARKER)
+    return pack.fill_holes(keep, found.cost, MARKER)
 
 
 def _price(found: _Found, keep: Array) -> float:
@@ -268,7 +268,7 @@ def _price(found: _Found, keep: Array) -> float:
     if not len(kept):
         return 0.0
     new = np.diff(found.group[kept], prepend=-1) != 0
-    return float(found.cost[kept].sum() + found.named[kept][new].sum() + MARKER * count_gaps(keep))
+    return float(found.cost[kept].sum() + found.named[kept][new].sum() + MARKER * pack.count_gaps(keep))
 
 
 def _spans(found: _Found, keep: Array, names: int, as_they_came: Sequence[int] = ()) -> list[Span]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from spillover.base.work import OBJECT
+from spillover.select import pack
 from spillover.select.ends import most
-from spillover.select.holes import count_gaps, fill_holes, take
 from spillover.select.listing import Listing, listing
 from spillover.select.outlined import Block, doc_line, outline
 from spillover.select.query import ANSWERS, CHARS, Query
@@ -189,13 +189,13 @@ class _Plan:
         return best
 
     def _add(self, base: Array, order: Array, room: float) -> Array:
-        return take(base, order, self._close, self._price, room)
+        return pack.take(base, order, room, close=self._close, price=self._price)
 
     def _close(self, keep: Array) -> Array:
-        return fill_holes(keep, self.cost, MARKER)
+        return pack.fill_holes(keep, self.cost, MARKER)
 
     def _price(self, keep: Array) -> float:
-        return float(self.cost[keep].sum()) + MARKER * count_gaps(keep)
+        return float(self.cost[keep].sum()) + MARKER * pack.count_gaps(keep)
 
     def spans(self, keep: Array) -> list[Span]:
         """Return a span for each line with its number left out, and for those that are shown as they are."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from _operator import attrgetter, itemgetter  # `operator` would load more, and not know more
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from spillover.view.document import Document
 
-    #: How full the limits are with these spans, the notice and the gap markers around them; above 1 they do not fit.
-    Fill = Callable[[Sequence["Span"]], float]
     #: A selector: an output and the measure of what fits in, spans out.
-    Selector = Callable[[Document, Fill], Sequence["Span"]]
+    Selector = Callable[[Document, "Fill"], Sequence["Span"]]
 
 _place = attrgetter("start", "end")
 _edges = itemgetter(0, 1)
@@ -65,6 +62,10 @@ class Span(Struct, frozen=True):
         ""  # words of ours above it, e.g. a summary; what they quote of the output is made harmless in rendering
     )
     skip: int = 0
+
+
+#: How full the limits are with these spans, the notice and the gap markers around them; above 1 they do not fit.
+Fill = Callable[[Sequence[Span]], float]
 
 
 def join_places(places: Iterable[tuple[int, int, str]], hole: int = 0) -> list[Span]:

@@ -18,7 +18,6 @@ from spillover.select.kind import describe
 from spillover.select.seek import LINE, likely_search, may_name_error
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
-from spillover.select.worth import FLOOR
 from spillover.show.render import Kept, Renderer, Shown
 
 _log = logging.getLogger(__name__)
@@ -93,10 +92,9 @@ def fit(
         return look(spans)[0]
 
     everything = [Span(0, document.size)]
-    thrifty = wanted.worth > 0 and choices.keep in ("auto", "signal") and tokens > FLOOR
     small = document.gap[0] == document.gap[1] and document.size <= 2 * document.reach
     unchanged = wanted.since is not None and wanted.since.is_repeated
-    if small and not thrifty and not unchanged and fill(everything) <= 1:
+    if small and not unchanged and fill(everything) <= 1:
         return renderer, look(everything)[1]
     kind, spans, trouble = _choose(document, choices, fill, wanted)
     if trouble:  # the notice says so, which takes room
@@ -229,7 +227,7 @@ def _tell_news(document: Document, choices: Choices, fill: Fill, wanted: Wanted)
     compared = wanted.since.compared if wanted.since is not None else None
     if choices.keep not in ("auto", "signal") or compared is None or not compared.same:
         return None
-    from spillover.select import news  # few ask
+    from spillover.select.log import news  # few ask
 
     return news.select(*_within_budget(document, fill), wanted)
 

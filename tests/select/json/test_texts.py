@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -50,8 +51,8 @@ def test_a_log_in_a_string_keeps_its_error_and_the_json_its_shape(wrap, options)
 
 def test_the_markers_name_the_string_and_its_lines_and_the_notice_the_next_call():
     notice, value, clip, clipper = clipped({"stdout": BROKEN, "exit_code": 2})
-    assert "\n[… 1,498 more like the line above, lines 2-1,499 of /stdout …]\n" in value["stdout"]
-    assert f"spill read {clip.ref}#/stdout 2:101" in notice
+    first = re.search(r"more like the line above, lines (\d+)-1,500 of /stdout …\]\nERROR", value["stdout"])[1]
+    assert f"spill read {clip.ref}#/stdout {first}:{int(first) + 99}" in notice
     answer = clipper.read(f"{clip.ref}#/stdout", lines="2:101").text
     assert answer.startswith("2: step 1: compiling part1.c\n3: step 2")
     assert f"Next: spill read {clip.ref}#/stdout 67:101]" in answer
@@ -68,7 +69,7 @@ def test_every_kind_of_text_is_cut_as_its_kind():
 
 
 def test_the_room_is_used():
-    clipper = Clipper(Limits(tokens=2_000), store=MemoryStore(), scope="test")
+    clipper = Clipper(Limits(tokens=2_000), store=MemoryStore(), scope="test", worth=0)
     words = (
         "copied",
         "linked",

@@ -14,7 +14,6 @@ from spillover.limits import Limits
 from spillover.notice.form import Form, Missing, Told, lost_words
 from spillover.profiles.base import make, store_for
 from spillover.profiles.vtcode.estimate import CHARS_PER_TOKEN, tokens_for_lines
-from spillover.select import definitions
 from spillover.select.ends import char_after, char_before, keeping
 from spillover.select.span import Span
 from spillover.store.named import name_part
@@ -180,7 +179,13 @@ def form(*, banner: bool = True) -> Form:
         said = BANNER.format(size=_name_size(told.total.bytes), lines=told.total.lines, where=where)
         return f"{said}{BY_BUDGET if told.limits.tokens else BY_OTHERS}{first}{other}{opening}", gap, closing
 
-    return Form(words, {"ends": both_halves, "signal": lambda _: definitions.select})
+    return Form(words, {"ends": both_halves, "signal": _select_definitions})
+
+
+def _select_definitions(_: Limits) -> Selector:
+    from spillover.select.definitions import select  # what overflowed loads numpy
+
+    return select
 
 
 def _name_size(size: int) -> str:

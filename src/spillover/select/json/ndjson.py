@@ -11,8 +11,6 @@ from spillover.select.json.gaps import explain, find_room
 from spillover.select.json.parse import is_container, parse
 from spillover.select.json.rare import Rare
 from spillover.select.json.room import CUTS, LEAST, MARK, TEXT, TEXT_SHARE, share_out
-from spillover.select.lines import lines_of
-from spillover.select.scan import CLOSE
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
 
@@ -62,6 +60,9 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
 
 def _unlike(document: Document) -> list[tuple[int, str]]:
     """Return records like no other, in an output that is small enough to look at every line."""
+    from spillover.select.log.lines import lines_of  # loads numpy
+    from spillover.select.log.scan import CLOSE
+
     if document.size > CLOSE:
         return []
     import numpy as np

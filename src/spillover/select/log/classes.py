@@ -10,16 +10,14 @@ A pattern says what it needs and stops: Hyperscan reports every place where one 
 from __future__ import annotations
 
 from itertools import chain
+from typing import Any, Literal
 
+import numpy as np
 from msgspec import Struct
 
 from spillover.select.engine import Engine
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Literal
-
-    Array = Any  # of numpy; its own types say little about what is in one
+Array = Any  # of numpy; its own types say little about what is in one
 
 
 class Class(Struct, frozen=True):
@@ -226,8 +224,6 @@ ENGINE = Engine(
 
 def classify(view: bytes, starts: Array) -> Array:
     """Return which classes each line is in: a row of booleans per line, in the order of NAMES."""
-    import numpy as np
-
     table = np.zeros((len(CLASSES), len(starts)), dtype=bool)
     hits: list[list[int]] = [
         [] for _ in CLASSES

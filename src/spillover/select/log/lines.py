@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cache
 from itertools import count
+from typing import Any
 
+import numpy as np
 from msgspec import Struct
 
 from spillover.select.arrays import group
-from spillover.select.classes import DISMISSED, EVIDENCE, PLACES, classify
-from spillover.select.families import KEY, templates
-from spillover.select.shapes import costs, shapes
+from spillover.select.log.classes import DISMISSED, EVIDENCE, PLACES, classify
+from spillover.select.log.repeats import FAMILY_BYTES, templates
+from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
 from spillover.view.clean import flat
+from spillover.view.document import Document
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from spillover.view.document import Document
-
-    Array = Any  # of numpy; its own types say little about what is in one
+Array = Any  # of numpy; its own types say little about what is in one
 
 # What a logger puts before its message: clock, level, thread. The message is what tells one line from another.
 _STAMP = (
@@ -33,6 +31,19 @@ _MESSAGES = re.compile(_STAMP + rb"([^\n]*+)\n")
 _CLOCK = re.compile(rb"\d\d:\d\d:\d\d")
 _LEVELS = (b"INFO", b"DEBUG", b"TRACE", b"info", b"debug")
 _NEWLINE = 0x0A
+#: What a byte is, one bit each: a part of a word, a digit, a blank.
+_WORD, _DIGIT, _SPACE = 1, 2, 4
+_FLAGS = bytes(
+    _WORD * (c in b"_" or chr(c).isalnum() or c >= 0x80) | _DIGIT * (48 <= c < 58) | _SPACE * (c in b" \t")
+    for c in range(256)
+)
+#: Any odd numbers would do, as long as they are always the same: hashes are made with them.
+_SALT, _MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
+_POWER = 0x100000001B3
+_DIGITS = b"0123456789"
+PREFIX = 12
+#: A word of this many letters is likely a name.
+LONG_WORD = 6
 #: Few means one line in FEW.
 FEW = 100
 
@@ -51,7 +62,7 @@ class Lines(Struct, frozen=True):
     indent: Array
     width: Array
     number: Array  # which line of the output it is, from 1
-    family: Array  # the same for failures that are alike, see families.py; 0 for lines that are none
+    family: Array  # the same for failures that are alike, see repeats.py; 0 for lines that are none
 
     def __len__(self) -> int:
         return len(self.first)
@@ -72,8 +83,6 @@ class Lines(Struct, frozen=True):
 
 def lines_of(document: Document, pieces: Sequence[tuple[int, int]]) -> Lines:
     """Return the lines of some pieces of an output, which begin and end at line ends."""
-    import numpy as np
-
     raw = [document.blob.read(start, end) for start, end in pieces]
     firsts, lasts, numbers = [], [], []
     for (start, _), data in zip(pieces, raw, strict=True):
@@ -89,8 +98,6 @@ def lines_of(document: Document, pieces: Sequence[tuple[int, int]]) -> Lines:
 
 def rare_of(lines: Lines) -> list[int]:
     """Return where lines begin that begin like no others, if the others are alike: few of many."""
-    import numpy as np
-
     order, starts, sizes = group(lines.prefix)
     rare = np.sort(order[starts[sizes == 1]])
     inner = rare[(rare > 0) & (rare < len(lines) - 1)]  # at an edge, a line may be the rest of one
@@ -106,8 +113,6 @@ def _view(data: bytes) -> bytes:
 
 def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
     """Return all that is known of the lines of a view."""
-    import numpy as np
-
     tokens = costs(view)
     if _is_stamped(view[: 1 << 14]):
         messages = _MESSAGES.findall(view)
@@ -143,8 +148,6 @@ def _is_stamped(view: bytes) -> bool:
 
 def _families(view: bytes, starts: Array, ends: Array, classes: Array) -> Array:
     """Return for each line that says that something failed what it has in common with others that say the same."""
-    import numpy as np
-
     said = classes.T[[PLACES[name] for name in EVIDENCE]].any(axis=0)
     said &= ~classes.T[[PLACES[name] for name in DISMISSED]].any(axis=0)
     rows = (said & (ends > starts)).nonzero()[0]
@@ -152,5 +155,79 @@ def _families(view: bytes, starts: Array, ends: Array, classes: Array) -> Array:
         [view[start : end + 1] for start, end in zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)]
     )
     family = np.zeros(len(starts), dtype=np.int64)
-    family[rows] = [hash(key[:KEY].strip()) or 1 for key in templates(text)]  # only ever compared
+    family[rows] = [hash(key[:FAMILY_BYTES].strip()) or 1 for key in templates(text)]  # only ever compared
     return family
+
+
+def costs(view: bytes) -> Array:
+    """Return the tokens of each line, as the estimate counts them. The view ends with a newline."""
+    opens = np.frombuffer(view.translate(LEFT_OPEN), dtype=np.uint8)
+    asks = np.frombuffer(view.translate(ASKED), dtype=np.uint8)
+    bits = np.zeros(len(view), dtype=np.uint8)
+    bits[1:] = np.bitwise_count(opens[:-1] & asks[1:])
+    ends = (np.frombuffer(view, dtype=np.uint8) == _NEWLINE).nonzero()[0] + 1
+    starts = np.concatenate(([0], ends[:-1]))
+    return np.maximum(1.0, PER_BIT * np.add.reduceat(bits, starts, dtype=np.int32) + PER_BYTE * (ends - starts))
+
+
+@cache
+def _salt() -> Array:
+    """Return a number for each byte; none for blanks."""
+    salt = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
+    salt ^= salt >> np.uint64(29)
+    salt *= np.uint64(_MIX)
+    salt[[9, 32, 95]] = 0  # columns are padded, and so are titles: `____ test_a[9] ____`
+    return salt
+
+
+def shapes(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]:
+    """Return four numbers for each line: of its template, of its subject, of how it begins; and its indentation.
+
+    The template is a sum over the bytes of a line without the words that hold digits, the subject one over its long words.
+    """
+    data = np.frombuffer(view, dtype=np.uint8)
+    upto = _upto(_salt()[data], np.uint64)
+    flags = np.frombuffer(view.translate(_FLAGS), dtype=np.uint8)
+    word = (flags & _WORD).view(bool)
+    changes = np.empty(len(word), dtype=bool)
+    changes[0] = word[0]
+    np.not_equal(word[1:], word[:-1], out=changes[1:])
+    edges = changes.nonzero()[0]  # a view ends with a newline, so words come in pairs of edges
+    begin, end = edges[::2], edges[1::2]
+    sums = upto[end] - upto[begin]
+    digits = _upto(flags & _DIGIT, np.int32)
+    wild = digits[end] > digits[begin]
+    # A word with a digit in it counts as one, whatever it says, so that a line of three numbers is not a line of one.
+    instead = _upto(np.where(wild, np.uint64(_SALT) - sums, np.uint64(0)), np.uint64)
+    first, behind = np.searchsorted(begin, starts), np.searchsorted(begin, ends)
+    template = upto[ends] - upto[starts] + instead[behind] - instead[first]
+    mixed = sums * np.uint64(_MIX)
+    names = np.where((end - begin >= LONG_WORD) & ~wild, mixed ^ (mixed >> np.uint64(31)), np.uint64(0))
+    named = _upto(names, np.uint64)
+    indent = np.zeros(len(starts), dtype=np.int64)
+    rows = (flags[starts] == _SPACE).nonzero()[0]
+    if len(rows):  # only few lines begin with a blank
+        filled = (flags != _SPACE).nonzero()[0]
+        indent[rows] = np.minimum(filled[filled.searchsorted(starts[rows])] - starts[rows], 64)
+    return template, named[behind] - named[first], _prefixes(data, starts, ends), indent
+
+
+def _upto(values: Array, kind: Any) -> Array:
+    """Return sums of all before each place, and of all."""
+    out = np.zeros(len(values) + 1, dtype=kind)
+    np.cumsum(values, dtype=kind, out=out[1:])
+    return out
+
+
+def _prefixes(data: Array, starts: Array, ends: Array) -> Array:
+    """Return how each message begins: some bytes of it, digits aside, as a hash."""
+    places = starts[:, None] + np.arange(PREFIX)
+    begins = data.take(places, mode="clip")
+    begins[(begins >= _DIGITS[0]) & (begins <= _DIGITS[-1])] = _DIGITS[0]
+    begins[places >= ends[:, None]] = 0
+    return (begins + np.uint64(1)) @ _powers()
+
+
+@cache
+def _powers() -> Array:
+    return np.uint64(_POWER) ** np.arange(PREFIX - 1, -1, -1, dtype=np.uint64)

@@ -1,25 +1,22 @@
-"""Failures that are alike are one story: what lines have in common that say the same of different things.
+"""Lines that say again what was said: failures that are alike, and runs of equal lines or blocks, of which the middle may be folded.
 
-`outline` counts families over a whole output, `signal` in what it looks at closely; both tell them apart by this.
+`outline` counts families of failures over a whole output, `signal` in what it looks at closely; both tell them apart by this.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from spillover.select.arrays import steps
-from spillover.select.classes import EVIDENCE
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+Array = Any  # of numpy; its own types say little about what is in one
 
-    Array = Any  # of numpy; its own types say little about what is in one
-
-#: Evidence that may mean something else.
-WEAK = "crash"
-SURE = tuple(name for name in EVIDENCE if name != WEAK)
-#: So many families are named at most, and so much of what lines have in common tells them apart.
-MOST = 20
-KEY = 200
+#: So many bytes of what lines have in common tell families apart.
+FAMILY_BYTES = 200
+#: A run has at least so many lines or blocks; blocks have at most so many lines.
+SHORTEST_RUN, LONGEST_BLOCK = 4, 16
 
 #: Names, places and numbers are written with these; one with a digit, a slash or two colons in it, behind a quote, or cut off
 #: by dots, tells lines apart that are alike. Such a name is replaced by a byte that no view has.
@@ -32,8 +29,6 @@ _ANY = 1
 
 def templates(view: bytes) -> list[bytes]:
     """Return each line without what tells it from lines that are alike."""
-    import numpy as np
-
     if not view:
         return []
     data = np.frombuffer(view, dtype=np.uint8)
@@ -57,3 +52,18 @@ def templates(view: bytes) -> list[bytes]:
     out[begin] = _ANY
     text: bytes = out[~gone].tobytes()
     return text.removesuffix(b"\n").split(b"\n")
+
+
+def inside_runs(values: Array) -> Array:
+    """Return which places are in the middle of a run of equal values or blocks of them: all but the first and the last."""
+    inside = np.zeros(len(values), dtype=bool)
+    for period in range(1, LONGEST_BLOCK + 1):
+        least = (SHORTEST_RUN - 1) * period
+        same = values[period:] == values[:-period]
+        if b"\1" * least not in same.tobytes():
+            continue
+        edges = np.flatnonzero(steps(np.concatenate((np.zeros(period, dtype=bool), same)).astype(np.int8), [0], [0]))
+        for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            if end - start >= least:
+                inside[start : end - period] = True
+    return inside

@@ -7,24 +7,24 @@ per cell and per beginning, whatever the output prints.
 
 from __future__ import annotations
 
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from math import log2
+from typing import Any
 
+import numpy as np
 from msgspec import Struct
 
-from spillover.select.beginnings import RARE, Beginnings, rare
-from spillover.select.words import CELL, WORDS, Words
+from spillover.select.log.beginnings import RARE, Beginnings, rare
+from spillover.select.log.lines import STAMP
+from spillover.select.log.words import CELL, WORDS, Words
+from spillover.view.document import Document
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections import deque
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from spillover.view.document import Document
-
-    Array = Any  # of numpy; its own types say little about what is in one
+Array = Any  # of numpy; its own types say little about what is in one
 
 #: An output up to this size is looked at closely as a whole; of a larger one, this many bytes.
 CLOSE = 1 << 19
@@ -109,11 +109,6 @@ def _rare_words(document: Document, words: Array, start: int, end: int) -> list[
 
 def scan(document: Document, start: int, end: int) -> Scan:
     """Look at every block of the bytes once. Blocks are independent, so threads can share them."""
-    import os
-    from collections import deque
-
-    import numpy as np
-
     words = np.zeros((-(-(end - start) // CELL), len(WORDS)), dtype=bool)
     cells = [words[row : row + BLOCK // CELL].reshape(-1) for row in range(0, len(words), BLOCK // CELL)]
     blocks = deque(enumerate(cells))
@@ -151,8 +146,6 @@ def _look_at_blocks(
 
 def _run_together(tasks: Sequence[Callable[[], None]]) -> None:
     """Run tasks at once, the first one here; whatever one raises is raised once all have ended."""
-    import threading
-
     raised: list[BaseException] = []
 
     def run(task: Callable[[], None]) -> None:
@@ -179,8 +172,6 @@ def _run_together(tasks: Sequence[Callable[[], None]]) -> None:
 
 def _points(words: Array) -> list[float]:
     """Return how much the words of each cell tell, by how rare they are."""
-    import numpy as np
-
     cells = len(words)
     having = words.sum(axis=0)
     worth = np.array([log2(cells / count) if count else 0.0 for count in having.tolist()])
@@ -191,15 +182,11 @@ def _points(words: Array) -> list[float]:
 
 
 def _strongest_first(points: Sequence[float]) -> Array:
-    import numpy as np
-
     return (-np.array(points)).argsort(kind="stable")
 
 
 def _stamp_width(document: Document, start: int, end: int) -> int:
     """Return how many bytes of every line are a clock, so that the message behind it is compared."""
-    from spillover.select.lines import STAMP
-
     middle = (start + end) // 2
     sample = document.blob.read(middle, min(end, middle + EDGE)).split(b"\n")[1:-1]
     widths = [found.end() for line in sample if (found := STAMP.match(line))]
@@ -208,8 +195,6 @@ def _stamp_width(document: Document, start: int, end: int) -> int:
 
 def _thin(document: Document, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Reduce pieces to both ends of each if together they have too many lines."""
-    import numpy as np
-
     ends = [np.flatnonzero(np.frombuffer(document.blob.read(a, b), dtype=np.uint8) == 10) + 1 + a for a, b in pieces]
     total = sum(map(len, ends))
     if total <= MOST_LINES:

@@ -5,12 +5,12 @@ Memory is a few numbers for each of PLACES, whatever the output prints.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+from collections.abc import Sequence
+from typing import Any
 
-    Array = Any  # of numpy; its own types say little about what is in one
+import numpy as np
+
+Array = Any  # of numpy; its own types say little about what is in one
 
 #: Beginnings of lines are compared by two words of eight bytes, hashed into this many places.
 PLACES = 1 << 16
@@ -26,8 +26,6 @@ class Beginnings:
     """How often lines begin alike, and where first, in blocks that are added in their order. `skip`: how wide the clock is."""
 
     def __init__(self, skip: int) -> None:
-        import numpy as np
-
         self.lines = 0
         self.first = np.full(PLACES, np.iinfo(np.int64).max)
         self._skip = skip
@@ -36,8 +34,6 @@ class Beginnings:
 
     def add(self, data: bytes, start: int) -> None:
         """Add the lines of a block that stands behind all that were added before."""
-        import numpy as np
-
         whole = len(data) - 16 - self._skip
         if whole <= 0:
             return
@@ -60,8 +56,6 @@ class Beginnings:
 
 def _newlines(data: bytes, piece: int) -> Array:
     """Return where newlines are, so many bytes at a time until there are enough of them."""
-    import numpy as np
-
     array, count = np.frombuffer(data, dtype=np.uint8), 0
     found = []
     for start in range(0, len(array), piece):
@@ -76,8 +70,6 @@ def _newlines(data: bytes, piece: int) -> Array:
 
 def _newlines_of(array: Array) -> Array:
     """Return where newlines are: eight bytes at a time first, of which few have one."""
-    import numpy as np
-
     found = array == 10
     whole = len(found) & ~7
     eights = found[:whole].view(np.uint64)
@@ -89,8 +81,6 @@ def _newlines_of(array: Array) -> Array:
 
 def rare(parts: Sequence[Beginnings]) -> list[int]:
     """Return where lines begin that begin like no others, as long as these are few."""
-    import numpy as np
-
     counts = sum(part.counts for part in parts)
     first = np.minimum.reduce([part.first for part in parts])
     lines = sum(part.lines for part in parts)
@@ -99,8 +89,6 @@ def rare(parts: Sequence[Beginnings]) -> list[int]:
 
 
 def _mix(words: Array) -> Array:
-    import numpy as np
-
     mixed = words * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(32)
     return mixed
@@ -108,8 +96,6 @@ def _mix(words: Array) -> Array:
 
 def _without_digits(words: Array) -> Array:
     """Replace bytes from 0x30 to 0x3f by 0x30, eight bytes at a time."""
-    import numpy as np
-
     other = words ^ np.uint64(0x3030303030303030)
     other >>= np.uint64(4)
     other &= np.uint64(0x0F0F0F0F0F0F0F0F)  # 0 for those bytes

@@ -1,0 +1,198 @@
+"""Logs: the lines that matter, each with its reason; where nothing failed, both ends and what is unlike the rest.
+
+`scan` says where to look closely, `lines` turns that into arrays, `score` gives points, `choose` takes the lines that fit, and
+`spans` says why. The same bytes give the same lines on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+
+from spillover.base.work import OBJECT
+from spillover.select.ends import fair, keeping, most_of_many
+from spillover.select.log.choose import choose, choose_ends, room_worth, widest
+from spillover.select.log.classes import EVIDENCE
+from spillover.select.log.lines import Lines, lines_of, rare_of
+from spillover.select.log.scan import look
+from spillover.select.log.score import score, shipped
+from spillover.select.log.spans import Renderer, reasons
+from spillover.select.query import ANSWERS, Query
+from spillover.select.span import Fill, Span
+from spillover.select.told import kind_told
+from spillover.select.wanted import NOTHING, Wanted
+from spillover.view.document import Document, Section
+
+Array = Any  # of numpy; its own types say little about what is in one
+
+#: A line that answers the query in full has so many points more. More: of a log, what was asked for before what failed.
+ASKED = 1.5
+#: Where nothing failed: the share of the room for the beginning of what a program printed while it ran, and of what was there before.
+RAN, LAY_THERE = 0.2, 0.35
+#: Of what answers the query, lines that answer it at least this well in comparison with the best one lead.
+GOOD = 0.5
+#: Where nothing tells one line from another, about a screenful of them is needed, in tokens. More: `worth` cuts less of a listing.
+SCREEN = 600
+#: Source code is full of words for what might go wrong: with this share of it, no verdict and no error at a place, nothing has.
+MUCH_CODE, VERDICTS = 0.15, ("exit", "verdict", "caret")
+#: The first room that is tried, in tokens.
+FIRST_TRY = 1_000
+#: Lines are read so many bytes at a time.
+BLOCK = 1 << 16
+
+
+class Sight(Struct, frozen=True):
+    """What is looked at of a section: lines, and where those begin that are like no others."""
+
+    lines: Lines
+    rare: Sequence[int]
+    weight: int
+
+    @property
+    def cost(self) -> int:
+        """More than all of it costs: a short stderr is shown whole."""
+        return int(self.lines.tokens.sum()) + 1
+
+
+class Part(Struct, frozen=True):
+    """A section and the choice of its lines: `choose` says which to show in a room, `why` for what reasons."""
+
+    sight: Sight
+    choose: Callable[[float], Array]
+    why: Callable[[Array], Sequence[str]]
+    cap: int  # more tokens than these are not worth showing
+    width: Callable[[float], float] = widest
+
+
+def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence[Span]:
+    """Return the lines that matter most, as many as fit."""
+    sights = see_all(document)
+    failed = any(speaks_of_failure(sight.lines) for sight in sights)
+    make = _failed if failed else _quiet
+    parts = [make(document, sight, wanted) for sight in sights]
+    return fit(document, fill, parts, sum(part.cap for part in parts))
+
+
+def fit(
+    document: Document,
+    fill: Fill,
+    parts: Sequence[Part],
+    cap: int,
+    lead: Callable[[list[Span], int], list[Span]] = lambda spans, _: spans,
+) -> Sequence[Span]:
+    """Return the spans of all parts in the largest room that fits; both ends of the output where none does.
+
+    `lead` puts words above the spans of a room.
+    """
+    costs = [part.sight.cost for part in parts]
+    weights = [part.sight.weight for part in parts]
+    renderers = [Renderer(part.sight.lines) for part in parts]
+
+    @cache
+    def choices(room: int) -> list[tuple[int, Array]]:
+        rooms = [max(1, share) for share in fair(room, costs, weights)]
+        return [(share, part.choose(share)) for part, share in zip(parts, rooms, strict=True)]
+
+    def spans(room: int, *, why: bool = False) -> list[Span]:
+        out = [
+            span
+            for part, renderer, (share, keep) in zip(parts, renderers, choices(room), strict=True)
+            for span in renderer.spans(keep, share, part.width(share), part.why(keep) if why else ())
+        ]
+        return lead(out, room)
+
+    room = most_of_many(cap, lambda room: fill(spans(room)), FIRST_TRY)
+    return spans(room, why=True) if room else keeping(0.5)(document, fill)
+
+
+def _failed(document: Document, sight: Sight, wanted: Wanted) -> Part:
+    """Return the choice of lines of an output that says that something failed."""
+    points = points_of(document, sight.lines, wanted)
+    opening = bool(wanted.command)
+    cap = sight.cost
+    if wanted.worth:
+        cap = min(cap, int(room_worth(sight.lines, points, shipped().least(wanted.worth))))
+
+    def choose_lines(room: float) -> Array:
+        return choose(sight.lines, points, room, opening=opening)
+
+    return Part(sight, choose_lines, lambda keep: reasons(sight.lines, points, keep), cap)
+
+
+def _quiet(document: Document, sight: Sight, wanted: Wanted) -> Part:
+    """Return the choice of lines where nothing is known to have failed: what is unlike the rest, what answers, and both ends."""
+    lines, asked = sight.lines, Query.of(wanted)
+    odd = np.flatnonzero(np.isin(lines.first, sight.rare))
+    answers = np.zeros(0, dtype=np.int64)
+    if asked:
+        points = answer(document, lines, asked)
+        best = np.argsort(-points, kind="stable")
+        answers = best[points[best] >= max(GOOD * points.max(initial=0.0), 1e-9)]
+    share = LAY_THERE if kind_told(wanted) else RAN
+    words = dict.fromkeys(answers.tolist(), ANSWERS) | dict.fromkeys(odd.tolist(), "like no other line")
+    return Part(
+        sight,
+        lambda room: choose_ends(lines, [odd, answers], share, room),
+        lambda keep: [words.get(row, "") for row in np.flatnonzero(keep).tolist()],
+        min(sight.cost, int(SCREEN / wanted.worth)) if wanted.worth else sight.cost,
+    )
+
+
+def points_of(document: Document, lines: Lines, wanted: Wanted) -> Array:
+    """Return the points of each line, more for what answers the query."""
+    asked = Query.of(wanted)
+    points = score(lines)
+    return points + np.round(ASKED * answer(document, lines, asked), 3) if asked else points
+
+
+def answer(document: Document, lines: Lines, asked: Query) -> Array:
+    """Return how much each line answers the query, from 0 to 1."""
+    document.work.spend(OBJECT * len(lines))
+    opens, closes = document.gap
+    texts, block, since = list[bytes](), b"", 0
+    for start, end in zip(lines.first.tolist(), lines.last.tolist(), strict=True):
+        if start < since or end > since + len(
+            block
+        ):  # many lines at a time: a call to the system for each would take longer
+            upto = opens if start < opens < closes else document.size
+            since, block = start, document.blob.read(start, max(end, min(start + BLOCK, upto)))
+        texts.append(block[start - since : end - since])
+    return asked.score(texts)
+
+
+def is_source(lines: Lines) -> bool:
+    """Return whether this is the source of a program, and not a log that quotes some."""
+    code, place, says, *verdicts = map(lines.of_class, ("code", "place", "error says", *VERDICTS))
+    return code.mean() > MUCH_CODE and not any(each.any() for each in (place & says, *verdicts))
+
+
+def evidence(lines: Lines) -> Array:
+    """Return which lines say that something failed, and do not take it back: a boolean each."""
+    return lines.of_classes(EVIDENCE).any(axis=1) & ~lines.dismissed
+
+
+def speaks_of_failure(lines: Lines) -> bool:
+    """Return whether these lines say that something failed, and are not the source of a program that might say so."""
+    return not is_source(lines) and bool(evidence(lines).any())
+
+
+def see_all(document: Document, news: Sequence[int] = ()) -> list[Sight]:
+    """Return what can be looked at of each section; `news` says how many lines are new in each cell, where that is known."""
+    return [sight for section in document.shares if section.size for sight in _sights(document, section, news)]
+
+
+def _sights(document: Document, section: Section, news: Sequence[int]) -> list[Sight]:
+    """Return what of a section can be looked at: both sides of what was not kept, where something was not."""
+    opens, closes = document.gap
+    sides = [(section.start, section.end)]
+    if opens < closes:
+        sides = [(section.start, min(section.end, opens)), (max(section.start, closes), section.end)]
+    looks = [look(document, start, end, news) for start, end in sides if start < end]
+    if not looks:
+        return []
+    lines = lines_of(document, [piece for each in looks for piece in each.pieces])
+    return [Sight(lines, [at for each in looks for at in each.rare] or rare_of(lines), section.weight)]
