@@ -104,7 +104,7 @@ def redaction(seconds, seed, count=None):
             "some words " * (offset // 11) + "x" * (offset % 11) if dice.random() < 0.5 else LOG * (offset // len(LOG))
         )
         rest = "more words " * dice.randint(0, 9_000) if dice.random() < 0.5 else "\n" + LOG * dice.randint(0, 3_000)
-        text = f"{fill}{opening}{words}{''.join(map(spell, secret))} {behind} {rest}"
+        text = f"{fill}{opening}{words}{''.join(map(spell, secret))}{behind} {rest}"
         redact = dice.choice(["shown", "stored"])
         clipper = Clipper(Limits(tokens=dice.choice([200, 900, 8_000])), store=MemoryStore(), redact=redact)
         figures["texts"] += 1
