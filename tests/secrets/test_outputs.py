@@ -371,3 +371,18 @@ def test_time_is_linear_in_what_looks_like_a_secret_and_is_none(unit, grows_as_f
         return lambda: cover(text)
 
     grows_as_fast_as_its_text(work, 20_000, 80_000, margin=4, floor=0.002)
+
+
+def test_every_line_that_was_searched_had_48_kb_around_it_covered_again():
+    class Counted(Held):
+        count = 0
+
+        def read(self, start, end):
+            Counted.count += end - start
+            return super().read(start, end)
+
+    data = b"".join(b"%06d a line of the log\n" % number for number in range(40_000))
+    covered = Covered(Counted(data))
+    lines = [covered.read(at, at + 28) for at in range(0, len(data), 28)]
+    assert b"".join(lines) == data
+    assert Counted.count < 5 * len(data)

@@ -36,6 +36,8 @@ LONGEST_KEY = 16_384
 #: Bytes that are looked at around what is wanted: the longest secret, and as much again for escapes inside of it.
 MARGIN = LONGEST_KEY + REACH
 _FILL = b"*"
+#: So much at least is covered at once, for the lines that are read next.
+WINDOW = 1 << 16
 #: What is looked at in one go fits the processor's cache.
 PIECE = 1 << 18
 
@@ -196,10 +198,11 @@ def cover(data: bytes, since: int = 0, upto: int | None = None) -> tuple[bytes, 
     return bytes(out[since:upto]), sum(one.start >= since for one in found)
 
 
-class Covered(Struct, frozen=True):
+class Covered(Struct, frozen=True, eq=False):
     """Bytes open for random access, without the secrets in them; every range is the same, whoever asks for it and how."""
 
     blob: Blob
+    held: list[tuple[int, bytes]] = []  # what was covered last: where it starts; the next line is mostly in it
 
     @property
     def size(self) -> int:
@@ -224,9 +227,19 @@ class Covered(Struct, frozen=True):
             start, least = max(start, closes), closes
         if start >= end:
             return b""
-        first = max(least, start - MARGIN)
-        data = self.blob.read(first, min(end + MARGIN, most))
-        return cover(data, start - first, min(end - first, len(data)))[0]
+        for at, window in self.held:
+            if at <= start and end <= at + len(window):
+                return window[start - at : end - at]
+        since, upto = (
+            (start, end) if end - start >= WINDOW else (max(least, start - start % WINDOW), start + 2 * WINDOW)
+        )
+        upto = min(upto, most)
+        first = max(least, since - MARGIN)
+        data = self.blob.read(first, min(upto + MARGIN, most))
+        window = cover(data, since - first, min(upto - first, len(data)))[0]
+        if upto - since <= 3 * WINDOW:
+            self.held[:] = [(since, window), *self.held[:1]]
+        return window[start - since : end - since]
 
     def close(self) -> None:
         self.blob.close()
