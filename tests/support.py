@@ -38,6 +38,7 @@ from spillover.show import fit
 from spillover.stats import add_up
 from spillover.store import named as named_store
 from spillover.store.base import REF_DIGITS, REF_SHAPE, mint, resolve
+from spillover.store.joined import Joined
 from spillover.store.named import NamedStore
 from spillover.store.scope import covers
 from spillover.store.scoped import Scoped

@@ -23,7 +23,7 @@ def home(tmp_path, monkeypatch):
     """A home of Gemini CLI, with the folder of a project beside it."""
     monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path))
     monkeypatch.delenv("GEMINI_PROJECT_DIR", raising=False)
-    (tmp_path / ".gemini/tmp/work").mkdir(parents=True)
+    (tmp_path / ".gemini/tmp/project").mkdir(parents=True)
     (tmp_path / "work").mkdir()
     return tmp_path
 
@@ -33,7 +33,7 @@ def event(home):
     def make(content, tool="run_shell_command", **more):
         return {
             "hook_event_name": "AfterTool", "tool_name": tool, "tool_input": {"command": "make"}, "cwd": str(home / "work"),
-            "transcript_path": str(home / ".gemini/tmp/work/chats/s.jsonl"), "tool_response": {"llmContent": content}, **more,
+            "transcript_path": str(home / ".gemini/tmp/project/chats/s.jsonl"), "tool_response": {"llmContent": content}, **more,
         }  # fmt: skip
 
     return make

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, RefError
 from spillover.testing import FailingStore, put
-from support import NamedStore, Scoped, covers, mint, resolve
+from support import Joined, NamedStore, Scoped, covers, mint, resolve
 from support import called_tool as called
 from support import offered_tools as offered
 
@@ -65,8 +65,8 @@ STORES = {
     "memory": lambda folder: MemoryStore(),
     "folder": lambda folder: DirStore(folder / "store"),
     "named": lambda folder: NamedStore(folder / "named", lambda record: f"out_{record.sha256[:20]}", r"out_\w+"),
-    "named over a folder": lambda folder: NamedStore(
-        folder / "store" / "x", lambda record: f"out_{record.sha256[:20]}", r"out_\w+", inner=DirStore(folder / "store")
+    "joined": lambda folder: Joined(
+        (DirStore(folder / "joined"), NamedStore(folder / "x", lambda record: f"out_{record.sha256[:20]}", r"out_\w+"))
     ),
     "wrapped": lambda folder: FailingStore(DirStore(folder / "store"), on="write", after_bytes=1 << 40),
     "somebody else's": lambda folder: Plain(),

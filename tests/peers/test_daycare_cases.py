@@ -1,6 +1,8 @@
 """daycare's own cases (its .spec.ts files, commit 08c020b1) and the vectors of its algorithm, run against the profile."""
 
 import json
+import re
+import sys
 
 import pytest
 
@@ -183,3 +185,38 @@ NOT_OURS = {
 
 def test_what_does_not_apply_says_why():
     assert all(len(reason) > 20 for reason in NOT_OURS.values())
+
+
+CODE = """import sys
+def err(): sys.stderr.write("".join(f"err {number}\\n" for number in range(9_000))); sys.stderr.flush()
+def out(): sys.stdout.write("".join(f"out {number}\\n" for number in range(9_000))); sys.stdout.flush()
+import time
+"""
+
+
+@pytest.mark.parametrize(("order", "first", "last"), [("err, out", "err", "out"), ("out, err", "out", "err")])
+def test_the_stream_that_came_first_was_gone_where_the_other_filled_the_limit(tmp_path, order, first, last):
+    """0 of 9,000 lines of stderr were shown: problem 1 of the document."""
+    code = f"{CODE}for write in ({order}): write(); time.sleep(0.3)"
+    clip = daycare.clipper(store=str(tmp_path)).run([sys.executable, "-c", code]).clip
+    stream = {"err": "stderr", "out": "stdout"}
+    notice = rf"^\.\.\. \(\d\d,\d{{3}} chars truncated from {stream[first]}; full output: {clip.path}\)\n"
+    assert re.match(notice, clip.text)
+    assert re.search(rf"\n\n\.\.\. \([\d,]+ chars truncated from {stream[last]}\) \.\.\.\n\n", clip.text)
+    shown = {name: "".join(line for line in clip.text.splitlines(keepends=True) if name in line[:4]) for name in stream}
+    assert all(7_900 <= len(text) <= 8_000 for text in shown.values())
+    assert f"{first} 8999\n" in clip.text
+    assert clip.shown.chars == 16_000
+
+
+def test_two_streams_that_fit_one_by_one_are_shown_whole(tmp_path):
+    code = "import sys; print('e' * 7_000, file=sys.stderr); print('o' * 7_000)"
+    clip = daycare.clipper(store=str(tmp_path)).run([sys.executable, "-c", code]).clip
+    assert (clip.outcome, clip.total.chars) == ("whole", 14_002)
+
+
+def test_a_long_stream_is_cut_however_short_the_other_one_is(tmp_path):
+    code = "import sys; print('e', file=sys.stderr); print('o' * 9_000)"
+    clip = daycare.clipper(store=str(tmp_path)).run([sys.executable, "-c", code]).clip
+    assert (clip.outcome, clip.shown.chars) == ("stored", 8_002)
+    assert "from stdout" in clip.text

@@ -222,7 +222,10 @@ def test_all_its_paths_on_5_000_inputs():
 
 
 #: Rows that no text can show, and where they are tested.
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE = {
+    "a command's streams as `stdout` and `stderr`": "peers/test_daycare_cases.py",
+    "capture ends at 1 MB": "peers/test_daycare_cases.py",
+}
 
 
 def test_the_page_has_these_differences_and_says_of_the_others_why_not():

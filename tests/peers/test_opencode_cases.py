@@ -199,3 +199,13 @@ def test_every_case_of_the_tables_has_a_row_or_a_reason():
     said = here.lower().replace("oc1_7_and_8", "oc1_7 oc1_8").replace("_", "-")
     assert [case for case in wanted if f"{case.lower()}" not in said] == []
     assert all(len(reason) > 20 for reason in NOT_OURS.values())
+
+
+def test_its_cleanup_was_missing_under_that_name(tmp_path):
+    old, fresh = (tmp_path / f"tool_{name}" for name in ("0old", "1fresh"))
+    for path in (old, fresh):
+        path.write_text("an output")
+    os.utime(old, (time.time() - 8 * 86_400,) * 2)
+    assert opencode.cleanup(str(tmp_path)) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [fresh.name]
+    assert opencode.cleanup(str(tmp_path / "none")) == 0

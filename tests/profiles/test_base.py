@@ -31,13 +31,21 @@ def test_the_names_of_a_profile_are_on_its_page(name):
 
 
 @pytest.mark.parametrize("name", profiles.NAMES)
+def test_a_star_import_left_out_the_constants_of_the_document(name):
+    names: dict[str, object] = {}
+    exec(f"from spillover.profiles.{name} import *", names)
+    document = {"klaude": "TOOL_OUTPUT_MAX_LENGTH", "opencode": "MAX_LINES", "t15": "MAX_LINES", "vtcode": "MAX_TOKENS"}
+    assert {"clipper", document.get(name, "MAX_CHARS")} <= {*names}
+
+
+@pytest.mark.parametrize("name", profiles.NAMES)
 def test_a_path_is_a_store_as_it_is_for_every_clipper(name, tmp_path):
-    """The files stood beside the refs of the folder, and had no names of the profile's."""
+    """The outputs stood a second time in a folder of the profile, where `spill rm` left them."""
     by_path, by_store = (profiles.named(name).clipper(store=store) for store in (tmp_path, DirStore(tmp_path)))
     assert type(by_path.store) is type(by_store.store)
     clip = by_path.clip("line\n" * 90_000, tool="bash", call_id="call_1")
-    folder = tmp_path if name == "daycare" else tmp_path / name  # daycare has no file names of its own
-    assert Path(clip.path).parent == folder
+    assert clip.path == f"{tmp_path}/{clip.ref}.txt"
+    assert [path.name for path in tmp_path.rglob("*.txt")] == [f"{clip.ref}.txt"]
 
 
 def test_a_name_that_is_none_is_said():

@@ -25,6 +25,7 @@ each = pytest.mark.parametrize(("name", "limits", "trigger", "keep", "words"), P
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     for name in [name for name in os.environ if name.startswith(("SPILLOVER_", "XDG_"))]:
         monkeypatch.delenv(name)
     return tmp_path
@@ -66,7 +67,7 @@ def test_spill_speaks_as_the_profile_does_and_the_way_back_needs_none(home, name
         return ran.stdout
 
     assert words in spill("--profile", name, given=FLOOD * 9)
-    ref = next(path.stem for path in (home / ".local/state/spillover").glob("*.json"))
+    ref = spill("list", "-q").strip()
     assert "line 4000 of a flood of lines" in spill("read", ref, "4000:4001")
     assert f"profile {name}" in spill_config(spill, home, name)
 
@@ -98,3 +99,69 @@ def test_a_profile_that_is_none_is_refused_before_any_work(home, name):
         load(given={"profile": name})
     with pytest.raises(UsageError, match="There is no profile"):
         profiles.named(name)
+
+
+STORED = {
+    "klaude": "tmp/klaude",
+    "t15": "tmp/opencode-overflow",
+    "vtcode": ".vtcode/tool-output",
+    "opencode": ".local/share/opencode/tool-output",
+    "daycare": ".local/state/spillover",
+}
+
+
+def run_spill(*arguments):
+    code = "from spillover.cli import main; raise SystemExit(main())"
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def large(folder):
+    return [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size > 200_000]
+
+
+@pytest.mark.parametrize("way", ["python", "shell", "file"])
+@each
+def test_one_output_had_another_file_and_another_name_by_every_way_in(home, way, name, limits, trigger, keep, words):
+    if way == "file":
+        user_file(home).write_text(f'profile = "{name}"\n')
+    made = profiles.named(name).clipper() if way == "python" else Clipper.configured(profile=name)
+    clip = (Clipper.configured() if way == "file" else made).clip(FLOOD * 9, tool="make")
+    named = [path for path in large(home) if ".spillover" not in path.parts]
+    assert [str(path) for path in named] == [clip.path]
+    assert named[0].parent == home / STORED[name]
+    assert len({path.stat().st_ino for path in large(home)}) == 1
+    assert "line 1 of a flood" in run_spill("read", "--all-scopes", clip.path, "1:2")
+    assert "removed" in run_spill("rm", "--all-scopes", clip.path)
+    assert large(home) == []
+
+
+def test_the_path_in_a_notice_was_taken_by_no_command(home):
+    path = profiles.klaude.clipper(folder=str(home / "elsewhere")).clip(FLOOD * 9, tool="make").path
+    assert "line 4000 of" in run_spill("grep", "--all-scopes", path, "line 4000 of")
+    assert "[Outline of make-" in run_spill("outline", "--all-scopes", path)
+    assert run_spill("path", "--all-scopes", path).strip() == path
+    assert run_spill("verify", "--all-scopes", path).startswith("make-")
+
+
+@each
+def test_a_store_that_is_named_got_a_folder_more_and_a_second_file(home, name, limits, trigger, keep, words):
+    clip = Clipper.configured(profile=name, store=str(home / "here")).clip(FLOOD * 9)
+    assert [str(path) for path in large(home)] == [clip.path]
+    run_spill("rm", "--all-scopes", clip.path)
+    assert large(home) == []
+
+
+def test_last_was_an_older_run_where_a_profile_had_the_newest(home):
+    run_spill("run", "--", "seq", "1", "9000")
+    run_spill("run", "--profile", "klaude", "--", "seq", "1", "99000")
+    assert "98000" in run_spill("grep", "last", "98000")
+
+
+def test_gc_said_removed_and_left_the_file(home):
+    user_file(home).write_text('profile = "klaude"\nretention.age = "2h"\n')
+    clip = Clipper.configured().clip(FLOOD * 9)
+    for path in [path for path in (home / "tmp").rglob("*") if path.is_file()]:
+        os.utime(path, (1, 1))
+    assert "removed 1 output" in run_spill("gc")
+    assert not os.path.exists(clip.path)

@@ -37,10 +37,10 @@ def test_files_are_where_opencode_has_them(monkeypatch, tmp_path):
     assert NAME.fullmatch(path.name)
 
 
-def test_a_store_that_is_given_has_them_in_a_folder_of_their_own(tmp_path):
+def test_a_store_that_is_given_has_them_under_its_own_names(tmp_path):
     store = DirStore(tmp_path / "store")
     clip = opencode.clipper(store=store).clip(FLOOD)
-    assert Path(clip.path).parent == tmp_path / "store" / "opencode"
+    assert Path(clip.path).parent == tmp_path / "store"
     assert store.get(clip.ref).bytes == len(FLOOD)
 
 

@@ -135,14 +135,14 @@ def test_what_is_older_than_its_time_ends_and_nothing_else_does(clipping, tmp_pa
 
 
 def test_above_the_quota_the_oldest_end_and_their_bytes_are_gone_from_the_disk(clipping, tmp_path):
-    quota = 3 * len(LONG) + 100
+    quota = 3 * len(LONG) + len(LONG) // 2  # records count, too, and a name ends with its output
     clipper = clipping(quota_bytes=quota)
     for number in range(6):
         clip = clipper.clip(LONG + str(number), call_id=str(number))
         for path in (clip.path, tmp_path / "overflow" / ".spillover" / f"{clip.ref}.json"):
             aged(path, 6 - number)
     clipper.store.sweep()
-    clipper.store._inner.sweep()
+    clipper.store.inner.sweep()
     assert names(tmp_path / "overflow") == ["tool-3.txt", "tool-4.txt", "tool-5.txt"]
     outputs = {
         (found := os.stat(os.path.join(folder, name))).st_ino: found.st_size
@@ -173,9 +173,9 @@ def test_old_files_end_before_the_first_output_of_a_process(tmp_path):
     assert names(tmp_path / "overflow") == ["tool-new.txt"]
 
 
-def test_in_a_store_that_is_given_names_stand_in_a_folder_of_the_profile(tmp_path):
+def test_in_a_store_that_is_given_an_output_is_one_file_with_one_name(tmp_path):
     clip = t15.clipper(store=DirStore(tmp_path / "store")).clip(LONG, tool="bash", call_id="abc")
-    assert clip.path == f"{tmp_path}/store/t15/bash-abc.txt"
+    assert clip.path == f"{tmp_path}/store/{clip.ref}.txt"
     assert DirStore(tmp_path / "store").get(clip.ref).call_id == "abc"
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from spillover import DirStore, MemoryStore, estimate
+from spillover import MemoryStore, estimate
 from spillover.profiles import vtcode
 from support import exact_counter as exact
 from support import vtcode_estimate
@@ -32,13 +32,13 @@ def test_what_is_shown_whole_is_in_no_file():
 
 def test_the_file_stays_plain_when_the_store_is_compressed(tmp_path):
     pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
-    store = DirStore(tmp_path / "store")
+    clipper = vtcode.clipper(folder=str(tmp_path / "outputs"), max_tokens=200)
     log = "\n".join(f"line {number}" for number in range(2_000))
-    clip = vtcode.clipper(store=store, max_tokens=200).clip(log)
-    store.compress()
+    clip = clipper.clip(log)
+    clipper.store.inner.compress()
     with open(clip.path) as file:
         assert file.read() == log
-    assert vtcode.clipper(store=store).read(clip.ref, lines=2_000).text.startswith("2000: line 1999")
+    assert clipper.read(clip.path, lines=2_000).text.startswith("2000: line 1999")
 
 
 def test_the_settings_of_its_file_are_arguments():

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from spillover import Clipper, DirStore, Limits, Retention
+from spillover import Clipper, Limits, Retention, StoreError
 from spillover.store.named import NamedStore
 from spillover.testing import StoreContract, content, put
 
@@ -18,17 +18,19 @@ def name(record):
 
 
 @pytest.fixture
-def inner(tmp_path):
-    return DirStore(tmp_path / "store", retention=None)
-
-
-@pytest.fixture
-def named(inner):
-    return NamedStore(f"{inner.root}/other", name, r"tool_\w+", inner=inner)
+def named(tmp_path):
+    return NamedStore(tmp_path / "other", name, r"tool_\w+")
 
 
 def names(store):
-    return sorted(os.listdir(store.folder))
+    return sorted({*os.listdir(store.folder)} - {".spillover"})
+
+
+def without_links(monkeypatch):
+    def link(*_, **__):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr("spillover.store.named.os.link", link)
 
 
 class TestNamedStore(StoreContract):
@@ -44,17 +46,17 @@ class TestNamedStore(StoreContract):
             assert file.read() == b"as a file"
 
 
-def test_a_name_ends_with_its_output(named, inner):
+def test_a_name_ends_with_its_output(named):
     ended, kept = put(named, b"one\n"), put(named, b"two\n")
-    inner.delete(ended.ref)  # as `spill gc` does, which does not know about names
+    named.inner.delete(ended.ref)  # as `spill gc` does, which does not know about names
     assert len(names(named)) == 2
     assert named.sweep(time.time() + OLD) == 1
     assert names(named) == [name(kept)]
     assert content(named, kept.ref) == b"two\n"
 
 
-def test_what_was_named_just_now_is_left_alone(named, inner):
-    inner.delete(put(named, b"one\n").ref)
+def test_what_was_named_just_now_is_left_alone(named):
+    named.inner.delete(put(named, b"one\n").ref)
     assert named.sweep() == 0
     assert len(names(named)) == 1
 
@@ -68,10 +70,7 @@ def test_in_a_folder_of_others_only_age_ends_a_name(tmp_path):
 
 
 def test_without_hard_links_a_name_is_a_copy_and_stays(named, monkeypatch):
-    def no_links(*_, **__):
-        raise OSError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr("spillover.store.named.os.link", no_links)
+    without_links(monkeypatch)
     record = put(named, b"one\n")
     assert named.sweep(time.time() + OLD) == 0
     path = os.path.join(named.folder, name(record))
@@ -79,9 +78,43 @@ def test_without_hard_links_a_name_is_a_copy_and_stays(named, monkeypatch):
         assert file.read() == b"one\n"
 
 
-def test_deleting_an_output_takes_its_names(named):
-    named.delete(put(named, b"one\n").ref)
+@pytest.mark.parametrize("links", [True, False], ids=["links", "copies"])
+def test_deleting_an_output_takes_its_names(named, monkeypatch, links):
+    if not links:  # its copy was left, and so was the secret in it
+        without_links(monkeypatch)
+    record = put(named, b"one\n")
+    path = os.path.join(named.folder, name(record))
+    assert named.ref_of(path) == record.ref
+    named.delete(record.ref)
     assert names(named) == []
+    assert named.ref_of(path) is None
+
+
+def test_a_name_that_cannot_be_removed_was_said_to_be_removed(named, monkeypatch):
+    record = put(named, b"one\n")
+    unlink = os.unlink
+
+    def refuse(path, *arguments, **options):
+        if os.fspath(path).endswith(name(record)):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        unlink(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    with pytest.raises(StoreError, match="Permission denied"):
+        named.delete(record.ref)
+    assert content(named, record.ref) == b"one\n"
+
+
+def test_a_folder_that_others_can_write_to_was_refused_and_written_to(tmp_path):
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    clipper = Clipper(Limits(lines=10), store=NamedStore(folder, name, r"tool_\w+"), stats=True)
+    for clip in (clipper.clip("line\n" * 99), clipper.run(["seq", "1", "99"]).clip):
+        assert clip.outcome == "lost"
+        assert "other users can write to" in clip.reason
+    assert clipper.run(["echo", "short"]).clip.outcome == "whole"
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("wrong", [lambda _: "../../etc/passwd", lambda _: "other", lambda _: 1 / 0, lambda _: None])
@@ -91,7 +124,7 @@ def test_a_name_that_cannot_be_created_costs_only_the_name(tmp_path, wrong):
     assert clip.outcome == "stored"
     assert clip.path in clip.text
     assert os.path.exists(clip.path)
-    assert names(store) == [".spillover"]
+    assert names(store) == []
 
 
 def test_a_quota_ends_the_oldest_names(tmp_path):

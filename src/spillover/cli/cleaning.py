@@ -9,6 +9,7 @@ from spillover.cli.units import count_of
 from spillover.config.values import AGE, read
 from spillover.errors import UsageError
 from spillover.store.directory import DirStore
+from spillover.store.named import NamedStore
 from spillover.store.object_store import LIFECYCLE_DECIDES, ObjectStore
 
 TYPE_CHECKING = False
@@ -24,12 +25,19 @@ def gc(arguments: argparse.Namespace) -> int:
     store = clipper(arguments).store
     if isinstance(store, ObjectStore):
         raise UsageError(f"{LIFECYCLE_DECIDES}; `spill gc` cleans up folders only.")
+    named = store if isinstance(store, NamedStore) else None
+    store = named.inner if named else store
     if not isinstance(store, DirStore):
         raise UsageError("this store has no retention of its own; nothing to do.")
     after = _compress_after(arguments)
+    if named and after is not None:
+        raise UsageError("the files of a profile stay plain, for tools that read them; leave out --compress-after.")
     # What is made smaller first may stay.
     packed = None if after is None else store.compress(older_than_seconds=after, dry_run=arguments.dry_run)
-    _tell_swept(arguments, store.sweep(dry_run=arguments.dry_run), packed)
+    swept = store.sweep(dry_run=arguments.dry_run)
+    if named and not arguments.dry_run:
+        named.sweep()
+    _tell_swept(arguments, swept, packed)
     return exits.OK
 
 

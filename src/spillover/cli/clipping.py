@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             timeout=arguments.timeout,
             interactive=True,
             die_with_parent=True,
-            together=is_one_file(),
+            together=is_in_order(chosen),
         ),
         chosen.for_command(argv).for_tool(arguments.tool or tool_name(argv[0])),
         settling=lambda _, choices, code: compare_if_failed(lower_if_failed(choices, code), code),
@@ -124,6 +124,11 @@ def is_one_file() -> bool:
         return os.path.sameopenfile(1, 2)
     except OSError:
         return False
+
+
+def is_in_order(choices: Choices) -> bool:
+    """Return whether a command writes both streams into one pipe: they meet behind us, and no form cuts each by itself."""
+    return is_one_file() and (choices.form is None or choices.form.for_streams is None)
 
 
 def run_facts(ended: Run) -> dict[str, object]:

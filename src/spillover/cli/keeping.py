@@ -7,8 +7,7 @@ import time
 
 from spillover.cli import exits
 from spillover.cli.output import fit_terminal, make_harmless, put, put_json
-from spillover.cli.refs import is_remote, look_up, path_here, why_no_path
-from spillover.cli.setup import clipper
+from spillover.cli.refs import is_remote, look_up, path_here, reader, why_no_path
 from spillover.cli.units import count_of, with_unit
 from spillover.config.host import within
 from spillover.config.settings import load
@@ -42,7 +41,7 @@ TOOLS_NAMED, WORD_CHARS = 10, 40
 
 
 def list_(arguments: argparse.Namespace) -> int:
-    made = clipper(arguments)
+    made = reader(arguments)
     store = made.outputs
     shown, count = _choose(arguments, store)
     if arguments.json:
@@ -107,7 +106,7 @@ def _tell_nothing(arguments: argparse.Namespace, store: Scoped) -> str:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    made = clipper(arguments)
+    made = reader(arguments)
     store = made.outputs
     record = look_up(store, arguments.ref)
     here = path_here(store, record.ref)

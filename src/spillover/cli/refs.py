@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
+import os
+
 from msgspec.structs import replace
 
+from spillover import profiles
 from spillover.cli import exits
 from spillover.cli.output import complain, put, put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
+from spillover.config.place import default_store
 from spillover.errors import MissingExtraError, RefError, StoreError
 from spillover.retrieve.last import find
 from spillover.store.base import verify
+from spillover.store.directory import DirStore
+from spillover.store.joined import Joined, store_of
+from spillover.store.named import NamedStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+    from spillover.clipper import Clipper
     from spillover.store.base import Record, Store
     from spillover.store.scoped import Scoped
 
 
+def reader(arguments: argparse.Namespace) -> Clipper:
+    """Return the Clipper for going back. It also finds what profiles keep in folders of their own, and paths in any store."""
+    made = clipper(arguments)
+    words = [getattr(arguments, name, None) for name in ("ref", "pattern", "other", "refs")]
+    paths = [path for word in words for path in (word if isinstance(word, list) else [word]) if path and os.sep in path]
+    beside: list[Store | None] = [store_of(path) for path in paths]
+    if arguments.store is None and not os.environ.get("SPILLOVER_STORE"):
+        beside += [default_store(), *(store_of(os.path.join(folder, "any")) for folder in profiles.folders())]
+    stores = {each.here or "": each for each in (made.store, *beside) if isinstance(each, DirStore | NamedStore)}
+    several = isinstance(made.store, DirStore | NamedStore) and len(stores) > 1
+    return replace(made, store=Joined(tuple(stores.values()))) if several else made
+
+
 def path(arguments: argparse.Namespace) -> int:
     """Print the path of the plain file, and nothing else, so that it can stand in a command."""
-    store = clipper(arguments).outputs
+    store = reader(arguments).outputs
     ref = look_up(store, arguments.ref).ref
     where = path_here(store, ref)
     if where is not None:
@@ -69,7 +90,7 @@ def unpin(arguments: argparse.Namespace) -> int:
 
 
 def _pin(arguments: argparse.Namespace, *, pinned: bool) -> int:
-    store = clipper(arguments).outputs
+    store = reader(arguments).outputs
     record = store.get(_look_up_surely(store, arguments.ref).ref)
     store.pin(record.ref, pinned)
     said = "is pinned" if pinned else "is no longer pinned" if record.pinned else "was not pinned"
@@ -79,7 +100,7 @@ def _pin(arguments: argparse.Namespace, *, pinned: bool) -> int:
 
 def rm(arguments: argparse.Namespace) -> int:
     """Remove outputs; every ref is looked up before the first one goes. One with a damaged record may be pinned."""
-    store = clipper(arguments).outputs
+    store = reader(arguments).outputs
     damaged = {*arguments.refs}.intersection(store.damaged()) if arguments.force else set()
     records = {
         record.ref: record for record in (_look_up_surely(store, ref) for ref in arguments.refs if ref not in damaged)
@@ -99,7 +120,7 @@ def rm(arguments: argparse.Namespace) -> int:
 
 def verify_(arguments: argparse.Namespace) -> int:
     """Check outputs against their records; one that cannot be opened here does not stop the others."""
-    store = clipper(arguments).outputs
+    store = reader(arguments).outputs
     views = {find(store, ref).ref: store for ref in arguments.refs} or {
         **{record.ref: _by_its_scope(store, record) for record in store.list()},
         **dict.fromkeys(store.damaged(), store),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from spillover.cli import exits
 from spillover.cli.output import complain, facts, put, put_json
-from spillover.cli.setup import clipper, ends_with_newline, leave_room
+from spillover.cli.refs import reader
+from spillover.cli.setup import ends_with_newline, leave_room
 from spillover.errors import PatternError, RefError
 from spillover.retrieve.last import LAST
 
@@ -21,7 +22,7 @@ BLANK = {"^$": ".", r"^\s*$": r"\S", "^[[:space:]]*$": r"\S", "^ *$": "[^ ]"}
 
 
 def read(arguments: argparse.Namespace) -> int:
-    made = clipper(arguments)
+    made = reader(arguments)
     try:
         answer = leave_room(made).read(
             arguments.ref,
@@ -40,7 +41,7 @@ def grep(arguments: argparse.Namespace) -> int:
     """Search; exit 1 when nothing matches, as grep does."""
     from spillover.retrieve import look
 
-    made = clipper(arguments)
+    made = reader(arguments)
     if patterns := getattr(arguments, "patterns", None):
         ref, (pattern, fixed) = arguments.ref, _join(patterns, fixed=arguments.fixed)
     else:
@@ -78,13 +79,13 @@ def grep(arguments: argparse.Namespace) -> int:
 
 
 def outline(arguments: argparse.Namespace) -> int:
-    made = clipper(arguments)
+    made = reader(arguments)
     return _print(leave_room(made).outline(arguments.ref), arguments, made)
 
 
 def diff(arguments: argparse.Namespace) -> int:
     """Compare two outputs; exit 1 when something changed, as diff does."""
-    made = clipper(arguments)
+    made = reader(arguments)
     old, new = (arguments.ref, arguments.other) if arguments.other else (None, arguments.ref)
     answer = leave_room(made).diff(new, since=old)
     _print(answer, arguments, made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from spillover.cli.clipping import complain_of_end, is_one_file, make_clipper, print_run, run_facts
+from spillover.cli.clipping import complain_of_end, is_in_order, make_clipper, print_run, run_facts
 from spillover.cli.output import complain, put, put_json
 from spillover.errors import UsageError
 
@@ -36,7 +36,7 @@ def sh(arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
         interactive=True,
         die_with_parent=True,
-        together=is_one_file(),
+        together=is_in_order(chosen),
     )
     run = ended.run
     try:

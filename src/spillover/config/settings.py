@@ -37,6 +37,7 @@ from spillover.config.values import (
 from spillover.errors import ConfigError, SpilloverError, UsageError
 from spillover.intake.take import CAP
 from spillover.limits import DEFAULT_BYTES, DEFAULT_LINES, DEFAULT_TOKENS, DEFAULT_WORTH, Limits
+from spillover.store.named import NamedStore
 from spillover.store.retention import Retention
 
 TYPE_CHECKING = False
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
 
 PREFIX = "SPILLOVER_"
 VARIABLES = {PREFIX + key.upper().replace(".", "_"): key for key in KEYS}
+RETENTION = tuple(f"retention.{name}" for name in ("age", "bytes", "count", "grace", "runs"))
+#: What a profile decides where nobody sets it.
+PROFILES_OWN = ("limits", "trigger", "keep", "tokenizer", "store")
 TEXTS = ("profile", "scope")  # used as they are, and empty where nobody says
 #: Ours too, but no settings.
 OTHERS = (NAMED, CONTEXT_TOKENS, "SPILLOVER_DEBUG")
@@ -66,17 +70,8 @@ class Settings(Struct, frozen=True):
     def choices(self) -> dict[str, Any]:
         """Return the settings as arguments for a Clipper; ConfigError for what a Clipper would refuse."""
         values = {key: read(kind_of(key), setting.value) for key, setting in self.values.items() if key not in TEXTS}
-        age, size, count = (values[f"retention.{name}"] or None for name in ("age", "bytes", "count"))
         with self._blaming("store", "deadline"):
-            grace = values["retention.grace"]
-            kept = Retention(
-                age_seconds=age,
-                bytes=size,
-                count=count,
-                grace_seconds=grace,
-                runs=values["retention.runs"],
-            )
-            store = open_store(values["store"], kept, deadline_seconds=values["deadline"])
+            store = open_store(values["store"], self.retention(), deadline_seconds=values["deadline"])
         chosen: dict[str, Any] = {
             "store": store,
             "scope": self._scope(),
@@ -102,10 +97,26 @@ class Settings(Struct, frozen=True):
         profile = self.values["profile"].value
         make: Callable[..., Made] = profiles.named(str(profile)).clipper if profile else clipper
         chosen = self.choices()
-        if self.values["keep"].origin == f"profile {profile}":
-            del chosen["keep"]  # the profile's own, which may depend on the command
+        if profile:  # its options may set the limits, and a command may choose `keep`
+            own = {name for name in PROFILES_OWN if not any(map(self._is_set, CHOICES.get(name, (name,))))}
+            chosen = {name: value for name, value in chosen.items() if name not in own}
         with self._blaming("profile"):
-            return make(**{**chosen, **others})
+            made = make(**{**chosen, **others})
+        store = getattr(made, "store", None)
+        if isinstance(store, NamedStore) and any(map(self._is_set, RETENTION)):
+            made = replace(made, store=replace(store, retention=self.retention()))  # type: ignore[type-var]  # a Clipper
+        return made
+
+    def retention(self) -> Retention:
+        """Return how long outputs are kept."""
+        age, size, count, grace, runs = (read(kind_of(key), self.values[key].value) for key in RETENTION)
+        return Retention(
+            age_seconds=age or None, bytes=size or None, count=count or None, grace_seconds=grace, runs=runs
+        )
+
+    def _is_set(self, key: str) -> bool:
+        """Return whether somebody sets this key: neither the defaults nor the profile."""
+        return not self.values[key].origin.startswith(("default", "profile "))
 
     def _scope(self) -> str | None:
         said = self.values["scope"].value

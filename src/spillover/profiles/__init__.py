@@ -31,6 +31,11 @@ def named(name: str) -> Any:
     return import_module(f"spillover.profiles.{name}")
 
 
+def folders() -> list[str]:
+    """Return every folder that a profile keeps outputs in by itself."""
+    return [folder for name in NAMES for folder in getattr(named(name), "default_folders", list)()]
+
+
 def __getattr__(name: str) -> Any:
     if name in NAMES:
         return named(name)

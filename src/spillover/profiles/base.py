@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-
 from msgspec.structs import replace
 
 from spillover.clipper import Clipper
 from spillover.config.place import open_store
 from spillover.notice.form import Missing, Told, lost_words
-from spillover.store.directory import DirStore
 from spillover.store.named import NamedStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
     from typing import Any
 
@@ -33,18 +31,10 @@ def store_for(
     names: Callable[[Record], str],
     shape: str,
     age_seconds: float | None,
-    profile: str,
     retention: Retention | None = None,
 ) -> Store:
-    """Return where a profile keeps outputs: its own folder, or, in a DirStore that is given, a folder of its name."""
-    if given is None:
-        return NamedStore(folder, names, shape, age_seconds, retention=retention)
-    given = open_store(given)
-    if isinstance(given, DirStore):
-        return NamedStore(
-            os.path.join(given.root, profile), names, shape, age_seconds, inner=given, retention=retention
-        )
-    return given
+    """Return where a profile keeps outputs: in the system's own folder under its names, or in a store that is given."""
+    return NamedStore(folder, names, shape, age_seconds, retention) if given is None else open_store(given)
 
 
 def mark_gap(missing: Missing) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
+from itertools import accumulate
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,20 +14,27 @@ from spillover.errors import UsageError
 from spillover.limits import Limits
 from spillover.notice.form import Form, Missing, Told, lost_words
 from spillover.profiles.base import make
-from spillover.select.ends import fair
-from spillover.select.exact import both_ends, first_chars, last_chars
+from spillover.select.ends import fair, keeping, most
+from spillover.select.exact import WIDEST, both_ends, first_chars, last_chars
+from spillover.select.span import join_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from spillover.choices import Choices
     from spillover.clipper import Clipper
-    from spillover.notice.form import Words
+    from spillover.intake.blob import Blob
+    from spillover.notice.form import Segments, Words
     from spillover.result import Clip
+    from spillover.select.span import Fill, Span
     from spillover.types import Keep, Selector
+    from spillover.view.document import Document
 
 __all__ = [
+    "MAX_CHARS",
+    "TOTAL_CHARS",
     "Bounded",
     "Result",
     "RlmResult",
@@ -166,14 +175,49 @@ def clipper(*, source: str | None = None, place: bool = True, keep: Keep | Selec
     return make({"limits": Limits(chars=MAX_CHARS), "keep": keep, "wording": form(source, place=place)}, given)
 
 
-def form(source: str | None = None, *, place: bool = False) -> Form:
-    """Return its notice; without a source, that of a result with one text: "output (12,345 chars total)"."""
+def form(source: str | None = None, *, place: bool = False, segments: Segments = ()) -> Form:
+    """Return its notice; without a source, that of a result with one text: "output (12,345 chars total)".
+
+    With the `segments` of a command's streams, each notice says of which stream something is missing.
+    """
+    bounds = [*accumulate((size for _, size in segments), initial=0)]
+
+    def name_streams(missing: Missing) -> str:
+        inside = segments[bisect_right(bounds, missing.start) - 1 : bisect_left(bounds, missing.end)]
+        return " and ".join(sorted({name for name, _ in inside}, reverse=True))
+
+    def for_streams(segments: Segments, blob: Blob, choices: Choices) -> Choices:
+        """Return the choices that cut each stream of a command by itself, to the characters that one text may have."""
+        chars = choices.limits.chars
+        if chars is None or choices.keep != "tail" or len({name for name, _ in segments}) < 2:
+            return choices
+        shown = [place for places in _find_tails(segments, blob, chars).values() for place in places]
+        total = sum(len(blob.read(start, end).decode("utf-8", "replace")) for start, end in shown)
+
+        def select(document: Document, fill: Fill) -> Sequence[Span]:
+            def spans(room: int) -> Sequence[Span]:
+                tails = _find_tails(segments, document.blob, room)
+                return join_places((start, end, "") for places in tails.values() for start, end in places)
+
+            if document.gap[0] < document.gap[1]:  # only both ends could be kept
+                return keeping(0.0)(document, fill)
+            room = chars if fill(spans(chars)) <= 1 else most(chars, lambda room: fill(spans(room)))
+            return spans(room)
+
+        limits = replace(choices.limits, chars=max(total, chars))
+        return replace(choices, limits=limits, keep=select, wording=form(source, place=place, segments=tuple(segments)))
 
     def words(told: Told) -> Words:
         kept = f"full output: {told.place}" if told.place and told.stored is None else lost_words(told)
         where = f"; {kept}" if place else ""
         label = source or f"output ({told.total.chars:,} chars total)"
         opens, closes = bool(told.before.bytes), bool(told.behind.bytes)
+        if segments:
+            gaps = opens + max(0, len(told.parts) - 1)
+            lead = "" if opens or gaps == 1 else f"{_count(told.hidden.chars, f'{label}, in all{where}')}\n"
+            first = f"{_count(told.before.chars, name_streams(told.before) + where)}\n" if opens else lead
+            inner = where if gaps == 1 and not opens else ""
+            return first, lambda missing: _between(_count(missing.chars, name_streams(missing) + inner)), ""
         if opens + closes + max(0, len(told.parts) - 1) <= 1:  # one gap: the notice stands there
             notice = _count(told.hidden.chars, f"{label}{where}")
             closing = _between(notice) if told.keep == "ends" else f"\n{notice}"
@@ -185,7 +229,27 @@ def form(source: str | None = None, *, place: bool = False) -> Form:
         notice = _count(told.hidden.chars, f"{label}, in all{where}")
         return f"{notice}\n{gap(told.before) * opens}", gap, gap(told.behind).rstrip() * closes
 
-    return Form(words, {"tail": last_chars, "ends": both_ends, "head": first_chars})
+    cuts = {"tail": last_chars, "ends": both_ends, "head": first_chars}
+    return Form(words, cuts, for_streams=None if segments else for_streams)
+
+
+def _find_tails(segments: Segments, blob: Blob, chars: int) -> dict[str, list[tuple[int, int]]]:
+    """Return where the last characters of each stream stand: byte ranges, from the last to the first."""
+    places: dict[str, list[tuple[int, int]]] = {name: [] for name, _ in segments}
+    room = dict.fromkeys(places, chars)
+    end = sum(size for _, size in segments)
+    for name, size in reversed(segments):
+        if room[name] > 0:
+            start = max(end - size, end - WIDEST * room[name])
+            data = blob.read(start, end)
+            begins = [at for at, byte in enumerate(data) if byte & 0xC0 != 0x80]
+            shown = begins[-room[name] :]
+            if start == end - size and len(shown) == len(begins):
+                shown = [0]
+            places[name].append((start + (shown[0] if shown else 0), end))
+            room[name] -= len(begins)
+        end -= size
+    return places
 
 
 def _cut(

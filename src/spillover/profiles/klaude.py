@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from spillover.types import Keep, Selector
 
 __all__ = [
+    "TOOL_OUTPUT_DISPLAY_HEAD",
+    "TOOL_OUTPUT_DISPLAY_TAIL",
+    "TOOL_OUTPUT_MAX_LENGTH",
+    "TOOL_OUTPUT_TRUNCATION_DIR",
     "SmartTruncationStrategy",
     "ToolResultUIExtra",
     "ToolResultUIExtraType",
@@ -79,11 +83,10 @@ def clipper(
     shown = head_chars + tail_chars
     kept = store_for(
         store,
-        folder=folder or temp_folder(TOOL_OUTPUT_TRUNCATION_DIR),
+        folder=folder or default_folders()[0],
         names=_names(clock),
         shape=SHAPE,
         age_seconds=AGE_SECONDS,
-        profile="klaude",
     )
     defaults = {
         "limits": Limits(chars=shown),
@@ -93,6 +96,11 @@ def clipper(
         "store": kept,
     }
     return make(defaults, given)
+
+
+def default_folders() -> list[str]:
+    """Return where it keeps outputs."""
+    return [temp_folder(TOOL_OUTPUT_TRUNCATION_DIR)]
 
 
 def form(head_chars: int = TOOL_OUTPUT_DISPLAY_HEAD, tail_chars: int = TOOL_OUTPUT_DISPLAY_TAIL) -> Form:

@@ -74,6 +74,8 @@ def run(
         intake.finish()
         if settling is not None:
             choices = settling(intake, choices, ended.exit_code)
+        if choices.form is not None and choices.form.for_streams is not None and intake.gone is None:
+            choices = choices.form.for_streams(intake.segments, choices.without_secrets(intake.blob()), choices)
         streams = () if intake.spilled else _streams(intake, choices)
     except BaseException:
         intake.abandon()

@@ -1,9 +1,11 @@
 """NamedStore: a DirStore whose outputs also stand under names of another system's making, in that system's folder.
 
-    <folder>/<name>          one plain file per call, as that system names them
-    <folder>/.spillover/     the DirStore: the same bytes (a hard link, where there are any) and what is known of them
+    <folder>/<name>                   one plain file per call, as that system names them
+    <folder>/.spillover/              the DirStore: the same bytes (a hard link, where there are any) and their record
+    <folder>/.spillover/.names/<name> the ref of the output that has this name
 
-The folder may hold files of others; only names of the given shape are ever made here, and only those end by age.
+The folder may hold files of others; only names of the given shape are ever made here, and only those end by age. A name
+that is noted ends with its output, also where it is a copy.
 """
 
 from __future__ import annotations
@@ -18,24 +20,25 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.store.base import Record, check_ref
+from spillover.store.base import REF_SHAPE, Record, check_ref
 from spillover.store.directory import DirStore
-from spillover.store.folder import explain_errors, refuse_writable
+from spillover.store.folder import DATA, MAKE, READ, explain_errors, refuse_writable
 from spillover.store.retention import DAY, EVERY_SECONDS, Entry, Retention, plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import builtins  # a method has the name of a type
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from spillover.intake.blob import Blob
     from spillover.store.directory import DirWriter
     from spillover.store.runs import RunRecord
 
-INNER = ".spillover"
+INNER, NOTED = ".spillover", ".names"
 #: What a name may hold of somebody else's words, and how much of each.
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 PART_CHARS = 64
+MAX_REF_BYTES = 128
 _swept: dict[str, float] = {}  # folder → when, by the clock that only goes forward
 
 
@@ -54,7 +57,6 @@ class NamedStore(Struct, frozen=True):
     names: Callable[[Record], str]
     shape: str = r".+"  # of the names that are made here; no other file of the folder is ever touched
     age_seconds: float | None = 7 * DAY
-    inner: DirStore | None = None  # where the outputs are kept; without it, in the folder itself
     retention: Retention | None = None
 
     def __post_init__(self) -> None:
@@ -66,10 +68,9 @@ class NamedStore(Struct, frozen=True):
             raise UsageError(f"shape={self.shape!r} is not a pattern: {error}.") from error
 
     @property
-    def _inner(self) -> DirStore:
+    def inner(self) -> DirStore:
         """The store that keeps the outputs."""
-        kept = self.retention or Retention(age_seconds=self.age_seconds)
-        return self.inner or DirStore(os.path.join(self._path, INNER), kept)
+        return DirStore(os.path.join(self._path, INNER), self.retention or Retention(age_seconds=self.age_seconds))
 
     @property
     def _path(self) -> str:
@@ -77,25 +78,18 @@ class NamedStore(Struct, frozen=True):
 
     @property
     def here(self) -> str | None:
-        """The folder of this machine that it writes to; None where that is behind a link, or somebody else's."""
-        if self.inner is not None:
-            return self._inner.here
-        try:
-            facts = os.lstat(self._path)
-        except OSError:  # not there yet
-            return self._inner.here
-        return self._inner.here if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() else None
+        """The folder of this machine that it writes to; None where a folder is refused, and so nothing is written."""
+        with suppress(FileNotFoundError):  # not there yet
+            try:
+                self._check(os.lstat(self._path))
+            except StoreError:
+                return None
+        return self.inner.here
 
     def writer(self) -> NamedWriter:
         """Begin an output; before the first of a process, what is too old goes."""
-        if self.inner is None:
-            self._make()
-        writer = self._inner.writer()
-        try:
-            self._make()
-        except StoreError:
-            writer.abandon()
-            raise
+        self._make()
+        writer = self.inner.writer()
         if self._due(time.monotonic()):
             with suppress(OSError):  # an output is at stake here, and only tidiness there
                 self.sweep()
@@ -104,7 +98,7 @@ class NamedStore(Struct, frozen=True):
     def sweep(self, now: float | None = None) -> int:
         """Remove the names that are too old, or too many, by the age of the file; how many there were.
 
-        In a store of ours also those whose output has ended there: or a name would hold on to bytes that nothing counts.
+        Also those whose output has ended: or a name would hold on to bytes that nothing counts.
         """
         by_age = Retention(age_seconds=self.age_seconds, bytes=None, count=None, grace_seconds=0)
         moment = time.time() if now is None else now
@@ -114,13 +108,13 @@ class NamedStore(Struct, frozen=True):
                 with suppress(FileNotFoundError):  # gone meanwhile
                     facts = entry.stat(follow_symlinks=False)
                     names.append(Entry(entry.path, facts.st_size, facts.st_mtime))
-                    linked = facts.st_mode & stat.S_IWUSR and moment - facts.st_mtime > EVERY_SECONDS
-                    if self.inner is not None and linked and facts.st_nlink == 1:
+                    ref = self._noted(entry.name) if moment - facts.st_mtime > EVERY_SECONDS else None
+                    if ref and not self._data(ref):
                         left.append(entry.path)
         gone = 0
         for path in dict.fromkeys((*left, *plan(names, self.retention or by_age, moment))):
             with suppress(OSError):  # gone meanwhile, or not ours to remove
-                os.unlink(path)
+                self._remove(path)
                 gone += 1
         return gone
 
@@ -133,59 +127,50 @@ class NamedStore(Struct, frozen=True):
         return True
 
     def get(self, ref: str) -> Record:
-        return self._inner.get(ref)
+        return self.inner.get(ref)
 
     def open(self, ref: str) -> Blob:
-        return self._inner.open(ref)
+        return self.inner.open(ref)
 
     def list(self) -> Iterator[Record]:
-        return self._inner.list()
+        return self.inner.list()
 
     def damaged(self) -> builtins.list[str]:
-        return self._inner.damaged()
+        return self.inner.damaged()
 
     def pin(self, ref: str, pinned: bool = True) -> None:
-        self._inner.pin(ref, pinned)
+        self.inner.pin(ref, pinned)
 
     def disown(self, ref: str, scope: str) -> None:
-        self._inner.disown(ref, scope)
+        names = [*self._named(ref)]
+        self.inner.disown(ref, scope)
+        if self._data(ref) is None:  # nobody else has it
+            self._remove_names(names)
 
     def ref_of(self, path: str) -> str | None:
         """Return the ref of the output that has this name in the folder; None where none has it."""
         folder, name = os.path.split(os.path.abspath(path))
-        if folder != self._path or not re.fullmatch(self.shape, name):
-            return None
-        with suppress(OSError, StoreError):
-            here = os.lstat(os.path.join(folder, name))
-            for record in self._inner.list():
-                own = self._inner.where(record.ref)
-                if own is not None and os.path.samestat(os.lstat(own), here):
-                    return record.ref
-        return None
+        return self._noted(name) if folder == self._path and os.path.lexists(path) else None
 
     def note(self, run: RunRecord) -> None:
-        if self.inner is None:
-            self._make()
-        self._inner.note(run)
+        self._make()
+        self.inner.note(run)
 
     def runs(self) -> Iterator[RunRecord]:
-        return self._inner.runs()
+        return self.inner.runs()
 
     def delete(self, ref: str) -> None:
         """Remove one output, and every name it has."""
-        record = self._inner.get(ref)
-        names = list(self._named(record.ref))
-        self._inner.delete(record.ref)
-        for path in names:
-            with suppress(OSError):
-                os.unlink(path)
+        whole = self.inner.get(ref).ref
+        self._remove_names([*self._named(whole)])
+        self.inner.delete(whole)
 
     def where(self, ref: str) -> str | None:
         """Return the newest of its names, or the plain file of the store."""
         check_ref(ref)
         with suppress(OSError, RefError):
-            return max(self._named(ref), default=None) or self._inner.where(ref)
-        return self._inner.where(ref)
+            return max(self._named(ref), default=None) or self.inner.where(ref)
+        return self.inner.where(ref)
 
     def name(self, record: Record, since: Record) -> str | None:
         """Give a published output the name it has in this call; None where that cannot be done: it is stored all the same."""
@@ -195,13 +180,15 @@ class NamedStore(Struct, frozen=True):
             return None
         if os.sep in wanted or "\0" in wanted or not re.fullmatch(self.shape, wanted):
             return None
-        inner = self._inner.where(record.ref) or ""  # none: compressed between two lines of ours
+        inner = self.inner.where(record.ref) or ""  # none: compressed between two lines of ours
         # A name that another output has is not taken from it: an earlier notice leads there.
         stem, dot, ending = wanted.rpartition(".") if "." in wanted else (wanted, "", "")
         for name in (wanted, f"{stem}-{record.sha256[:12]}{dot}{ending}"):
             path = os.path.join(self._path, name)
             with suppress(OSError):
                 _same_bytes(inner, path)
+                with suppress(OSError):  # another process gives the same output the same name
+                    self._note_name(name, record.ref)
                 return path
         return None
 
@@ -210,7 +197,10 @@ class NamedStore(Struct, frozen=True):
             os.makedirs(os.path.dirname(self._path), exist_ok=True)
             with suppress(FileExistsError):
                 os.mkdir(self._path, 0o700)
-            found = os.lstat(self._path)
+            self._check(os.lstat(self._path))
+
+    def _check(self, found: os.stat_result) -> None:
+        """Refuse a folder in which somebody else could put a file in the place of ours."""
         if not stat.S_ISDIR(found.st_mode):
             raise StoreError(f"{self._path} is not a folder, and symlinks are not followed here; use a real one.")
         if found.st_uid != os.geteuid():
@@ -223,16 +213,52 @@ class NamedStore(Struct, frozen=True):
     def _ours(self, entry: os.DirEntry[str]) -> bool:
         return bool(re.fullmatch(self.shape, entry.name)) and entry.is_file(follow_symlinks=False)
 
+    def _data(self, ref: str) -> str | None:
+        """Return the path of the bytes of an output; None where the store has none under this ref."""
+        path = os.path.join(self.inner.here, ref + DATA)
+        return path if os.path.lexists(path) else None
+
+    def _note_name(self, name: str, ref: str) -> None:
+        """Note whose name this is, so that it ends with its output."""
+        noted = os.path.join(self.inner.here, NOTED, name)
+        os.makedirs(os.path.dirname(noted), 0o700, exist_ok=True)
+        with suppress(FileNotFoundError):  # of an output that had this name before
+            os.unlink(noted)
+        fd = os.open(noted, MAKE, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(ref.encode())
+
+    def _noted(self, name: str) -> str | None:
+        """Return the ref of the output that was given this name."""
+        try:
+            with os.fdopen(os.open(os.path.join(self.inner.here, NOTED, name), READ), "rb") as file:
+                ref = file.read(MAX_REF_BYTES).decode()
+        except (OSError, ValueError):
+            return None
+        return ref if REF_SHAPE.fullmatch(ref) else None
+
     def _named(self, ref: str) -> Iterator[str]:
-        """Yield every name in the folder of the very file that the store has."""
-        path = self._inner.where(ref)
+        """Yield every name of an output in the folder: of the very file that the store has, or of a copy that we made."""
+        path = self._data(ref)
         if path is None:  # compressed, which happens only to what has no other name
             return
         here = os.stat(path)
         with self._open() as found:
-            for entry in found:
-                if self._ours(entry) and entry.inode() == here.st_ino:
+            for entry in filter(self._ours, found):
+                copied = not entry.stat(follow_symlinks=False).st_mode & stat.S_IWUSR
+                if entry.inode() == here.st_ino or (copied and self._noted(entry.name) == ref):
                     yield entry.path
+
+    def _remove_names(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            with explain_errors(path), suppress(FileNotFoundError):
+                self._remove(path)
+
+    def _remove(self, path: str) -> None:
+        """Remove a name and the note of it."""
+        os.unlink(path)
+        with suppress(OSError):
+            os.unlink(os.path.join(self.inner.here, NOTED, os.path.basename(path)))
 
 
 class NamedWriter:

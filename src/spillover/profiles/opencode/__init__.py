@@ -22,6 +22,7 @@ from spillover.limits import Limits
 from spillover.notice.form import Form, Told
 from spillover.profiles.base import lost_words_without_path, make, mark_edge, mark_gap, store_for
 from spillover.select.exact import first_lines, last_lines
+from spillover.store.named import NamedStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 __all__ = [
+    "MAX_BYTES",
+    "MAX_LINES",
     "allow_reading",
+    "cleanup",
     "clipper",
     "compact",
     "default_folder",
@@ -115,7 +119,6 @@ def outputs(folder: str | None = None, store: Store | str | os.PathLike[str] | N
         names=_name,
         shape=SHAPE,
         age_seconds=RETENTION_SECONDS,
-        profile="opencode",
     )
 
 
@@ -266,6 +269,19 @@ def allow_reading(rules: Rules, folder: str) -> Rules:
 def _matches(text: str, wildcard: str) -> bool:
     """Match `*` with anything, `?` with one character, and everything else literally."""
     return fnmatchcase(text, wildcard.replace("[", "[[]"))
+
+
+def cleanup(folder: str | None = None) -> int:
+    """Remove the outputs that are older than seven days, and return how many; a new output does it once per process."""
+    store = NamedStore(folder or default_folder(), _name, SHAPE, RETENTION_SECONDS)
+    try:
+        return store.sweep()
+    except OSError:  # no folder yet, or none that can be listed
+        return 0
+
+
+def default_folders() -> list[str]:
+    return [default_folder()]
 
 
 def default_folder() -> str:

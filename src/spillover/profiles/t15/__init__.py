@@ -25,7 +25,18 @@ if TYPE_CHECKING:
 
     NoticeStyle = Literal["block", "recipe", "generic"]
 
-__all__ = ["DIRECTIONS", "STYLES", "clipper", "clipper_for", "default_folder", "direction_for", "form", "warning_for"]
+__all__ = [
+    "DIRECTIONS",
+    "MAX_BYTES",
+    "MAX_LINES",
+    "STYLES",
+    "clipper",
+    "clipper_for",
+    "default_folder",
+    "direction_for",
+    "form",
+    "warning_for",
+]
 
 MAX_LINES, MAX_BYTES, MAX_CHARS = 2_000, 50_000, 50_000
 #: The same as settings, for `profile = "t15"`.
@@ -33,7 +44,7 @@ SETTINGS = {"lines": MAX_LINES, "bytes": MAX_BYTES, "keep": "tail"}
 #: How long files are kept, and how many bytes of them: the report asks for both, and has neither.
 TTL_SECONDS, QUOTA_BYTES = 7 * DAY, 1 << 30
 #: The limits, the file ending and the folder that go with each wording.
-STYLES: Mapping[str, tuple[Limits, str, str]] = {
+STYLES: Mapping[NoticeStyle, tuple[Limits, str, str]] = {
     "block": (Limits(lines=MAX_LINES, bytes=MAX_BYTES), "txt", "opencode-overflow"),
     "recipe": (Limits(lines=MAX_LINES, bytes=MAX_BYTES), "txt", "agent-overflow"),
     "generic": (Limits(chars=MAX_CHARS), "log", "agent-overflow"),
@@ -66,7 +77,6 @@ def clipper(
         names=_names(ending),
         shape=rf"[A-Za-z0-9._-]+-[A-Za-z0-9._-]+\.{ending}",
         age_seconds=ttl_seconds,
-        profile="t15",
         retention=Retention(age_seconds=ttl_seconds, bytes=quota_bytes),
     )
     words = form(notice_style, directions if keep is None else {})
@@ -94,6 +104,10 @@ def form(
     by_chars = notice_style == "generic"
     cuts = {"tail": last_chars if by_chars else last_lines, "head": first_chars if by_chars else first_lines}
     return Form(words, cuts, for_command=for_command, warning=warning)
+
+
+def default_folders() -> list[str]:
+    return sorted({default_folder(style) for style in STYLES})
 
 
 def default_folder(notice_style: NoticeStyle = "block") -> str:

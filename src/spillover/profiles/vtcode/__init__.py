@@ -89,9 +89,13 @@ def clipper(
         "limits": Limits(tokens=MAX_TOKENS if max_tokens is None else max_tokens),
         "keep": keep,
         "wording": form(banner=banner),
-        "store": store_for(store, folder=folder, names=_name, shape=SHAPE, age_seconds=AGE_SECONDS, profile="vtcode"),
+        "store": store_for(store, folder=folder, names=_name, shape=SHAPE, age_seconds=AGE_SECONDS),
     }
     return make(defaults | ({"tokenizer": f"model:{model}"} if model else {}), given)
+
+
+def default_folders() -> list[str]:
+    return [FOLDER]
 
 
 def budget(window: int = 128_000, **choices: Any) -> Budget:
