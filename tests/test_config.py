@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from spillover.choices import Choices
+from spillover.clipper import Clipper
 from spillover.config.place import default_root
 from spillover.config.settings import VARIABLES, load
 from spillover.config.trust import record
@@ -425,14 +426,49 @@ def test_any_pattern_stays_what_it_is(place, pattern):
             ":2: retention.days is not a key; use age, bytes, count, grace, runs.",
         ),
         ('[tools."b*"]\nclips = true', ":2: clips is not a key of a rule; did you mean clip?"),
-        ('[tools.b]\nstore = "x"', ":2: store is not a key of a rule; use lines, bytes, "),
         ("timeout = 5", ":1: timeout is not a key; use lines, bytes, chars, tokens, trigger, keep, hints, cap, "),
         # It may be either line; better none than a wrong one.
         ("# tokns = 1\ntokns = 5", ": tokns is not a key; did you mean tokens?"),
     ],
 )
 def test_a_wrong_key_names_the_nearest_right_one_and_its_line(place, toml, said):
-    assert place.refusal(toml).startswith(f"{place.file}{said}")
+    assert place.load(toml).complaint.startswith(f"{place.file}{said}")
+
+
+@pytest.mark.parametrize("rest", ["lines = 50", "[tools.make]\nlines = 50", "[retention]\ncount = 50"])
+@pytest.mark.parametrize("unknown", ["tokns = 5", '"\\u001b]52;c;x" = 5', "tool = { bash = 5 }", "retention.days = 5"])
+def test_one_unknown_key_dropped_the_whole_file(place, unknown, rest):
+    rest = "retention.count = 50" if unknown.startswith("retention") else rest  # a table is written once
+    found, alone = place.load(f"{unknown}\n{rest}"), place.load(rest)
+    assert found.values == alone.values
+    assert len(found.ignored) == 1
+    assert found.choices() == alone.choices()
+
+
+def test_an_unknown_key_of_a_rule_costs_only_itself(place):
+    found = place.load('[tools."b*"]\nkep = "tail"\nlines = 50\n[tools.c]\ntokns = 5')
+    assert found.choices()["rules"] == {"b*": {"limits": Limits(lines=50, bytes=DEFAULT.bytes, tokens=DEFAULT.tokens)}}
+    assert [one.key for one in found.ignored] == ["tools.b*.kep", "tools.c.tokns"]
+    assert found.complaint == (
+        f"{place.file}:2: kep is not a key of a rule; did you mean keep? (1 more: see `spill config`) The rest of the file counts."
+    )
+
+
+@pytest.mark.parametrize("toml", ['redcat = "shown"', 'scopes = "x"', 'stor = "x"', '[tools.b]\nredact = "shown"'])
+def test_a_slip_in_a_key_of_privacy_refuses_the_file(place, toml):
+    assert " is not a key" in place.refusal(f"lines = 50\n{toml}")
+
+
+def test_a_file_of_unknown_keys_is_refused(place):
+    assert " more than 20 keys are unknown; " in place.refusal("".join(f"k{number} = 1\n" for number in range(21)))
+
+
+def test_python_logs_what_it_ignores(place, caplog, monkeypatch):
+    place.load("tokns = 5\nlines = 50")
+    monkeypatch.setenv("HOME", str(place.home))
+    monkeypatch.setenv("SPILLOVER_CONFIG", str(place.file))
+    assert Clipper.configured(cwd=str(place.project)).limits.lines == 50
+    assert "tokns is not a key; did you mean tokens?" in caplog.text
 
 
 COUNTED = "expected a whole number, e.g. 4_000; 0 sets none."

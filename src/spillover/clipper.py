@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 from spillover import pipeline
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., Any])
     Key = TypeVar("Key")
 
+_log = logging.getLogger(__name__)
 #: The tools for going back.
 TOOL_NAMES = ("read_output", "grep_output", "outline_output", "list_outputs")
 
@@ -42,7 +44,10 @@ class Clipper(Choices, frozen=True, kw_only=True):
         """Return a Clipper with the configuration: files, then SPILLOVER_* variables, then arguments (`tokens=4_000`)."""
         from spillover.config.settings import load
 
-        return load(cwd=cwd, given=given, given_origin=str).made(cls)
+        settings = load(cwd=cwd, given=given, given_origin=str)
+        if settings.complaint:
+            _log.warning("%s", settings.complaint)
+        return settings.made(cls)
 
     def clip(
         self,

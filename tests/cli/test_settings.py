@@ -71,7 +71,7 @@ def test_a_rule_holds_for_its_tool(spill, tmp_path):
 WRONG = pytest.mark.parametrize(
     ("toml", "env", "why"),
     [
-        ("tokns = 5\n", {}, "tokens"),
+        ("redcat = 'shown'\n", {}, "redact"),
         ("lines = -5\n", {}, "lines"),
         ("lines = 'many'\n", {}, "lines"),
         ("keep = 'sideways'\n", {}, "sideways"),
@@ -201,6 +201,16 @@ def test_doctor_says_how_to_close_a_store_that_others_could_look_into(spill, tmp
     assert said.returncode == 1
     assert "has mode 0755; run `chmod 700 " in said.stdout
     assert (tmp_path / "a store").stat().st_mode & 0o777 == 0o755, "a folder that was there keeps its mode"
+
+
+def test_one_unknown_key_is_said_and_the_rest_of_the_file_counts(spill, user_file):
+    user_file.write_text("tokns = 5\nlines = 12\n")
+    said = spill("run", "--", "seq", "5000")
+    assert len(said.stdout.splitlines()) <= 12
+    assert said.stderr == f"spill: {user_file}:1: tokns is not a key; did you mean tokens? The rest of the file counts.\n"
+    shown = spill("config")
+    assert (shown.returncode, "tokns is not a key; did you mean tokens?" in shown.stdout) == (0, True)
+    assert spill("config", "--json").json["ignored"][0]["key"] == "tokns"
 
 
 def test_doctor_finds_a_wrong_configuration(spill, user_file):

@@ -199,10 +199,10 @@ def test_doctor_counts_what_is_ignored_and_finds_records_that_were_tampered_with
 
 
 def test_a_wrong_file_of_the_users_does_not_stop_a_server_either(spill, user_file):
-    user_file.write_text("tokns = 5\n")
+    user_file.write_text("redcat = 'shown'\n")
     said = spill("mcp")
     assert said.returncode == 0
-    assert "did you mean tokens? Until that is fixed, no configuration file is read." in said.stderr
+    assert "did you mean redact? Until that is fixed, no configuration file is read." in said.stderr
 
 
 def test_a_file_that_contradicts_itself_is_not_trusted(spill, project):

@@ -66,7 +66,8 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     said = ", ".join(settings.files) or "no files: defaults and environment"
     if settings.ignored:
         said += f"; {count_of(len(settings.ignored), 'setting')} ignored (`spill config` says why)"
-    found.append(Check("configuration", ok=True, said=said))
+    said += f"; {settings.complaint}" * bool(settings.complaint)
+    found.append(Check("configuration", ok=not settings.complaint, said=said))
     found += [Check("trust", ok=False, said=wrong) for wrong in entries(os.environ, os.geteuid())[1]]
     if isinstance(chosen.store, DirStore):
         root = os.fspath(chosen.store.root)

@@ -6,6 +6,7 @@ import os
 
 from msgspec.structs import replace
 
+from spillover.cli.output import complain
 from spillover.clipper import Clipper
 from spillover.config.files import NAMED
 from spillover.config.host import limits_of_failing, within
@@ -43,7 +44,10 @@ def clipper(arguments: argparse.Namespace, hints: tuple[str, ...] = HINTS) -> Cl
     everything = getattr(arguments, "all_scopes", False)
     if everything and "scope" in given:
         raise UsageError("--scope and --all-scopes cannot be combined; use one of them.")
-    return _made(given, hints, everything=everything)
+    made, complaint = _made(given, hints, everything=everything)
+    if complaint:
+        complain(complaint)
+    return made
 
 
 def leave_room(made: Clipper) -> Clipper:
@@ -101,12 +105,12 @@ def make_clipper_anyway(
     """
     given = _given(arguments) if arguments else {}
     try:
-        return _made(given, hints, cwd, project=project), ""
+        return _made(given, hints, cwd, project=project)
     except SpilloverError as error:
         wrong = str(error)
     for environ, left in _without(os.environ):
         try:
-            return _made(given, hints, cwd, environ, project=project), f"{wrong} Until that is fixed, {left}."
+            return _made(given, hints, cwd, environ, project=project)[0], f"{wrong} Until that is fixed, {left}."
         except SpilloverError as error:
             last = error
     raise last
@@ -134,7 +138,8 @@ def _made(
     *,
     project: str | None = None,
     everything: bool = False,
-) -> Clipper:
+) -> tuple[Clipper, str]:
+    """Return the Clipper, and which keys of its files are unknown."""
     settings = load(given=given, cwd=cwd, environ=environ)
     if project is not None:
         settings = replace(settings, project=project)
@@ -147,7 +152,7 @@ def _made(
         from spillover.store.scope import EVERY  # only for a person who asks
 
         others["scope"] = EVERY
-    return settings.made(Clipper, **others)
+    return settings.made(Clipper, **others), settings.complaint
 
 
 def _going_back(

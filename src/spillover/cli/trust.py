@@ -6,13 +6,13 @@ import os
 
 from spillover.cli import exits
 from spillover.cli.output import complain, put, put_json
-from spillover.config.file import parse
+from spillover.config.file import Ignored, parse
 from spillover.config.files import NAMED, candidates, speaks_of_us
 from spillover.config.guard import take
 from spillover.config.place import FILE, PYPROJECT
 from spillover.config.settings import load, needs_trust
 from spillover.config.trust import entries, record, remove, state_of
-from spillover.errors import UsageError
+from spillover.errors import ConfigError, UsageError
 from spillover.notice.words import one_line
 
 TYPE_CHECKING = False
@@ -104,7 +104,9 @@ def _find(named: str) -> tuple[File, bytes]:
         if taken is not None and taken.wrong and speaks_of_us(path, taken.data):
             refused.append(f"{_line(path)} is not used: {taken.wrong}.")
         elif taken is not None and speaks_of_us(path, taken.data) and (file := parse(path, taken.data)):
-            list(file.settings(os.environ))  # a file with mistakes is not trusted but mended
+            for one in file.settings(os.environ):  # a file with mistakes is not trusted but mended
+                if isinstance(one, Ignored):
+                    raise ConfigError(one.complaint)
             return file, taken.data
     raise UsageError(
         "\n".join(refused)

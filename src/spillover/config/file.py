@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+#: Who sees an output, and what of it: a slip in one of these is not passed over.
+PRIVATE = ("redact", "scope", "store")
+#: A suggestion for each takes its time, and a file with more was written for another program.
+MOST_UNKNOWN = 20
 #: A line with more dots may be a key with as many parts, and for those the parser's time grows with the square.
 MOST_DOTS = 100
 
@@ -28,6 +32,7 @@ class Ignored(Struct, frozen=True):
     path: str
     key: str
     why: str
+    complaint: str = ""  # for whoever wrote a file that counts, with the line
 
 
 class File(Struct, frozen=True):
@@ -38,14 +43,27 @@ class File(Struct, frozen=True):
     text: str
     trusted: bool = True
 
-    def settings(self, environ: Mapping[str, str]) -> Iterator[Setting]:
-        flat = list(self._flat({key: value for key, value in self.table.items() if key != "tools"}, KEYS))
+    def settings(self, environ: Mapping[str, str]) -> Iterator[Setting | Ignored]:
+        """Yield every setting, and each key that there is not; ConfigError where the file cannot be used."""
+        unknown = 0
+        for key, value in self._pairs():
+            if isinstance(value, Ignored):
+                unknown += 1
+                if unknown > MOST_UNKNOWN:
+                    raise ConfigError(f"{self.path}: more than {MOST_UNKNOWN} keys are unknown; {value.why}.")
+                yield replace(value, key=key)
+            else:
+                yield check(Setting(key, value, self.path), os.path.dirname(self.path), environ, self.text)
+
+    def _pairs(self) -> Iterator[tuple[str, object]]:
+        yield from self._flat({key: value for key, value in self.table.items() if key != "tools"}, KEYS)
         for pattern, rule in self.inner("tools", self.table.get("tools", {})).items():
-            own = list(self._flat(self.inner(pattern, rule), RULE_KEYS))
-            # An empty rule says that this tool is like the rest, whatever the patterns after it say.
-            flat += [(in_rule(pattern, key), value) for key, value in own or [("clip", True)]]
-        for key, value in flat:
-            yield check(Setting(key, value, self.path), os.path.dirname(self.path), environ, self.text)
+            empty = True
+            for key, value in self._flat(self.inner(pattern, rule), RULE_KEYS):
+                empty = False
+                yield in_rule(pattern, key), value
+            if empty:  # it says that this tool is like the rest, whatever the patterns after it say
+                yield in_rule(pattern, "clip"), True
 
     def inner(self, name: str, value: object) -> dict[str, Any]:
         if isinstance(value, dict):
@@ -63,8 +81,11 @@ class File(Struct, frozen=True):
                 beside = [one.removeprefix(under).partition(".")[0] for one in known if one.startswith(under)]
                 beside += ["tools"] if known is KEYS and not under else []
                 what = "not a key" if known is KEYS else "not a key of a rule"
-                near = nearest(key, dict.fromkeys(beside))
-                raise self._refuse(key, f"{one_line(name, QUOTED_CHARS)} is {what}; {near}")
+                words = f"{one_line(name, QUOTED_CHARS)} is {what}; {nearest(key, dict.fromkeys(beside))}"
+                refusal = self._refuse(key, words)
+                if nearest(key, PRIVATE, otherwise=""):  # the reader of the file relies on it
+                    raise refusal
+                yield name, Ignored(self.path, name, words.rstrip("."), str(refusal))
 
     def _refuse(self, key: str, words: str) -> ConfigError:
         return ConfigError(f"{self.path}{line_of(self.text, key)}: {words}")

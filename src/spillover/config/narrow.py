@@ -106,10 +106,13 @@ def _settings(
     file: File, table: dict[str, object], key: str, environ: Mapping[str, str]
 ) -> Iterator[Setting | Ignored]:
     part = replace(file, table=table, text="")
+    found: list[Setting | Ignored]
     try:
-        yield from list(part.settings(environ))
+        found = list(part.settings(environ))
     except ConfigError as error:
-        yield Ignored(file.path, _clean(key), str(error).removeprefix(f"{file.path}: ").rstrip("."))
+        found = [Ignored(file.path, key, str(error).removeprefix(f"{file.path}: ").rstrip("."))]
+    for one in found:
+        yield replace(one, key=_clean(one.key), complaint="") if isinstance(one, Ignored) else one
 
 
 def _too_many(file: File) -> str:

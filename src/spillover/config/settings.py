@@ -107,6 +107,13 @@ class Settings(Struct, frozen=True):
             made = replace(made, store=replace(store, retention=self.retention()))  # type: ignore[type-var]  # a Clipper
         return made
 
+    @property
+    def complaint(self) -> str:
+        """Say which keys of a file that counts are unknown; "" where none is."""
+        complaints = [one.complaint for one in self.ignored if one.complaint]
+        more = f" ({len(complaints) - 1} more: see `spill config`)" * (len(complaints) > 1)
+        return f"{complaints[0]}{more} The rest of the file counts." if complaints else ""
+
     def retention(self) -> Retention:
         """Return how long outputs are kept."""
         age, size, count, grace, runs = (read(kind_of(key), self.values[key].value) for key in RETENTION)
@@ -169,7 +176,11 @@ def settle(
 ) -> Settings:
     """Return the settings with these files, weakest first, below what was `said` by variables and the caller."""
     merged = dict(said)
+    ignored = list(ignored)
     for setting in (setting for file in reversed(files) if file.trusted for setting in file.settings(environ)):
+        if not isinstance(setting, Setting):
+            ignored.append(setting)
+            continue
         # What was said for all tools is stronger than what a file says for one.
         stronger = said.get(split(setting.key)[1])
         merged.setdefault(setting.key, replace(stronger, key=setting.key) if stronger else setting)

@@ -167,11 +167,14 @@ def _sets(line: str, key: str) -> bool:
     return False
 
 
-def nearest(word: str, known: Iterable[str], prefix: str = "") -> str:
+def nearest(word: str, known: Iterable[str], prefix: str = "", otherwise: str | None = None) -> str:
+    """Ask whether the nearest of the known words is meant; where none is near, name them all, or say something else."""
     from difflib import get_close_matches  # only for a complaint
 
     near = get_close_matches(word, list(known), n=1)
-    return f"did you mean {prefix}{near[0]}?" if near else f"use {', '.join(prefix + one for one in known)}."
+    if near:
+        return f"did you mean {prefix}{near[0]}?"
+    return f"use {', '.join(prefix + one for one in known)}." if otherwise is None else otherwise
 
 
 def join_words(setting: Setting, words: str) -> str:
