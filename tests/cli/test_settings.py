@@ -207,7 +207,9 @@ def test_one_unknown_key_is_said_and_the_rest_of_the_file_counts(spill, user_fil
     user_file.write_text("tokns = 5\nlines = 12\n")
     said = spill("run", "--", "seq", "5000")
     assert len(said.stdout.splitlines()) <= 12
-    assert said.stderr == f"spill: {user_file}:1: tokns is not a key; did you mean tokens? The rest of the file counts.\n"
+    assert (
+        said.stderr == f"spill: {user_file}:1: tokns is not a key; did you mean tokens? The rest of the file counts.\n"
+    )
     shown = spill("config")
     assert (shown.returncode, "tokns is not a key; did you mean tokens?" in shown.stdout) == (0, True)
     assert spill("config", "--json").json["ignored"][0]["key"] == "tokns"

@@ -1,5 +1,6 @@
 """A profile by name: in a file, in the environment, on the command line; what is set beside it is stronger."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -165,3 +166,101 @@ def test_gc_said_removed_and_left_the_file(home):
         os.utime(path, (1, 1))
     assert "removed 1 output" in run_spill("gc")
     assert not os.path.exists(clip.path)
+
+
+# A profile's own options
+
+TASK = 'permission=[{permission = "task", pattern = "*", action = "allow"}]'
+#: A value for each option, as TOML, that every profile takes which has it.
+VALUES = {
+    "permission": TASK.partition("=")[2],
+    "config": "{tool_output = {max_lines = 50}}",
+    "folder": '"outputs"',
+    "notice_style": '"recipe"',
+    "directions": '{make = "head"}',
+    "ttl_seconds": "60",
+    "quota_bytes": "1_000_000",
+    "max_length": "30_000",
+    "head_chars": "500",
+    "tail_chars": "500",
+    "source": '"stdout"',
+    "place": "false",
+    "max_tokens": "500",
+    "max_lines": "50",
+    "chunk_lines": "50",
+    "model": '"gpt-4o"',
+    "banner": "false",
+}
+own = pytest.mark.parametrize(
+    ("name", "option"), [(name, key) for name in profiles.NAMES for key in profiles.options(name)]
+)
+
+
+def spill(home, *words, file=""):
+    user_file(home).write_text(file)
+    command = [sys.executable, "-c", "from spillover.cli import main; main()", *words]
+    return subprocess.run(command, cwd=home, capture_output=True, text=True, timeout=60, check=False)
+
+
+@own
+def test_every_option_of_a_profile_is_reached_from_toml(home, name, option):
+    user_file(home).write_text(f'profile = "{name}"\n[profiles.{name}]\n{option} = {VALUES[option]}\n')
+    value = load().values[f"profiles.{name}.{option}"].value
+    assert (
+        Clipper.configured().clip(FLOOD * 9).text
+        == profiles.named(name).clipper(**{option: value}).clip(FLOOD * 9).text
+    )
+
+
+@own
+@pytest.mark.parametrize("value", ["1979-05-27", "[1]", "{}", "true", "1", '"x"'])
+def test_no_value_of_an_option_is_a_traceback(home, name, option, value):
+    user_file(home).write_text(f'profile = "{name}"\n[profiles.{name}]\n{option} = {value}\n')
+    with contextlib.suppress(ConfigError):
+        assert Clipper.configured().clip(FLOOD).text
+
+
+def test_opencodes_task_hint_could_not_be_reached_from_a_shell_or_toml(home):
+    run = ("run", "--", "seq", "9000")
+    by_file = spill(home, *run, file=f'profile = "opencode"\n[profiles.opencode]\n{TASK}\n')
+    by_shell = spill(home, "run", "--profile", "opencode", "--profile-option", TASK, *run[1:])
+    assert "Use the Task tool" in by_file.stdout
+    assert "Use the Task tool" in by_shell.stdout
+    assert "Use the Task tool" not in spill(home, "run", "--profile", "opencode", *run[1:]).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--profile", "vtcode", "--profile-option", "max_tokns=9"], "max_tokns is not an option of vtcode; did you mean max_tokens?"),
+        (["--profile", "daycare", "--profile-option", "x=9"], "x is not an option of daycare; use source, place."),
+        (["--profile", "vtcode", "--profile-option", "max_tokens=x"], "max_tokens = 'x': expected a whole number."),
+        (["--profile", "vtcode", "--profile-option", "banner"], "--profile-option banner: expected KEY=VALUE."),
+        (["--profile-option", "banner=true"], "--profile-option needs --profile; use one of opencode, t15,"),
+        (["--profile", "t15", "--profile-option", "notice_style=x"], "is not a wording of t15; use block, recipe, generic."),
+    ],
+)  # fmt: skip
+def test_a_wrong_option_is_answered_with_what_there_is(home, words, said):
+    done = spill(home, "run", *words, "--", "touch", "ran")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert not (home / "ran").exists()
+
+
+def test_an_unknown_option_in_a_file_costs_only_itself(home):
+    user_file(home).write_text(
+        'profile = "vtcode"\n[profiles.vtcode]\nmax_tokns = 9\nmax_tokens = 500\n[profiles.vtcod]\nx = 1\n'
+    )
+    found = load()
+    assert [one.why for one in found.ignored] == [
+        "profiles.vtcode.max_tokns is not a key; did you mean max_tokens?",
+        "profiles.vtcod is not a key; did you mean vtcode?",
+    ]
+    assert Clipper.configured().limits == Limits(tokens=500)
+
+
+def test_the_options_of_a_project_need_trust(home):
+    (home / "spillover.toml").write_text('[profiles.vtcode]\nfolder = "/elsewhere"\n')
+    found = load()
+    assert "profiles.vtcode.folder" not in found.values
+    assert "spill trust" in found.ignored[0].why

@@ -46,6 +46,12 @@ def choosing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", metavar="NAME", help="clip as another system does: opencode, t15, klaude, daycare, vtcode"
     )
+    parser.add_argument(
+        "--profile-option",
+        metavar="KEY=VALUE",
+        action="append",
+        help="an option of that profile, as in TOML; may be repeated",
+    )
     parser.add_argument("--keep", metavar="PART", help="which part to keep: auto, signal, head, tail or ends")
     store(parser)
     scope(parser, every=False)

@@ -11,8 +11,10 @@ from spillover.clipper import Clipper
 from spillover.config.files import NAMED
 from spillover.config.host import limits_of_failing, within
 from spillover.config.settings import PREFIX, VARIABLES, load
+from spillover.config.values import OPTIONS
 from spillover.errors import SpilloverError, UsageError
 from spillover.limits import SMALLEST, Limits
+from spillover.profiles import NAMES as PROFILES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +129,15 @@ def _without(environ: Mapping[str, str]) -> Iterator[tuple[dict[str, str], str]]
 
 
 def _given(arguments: argparse.Namespace) -> dict[str, object]:
-    return {name: value for name in SETTINGS if (value := getattr(arguments, name, None)) is not None}
+    given = {name: value for name in SETTINGS if (value := getattr(arguments, name, None)) is not None}
+    for option in getattr(arguments, "profile_option", None) or ():
+        key, equals, value = option.partition("=")
+        if not equals:
+            raise UsageError(f"--profile-option {option}: expected KEY=VALUE.")
+        if given.get("profile") not in PROFILES:
+            raise UsageError(f"--profile-option needs --profile; use one of {', '.join(PROFILES)}.")
+        given[f"{OPTIONS}{given['profile']}.{key}"] = value
+    return given
 
 
 def _made(

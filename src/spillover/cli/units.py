@@ -13,7 +13,7 @@ _COUNTED = {"retention.count": "outputs", "retention.runs": "runs"}
 def with_unit(key: str, value: object) -> str:
     """Return the value of a setting with its unit; "" where it sets nothing."""
     kind, name = kind_of(key), split(key)[1]
-    if kind == FLAG:
+    if kind == FLAG or isinstance(value, bool):
         return str(value).lower()
     if kind not in (COUNT, SIZE, AGE):
         return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else "" if value == 0 else str(value)

@@ -9,15 +9,30 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.config.place import PYPROJECT
-from spillover.config.values import KEYS, QUOTED_CHARS, RULE_KEYS, Setting, check, in_rule, line_of, nearest, short
+from spillover.config.values import (
+    KEYS,
+    OPTIONS,
+    QUOTED_CHARS,
+    RULE_KEYS,
+    Setting,
+    check,
+    in_rule,
+    line_of,
+    nearest,
+    short,
+)
 from spillover.errors import ConfigError
 from spillover.notice.words import one_line
+from spillover.profiles import NAMES as PROFILES
+from spillover.profiles import options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+#: The tables in a file whose keys are not ours to choose.
+TABLES = ("tools", "profiles")
 #: Who sees an output, and what of it: a slip in one of these is not passed over.
 PRIVATE = ("redact", "scope", "store")
 #: A suggestion for each takes its time, and a file with more was written for another program.
@@ -56,7 +71,13 @@ class File(Struct, frozen=True):
                 yield check(Setting(key, value, self.path), os.path.dirname(self.path), environ, self.text)
 
     def _pairs(self) -> Iterator[tuple[str, object]]:
-        yield from self._flat({key: value for key, value in self.table.items() if key != "tools"}, KEYS)
+        yield from self._flat({key: value for key, value in self.table.items() if key not in TABLES}, KEYS)
+        for name, table in self.inner("profiles", self.table.get("profiles", {})).items():
+            if name in PROFILES:
+                known = dict.fromkeys((OPTIONS + f"{name}.{option}" for option in options(name)), "")
+                yield from self._flat(self.inner(name, table), known, OPTIONS + f"{name}.")
+            else:
+                yield from self._flat({name: table}, dict.fromkeys(map(OPTIONS.__add__, PROFILES), ""), OPTIONS)
         for pattern, rule in self.inner("tools", self.table.get("tools", {})).items():
             empty = True
             for key, value in self._flat(self.inner(pattern, rule), RULE_KEYS):
@@ -79,8 +100,8 @@ class File(Struct, frozen=True):
                 yield from self._flat(self.inner(name, value), known, name + ".")
             else:
                 beside = [one.removeprefix(under).partition(".")[0] for one in known if one.startswith(under)]
-                beside += ["tools"] if known is KEYS and not under else []
-                what = "not a key" if known is KEYS else "not a key of a rule"
+                beside += TABLES if known is KEYS and not under else ()
+                what = "not a key of a rule" if known is RULE_KEYS else "not a key"
                 words = f"{one_line(name, QUOTED_CHARS)} is {what}; {nearest(key, dict.fromkeys(beside))}"
                 refusal = self._refuse(key, words)
                 if nearest(key, PRIVATE, otherwise=""):  # the reader of the file relies on it

@@ -23,6 +23,7 @@ from spillover.config.values import (
     HINTS,
     KEYS,
     LIMITS,
+    OPTIONS,
     UNITS,
     Setting,
     check,
@@ -31,6 +32,7 @@ from spillover.config.values import (
     kind_of,
     nearest,
     read,
+    read_option,
     short,
     split,
 )
@@ -69,7 +71,8 @@ class Settings(Struct, frozen=True):
 
     def choices(self) -> dict[str, Any]:
         """Return the settings as arguments for a Clipper; ConfigError for what a Clipper would refuse."""
-        values = {key: read(kind_of(key), setting.value) for key, setting in self.values.items() if key not in TEXTS}
+        ours = {key: each for key, each in self.values.items() if key not in TEXTS and not key.startswith(OPTIONS)}
+        values = {key: read(kind_of(key), each.value) for key, each in ours.items()}
         with self._blaming("store", "deadline"):
             store = open_store(values["store"], self.retention(), deadline_seconds=values["deadline"])
         chosen: dict[str, Any] = {
@@ -100,7 +103,9 @@ class Settings(Struct, frozen=True):
         if profile:  # its options may set the limits, and a command may choose `keep`
             own = {name for name in PROFILES_OWN if not any(map(self._is_set, CHOICES.get(name, (name,))))}
             chosen = {name: value for name, value in chosen.items() if name not in own}
-        with self._blaming("profile"):
+        options = [key for key in self.values if key.startswith(f"{OPTIONS}{profile}.")]
+        chosen |= {key.removeprefix(f"{OPTIONS}{profile}."): self.values[key].value for key in options}
+        with self._blaming("profile", *options):
             made = make(**{**chosen, **others})
         store = getattr(made, "store", None)
         if isinstance(store, NamedStore) and any(map(self._is_set, RETENTION)):
@@ -154,7 +159,9 @@ def load(
     cwd: str | None = None,
     environ: Mapping[str, str] | None = None,
     given: Mapping[str, object] | None = None,
-    given_origin: Callable[[str], str] = lambda key: "--" + key.replace(".", "-"),
+    given_origin: Callable[[str], str] = lambda key: (
+        "--profile-option" if key.startswith(OPTIONS) else "--" + key.replace(".", "-")
+    ),
     uid: int | None = None,
 ) -> Settings:
     """Return the settings from every source; `given` are the caller's values by flat key, None if not given.
@@ -262,6 +269,8 @@ def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:
 
 def _read_given(key: str, origin: str, value: object, here: str, environ: Mapping[str, str]) -> Setting:
     """Return a setting from a variable or the caller, where a text may stand for any value."""
+    if key.startswith(OPTIONS):
+        return check(Setting(key, read_option(key, str(value)), origin), here, environ)
     kind = kind_of(key)
     if not kind:
         raise ConfigError(f"{origin}: {key} is not a key; {nearest(key, KEYS)}")

@@ -15,6 +15,7 @@ from spillover.errors import ConfigError, UsageError
 from spillover.limits import Limits
 from spillover.notice.hints import hints
 from spillover.notice.words import one_line
+from spillover.profiles import KINDS, options
 from spillover.profiles import NAMES as PROFILES
 
 TYPE_CHECKING = False
@@ -58,6 +59,8 @@ KEYS = {
     "stats": FLAG,
     **_KEPT,
 }
+#: What the keys of the tables of the profiles' own options begin with: "profiles.vtcode.banner".
+OPTIONS = "profiles."
 #: Which keys make up a choice.
 CHOICES = {
     "limits": LIMITS,
@@ -84,6 +87,8 @@ class Setting(Struct, frozen=True):
 
 def check(setting: Setting, folder: str, environ: Mapping[str, str], text: str = "") -> Setting:
     """Return the setting if it is valid; a path in it is relative to `folder`."""
+    if setting.key.startswith(OPTIONS):
+        return _check_option(setting, folder, environ, text)
     kind = kind_of(setting.key)
     name = split(setting.key)[1].removeprefix("trigger.")
     try:
@@ -105,6 +110,35 @@ def check(setting: Setting, folder: str, environ: Mapping[str, str], text: str =
         raise ConfigError(f"{setting.origin}{line_of(text, name)}: {join_words(setting, words)}") from error
     if kind == FOLDER and not is_url(value):
         return replace(setting, value=os.path.normpath(os.path.join(folder, expand(value, environ))))
+    return setting
+
+
+def read_option(key: str, text: str) -> object:
+    """Return the value that a word of the shell stands for: TOML, or the word itself where that is what the option takes."""
+    import tomllib  # only for those who set one
+
+    _, profile, name = key.split(".", 2)
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except ValueError:
+        return text
+    takes_words = any(KINDS[kind][0] is str for kind in options(profile).get(name, ()))
+    return text if takes_words and not isinstance(value, str) else value
+
+
+def _check_option(setting: Setting, folder: str, environ: Mapping[str, str], text: str) -> Setting:
+    """Return an option of a profile if the profile has it and takes such a value."""
+    _, profile, name = setting.key.split(".", 2)
+    known = options(profile)
+    where = f"{setting.origin}{line_of(text, name)}"
+    if name not in known:
+        raise ConfigError(f"{where}: {name} is not an option of {profile}; {nearest(name, known)}")
+    kinds = [KINDS[kind] for kind in known[name]]
+    value = setting.value
+    if not any(isinstance(value, kind) and (kind is bool or not isinstance(value, bool)) for kind, _ in kinds):
+        raise ConfigError(f"{where}: {short(setting)}: expected {' or '.join(words for _, words in kinds)}.")
+    if name == "folder":
+        return replace(setting, value=os.path.normpath(os.path.join(folder, expand(str(value), environ))))
     return setting
 
 

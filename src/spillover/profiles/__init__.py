@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 #: What `spill --profile` and `profile = "…"` take.
 NAMES = ("opencode", "t15", "klaude", "daycare", "vtcode")
+#: What an option of a profile can be annotated with, and which values that is.
+KINDS: dict[str, tuple[type, str]] = {
+    "bool": (bool, "true or false"),
+    "int": (int, "a whole number"),
+    "float": (int | float, "a number"),
+    "str": (str, "a word in quotes"),
+    "NoticeStyle": (str, "a word in quotes"),
+    "Mapping": (dict, "a table"),
+    "Rules": (list, "a list of tables"),
+}
 FORMS = ("Form", "Missing", "Told")
 __all__ = ["NAMES", "Form", "Missing", "Told", "named"]
 
@@ -29,6 +39,19 @@ def named(name: str) -> Any:
 
         raise UsageError(f"There is no profile {name!r}; use one of {', '.join(NAMES)}.")
     return import_module(f"spillover.profiles.{name}")
+
+
+def options(name: str) -> dict[str, tuple[str, ...]]:
+    """Return the options of a profile's `clipper` that a shell or TOML can express, each with the kinds of value it takes."""
+    from inspect import signature  # only for those who set one
+
+    found = {}
+    for key, parameter in signature(named(name).clipper).parameters.items():
+        annotated = str(parameter.annotation).split(" | ")
+        kinds = tuple(kind.partition("[")[0] for kind in annotated if kind != "None")
+        if all(kind in KINDS for kind in kinds):
+            found[key] = kinds
+    return found
 
 
 def folders() -> list[str]:
