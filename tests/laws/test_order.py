@@ -78,6 +78,7 @@ ORDER = """
     store.quota             store.packing
     store.directory         store.bucket
     store.named             store.object_store
+    store.joined
     show.memo
     show.render
     notice.form
@@ -139,7 +140,8 @@ ORDER = """
     profiles.opencode.read
     profiles.t15.commands
     profiles.opencode       profiles.t15         profiles.klaude     profiles.daycare    profiles.vtcode
-    cli.exits               cli.output           cli.setup           cli.arguments       cli.mistakes        cli.units
+    cli.output
+    cli.exits               cli.setup            cli.arguments       cli.mistakes        cli.units
     cli.commands            cli.refs
     cli.hook                cli.init             cli.installed       cli.mcp             cli.trust           cli.ui
     cli.clipping            cli.retrieval        cli.keeping         cli.about          cli.cleaning

@@ -198,21 +198,24 @@ own = pytest.mark.parametrize(
 
 def spill(home, *words, file=""):
     user_file(home).write_text(file)
-    command = [sys.executable, "-c", "from spillover.cli import main; main()", *words]
+    command = [sys.executable, "-c", "import sys; from spillover.cli import main; sys.exit(main())", *words]
     return subprocess.run(command, cwd=home, capture_output=True, text=True, timeout=60, check=False)
 
 
 @own
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # two options of vtcode are deprecated
 def test_every_option_of_a_profile_is_reached_from_toml(home, name, option):
     user_file(home).write_text(f'profile = "{name}"\n[profiles.{name}]\n{option} = {VALUES[option]}\n')
     value = load().values[f"profiles.{name}.{option}"].value
-    assert (
-        Clipper.configured().clip(FLOOD * 9).text
-        == profiles.named(name).clipper(**{option: value}).clip(FLOOD * 9).text
-    )
+    clips = [made.clip(FLOOD * 9) for made in (Clipper.configured(), profiles.named(name).clipper(**{option: value}))]
+    first, second = (
+        clip.text.replace(os.path.basename(clip.path or "nowhere"), "") for clip in clips
+    )  # some are named by the clock
+    assert first == second
 
 
 @own
+@pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("value", ["1979-05-27", "[1]", "{}", "true", "1", '"x"'])
 def test_no_value_of_an_option_is_a_traceback(home, name, option, value):
     user_file(home).write_text(f'profile = "{name}"\n[profiles.{name}]\n{option} = {value}\n')

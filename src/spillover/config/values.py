@@ -122,7 +122,7 @@ def read_option(key: str, text: str) -> object:
         value = tomllib.loads(f"value = {text}")["value"]
     except ValueError:
         return text
-    takes_words = any(KINDS[kind][0] is str for kind in options(profile).get(name, ()))
+    takes_words = any(str in KINDS[kind][0] for kind in options(profile).get(name, ()))
     return text if takes_words and not isinstance(value, str) else value
 
 
@@ -135,7 +135,7 @@ def _check_option(setting: Setting, folder: str, environ: Mapping[str, str], tex
         raise ConfigError(f"{where}: {name} is not an option of {profile}; {nearest(name, known)}")
     kinds = [KINDS[kind] for kind in known[name]]
     value = setting.value
-    if not any(isinstance(value, kind) and (kind is bool or not isinstance(value, bool)) for kind, _ in kinds):
+    if not any(isinstance(value, types) and (bool in types or not isinstance(value, bool)) for types, _ in kinds):
         raise ConfigError(f"{where}: {short(setting)}: expected {' or '.join(words for _, words in kinds)}.")
     if name == "folder":
         return replace(setting, value=os.path.normpath(os.path.join(folder, expand(str(value), environ))))

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from spillover.choices import Choices
     from spillover.intake.blob import Blob
     from spillover.select.span import Hidden, Selector, Span
     from spillover.view.document import Section
@@ -108,7 +107,7 @@ class Form(Struct, frozen=True):
     keeps: tuple[str, ...] | None = None  # the only values of `keep` its words are true for; None: any, and selectors
     for_command: Callable[[str, str], Mapping[str, Any]] | None = None  # a line of shell, `keep` → choices for it
     warning: str | None = None  # what is known of the command before it runs
-    for_streams: Callable[[Segments, Blob, Choices], Choices] | None = None  # what a command printed → choices for it
+    for_streams: Callable[[Segments, Blob, Any], Any] | None = None  # what a command printed → choices for it
 
     def check(self, keep: str | Selector) -> None:
         """Refuse a `keep` whose result these words cannot describe."""

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 #: What `spill --profile` and `profile = "…"` take.
 NAMES = ("opencode", "t15", "klaude", "daycare", "vtcode")
 #: What an option of a profile can be annotated with, and which values that is.
-KINDS: dict[str, tuple[type, str]] = {
-    "bool": (bool, "true or false"),
-    "int": (int, "a whole number"),
-    "float": (int | float, "a number"),
-    "str": (str, "a word in quotes"),
-    "NoticeStyle": (str, "a word in quotes"),
-    "Mapping": (dict, "a table"),
-    "Rules": (list, "a list of tables"),
+KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "bool": ((bool,), "true or false"),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "str": ((str,), "a word in quotes"),
+    "NoticeStyle": ((str,), "a word in quotes"),
+    "Mapping": ((dict,), "a table"),
+    "Rules": ((list,), "a list of tables"),
 }
 FORMS = ("Form", "Missing", "Told")
 __all__ = ["NAMES", "Form", "Missing", "Told", "named"]
