@@ -216,7 +216,9 @@ def test_every_option_of_a_profile_is_reached_from_toml(home, name, option):
 
 @own
 @pytest.mark.filterwarnings("ignore::FutureWarning")
-@pytest.mark.parametrize("value", ["1979-05-27", "[1]", "{}", "true", "1", '"x"'])
+@pytest.mark.parametrize(
+    "value", ["1979-05-27", "[1]", "[{}]", "{}", "{tool_output = 5}", "{make = 5}", "true", "1", '"x"']
+)
 def test_no_value_of_an_option_is_a_traceback(home, name, option, value):
     user_file(home).write_text(f'profile = "{name}"\n[profiles.{name}]\n{option} = {value}\n')
     with contextlib.suppress(ConfigError):

@@ -137,6 +137,8 @@ def _check_option(setting: Setting, folder: str, environ: Mapping[str, str], tex
     value = setting.value
     if not any(isinstance(value, types) and (bool in types or not isinstance(value, bool)) for types, _ in kinds):
         raise ConfigError(f"{where}: {short(setting)}: expected {' or '.join(words for _, words in kinds)}.")
+    if isinstance(value, list) and not all(isinstance(each, dict) for each in value):
+        raise ConfigError(f"{where}: {short(setting)}: expected {kinds[0][1]}.")
     if name == "folder":
         return replace(setting, value=os.path.normpath(os.path.join(folder, expand(str(value), environ))))
     return setting
