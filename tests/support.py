@@ -9,12 +9,15 @@ from spillover import journal
 from spillover.adapters import claude_code, cline, codex, copilot, gemini, pi
 from spillover.adapters import opencode as opencode_host
 from spillover.adapters.hooked import Call as HookCall
+from spillover.adapters.mcp.answer import finished, readable, with_tools, within
+from spillover.adapters.mcp.message import messages
 from spillover.adapters.mcp.relay import Relay
 from spillover.adapters.mcp.tools import called as called_tool
 from spillover.adapters.mcp.tools import offered as offered_tools
+from spillover.choices import Choices
 from spillover.cli import main as run_spill
 from spillover.config.settings import load as load_settings
-from spillover.hosts import HOSTS
+from spillover.hosts import CUTS, HOSTS
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.intake.take import CAP as STORED_BYTES_CAP
@@ -29,6 +32,7 @@ from spillover.profiles.vtcode import estimate as vtcode_estimate
 from spillover.profiles.vtcode.estimate import PIECE, by_chars, by_lines, by_words, is_code, tokens_for_lines
 from spillover.profiles.vtcode.estimate import tokens as vtcode_tokens
 from spillover.run.line import run_line
+from spillover.secrets.outputs import _ROWS as SECRET_PATTERNS
 from spillover.secrets.outputs import cover as cover_secrets
 from spillover.secrets.outputs import find as find_secrets
 from spillover.secrets.outputs import mark as mark_secret
@@ -40,6 +44,7 @@ from spillover.store import named as named_store
 from spillover.store.base import REF_DIGITS, REF_SHAPE, mint, resolve
 from spillover.store.joined import Joined
 from spillover.store.named import NamedStore
+from spillover.store.runs import RunRecord
 from spillover.store.scope import covers
 from spillover.store.scoped import Scoped
 from spillover.tokens import exact as exact_counter

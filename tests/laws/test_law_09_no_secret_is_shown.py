@@ -20,11 +20,9 @@ from law_faults import CALLS, Faulty, failures
 from law_ways import SOURCES, TOGETHER, WRAPPED
 
 from spillover import Budget, Clipper, Limits, MemoryStore, StoreError
-from spillover.adapters.mcp.answer import finished, readable, with_tools, within
-from spillover.adapters.mcp.message import messages
-from spillover.choices import Choices
 from spillover.errors import ToolOutputError
-from spillover.secrets.outputs import cover
+from support import Choices, finished, messages, readable, with_tools, within
+from support import cover_secrets as cover
 
 _spec = importlib.util.spec_from_file_location("bench_redact", Path(__file__).parents[2] / "bench" / "redact.py")
 bench = importlib.util.module_from_spec(_spec)

@@ -10,8 +10,8 @@ from law_given import choices, cuts, law, outputs
 from law_kinds import kinds
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
-from spillover.store.runs import RunRecord
 from spillover.testing import chunked, content
+from support import RunRecord
 
 TINY = Limits(bytes=400)
 #: Each example stores two outputs and compares them twice.

@@ -14,8 +14,7 @@ import pytest
 from law_linear import why_not
 
 import spillover
-from spillover.hosts import CUTS
-from spillover.secrets.outputs import _ROWS
+from support import CUTS, SECRET_PATTERNS
 
 ROOT = Path(spillover.__file__).parent
 MODULES = {"re", "fnmatch", "glob"}
@@ -245,7 +244,7 @@ def test_the_marks_of_hosts_are_proved_to_be_linear(host):
     assert why_not(re.compile(CUTS[host], re.MULTILINE), search=True) is None
 
 
-@pytest.mark.parametrize("row", _ROWS)
+@pytest.mark.parametrize("row", SECRET_PATTERNS)
 def test_the_formats_of_secrets_are_proved_to_be_linear_at_one_place(row):
     assert why_not(re.compile(row[1].encode()), search=False) is None
 

@@ -140,7 +140,7 @@ COMMANDS: dict[str, tuple[str, Add, Sequence[str]]] = {
             "spill mcp",
             "spill mcp -- npx -y some-server",
             "spill mcp --tokens 4000 --url https://example.com/mcp",
-            "spill mcp --url https://example.com/mcp --header 'Authorization: Bearer $TOKEN'",
+            "spill mcp --url https://host/mcp --header 'Authorization: Bearer $TOKEN'",
         ),
     ),
     "config": (
