@@ -43,9 +43,9 @@ LEADING = 0.25
 WIDEST, NARROWEST = 0.25, 60
 
 
-def widest(room: float) -> float:
-    """Return how many tokens of one line are shown at most."""
-    return max(NARROWEST, WIDEST * room)
+def widest(room: float, count: int = 0) -> float:
+    """Return how many tokens of one line are shown at most; a few lines, where their `count` is given, share the room."""
+    return max(NARROWEST, WIDEST * room, room / count if count else 0)
 
 
 def rank(lines: Lines, points: Array) -> Array:
@@ -79,10 +79,10 @@ def choose(
     """Return which lines to show in `room` tokens, markers included: a boolean each.
 
     `opening`: a command printed this, so its first line says something. `able` and `first` are the lines that may be shown, and those that come before all others, where the caller
-    knows; so much of a line is shown in any case as `width` says.
+    knows; at most `width` tokens of a line are shown, where it is given.
     """
-    cost = np.minimum(lines.tokens, max(width, widest(room)))
     able = new(lines) if able is None else able
+    cost = np.minimum(lines.tokens, width or widest(room, np.count_nonzero(able)))
     rows = np.flatnonzero(able)
     worth = rank(lines, points)
     counted = np.where(able, cost, 0.0)
@@ -100,8 +100,8 @@ def choose_ends(lines: Lines, leads: Sequence[Array], share: float, room: float)
 
     `leads`: rows, the best first, each of these groups in LEADING of the room; `share`: of the room for the beginning.
     """
-    cost = np.minimum(lines.tokens, widest(room))
     able = new(lines)
+    cost = np.minimum(lines.tokens, widest(room, np.count_nonzero(able)))
     rank = np.full(len(lines), 3)
     _, before = count_alike(np.where(lines.subject != 0, lines.subject.astype(np.int64), lines.exact))
     named = able & (before == 0)

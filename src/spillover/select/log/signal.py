@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from spillover.base.work import OBJECT
 from spillover.select.ends import fair, keeping, most_of_many
-from spillover.select.log.choose import choose, choose_ends, room_worth, widest
+from spillover.select.log.choose import choose, choose_ends, new, room_worth, widest
 from spillover.select.log.classes import EVIDENCE
 from spillover.select.log.lines import Lines, lines_of, rare_of
 from spillover.select.log.scan import look
@@ -120,7 +120,8 @@ def _failed(document: Document, sight: Sight, wanted: Wanted) -> Part:
     def choose_lines(room: float) -> Array:
         return choose(sight.lines, points, room, opening=opening)
 
-    return Part(sight, choose_lines, lambda keep: reasons(sight.lines, points, keep), cap)
+    width = partial(widest, count=np.count_nonzero(new(sight.lines)))
+    return Part(sight, choose_lines, lambda keep: reasons(sight.lines, points, keep), cap, width)
 
 
 def _quiet(document: Document, sight: Sight, wanted: Wanted) -> Part:
@@ -139,6 +140,7 @@ def _quiet(document: Document, sight: Sight, wanted: Wanted) -> Part:
         lambda room: choose_ends(lines, [odd, answers], share, room),
         lambda keep: [words.get(row, "") for row in np.flatnonzero(keep).tolist()],
         min(sight.cost, int(SCREEN / wanted.worth)) if wanted.worth else sight.cost,
+        partial(widest, count=np.count_nonzero(new(lines))),
     )
 
 
