@@ -29,7 +29,7 @@ ORDER = [
      ["text", "image", "text", "audio", "text", "image"], ["abcd", "efgh", "ijkl"]),
     ("codex: t, t, image, 10 t, t, t at 3 t",
      [text("t" * 200), text("u" * 200), IMAGE, text("V" * 3_000), text("w" * 200), text("z" * 200)],
-     ["text", "text", "image", "text", "text", "text"], ["t" * 50, "V" * 50, "z" * 50]),
+     ["text", "text", "image", "text", "text", "text"], ["t" * 50, "V" * 50, "z" * 40]),
     ("daycare toolResult", [text("header"), IMAGE, text("x" * 5 + "y" * 9_000)],
      ["text", "image", "text"], ["header", "y" * 100]),
     ("opencode v2 OC6-4", [text("x" * 1_201), IMAGE], ["text", "image"], ["x" * 100]),

