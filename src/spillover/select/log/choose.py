@@ -82,7 +82,7 @@ def choose(
     knows; at most `width` tokens of a line are shown, where it is given.
     """
     able = new(lines) if able is None else able
-    cost = np.minimum(lines.tokens, width or widest(room, np.count_nonzero(able)))
+    cost = np.minimum(lines.tokens, width or widest(room, int(np.count_nonzero(able))))
     rows = np.flatnonzero(able)
     worth = rank(lines, points)
     counted = np.where(able, cost, 0.0)
@@ -101,7 +101,7 @@ def choose_ends(lines: Lines, leads: Sequence[Array], share: float, room: float)
     `leads`: rows, the best first, each of these groups in LEADING of the room; `share`: of the room for the beginning.
     """
     able = new(lines)
-    cost = np.minimum(lines.tokens, widest(room, np.count_nonzero(able)))
+    cost = np.minimum(lines.tokens, widest(room, int(np.count_nonzero(able))))
     rank = np.full(len(lines), 3)
     _, before = count_alike(np.where(lines.subject != 0, lines.subject.astype(np.int64), lines.exact))
     named = able & (before == 0)

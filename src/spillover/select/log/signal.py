@@ -120,7 +120,7 @@ def _failed(document: Document, sight: Sight, wanted: Wanted) -> Part:
     def choose_lines(room: float) -> Array:
         return choose(sight.lines, points, room, opening=opening)
 
-    width = partial(widest, count=np.count_nonzero(new(sight.lines)))
+    width = partial(widest, count=int(np.count_nonzero(new(sight.lines))))
     return Part(sight, choose_lines, lambda keep: reasons(sight.lines, points, keep), cap, width)
 
 
@@ -140,7 +140,7 @@ def _quiet(document: Document, sight: Sight, wanted: Wanted) -> Part:
         lambda room: choose_ends(lines, [odd, answers], share, room),
         lambda keep: [words.get(row, "") for row in np.flatnonzero(keep).tolist()],
         min(sight.cost, int(SCREEN / wanted.worth)) if wanted.worth else sight.cost,
-        partial(widest, count=np.count_nonzero(new(lines))),
+        partial(widest, count=int(np.count_nonzero(new(lines)))),
     )
 
 
