@@ -1,5 +1,6 @@
 """`spill run`: what it prints where, and what it says about it."""
 
+import shlex
 import subprocess
 import sys
 
@@ -96,7 +97,7 @@ WHOLE = [b"line %06d of the flood" % number for number in range(60_000)]
 
 
 def flooded(spill, way, **options):
-    words = ["--", sys.executable, "-c", FLOOD] if way == "run" else [f"{sys.executable} -c '{FLOOD}'"]
+    words = ["--", sys.executable, "-c", FLOOD] if way == "run" else [shlex.join([sys.executable, "-c", FLOOD])]
     assert spill(way, *words, **options).returncode == 0
 
 

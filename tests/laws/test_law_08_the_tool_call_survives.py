@@ -105,6 +105,7 @@ SELECTORS = {
 }
 
 
+@pytest.mark.usefixtures("selectors_may_fail")
 @law_in_short
 @given(selector=st.sampled_from([*SELECTORS]), way=ways, chosen=choices, data=outputs, cuts=cuts)
 def test_a_selector_that_does_anything_at_all_leaves_a_clip_that_fits(tmp_path, selector, way, chosen, data, cuts):

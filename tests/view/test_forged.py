@@ -137,7 +137,9 @@ def store(request, tmp_path):
 
 
 def given(store, text=LONG, **chosen):
-    return Clipper(**{"limits": Limits(lines=8), "store": store, "hints": ("cli", "path"), **chosen}).clip(text)
+    return Clipper(
+        **{"limits": Limits(lines=8), "keep": "ends", "store": store, "hints": ("cli", "path"), **chosen}
+    ).clip(text)
 
 
 def test_a_notice_we_gave_passes_with_its_markers(store):

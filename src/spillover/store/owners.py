@@ -28,7 +28,7 @@ def owners(record: Record) -> tuple[Owner, ...]:
 def merge(held: Record, new: Record) -> Record:
     """Return one record for the same bytes stored again: that of the newest call, with the scopes of both; raise StoreError if it is full."""
     # The newest call is the one that is asked for; and the last time it may have been only a part.
-    newest = new if held.facts != new.facts or held.created <= new.created else held
+    newest, before_it = (new, held) if held.facts != new.facts or held.created <= new.created else (held, new)
     by_scope: dict[str, Owner] = {}
     for owner in sorted((*owners(held), *owners(new)), key=lambda owner: owner.created):
         before = by_scope.get(owner.scope)
@@ -42,7 +42,7 @@ def merge(held: Record, new: Record) -> Record:
         raise StoreError(
             f"This output already belongs to {MOST:,} scopes, and its record has room for no more; try again in an hour"
         )
-    newest = newest.beside(held if newest is new else new)
+    newest = newest.beside(before_it)
     return replace(newest, ref=held.ref, others=tuple(others[: MOST - 1]), pinned=held.pinned or new.pinned)
 
 
