@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 from spillover import Clipper, DirStore, Limits, Redact, pipeline
-from spillover.limits import DEFAULT_WORTH
+from spillover.settings.limits import DEFAULT_WORTH
 
 #: The cuts of `naive.py`, and what a reader calls them.
 NAIVE = {"head": "head", "tail": "tail", "ends": "head + tail", "grep_tail": "grep + tail"}

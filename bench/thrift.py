@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from spillover import Clipper, MemoryStore
-from spillover.limits import DEFAULT_TOKENS, DEFAULT_WORTH
+from spillover.settings.limits import DEFAULT_TOKENS, DEFAULT_WORTH
 
 CORPORA = ("logchunks", "swebench_eval", "cidiff")
 WORTHS = (0, 0.03, DEFAULT_WORTH, 0.2, 1)

@@ -16,13 +16,11 @@ from spillover.adapters.mcp.tools import called as called_tool
 from spillover.adapters.mcp.tools import offered as offered_tools
 from spillover.choices import Choices
 from spillover.cli import main as run_spill
-from spillover.config.settings import load as load_settings
 from spillover.hosts import CUTS, HOSTS
 from spillover.intake.blob import Held
 from spillover.intake.meter import Meter
 from spillover.intake.take import CAP as STORED_BYTES_CAP
 from spillover.intake.take import Intake
-from spillover.limits import DEFAULT_BYTES, DEFAULT_LINES, SMALLEST, count_lines
 from spillover.notice import form
 from spillover.notice.form import OUTSIDE
 from spillover.pipeline import fits
@@ -37,6 +35,8 @@ from spillover.secrets.outputs import cover as cover_secrets
 from spillover.secrets.outputs import find as find_secrets
 from spillover.secrets.outputs import mark as mark_secret
 from spillover.select.ends import fair, keeping
+from spillover.settings.limits import DEFAULT_BYTES, DEFAULT_LINES, SMALLEST, count_lines
+from spillover.settings.load import load as load_settings
 from spillover.shell import tree as shell_tree
 from spillover.show import fit
 from spillover.stats import add_up

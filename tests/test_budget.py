@@ -14,8 +14,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from spillover import Budget, Clipper, ConfigError, Limits, MemoryStore, UsageError, estimate
 from spillover.budget import COMPONENTS, COUNTS, DECISIONS, LARGE
-from spillover.config.settings import load
-from spillover.limits import SMALLEST
+from spillover.settings.limits import SMALLEST
+from spillover.settings.load import load
 
 LEAST = SMALLEST["tokens"]
 TOOL = Limits(tokens=25_000)

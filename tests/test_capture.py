@@ -6,7 +6,7 @@ import pytest
 
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.testing import content

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from spillover.choices import Choices
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
-from spillover.limits import Limits
 from spillover.notice.hints import CLI, PATH
 from spillover.select.span import Span
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 
 BIG = "".join(f"line {number}\n" for number in range(1, 5_001))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from spillover.limits import Size
 from spillover.result import Clip
+from spillover.settings.limits import Size
 
 
 def test_a_clip_is_its_text_wherever_text_is_wanted():

@@ -5,10 +5,10 @@ import time
 import pytest
 
 from spillover import Clipper, DirStore, Limits, journal
-from spillover.config.settings import load
 from spillover.errors import ConfigError, UsageError
 from spillover.journal import Entry, encode
 from spillover.rules import matches_command
+from spillover.settings.load import load
 from spillover.stats import RULES_BY, NoisyCommand, add_up, find_misses, pattern_for, suggest_rules
 
 NOON = time.mktime((2026, 3, 2, 12, 0, 0, 0, 0, -1))

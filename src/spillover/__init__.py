@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from spillover.errors import ToolOutputError as ToolOutputError
     from spillover.errors import UsageError as UsageError
     from spillover.intake.blob import Blob as Blob
-    from spillover.limits import Limits as Limits
-    from spillover.limits import Size as Size
     from spillover.notice.hints import Hint as Hint
     from spillover.notice.hints import file_tools as file_tools
     from spillover.notice.hints import sub_agent as sub_agent
@@ -44,6 +42,8 @@ if TYPE_CHECKING:
     from spillover.run.command import Run as Run
     from spillover.select.span import Hidden as Hidden
     from spillover.select.span import Span as Span
+    from spillover.settings.limits import Limits as Limits
+    from spillover.settings.limits import Size as Size
     from spillover.store.base import Record as Record
     from spillover.store.base import Store as Store
     from spillover.store.base import Writer as Writer
@@ -81,7 +81,7 @@ _WHERE = {
         "UsageError",
     ),
     "intake.blob": ("Blob",),
-    "limits": ("Limits", "Size"),
+    "settings.limits": ("Limits", "Size"),
     "notice.hints": ("Hint", "file_tools", "sub_agent"),
     "notice.wording": ("Wording",),
     "result": ("Clip", "Reason"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 
 from msgspec.structs import replace
 
-from spillover.config.place import CONTEXT_TOKENS, context_tokens
-from spillover.errors import UsageError
-from spillover.limits import SMALLEST, Limits
+from spillover.errors import ConfigError, UsageError
+from spillover.settings.limits import SMALLEST, Limits
 from spillover.tokens import estimate, resolve
 
 _log = logging.getLogger(__name__)
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Level = Literal["ok", "warning", "alert"]
     AnyClipper = TypeVar("AnyClipper", bound=Choices)
 
+#: How large the window is that is shared out, where the environment says so, and where it does not.
+CONTEXT_TOKENS = "SPILLOVER_CONTEXT_TOKENS"
 WINDOW = 128_000
 COMPONENTS: tuple[Component, ...] = ("system", "user", "assistant", "tool_results")
 LEVELS: tuple[Level, ...] = ("ok", "warning", "alert")
@@ -95,7 +97,7 @@ class Budget:
     @classmethod
     def from_env(cls, window: int = WINDOW, *, variables: Sequence[str] = (CONTEXT_TOKENS,), **choices: Any) -> Self:
         """Return a Budget with the window that the first of these environment variables names, if one is set."""
-        return cls(context_tokens(variables) or window, **choices)
+        return cls(_find_window(variables) or window, **choices)
 
     @property
     def window(self) -> int:
@@ -275,3 +277,18 @@ def _whole(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UsageError(f"{name}={value!r} is not a whole number of 0 or more.")
     return value
+
+
+def _find_window(variables: Sequence[str]) -> int | None:
+    """Return the context window from the first of these environment variables that is set."""
+    name = next((name for name in variables if os.environ.get(name, "").strip()), None)
+    if name is None:
+        return None
+    text = os.environ[name].strip()
+    try:
+        tokens = int(text)
+    except ValueError:
+        tokens = 0
+    if tokens < 1:
+        raise ConfigError(f"{name}={text[:80]!r} is not a number of tokens; use one such as 128000.")
+    return tokens

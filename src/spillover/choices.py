@@ -9,16 +9,16 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 
 from spillover.base import Public
-from spillover.config.place import default_store, open_store
 from spillover.errors import UsageError
 from spillover.intake.take import CAP
-from spillover.limits import DEFAULT_WORTH, SMALLEST, Limits
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import PATH, Hint, hints
 from spillover.notice.marker import marker
 from spillover.notice.wording import WORDING, Wording
 from spillover.rules import check_rule, find_command_rule, find_rule, is_for_commands, read_rule
 from spillover.select import HEAD_SHARE, KEEPS
+from spillover.settings.limits import DEFAULT_WORTH, SMALLEST, Limits
+from spillover.settings.place import default_store, open_store
 from spillover.store.base import REF_DIGITS
 from spillover.tokens import at_most_bytes, resolve
 from spillover.view.clean import keep_line_ends, look

@@ -7,8 +7,8 @@ import os
 
 from spillover import pipeline
 from spillover.choices import Choices
-from spillover.config.place import default_root
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
+from spillover.settings.place import default_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Clipper(Choices, frozen=True, kw_only=True):
     @classmethod
     def configured(cls, *, cwd: str | None = None, **given: Any) -> Self:
         """Return a Clipper with the configuration: files, then SPILLOVER_* variables, then arguments (`tokens=4_000`)."""
-        from spillover.config.settings import load
+        from spillover.settings.load import load
 
         settings = load(cwd=cwd, given=given, given_origin=str)
         if settings.complaint:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.journal import EntryOutcome, Operation
-    from spillover.limits import Size
     from spillover.result import Clip
+    from spillover.settings.limits import Size
     from spillover.store.base import Record
 
     Facts = dict[str, str | int]

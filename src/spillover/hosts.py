@@ -6,6 +6,8 @@ import re
 
 from msgspec import Struct
 
+from spillover.settings.limits import Bound
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,6 +65,18 @@ HOOK_SECONDS = {
 def hosts(environ: Mapping[str, str]) -> list[Host]:
     """Return the agents that run us; one may have started another."""
     return [host for host in HOSTS if environ.get(host.variable)]
+
+
+def bounds(environ: Mapping[str, str]) -> list[Bound]:
+    """Return what the agents that run us show of what their shells print, as `load` takes it."""
+    return [Bound(host.shell, host.shown, f"{host.name} (as seen in {host.seen_in})") for host in hosts(environ)]
+
+
+def limits_of_failing(environ: Mapping[str, str]) -> dict[str, int]:
+    """Return what the agents that run us show of a command that failed, where that is less than of others."""
+    lower = [host.shown_of_failing for host in hosts(environ) if host.shown_of_failing]
+    names = {name for each in lower for name in each}
+    return {name: min(each[name] for each in lower if name in each) for name in names}
 
 
 def find_cut(name: str, text: str) -> re.Match[str] | None:

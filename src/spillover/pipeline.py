@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from spillover.intake.sources import chunks, file_name
 from spillover.intake.take import Intake
-from spillover.limits import Size
 from spillover.result import Clip
+from spillover.settings.limits import Size
 from spillover.view.clean import chars_of, clean, every_line, is_plain
 from spillover.view.invisible import has_invisible
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 from spillover.base import Public
-from spillover.limits import Size, count_lines
+from spillover.settings.limits import Size, count_lines
 from spillover.tokens import estimate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spillover.limits import Limits
+    from spillover.settings.limits import Limits
     from spillover.types import Outcome
 
 

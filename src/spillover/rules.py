@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spillover.base.units import SIZES, read_amount
 from spillover.errors import UsageError
-from spillover.limits import SMALLEST, Limits
+from spillover.settings.limits import SIZES, SMALLEST, Limits, read_amount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

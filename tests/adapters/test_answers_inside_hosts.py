@@ -8,8 +8,8 @@ import pytest
 from spillover import Clipper, DirStore
 from spillover.adapters import claude_code, opencode
 from spillover.cli import main
-from spillover.config.settings import load
 from spillover.hosts import HOSTS
+from spillover.settings.load import load
 from spillover.testing import put
 
 LINES = b"".join(b"%d: the quick brown fox\n" % number for number in range(1, 9_001))

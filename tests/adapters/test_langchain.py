@@ -12,7 +12,7 @@ from langgraph.types import Command, interrupt
 
 from spillover.adapters.langchain import SpilloverMiddleware, output_tools
 from spillover.clipper import Clipper
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 
 LIMITS = Limits(bytes=900)

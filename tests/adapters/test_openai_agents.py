@@ -30,7 +30,7 @@ from pydantic import BaseModel
 from spillover.adapters.openai_agents import bound_tools, output_tools
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 
 LIMITS = Limits(bytes=900)

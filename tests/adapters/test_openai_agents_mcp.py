@@ -9,7 +9,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 
 from spillover.adapters.openai_agents import bound_server
 from spillover.clipper import Clipper
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 
 LIMITS = Limits(bytes=900)

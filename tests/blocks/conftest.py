@@ -3,7 +3,7 @@
 import pytest
 
 from spillover.clipper import Clipper
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 
 

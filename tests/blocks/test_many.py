@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
-from spillover.limits import Limits, count_lines
+from spillover.settings.limits import Limits, count_lines
 from spillover.store.memory import MemoryStore
 from spillover.testing import content
 from spillover.tokens import estimate

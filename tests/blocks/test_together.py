@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from spillover.blocks.texts import texts_of
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import content
 from spillover.tokens import estimate

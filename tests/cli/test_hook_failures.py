@@ -102,11 +102,11 @@ def breaking(*_, **__):
 #: Where a hook may fail, one step after the other.
 STEPS = {
     "reading the configuration": "spillover.cli.setup.load",
-    "finding its files": "spillover.config.settings.files_for",
-    "making the Clipper": "spillover.config.settings.Settings.made",
+    "finding its files": "spillover.settings.load.files_for",
+    "making the Clipper": "spillover.settings.load.Loaded.made",
     "the rule for the tool": "spillover.choices.Choices.for_tool",
     "whether it is left alone": "spillover.choices.Choices.leaves_alone",
-    "measuring": "spillover.limits.Limits.fill",
+    "measuring": "spillover.settings.limits.Limits.fill",
     "taking it in": "spillover.pipeline.begin",
     "ending it": "spillover.intake.take.Intake.finish",
     "storing": "spillover.store.directory.DirStore.writer",

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from spillover.config.values import KEYS
+from spillover.settings.load import KEYS
 from spillover.testing import put
 
 

@@ -14,10 +14,6 @@ EDGES = ("adapters", "blocks", "cli", "hosts", "inspector", "profiles", "run", "
 #: Modules of the core that import an edge, and why.
 VERBS = {
     "clipper": "its verbs run commands, clip blocks and wrap functions",
-    "config.file": "a profile has options of its own",
-    "config.host": "limits follow the host",
-    "config.settings": "a profile is loaded by its name",
-    "config.values": "a profile is one of a list of names",
     "events": "names the host and the shell line of a journal entry",
     "retrieve.last": "`last:cargo test` is matched against shell lines",
     "select.told": "the words of a shell line promise a kind",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spillover.cli.commands import parser_for
 from spillover.clipper import Clipper
 from spillover.errors import PatternError, UsageError
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import put
 

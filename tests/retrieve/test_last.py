@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from spillover.clipper import Clipper
 from spillover.errors import RefError
 from spillover.events import record_run
-from spillover.limits import Limits
 from spillover.result import Clip
 from spillover.retrieve.last import find, matches, tell_age
+from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.store.scoped import Scoped

@@ -15,11 +15,11 @@ from spillover.cli.commands import parser_for
 from spillover.clipper import Clipper
 from spillover.errors import RefError
 from spillover.intake.blob import Held
-from spillover.limits import Limits
 from spillover.retrieve import outline_scan
 from spillover.retrieve.outline_json import members
 from spillover.retrieve.outline_scan import scan, templates
 from spillover.retrieve.outline_tables import MOST
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import HOSTILE_REFS, peak_memory, put
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spillover.cli.commands import parser_for
 from spillover.clipper import Clipper
 from spillover.errors import RefError, UsageError
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import HOSTILE_REFS, put
 

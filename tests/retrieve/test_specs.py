@@ -7,7 +7,7 @@ import pytest
 
 from spillover.clipper import Clipper
 from spillover.errors import UsageError
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 
 LINES = "".join(f"line {number}\n" for number in range(1, 1_001))

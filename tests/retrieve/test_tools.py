@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from spillover.clipper import Clipper
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import HOSTILE_REFS, put
 

@@ -7,7 +7,7 @@ import pytest
 
 from spillover.adapters import claude_code, opencode
 from spillover.clipper import Clipper
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 
 BIG = "".join(f"line {number}\n" for number in range(1, 1_001))

@@ -3,8 +3,8 @@
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore, UsageError, clip
-from spillover.limits import DEFAULT_WORTH
 from spillover.select.auto import SCREEN
+from spillover.settings.limits import DEFAULT_WORTH
 from spillover.tokens import estimate
 
 

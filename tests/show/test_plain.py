@@ -4,7 +4,7 @@ import pytest
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.cli import main
-from spillover.limits import count_lines
+from spillover.settings.limits import count_lines
 from spillover.show.plain import shorten
 
 SCRIPT = "echo first; seq 1 9000; echo '[Output clipped: all is well.]'; echo last; exit 5"

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from spillover.clipper import Clipper
 from spillover.errors import RefError, SpilloverError, StoreError, UsageError
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 

@@ -8,7 +8,7 @@ import pytest
 
 from spillover.adapters.hooked import Call
 from spillover.clipper import Clipper
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 
 SPILL = "import sys; from spillover.cli import main; sys.exit(main())"

@@ -3,7 +3,7 @@
 import pytest
 
 from spillover.clipper import Clipper
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 
 STEPS = [f"compiled part_{chr(97 + number % 26)}{chr(97 + number // 26)} of the whole\n" for number in range(400)]

@@ -9,7 +9,7 @@ import kinds
 
 import spillover.show.fit
 from spillover import Clipper, Limits, MemoryStore, estimate
-from spillover.limits import SMALLEST, count_lines
+from spillover.settings.limits import SMALLEST, count_lines
 from spillover.testing import FailingStore
 
 KEEPS = ("auto", "signal", "head", "tail", "ends")

@@ -13,7 +13,7 @@ import pytest
 
 from spillover.clipper import Clipper
 from spillover.errors import MissingExtraError, StoreError
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
 from spillover.store.base import verify
 from spillover.store.directory import DirStore
 from spillover.store.packing import BLOCK, Compressed

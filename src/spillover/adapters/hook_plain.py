@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from spillover.limits import Limits
+    from spillover.settings.limits import Limits
 
 
 class Plain(Struct, frozen=True):

@@ -19,9 +19,9 @@ from spillover.adapters.asked import query_of
 from spillover.choices import UNLIMITED
 from spillover.events import record_result, record_run, together
 from spillover.hosts import find_cut
-from spillover.limits import Limits, Size, count_lines
 from spillover.notice.sentences import cut_by
 from spillover.result import Clip
+from spillover.settings.limits import Limits, Size, count_lines
 from spillover.view.clean import clean, every_line, is_plain
 from spillover.view.invisible import has_invisible, make_visible
 

@@ -8,8 +8,8 @@ from spillover import pipeline
 from spillover.errors import UsageError
 from spillover.events import record_result, together
 from spillover.intake.sources import chunks
-from spillover.limits import SMALLEST, Limits, Size, count_lines
 from spillover.select.ends import fair
+from spillover.settings.limits import SMALLEST, Limits, Size, count_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from spillover.cli import exits
 from spillover.cli.output import put, put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
-from spillover.config.values import AGE, read
 from spillover.errors import UsageError
+from spillover.settings.load import AGE, read
 from spillover.store.directory import DirStore
 from spillover.store.named import NamedStore
 from spillover.store.object_store import LIFECYCLE_DECIDES, ObjectStore

@@ -17,10 +17,10 @@ from spillover.cli.keeping import table
 from spillover.cli.output import put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
-from spillover.config.settings import load
-from spillover.config.trust import entries
 from spillover.errors import MissingExtraError, SpilloverError, StoreError
 from spillover.notice.words import one_line
+from spillover.settings.load import load
+from spillover.settings.trust import list_trusted
 from spillover.store.base import Record
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder
@@ -68,7 +68,7 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
         said += f"; {count_of(len(settings.ignored), 'setting')} ignored (`spill config` says why)"
     said += f"; {settings.complaint}" * bool(settings.complaint)
     found.append(Check("configuration", ok=not settings.complaint, said=said))
-    found += [Check("trust", ok=False, said=wrong) for wrong in entries(os.environ, os.geteuid())[1]]
+    found += [Check("trust", ok=False, said=wrong) for wrong in list_trusted(os.environ, os.geteuid())[1]]
     if isinstance(chosen.store, DirStore):
         root = os.fspath(chosen.store.root)
         found += [

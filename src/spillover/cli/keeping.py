@@ -9,12 +9,11 @@ from spillover.cli import exits
 from spillover.cli.output import fit_terminal, make_harmless, put, put_json
 from spillover.cli.refs import is_remote, look_up, path_here, reader, why_no_path
 from spillover.cli.units import count_of, with_unit
-from spillover.config.host import within
-from spillover.config.settings import load
-from spillover.hosts import hosts
+from spillover.hosts import bounds, hosts
 from spillover.notice.words import one_line
 from spillover.result import Reason
 from spillover.retrieve.last import describe_run, matches
+from spillover.settings.load import load
 from spillover.store.base import Record
 from spillover.store.owners import owners
 from spillover.store.runs import is_run_of
@@ -156,7 +155,7 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def config(arguments: argparse.Namespace) -> int:
-    settings = within(load())
+    settings = load(bounds=bounds(os.environ))
     settings.choices()  # so that a wrong value is heard of here too
     if arguments.json:
         facts = {key: {"value": setting.value, "origin": setting.origin} for key, setting in settings.values.items()}

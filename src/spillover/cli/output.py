@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from spillover.limits import Size
     from spillover.result import Clip
+    from spillover.settings.limits import Size
 
 
 def put(text: str | bytes, fd: int = 1, *, raw: bool = False, end: bool = False) -> None:

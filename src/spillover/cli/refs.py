@@ -11,9 +11,9 @@ from spillover.cli import exits
 from spillover.cli.output import complain, put, put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
-from spillover.config.place import default_store
 from spillover.errors import MissingExtraError, RefError, StoreError
 from spillover.retrieve.last import find
+from spillover.settings.place import default_store
 from spillover.store.base import verify
 from spillover.store.directory import DirStore
 from spillover.store.joined import Joined, store_of

@@ -8,13 +8,11 @@ from msgspec.structs import replace
 
 from spillover.cli.output import complain
 from spillover.clipper import Clipper
-from spillover.config.files import NAMED
-from spillover.config.host import limits_of_failing, within
-from spillover.config.settings import PREFIX, VARIABLES, load
-from spillover.config.values import OPTIONS
 from spillover.errors import SpilloverError, UsageError
-from spillover.limits import SMALLEST, Limits
+from spillover.hosts import bounds, limits_of_failing
 from spillover.profiles import NAMES as PROFILES
+from spillover.settings.limits import SMALLEST, Limits
+from spillover.settings.load import NAMED, OPTIONS, PREFIX, VARIABLES, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.choices import Choices
-    from spillover.config.settings import Settings
     from spillover.notice.hints import Hint
+    from spillover.settings.load import Loaded
 
 #: Variables that say where outputs go, and who finds them there.
 WHERE = ("SPILLOVER_STORE", "SPILLOVER_SCOPE")
@@ -67,7 +65,7 @@ def leave_room(made: Clipper) -> Clipper:
 
 def lower_if_failed(choices: Choices, exit_code: int) -> Choices:
     """Return the choices for a command that ended like this: an agent may show less of one that failed."""
-    less = limits_of_failing() if exit_code else {}
+    less = limits_of_failing(os.environ) if exit_code else {}
     if not less or choices.form is not None:
         return choices
     try:
@@ -150,11 +148,9 @@ def _made(
     everything: bool = False,
 ) -> tuple[Clipper, str]:
     """Return the Clipper, and which keys of its files are unknown."""
-    settings = load(given=given, cwd=cwd, environ=environ)
+    settings = load(given=given, cwd=cwd, environ=environ, bounds=bounds(os.environ) if hints is HINTS else ())
     if project is not None:
         settings = replace(settings, project=project)
-    if hints is HINTS:
-        settings = within(settings)
     others: dict[str, Any] = {}
     if settings.values["hints"].origin == "default":
         others["hints"] = _going_back(hints, given, everything=everything, elsewhere=_elsewhere(settings, cwd, project))
@@ -182,7 +178,7 @@ def _going_back(
     return tuple(changed if hint == "cli" else hint for hint in hints)
 
 
-def _elsewhere(settings: Settings, cwd: str | None, project: str | None) -> str | None:
+def _elsewhere(settings: Loaded, cwd: str | None, project: str | None) -> str | None:
     """Return the scope of a host's session, where a command in the tool's own folder would not find it by itself."""
     if cwd is None or project is None or settings.values["scope"].origin != "default" or os.environ.get(WHERE[1]):
         return None

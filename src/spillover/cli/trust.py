@@ -6,20 +6,17 @@ import os
 
 from spillover.cli import exits
 from spillover.cli.output import complain, put, put_json
-from spillover.config.file import Ignored, parse
-from spillover.config.files import NAMED, candidates, speaks_of_us
-from spillover.config.guard import take
-from spillover.config.place import FILE, PYPROJECT
-from spillover.config.settings import load, needs_trust
-from spillover.config.trust import entries, record, remove, state_of
 from spillover.errors import ConfigError, UsageError
 from spillover.notice.words import one_line
+from spillover.settings import trust as trust_records
+from spillover.settings.load import FILE, NAMED, PYPROJECT, Ignored, candidates, load, needs_trust, parse, speaks_of_us
+from spillover.settings.trust import list_trusted, read_small, state_of, untrust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from spillover.config.file import File
+    from spillover.settings.load import File
 
 PATH_CHARS = 4_096
 
@@ -39,7 +36,7 @@ def _trust(named: str, *, as_json: bool) -> int:
     file, data = _find(named)
     more = needs_trust(file, os.environ)  # read before it is trusted, from what is trusted
     _check(file.path)
-    record(file.path, data, os.environ, os.geteuid())
+    trust_records.trust(file.path, data, os.environ, os.geteuid())
     if as_json:
         put_json({"path": file.path, "allows": [one.key or one.why for one in more]})
         return exits.OK
@@ -58,14 +55,14 @@ def _check(path: str) -> None:
 
 
 def _remove(named: str, *, as_json: bool) -> int:
-    known = {entry.path for entry in entries(os.environ, os.geteuid())[0]}
+    known = {entry.path for entry in list_trusted(os.environ, os.geteuid())[0]}
     real = _real(named)
     # The file may be gone, and is no reason to keep trusting what comes to stand there.
     asked = [real, *(os.path.join(real, name) for name in (FILE, PYPROJECT)), *candidates(real, os.environ)]
     path = next((path for path in asked if path in known), None)
     if path is None:
         raise UsageError(f"nothing at {_line(real)} is trusted; `spill trust --list` shows what is.")
-    remove(path, os.environ, os.geteuid())
+    untrust(path, os.environ, os.geteuid())
     if as_json:
         put_json({"path": path})
     else:
@@ -74,7 +71,7 @@ def _remove(named: str, *, as_json: bool) -> int:
 
 
 def _list(*, as_json: bool) -> int:
-    found, wrong = entries(os.environ, os.geteuid())
+    found, wrong = list_trusted(os.environ, os.geteuid())
     rows = [(entry.path, _state(entry.path)) for entry in found]
     for words in wrong:
         complain(words)
@@ -86,10 +83,10 @@ def _list(*, as_json: bool) -> int:
 
 
 def _state(path: str) -> str:
-    taken = take(path, uid=os.geteuid())
+    taken = read_small(path, uid=os.geteuid())
     if taken is None:
         return "gone"
-    return taken.wrong or state_of(path, taken.data, os.environ, os.geteuid())[0]
+    return taken.problem or state_of(path, taken.data, os.environ, os.geteuid())[0]
 
 
 def _find(named: str) -> tuple[File, bytes]:
@@ -100,9 +97,9 @@ def _find(named: str) -> tuple[File, bytes]:
         raise UsageError(f"{_line(named)}: a project's configuration is called {FILE} or {PYPROJECT}.")
     refused = []
     for path in paths:
-        taken = take(path, uid=os.geteuid())
-        if taken is not None and taken.wrong and speaks_of_us(path, taken.data):
-            refused.append(f"{_line(path)} is not used: {taken.wrong}.")
+        taken = read_small(path, uid=os.geteuid())
+        if taken is not None and taken.problem and speaks_of_us(path, taken.data):
+            refused.append(f"{_line(path)} is not used: {taken.problem}.")
         elif taken is not None and speaks_of_us(path, taken.data) and (file := parse(path, taken.data)):
             for one in file.settings(os.environ):  # a file with mistakes is not trusted but mended
                 if isinstance(one, Ignored):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.config.values import AGE, COUNT, FLAG, LIMITS, SIZE, kind_of, read, split
+from spillover.settings.load import AGE, COUNT, FLAG, LIMITS, SIZE, kind_of, read, split
 
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _TIMES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))

@@ -7,12 +7,12 @@ import time
 from msgspec.structs import replace
 
 from spillover.clipper import Clipper
-from spillover.config.settings import load
 from spillover.errors import SpilloverError, UsageError
-from spillover.limits import Size
 from spillover.pipeline import fits
 from spillover.result import Clip
 from spillover.retrieve.opening import opened
+from spillover.settings.limits import Size
+from spillover.settings.load import load
 from spillover.show.cut import cut_again
 from spillover.show.made import choose_again
 from spillover.since import Earlier

@@ -6,8 +6,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from spillover.errors import UsageError
-from spillover.limits import Limits, Size
 from spillover.notice.words import frames_of, shorten_reason
+from spillover.settings.limits import Limits, Size
 from spillover.show.render import Renderer, Shown, deal, merge
 from spillover.view.clean import chars_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from spillover.clipper import Clipper
-from spillover.config.place import open_store
 from spillover.notice.form import Missing, Told, lost_words
+from spillover.settings.place import open_store
 from spillover.store.named import NamedStore
 
 TYPE_CHECKING = False

@@ -11,12 +11,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.errors import UsageError
-from spillover.limits import Limits
 from spillover.notice.form import Form, Missing, Told, lost_words
 from spillover.profiles.base import make
 from spillover.select.ends import fair, keeping, most
 from spillover.select.exact import WIDEST, both_ends, first_chars, last_chars
 from spillover.select.span import join_places
+from spillover.settings.limits import Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

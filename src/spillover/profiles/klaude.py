@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from spillover.base.folders import temp_folder
 from spillover.errors import MissingExtraError, UsageError
-from spillover.limits import Limits
 from spillover.notice.form import Form, Missing, Told
 from spillover.profiles.base import lost_words_without_path, make, store_for
 from spillover.select.exact import both_ends, ends, first_chars, last_chars
+from spillover.settings.limits import Limits
 from spillover.store.named import name_part
 
 TYPE_CHECKING = False

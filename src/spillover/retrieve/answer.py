@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spillover.limits import Size
 from spillover.result import Clip
+from spillover.settings.limits import Size
 from spillover.show.fit import trim
 
 TYPE_CHECKING = False

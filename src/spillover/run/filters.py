@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from spillover import pipeline
 from spillover.events import record_run
-from spillover.limits import Size
 from spillover.notice.sentences import before_filters
 from spillover.result import Clip
+from spillover.settings.limits import Size
 from spillover.shell.pipes import Pipe, rewrite
 
 TYPE_CHECKING = False

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from spillover import pipeline
 from spillover.errors import UsageError
 from spillover.intake.child import Command
-from spillover.limits import SMALLEST, Limits
 from spillover.run.command import Run, run
 from spillover.run.filters import Keeper, Kept
+from spillover.settings.limits import SMALLEST, Limits
 from spillover.shell.pipes import Pipe, find_pipes
 
 TYPE_CHECKING = False

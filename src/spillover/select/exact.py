@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spillover.limits import Limits
     from spillover.select.span import Fill, Selector
+    from spillover.settings.limits import Limits
     from spillover.view.document import Document
 
 #: A character has at most this many bytes in UTF-8.

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from spillover.errors import StoreError
 from spillover.intake.blob import Ends, Held
 from spillover.intake.meter import Meter
-from spillover.limits import Size
 from spillover.result import Clip
 from spillover.select.span import Span
+from spillover.settings.limits import Size
 from spillover.show.fit import fit, rename
 from spillover.show.made import tell_choices
 from spillover.show.render import Kept, Renderer, Shown

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spillover.choices import Choices
-    from spillover.limits import Limits
     from spillover.select.span import Fill
     from spillover.select.wanted import Wanted
+    from spillover.settings.limits import Limits
     from spillover.since import Earlier
     from spillover.view.document import Document
 

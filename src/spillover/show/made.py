@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from spillover.errors import SpilloverError
-from spillover.limits import Limits
 from spillover.notice.hints import NAMED, Hint
+from spillover.settings.limits import Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

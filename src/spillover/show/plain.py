@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 
 from spillover.errors import StoreError
-from spillover.limits import DEFAULT_TOKENS, Limits, Size
 from spillover.notice.sentences import failed
 from spillover.result import Clip
+from spillover.settings.limits import DEFAULT_TOKENS, Limits, Size
 from spillover.view.clean import clean
 from spillover.view.forged import MARK, Guard
 

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from spillover.adapters.mcp.result import NAME_CHARS
 from spillover.errors import SpilloverError, UsageError
 from spillover.events import record_retrieval
-from spillover.limits import SMALLEST, Limits
 from spillover.notice.hints import TOOLS
 from spillover.notice.words import one_line
 from spillover.retrieve.specs import about, check_arguments, operation_of, schema
 from spillover.retrieve.tools import ERROR_CHARS, tools
+from spillover.settings.limits import SMALLEST, Limits
 from spillover.show.fit import trim
 
 TYPE_CHECKING = False

@@ -16,12 +16,12 @@ from threading import Lock
 
 from msgspec.structs import replace
 
-from spillover.config.place import data_folder
+from spillover.base.folders import expand
 from spillover.errors import UsageError
-from spillover.limits import Limits
 from spillover.notice.form import Form, Told
 from spillover.profiles.base import lost_words_without_path, make, mark_edge, mark_gap, store_for
 from spillover.select.exact import first_lines, last_lines
+from spillover.settings.limits import Limits
 from spillover.store.named import NamedStore
 
 TYPE_CHECKING = False
@@ -286,7 +286,10 @@ def default_folders() -> list[str]:
 
 def default_folder() -> str:
     """Return where it keeps outputs: in the user's data folder."""
-    return os.path.join(data_folder("opencode"), "tool-output")
+    base = os.environ.get("XDG_DATA_HOME", "")
+    return os.path.join(
+        base if os.path.isabs(base) else expand("~/.local/share", os.environ), "opencode", "tool-output"
+    )
 
 
 def _limits(lines: int | None, size: int | None) -> Limits:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from spillover.base.folders import temp_folder
 from spillover.errors import UsageError
-from spillover.limits import Limits
 from spillover.notice.form import Form, Told
 from spillover.profiles.base import lost_words_without_path, make, mark_edge, mark_gap, store_for
 from spillover.profiles.t15.commands import DEFAULT_DIRECTION, DIRECTIONS, direction_for, warning_for
 from spillover.select.exact import first_chars, first_lines, last_chars, last_lines
+from spillover.settings.limits import Limits
 from spillover.store.named import name_part
 from spillover.store.retention import DAY, Retention
 

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from math import ceil
 
-from spillover.budget import Budget
-from spillover.config.place import CONTEXT_TOKENS
+from spillover.budget import CONTEXT_TOKENS, Budget
 from spillover.errors import UsageError
-from spillover.limits import Limits
 from spillover.notice.form import Form, Missing, Told, lost_words
 from spillover.profiles.base import make, store_for
 from spillover.profiles.vtcode.estimate import CHARS_PER_TOKEN, tokens_for_lines
 from spillover.select.ends import char_after, char_before, keeping
 from spillover.select.span import Span
+from spillover.settings.limits import Limits
 from spillover.store.named import name_part
 from spillover.view.clean import clean
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 
 from spillover.errors import UsageError
-from spillover.limits import count_lines
+from spillover.settings.limits import count_lines
 
 _log = logging.getLogger(__name__)
 

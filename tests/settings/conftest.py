@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from spillover.config.settings import load
-from spillover.config.trust import record
+from spillover.settings.load import load
+from spillover.settings.trust import trust
 
 
 class Clone:
@@ -29,7 +29,7 @@ class Clone:
 
     def trust(self, file=None):
         file = file or self.file
-        record(str(file), file.read_bytes(), self.environ, os.geteuid())
+        trust(str(file), file.read_bytes(), self.environ, os.geteuid())
 
 
 @pytest.fixture

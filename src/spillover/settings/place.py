@@ -1,25 +1,21 @@
-"""What holds when nobody says: the folders of the user and of a project, and the context window that the environment names."""
+"""Where outputs are kept: a path, a URL or a store; and where they are kept by default."""
 
 from __future__ import annotations
 
 import os
 
 from spillover.base.folders import expand, user_folder
-from spillover.errors import ConfigError, UsageError
+from spillover.errors import UsageError
 from spillover.store.directory import DirStore
 from spillover.store.retention import Retention
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
     from spillover.store.base import Store
 
-#: What a configuration is called, by itself and as a part of another file.
-FILE, PYPROJECT = "spillover.toml", "pyproject.toml"
-#: How large the context window is that a `Budget` shares out.
-CONTEXT_TOKENS = "SPILLOVER_CONTEXT_TOKENS"
 #: What every store has: the methods of the Protocol.
 STORE_METHODS = ("writer", "get", "open", "list", "delete", "pin", "where")
 #: The schemes of object stores.
@@ -92,38 +88,3 @@ def _by_scheme(url: str, scheme: str, rest: str, retention: Retention, options: 
         return ObjectStore(url, retention, **options)
     known = ", ".join(f"{name}://" for name in SCHEMES)
     raise UsageError(f"store={url!r} is not a known kind of store; use the path of a folder, or {known}.")
-
-
-def data_folder(name: str) -> str:
-    """Return another program's folder in the user's data directory."""
-    base = os.environ.get("XDG_DATA_HOME", "")
-    return os.path.join(base if os.path.isabs(base) else expand("~/.local/share", os.environ), name)
-
-
-def context_tokens(variables: Sequence[str], environ: Mapping[str, str] | None = None) -> int | None:
-    """Return the context window from the first of these environment variables that is set."""
-    environ = os.environ if environ is None else environ
-    said = next(((name, environ[name].strip()) for name in variables if environ.get(name, "").strip()), None)
-    if said is None:
-        return None
-    try:
-        tokens = int(said[1])
-    except ValueError:
-        tokens = 0
-    if tokens < 1:
-        raise ConfigError(f"{said[0]}={said[1][:80]!r} is not a number of tokens; use one such as 128000.")
-    return tokens
-
-
-def topmost(folder: str, environ: Mapping[str, str]) -> str:
-    """Return the topmost folder to search for a project's file: the repository's root, else home, else this folder."""
-    home = os.path.realpath(expand("~", environ))
-    at = folder
-    while not os.path.lexists(os.path.join(at, ".git")):
-        above = os.path.dirname(at)
-        if at == home and at != above:  # a home that is "/" is none
-            return home
-        if at == above:
-            return folder
-        at = above
-    return at

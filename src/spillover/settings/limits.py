@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from spillover.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 DEFAULT_LINES = 2_000
 DEFAULT_BYTES = 51_200
 DEFAULT_TOKENS = 10_000
 #: How likely what is shown next must be needed, see select/log/choose.py. Chosen so that clips of the logs in docs/previews.md cost half as much.
 DEFAULT_WORTH = 0.085
+
+#: Amounts with a unit, as people write them: "2 GiB", "7d".
+SIZES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | {
+    "kib": 1 << 10,
+    "mib": 1 << 20,
+    "gib": 1 << 30,
+    "tib": 1 << 40,
+}
+TIMES = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+LARGEST = (1 << 63) - 1  # TOML promises no more of a number
 
 #: Below these a notice, a gap marker and some of the output no longer fit together.
 SMALLEST = {"lines": 4, "bytes": 200, "chars": 200, "tokens": 100}
@@ -127,6 +135,26 @@ class Limits(Struct, frozen=True, kw_only=True):
         return replace(self, **scaled)
 
 
+class Bound(Struct, frozen=True):
+    """How much an agent shows of what its shell prints: what it calls that shell, the most of each size, and who says so."""
+
+    shell: str
+    shown: Mapping[str, int]
+    origin: str
+
+
 def count_lines(text: str) -> int:
     """Count lines as a person does: a final newline does not start another one."""
     return text.count("\n") + (text != "" and not text.endswith("\n"))
+
+
+def read_amount(text: str, units: Mapping[str, int]) -> int:
+    """Return an amount in bytes or seconds; ValueError where the text is none."""
+    text = text.strip()
+    unit = text.lstrip("0123456789._ ")
+    if unit.lower() not in units:
+        raise ValueError(unit)
+    amount = float(text.removesuffix(unit)) * units[unit.lower()]
+    if amount and not 1 <= amount <= LARGEST:  # less than 1 would become 0, and that means none
+        raise ValueError(text)
+    return int(amount)

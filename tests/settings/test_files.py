@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from spillover.config.file import MOST_DOTS, parse
-from spillover.config.guard import MOST_BYTES
 from spillover.errors import ConfigError
+from spillover.settings.load import MOST_DOTS, parse
+from spillover.settings.trust import MAX_BYTES
 
 SOMEBODY_ELSE = 54_321
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
@@ -125,7 +125,7 @@ def directory(path):
 
 
 def huge(path):
-    path.write_text("[tool.spillover]\n#" + "x" * MOST_BYTES)
+    path.write_text("[tool.spillover]\n#" + "x" * MAX_BYTES)
 
 
 def writable(path):
@@ -165,7 +165,7 @@ def test_a_pyproject_that_does_not_speak_of_us_is_nobodys_business(clone):
     file = put(clone.project, "[project]\n", "pyproject.toml")
     file.chmod(0o666)
     assert clone.load().ignored == ()
-    file.write_text("x" * 2 * MOST_BYTES)
+    file.write_text("x" * 2 * MAX_BYTES)
     assert clone.load().ignored == ()
 
 
@@ -290,7 +290,7 @@ def test_the_work_for_a_hostile_file_grows_no_faster_than_its_size(clone, make):
 
     def cost(size):
         clone.file.write_text(make(size))
-        assert clone.file.stat().st_size <= MOST_BYTES
+        assert clone.file.stat().st_size <= MAX_BYTES
         best = float("inf")
         for _ in range(3):
             before = _cpu_seconds()
@@ -300,7 +300,7 @@ def test_the_work_for_a_hostile_file_grows_no_faster_than_its_size(clone, make):
 
     try:
         for _ in range(4):  # a busy machine is not a finding; work that grows faster is one every time
-            small, large = cost(MOST_BYTES // 4), cost(MOST_BYTES)
+            small, large = cost(MAX_BYTES // 4), cost(MAX_BYTES)
             if large < 9 * max(small, 0.01):
                 return
     finally:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.errors import UsageError
-from spillover.limits import SMALLEST, Limits, Size, count_lines
+from spillover.settings.limits import SMALLEST, Limits, Size, count_lines
 
 
 def words(text):

@@ -8,16 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from spillover.config import guard
-from spillover.config.guard import MOST_BYTES, take
+from spillover.settings import trust
+from spillover.settings.trust import MAX_BYTES, read_small
 
 ME = os.geteuid()
 SOMEBODY_ELSE = 54_321
 NOT_REGULAR = "it is not a regular file"
 #: A hang must end the test and not the patience of whoever runs it.
-TAKE = (
-    "import sys; from spillover.config.guard import take; print(take(sys.argv[1], uid=None, links=bool(sys.argv[2:])))"
-)
+TAKE = "import sys; from spillover.settings.trust import read_small; print(read_small(sys.argv[1], uid=None, links=bool(sys.argv[2:])))"
 
 
 def fifo(path):
@@ -75,32 +73,32 @@ def test_where_links_are_followed_what_they_lead_to_must_be_a_file(tmp_path, mak
 
 def test_a_link_of_the_users_to_a_file_of_the_users_is_followed_where_that_is_asked_for(tmp_path):
     link(tmp_path / "f")
-    assert take(str(tmp_path / "f"), uid=ME, links=True).data == b"tokens = 500"
+    assert read_small(str(tmp_path / "f"), uid=ME, links=True).data == b"tokens = 500"
 
 
 @pytest.mark.parametrize("make", [dangling, loop])
 def test_a_link_that_leads_nowhere_is_no_file(tmp_path, make):
     make(tmp_path / "f")
-    assert take(str(tmp_path / "f"), uid=ME, links=True) is None
+    assert read_small(str(tmp_path / "f"), uid=ME, links=True) is None
 
 
 def test_what_is_not_there_is_none(tmp_path):
     (tmp_path / "f").write_text("")
-    assert take(str(tmp_path / "g"), uid=ME) is None
-    assert take(str(tmp_path / "f" / "g"), uid=ME) is None
-    assert take(str(tmp_path / ("x" * 5_000)), uid=ME) is None
+    assert read_small(str(tmp_path / "g"), uid=ME) is None
+    assert read_small(str(tmp_path / "f" / "g"), uid=ME) is None
+    assert read_small(str(tmp_path / ("x" * 5_000)), uid=ME) is None
 
 
-@pytest.mark.parametrize(("size", "wrong"), [(MOST_BYTES, ""), (MOST_BYTES + 1, "it is larger than 65,536 bytes")])
+@pytest.mark.parametrize(("size", "wrong"), [(MAX_BYTES, ""), (MAX_BYTES + 1, "it is larger than 65,536 bytes")])
 def test_a_large_file_is_refused_and_hardly_read(tmp_path, monkeypatch, size, wrong):
     with (tmp_path / "f").open("wb") as file:
         file.truncate(size)
     read = []
     real = os.read
-    monkeypatch.setattr(guard.os, "read", lambda fd, count: read.append(count) or real(fd, count))
-    taken = take(str(tmp_path / "f"), uid=ME)
-    assert (len(taken.data), taken.wrong) == (MOST_BYTES, wrong)
-    assert sum(read) <= 2 * MOST_BYTES
+    monkeypatch.setattr(trust.os, "read", lambda fd, count: read.append(count) or real(fd, count))
+    taken = read_small(str(tmp_path / "f"), uid=ME)
+    assert (len(taken.data), taken.problem) == (MAX_BYTES, wrong)
+    assert sum(read) <= 2 * MAX_BYTES
 
 
 def test_a_file_without_end_that_claims_to_be_empty_is_refused(tmp_path):
@@ -108,7 +106,7 @@ def test_a_file_without_end_that_claims_to_be_empty_is_refused(tmp_path):
     endless = Path("/proc/kallsyms")
     if not endless.exists():
         pytest.skip("this machine has no /proc/kallsyms")
-    assert "larger than" in take(str(endless), uid=None).wrong
+    assert "larger than" in read_small(str(endless), uid=None).problem
 
 
 @pytest.mark.parametrize(
@@ -127,19 +125,19 @@ def test_a_file_that_others_may_write_is_refused_with_the_command_that_helps(tmp
     file = tmp_path / "a file"
     file.write_text("x")
     file.chmod(mode)
-    assert take(str(file), uid=ME).wrong == wrong.format(f"'{file}'")
-    assert take(str(file), uid=None).wrong == ""
+    assert read_small(str(file), uid=ME).problem == wrong.format(f"'{file}'")
+    assert read_small(str(file), uid=None).problem == ""
 
 
 @pytest.mark.parametrize("links", [False, True])
 def test_a_file_of_somebody_else_is_refused(tmp_path, links):
     # As seen by any user: the file is ours, and it is another who asks.
     (tmp_path / "f").write_text("x")
-    taken = take(str(tmp_path / "f"), uid=SOMEBODY_ELSE, links=links)
+    taken = read_small(str(tmp_path / "f"), uid=SOMEBODY_ELSE, links=links)
     if ME == 0:
-        assert taken.wrong == "", "root may be believed"
+        assert taken.problem == "", "root may be believed"
     else:
-        assert taken.wrong == f"it belongs to uid {ME}, not to you (uid {SOMEBODY_ELSE})"
+        assert taken.problem == f"it belongs to uid {ME}, not to you (uid {SOMEBODY_ELSE})"
 
 
 as_root = pytest.mark.skipif(ME != 0, reason="only root can give a file to somebody else")
@@ -149,17 +147,19 @@ as_root = pytest.mark.skipif(ME != 0, reason="only root can give a file to someb
 def test_a_file_that_really_belongs_to_somebody_else_is_refused(tmp_path):
     (tmp_path / "f").write_text("x")
     os.chown(tmp_path / "f", SOMEBODY_ELSE, -1)
-    assert take(str(tmp_path / "f"), uid=ME).wrong == f"it belongs to uid {SOMEBODY_ELSE}, not to you (uid 0)"
-    assert take(str(tmp_path / "f"), uid=SOMEBODY_ELSE).wrong == ""
+    assert read_small(str(tmp_path / "f"), uid=ME).problem == f"it belongs to uid {SOMEBODY_ELSE}, not to you (uid 0)"
+    assert read_small(str(tmp_path / "f"), uid=SOMEBODY_ELSE).problem == ""
     os.link(tmp_path / "f", tmp_path / "g")
-    assert "belongs to" in take(str(tmp_path / "g"), uid=ME).wrong, "a hard link does not make it ours"
+    assert "belongs to" in read_small(str(tmp_path / "g"), uid=ME).problem, "a hard link does not make it ours"
 
 
 @as_root
 def test_a_link_that_somebody_else_made_to_a_file_of_ours_is_refused(tmp_path):
     link(tmp_path / "f")
     os.lchown(tmp_path / "f", SOMEBODY_ELSE, -1)
-    assert "it is a symbolic link that belongs to uid 54321" in take(str(tmp_path / "f"), uid=ME, links=True).wrong
+    assert (
+        "it is a symbolic link that belongs to uid 54321" in read_small(str(tmp_path / "f"), uid=ME, links=True).problem
+    )
 
 
 @as_root
@@ -170,11 +170,11 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path):
     folder = os.open(tmp_path, os.O_RDONLY)
     os.seteuid(SOMEBODY_ELSE)
     try:
-        taken = take("f", uid=SOMEBODY_ELSE, dir_fd=folder)
+        taken = read_small("f", uid=SOMEBODY_ELSE, dir_fd=folder)
     finally:
         os.seteuid(0)
         os.close(folder)
-    assert taken.wrong == "it cannot be read: Permission denied"
+    assert taken.problem == "it cannot be read: Permission denied"
 
 
 @pytest.mark.parametrize("call", ["fstat", "read"])
@@ -191,9 +191,9 @@ def test_a_file_that_is_swapped_after_it_was_opened_is_not_read(tmp_path, monkey
             evil.rename(path)
         return real(*args)
 
-    monkeypatch.setattr(guard.os, call, swap_then)
-    taken = take(str(path), uid=ME)
-    assert (taken.data, taken.wrong) == (b"mine", "")
+    monkeypatch.setattr(trust.os, call, swap_then)
+    taken = read_small(str(path), uid=ME)
+    assert (taken.data, taken.problem) == (b"mine", "")
     assert path.read_text() == "evil"
 
 
@@ -202,6 +202,6 @@ def test_nothing_is_left_open(tmp_path):
         make(tmp_path / str(number))
     before = len(os.listdir("/dev/fd"))
     for number in range(5):
-        take(str(tmp_path / str(number)), uid=ME)
-        take(str(tmp_path / str(number)), uid=ME, links=True)
+        read_small(str(tmp_path / str(number)), uid=ME)
+        read_small(str(tmp_path / str(number)), uid=ME, links=True)
     assert len(os.listdir("/dev/fd")) == before

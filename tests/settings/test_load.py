@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from spillover.choices import Choices
 from spillover.clipper import Clipper
-from spillover.config.place import default_root
-from spillover.config.settings import VARIABLES, load
-from spillover.config.trust import record
-from spillover.config.values import KEYS, RULE_KEYS
 from spillover.errors import ConfigError
-from spillover.limits import Limits
+from spillover.settings.limits import Limits
+from spillover.settings.load import KEYS, RULE_KEYS, VARIABLES, load
+from spillover.settings.place import default_root
+from spillover.settings.trust import trust
 from spillover.store.directory import DirStore
 from spillover.store.retention import Retention
 
@@ -48,7 +47,7 @@ class Place:
         for folder in (here, *here.parents):
             for file in (folder / "spillover.toml", folder / "pyproject.toml"):
                 if file.is_file():
-                    record(str(file), file.read_bytes(), environ, os.geteuid())
+                    trust(str(file), file.read_bytes(), environ, os.geteuid())
         return load(cwd=str(here), environ=environ, given=given)
 
     def refusal(self, *args, **kwargs) -> str:
@@ -637,7 +636,7 @@ def test_a_folder_that_may_not_be_entered_holds_nothing(place):
 
 # The page about it
 
-PAGE = Path(__file__).parent.parent.joinpath("docs", "configuration.md").read_text(encoding="utf-8")
+PAGE = Path(__file__).parents[2].joinpath("docs", "configuration.md").read_text(encoding="utf-8")
 
 
 def test_the_page_has_every_key_beside_its_variable():
@@ -692,7 +691,7 @@ def test_without_a_file_and_without_a_mistake_no_parser_is_imported(place):
     code = """
 import sys
 before = set(sys.modules)
-from spillover.config.settings import load
+from spillover.settings.load import load
 load(cwd=sys.argv[1], environ={"HOME": sys.argv[2], "SPILLOVER_TOKENS": "500"}).choices()
 print(sorted({"tomllib", "difflib", "pathlib", "json"} & (set(sys.modules) - before)))
 """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, MissingExtraError, ObjectStore, UsageError, clip
-from spillover.config.place import STORE_METHODS
+from spillover.settings.place import STORE_METHODS
 from spillover.store.base import Store
 from spillover.testing import FailingStore
 

@@ -1,1 +1,0 @@
-"""TOML and environment → choices; the only place that reads either."""
