@@ -192,10 +192,10 @@ def install(peer: Peer, folder: Path) -> Path:
 
 def counter() -> tuple[str, object]:
     from spillover import MissingExtraError
-    from spillover.tokens import estimate, exact
+    from spillover.tokens import estimate, exact_counter
 
     try:
-        return "o200k", exact("o200k_base")
+        return "o200k", exact_counter("o200k_base")
     except MissingExtraError:
         return "estimated", estimate
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from spillover.tokens import estimate, exact
+from spillover.tokens import estimate, exact_counter
 
 HERE = Path(__file__).parent
 CORPUS = Path(os.environ.get("SPILLOVER_CORPUS", HERE.parents[1] / "shared" / "corpus"))
@@ -142,7 +142,7 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, default=CORPUS)
     parser.add_argument("--json", type=Path, default=HERE / "out" / "tokens.json")
     args = parser.parse_args()
-    count = exact("o200k_base")
+    count = exact_counter("o200k_base")
     found: list[Row] = []
 
     def show(texts: Texts, together: str) -> None:

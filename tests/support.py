@@ -47,7 +47,7 @@ from spillover.store.named import NamedStore
 from spillover.store.runs import RunRecord
 from spillover.store.scope import covers
 from spillover.store.scoped import Scoped
-from spillover.tokens import exact as exact_counter
+from spillover.tokens import exact_counter
 from spillover.view import forged
 from spillover.view.clean import clean, every_line, look
 from spillover.view.clean import exact as exact_view

@@ -142,7 +142,7 @@ def test_a_selector_that_errs_does_not_fail_the_tool_call(selector):
     clip = Clipper(limits, keep=selector, store=MemoryStore()).clip(BIG)
     assert clip.outcome == "stored"
     assert clip.ranges
-    assert limits.hold(clip.text, len, byte_bound=False)
+    assert limits.hold(clip.text, len)
 
 
 def test_a_counter_that_fails_does_not_fail_the_tool_call():

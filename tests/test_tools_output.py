@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.tokens import exact
+from spillover.tokens import exact_counter
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # scripts/ is not installed
 from scripts.samples import SAMPLES
@@ -31,7 +31,7 @@ LOST = {
     "pytest_setup_errors": "the frame above the error that 300 tests share; the error is shown",
     "terraform": "the line that the box at the end quotes in full",
 }
-count = exact("o200k_base")
+count = exact_counter("o200k_base")
 every_case = pytest.mark.parametrize("case", CASES)
 survive_cases = pytest.mark.parametrize(
     "case", [pytest.param(case, marks=pytest.mark.xfail(reason=LOST[case])) if case in LOST else case for case in CASES]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from spillover.errors import ConfigError, UsageError
 from spillover.settings.limits import SMALLEST, Limits
-from spillover.tokens import estimate, resolve
+from spillover.tokens import find_counter
 
 _log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class Budget:
             raise UsageError("on_level must be a function that gets the new level, e.g. on_level=print.")
         self.stretch = stretch
         self.smallest = max(_whole("smallest", smallest), SMALLEST["tokens"])
-        self._count = resolve(tokenizer)
+        self._count = find_counter(tokenizer)
         self._at = (warning, alert)
         self._on_level = on_level
         self._lock = threading.Lock()  # held for arithmetic only: never while counting or telling
@@ -139,7 +139,7 @@ class Budget:
         return LEVELS[self._level]
 
     def count(self, text: str) -> int:
-        """Count the tokens of a text. Counts are cached by the text's hash; if a counter of yours fails, they are estimated."""
+        """Count the tokens of a text. Counts are cached by the text's hash."""
         if not isinstance(text, str):
             raise UsageError(f"count() takes a str, not {type(text).__name__}.")
         from hashlib import blake2b
@@ -149,10 +149,7 @@ class Budget:
             if key in self._counts:
                 self._counts[key] = self._counts.pop(key)  # to the end: the first is the one not asked for longest
                 return self._counts[key]
-        try:
-            tokens = max(0, int(self._count(text)))
-        except Exception:  # noqa: BLE001  whatever it raises, the tool call goes on
-            tokens = estimate(text)
+        tokens = self._count(text)
         with self._lock:
             self._counts[key] = tokens
             if len(self._counts) > COUNTS:

@@ -20,7 +20,7 @@ from spillover.select import HEAD_SHARE, KEEPS
 from spillover.settings.limits import DEFAULT_WORTH, SMALLEST, Limits
 from spillover.settings.place import default_store, open_store
 from spillover.store.base import REF_DIGITS
-from spillover.tokens import at_most_bytes, resolve
+from spillover.tokens import Counter, find_counter
 from spillover.view.clean import keep_line_ends, look
 from spillover.view.forged import Guard, may_hold
 
@@ -182,7 +182,7 @@ class Choices(_Limited, frozen=True, kw_only=True):
             if bounds is not None:
                 bounds.check_room()
         limit = self.limits.tokens
-        if limit is None or self.byte_bound:
+        if limit is None or self.count.within_bytes:
             return
         facts = Facts(
             lines=10**9,
@@ -304,14 +304,9 @@ class Choices(_Limited, frozen=True, kw_only=True):
             self.budget.add("tool_results", text, call_id=call_id)
 
     @cached_property
-    def count(self) -> Callable[[str], int]:
+    def count(self) -> Counter:
         """The function that counts the tokens of a text."""
-        return _guard_counter(resolve(self.tokenizer))
-
-    @property
-    def byte_bound(self) -> bool:
-        """Whether this counter never counts more tokens than bytes."""
-        return at_most_bytes(self.count)
+        return find_counter(self.tokenizer)
 
     @cached_property
     def ways(self) -> tuple[Hint, ...]:
@@ -404,17 +399,3 @@ class Choices(_Limited, frozen=True, kw_only=True):
         return replace(
             self, limits=UNLIMITED, trigger=None, wording=WORDING, notice="inside", keep="auto", raw=True, since="off", budget=None, stats=False
         )  # fmt: skip
-
-
-def _guard_counter(count: Callable[[str], int]) -> Callable[[str], int]:
-    """Return a counter that cannot fail the tool call: where yours raises, bytes are counted; no token has less than one."""
-    if at_most_bytes(count):
-        return count
-
-    def counted(text: str) -> int:
-        try:
-            return max(0, int(count(text)))
-        except Exception:  # noqa: BLE001  whatever it raises
-            return len(text.encode("utf-8", "surrogatepass"))
-
-    return counted

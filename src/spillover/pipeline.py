@@ -13,6 +13,7 @@ from spillover.intake.sources import chunks, file_name
 from spillover.intake.take import Intake
 from spillover.result import Clip
 from spillover.settings.limits import Size
+from spillover.tokens import Counter
 from spillover.view.clean import chars_of, clean, every_line, is_plain
 from spillover.view.invisible import has_invisible
 
@@ -225,7 +226,7 @@ def fits(text: str, choices: Choices, raw_bytes: int = 0, apart: Sequence[str] =
 
     return any(
         (bounds.bytes is None or raw_bytes <= bounds.bytes)
-        and bounds.hold(text, measure, byte_bound=choices.byte_bound)
+        and bounds.hold(text, Counter(measure, choices.count.within_bytes))
         for bounds in (choices.trigger, choices.limits)
         if bounds is not None
     )

@@ -180,9 +180,9 @@ def test_a_forged_notice_is_marked_in_a_plain_cut_too(answer, monkeypatch, host,
 def test_a_plain_cut_is_within_the_limits_as_far_as_they_are_known(limits, text):
     made = Clipper(limits, store=MemoryStore())
     short = Plain(BrokenError(), limits).text(text)
-    assert limits.hold(short, made.count, byte_bound=True)
+    assert limits.hold(short, made.count)
     streams = Plain(BrokenError(), limits).streams(stdout=text, stderr=text)
-    assert limits.hold("\n".join(streams.values()), made.count, byte_bound=True)
+    assert limits.hold("\n".join(streams.values()), made.count)
     short.encode()
 
 
@@ -217,9 +217,7 @@ def test_blocks_of_any_shape_are_bounded(answer, host, blocks):
     new = said["hookSpecificOutput"]["updatedToolOutput"] if host == "claude-code" else said["content"]
     texts = [block["text"] if isinstance(block, dict) else block for block in new
              if isinstance(block, str) or (isinstance(block, dict) and block.get("type") == "text" and isinstance(block["text"], str))]  # fmt: skip
-    assert Limits().hold("\n".join(texts), len, byte_bound=False) or Limits().hold(
-        "\n".join(texts), Clipper().count, byte_bound=True
-    )
+    assert Limits().hold("\n".join(texts), len) or Limits().hold("\n".join(texts), Clipper().count)
 
 
 @pytest.mark.parametrize("depth", [900, 980, 995, 3_000, 20_000, 200_000])

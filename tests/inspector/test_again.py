@@ -56,7 +56,7 @@ def test_what_would_be_given_is_what_is_given_with_those_settings(clipper, tmp_p
     given = real.clip(OUTPUTS[name], tool="bash", query=other.get("query"))
     assert tried["text"] == given.text
     assert tried["ranges"] == [*given.ranges]
-    assert real.limits.hold(tried["text"], real.count, byte_bound=False)
+    assert real.limits.hold(tried["text"], real.count)
 
 
 CALLS = {

@@ -25,7 +25,7 @@ def keep(store, data):
 
 
 def fits(clipper, text):
-    return clipper.limits.fill(text, clipper.count, byte_bound=clipper.byte_bound) <= 1
+    return clipper.limits.fill(text, clipper.count) <= 1
 
 
 @few

@@ -94,7 +94,7 @@ def test_exactly_at_the_limit_nothing_is_cut_and_one_more_is_cut_and_kept(clippi
     whole = clipping(limits).clip(text)
     assert (whole.outcome, whole.text, whole.ref) == ("whole", text, None)
     assert list(store.list()) == []
-    if limits.fill(text, len, byte_bound=False) == 1 or limits == Limits():
+    if limits.fill(text, len) == 1 or limits == Limits():
         more = text + ("x" if limits.lines is None or "\n" not in text else "\nx")
         clip = clipping(limits).clip(more)
         assert clip.outcome == "stored"
@@ -121,7 +121,7 @@ OVERFLOWS = [
 def test_what_overflows_is_bounded_reported_and_kept(clipping, store, source, text, limits, keep, there, gone):
     clipper = clipping(limits, keep=keep, hints="cli")
     clip = clipper.clip(text)
-    assert limits.hold(clip.text, clipper.count, byte_bound=True)
+    assert limits.hold(clip.text, clipper.count)
     assert [word for word in there if word not in clip.text] == []
     assert [word for word in gone if word in clip.text] == []
     assert content(store, clip.ref).decode() == text

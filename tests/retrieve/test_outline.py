@@ -324,7 +324,7 @@ PIECES = [
 def test_every_outline_fits_and_its_sections_follow_one_another(data, limits, hints):
     clipper = Clipper(limits, store=STORE, hints=hints)
     answer = outline(data, clipper)
-    assert limits.hold(answer.text, clipper.count, byte_bound=False)
+    assert limits.hold(answer.text, clipper.count)
     assert answer.text.endswith("]")
     assert answer.text.startswith("[")
     assert all(0 < first <= last <= answer.total.lines for first, last in answer.ranges)

@@ -119,7 +119,7 @@ def follow(clipper, ref, text, patience=10_000):
     while step := re.search(r"Next: spill (read .*)\]$", answers[-1]):
         asked = parser_for("read").parse_args(shlex.split(step[1])[1:])
         answer = clipper.read(asked.ref, lines=asked.range, bytes=asked.byte_range, columns=asked.columns)
-        assert clipper.limits.hold(answer.text, clipper.count, byte_bound=True)
+        assert clipper.limits.hold(answer.text, clipper.count)
         answers.append(answer.text)
         assert len(answers) < patience
     assert answers[-1].endswith("The end.]")
@@ -206,5 +206,5 @@ RANGE = st.builds(
 def test_every_answer_fits(data, limits, asked, kind, hints):
     clipper = Clipper(limits, store=STORE, hints=hints)
     answer = read(data, clipper, **{kind: asked})
-    assert limits.hold(answer.text, clipper.count, byte_bound=False)
+    assert limits.hold(answer.text, clipper.count)
     assert answer.text.endswith("]")

@@ -62,7 +62,7 @@ def test_a_long_list_fits_and_is_not_stored_itself(clipper, tools):
         put(clipper.store, b"%d" % number)
     said = tools["list_outputs"]()
     assert "of 100 stored outputs.]" in said
-    assert LIMITS.hold(said, clipper.count, byte_bound=True)
+    assert LIMITS.hold(said, clipper.count)
     assert len(list(clipper.store.list())) == 100
 
 
@@ -72,7 +72,7 @@ def test_a_ref_that_is_none_is_answered_in_words_that_fit(tools, clipper, ref):
         assert answer.startswith("[")
         assert answer.endswith("]")
         assert "\n" not in answer
-        assert Limits(bytes=450, tokens=150).hold(answer, clipper.count, byte_bound=True)
+        assert Limits(bytes=450, tokens=150).hold(answer, clipper.count)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from spillover.errors import UsageError
 from spillover.settings.limits import SMALLEST, Limits, Size, count_lines
+from spillover.tokens import Counter
 
 
 def words(text):
@@ -81,18 +82,18 @@ def test_the_smallest_of_each_is_allowed(name):
     ],
 )
 def test_exactly_at_the_limit_fits_and_one_more_does_not(limits, at, over):
-    assert limits.hold(at, words, byte_bound=False)
-    assert not limits.hold(over, words, byte_bound=False)
-    assert limits.fill(at, words, byte_bound=False) == 1
+    assert limits.hold(at, words)
+    assert not limits.hold(over, words)
+    assert limits.fill(at, words) == 1
 
 
 def test_few_bytes_need_no_counting_where_a_token_has_at_least_one():
-    def never(text):
-        raise AssertionError("counted")
-
-    assert Limits(tokens=100).hold("x" * 100, never, byte_bound=True)
-    with pytest.raises(AssertionError, match="counted"):
-        Limits(tokens=100).hold("x" * 101, never, byte_bound=True)
+    counted = []
+    count = Counter(lambda text: counted.append(text) or 1, within_bytes=True)
+    assert Limits(tokens=100).hold("x" * 100, count)
+    assert counted == []
+    assert Limits(tokens=100).hold("x" * 101, count)
+    assert counted == ["x" * 101]
 
 
 @pytest.mark.parametrize(
@@ -125,4 +126,4 @@ def test_sizes_and_limits_are_facts():
 def test_hold_says_what_counting_by_hand_says(text, size, lines):
     limits = Limits(bytes=size, lines=lines)
     by_hand = len(text.encode()) <= size and len(text.removesuffix("\n").split("\n")) * bool(text) <= lines
-    assert limits.hold(text, len, byte_bound=False) is by_hand
+    assert limits.hold(text, len) is by_hand

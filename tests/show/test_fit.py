@@ -92,7 +92,7 @@ def test_a_selector_that_raised_could_not_be_seen_in_the_clip(limits):
     clip = Clipper(limits, keep=broken, store=MemoryStore()).clip(LINES)
     assert {reason.why for reason in clip.why} == {FAILURE}
     assert f"Shown: {FAILURE}." in clip.text
-    assert limits.hold(clip.text, Clipper().count, byte_bound=True)
+    assert limits.hold(clip.text, Clipper().count)
     assert (clip.ranges[0][0], clip.ranges[-1][1]) == (1, 10_000)
 
 

@@ -167,7 +167,7 @@ def options(seconds, seed, count=None):
                 continue
             figures["lost"] += clip.outcome == "lost"
             is_open = chosen["redact"] != "off" and any(run in clip.text for run in runs_of(secret, str))
-            over = not chosen["limits"].hold(clip.text, clipper.count, byte_bound=clipper.byte_bound)
+            over = not chosen["limits"].hold(clip.text, clipper.count)
             figures["shown"] += is_open
             figures["over"] += over
             if is_open or over:

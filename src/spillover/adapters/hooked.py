@@ -68,7 +68,7 @@ class Call(Struct, frozen=True):
         if choices.compares:  # one that fits may still say what an earlier one said
             return False
         bounds = (choices.limits,) if choices.trigger is None else (choices.trigger, choices.limits)
-        return any(each.hold(text, choices.count, byte_bound=choices.byte_bound) for each in bounds)
+        return any(each.hold(text, choices.count) for each in bounds)
 
     def marked(self, text: str) -> str:
         """Return the text as it is, invisible characters spelled out; cleaned and marked where a line of it reads like a notice."""

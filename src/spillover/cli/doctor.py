@@ -219,10 +219,10 @@ def _what_is_wrong_with(name: str) -> str | None:
 
 
 def _tokens() -> Check:
-    from spillover.tokens import exact
+    from spillover.tokens import exact_counter
 
     try:
-        exact("o200k_base")
+        exact_counter("o200k_base")
     except MissingExtraError as error:
         return Check("tokens", ok=True, said=f"estimated; {error}")
     return Check("tokens", ok=True, said='exact counts are available: set tokenizer = "o200k_base"')

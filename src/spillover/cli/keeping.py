@@ -209,7 +209,7 @@ def _fit(made: Clipper, count: int, text: Callable[[int], str]) -> int:
     from spillover.select.ends import most
 
     limits = made.limits.share(LIST_SHARE)
-    return most(count, lambda rows: limits.fill(text(rows), made.count, byte_bound=made.byte_bound))
+    return most(count, lambda rows: limits.fill(text(rows), made.count))
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:

@@ -90,7 +90,7 @@ def compare_if_failed(choices: Choices, exit_code: int) -> Choices:
 
 def ends_with_newline(text: str, made: Choices) -> bool:
     """Return whether a text may get a newline at its end and still fit; a profile's words stand outside the limits anyway."""
-    return made.notice == "outside" or made.limits.hold(text + "\n", made.count, byte_bound=made.byte_bound)
+    return made.notice == "outside" or made.limits.hold(text + "\n", made.count)
 
 
 def make_clipper_anyway(

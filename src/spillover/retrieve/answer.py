@@ -46,4 +46,4 @@ def number_row(number: str, text: str) -> str:
 
 def fill(text: str, choices: Choices) -> float:
     """Return how full the limits are with an answer."""
-    return choices.limits.fill(text, choices.count, byte_bound=choices.byte_bound)
+    return choices.limits.fill(text, choices.count)

@@ -201,7 +201,7 @@ def listing(choices: Choices, *, tool: str | None = None, query: str = "") -> st
         return "".join(rows[:count]) + f"[{count:,} of {said}"
 
     def fill(count: int) -> float:
-        return choices.limits.fill(text(count), choices.count, byte_bound=choices.byte_bound)
+        return choices.limits.fill(text(count), choices.count)
 
     listed = text(most(len(rows), fill))
     choices.spend(listed)

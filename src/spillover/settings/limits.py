@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from spillover.errors import UsageError
+from spillover.tokens import Counter
 
 DEFAULT_LINES = 2_000
 DEFAULT_BYTES = 51_200
@@ -92,28 +93,27 @@ class Limits(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         return ", ".join(f"{value:,} {name}" for name, value in self.given())
 
-    def hold(self, text: str, count: Callable[[str], int], *, byte_bound: bool) -> bool:
+    def hold(self, text: str, count: Callable[[str], int]) -> bool:
         """Return whether a text is within all limits."""
-        return len(text) <= self.window and self.fill(text, count, byte_bound=byte_bound) <= 1
+        return len(text) <= self.window and self.fill(text, count) <= 1
 
-    def fill(self, text: str, count: Callable[[str], int], *, byte_bound: bool) -> float:
+    def fill(self, text: str, count: Callable[[str], int]) -> float:
         """Return how full the limits are with this text; above 1 it does not fit.
 
-        `byte_bound`: a token has at least one byte, so few bytes need no count.
+        A Counter that never counts more tokens than bytes is not asked for a few bytes: they stand for as many tokens.
         """
         full = 0.0
         if self.chars is not None:
             full = len(text) / self.chars
         if self.lines is not None:
             full = max(full, count_lines(text) / self.lines)
-        size = 0
-        if self.bytes is not None or (self.tokens is not None and byte_bound):
-            size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        within_bytes = self.tokens is not None and isinstance(count, Counter) and count.within_bytes
+        size = count_bytes(text) if within_bytes or self.bytes is not None else 0
         if self.bytes is not None:
             full = max(full, size / self.bytes)
         if self.tokens is None or full > FAR_ABOVE:
             return full
-        tokens = size if byte_bound and size <= self.tokens else count(text)
+        tokens = size if within_bytes and size <= self.tokens else count(text)
         return max(full, tokens / self.tokens)
 
     def lower(self, other: Limits) -> Limits:
@@ -123,7 +123,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     def without(self, text: str, count: Callable[[str], int]) -> Limits | None:
         """Return the limits minus the size of a text of whole lines; None if too little is left for an answer."""
-        taken = {"lines": count_lines(text), "bytes": len(text.encode("utf-8", "surrogatepass")), "chars": len(text)}
+        taken = {"lines": count_lines(text), "bytes": count_bytes(text), "chars": len(text)}
         if self.tokens is not None:
             taken["tokens"] = count(text) + 1  # two texts that meet may count one more than each alone
         left = {name: value - taken[name] for name, value in self.given()}
@@ -146,6 +146,11 @@ class Bound(Struct, frozen=True):
 def count_lines(text: str) -> int:
     """Count lines as a person does: a final newline does not start another one."""
     return text.count("\n") + (text != "" and not text.endswith("\n"))
+
+
+def count_bytes(text: str) -> int:
+    """Count the bytes of a text in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def read_amount(text: str, units: Mapping[str, int]) -> int:

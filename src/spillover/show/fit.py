@@ -162,25 +162,26 @@ def rename(
 
 def _measure(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits) -> float:
     """Return how full the limits are with what would be shown."""
+    sections = renderer.document.sections
+    apart = len(sections) > 1 and not any(section.label for section in sections)
+
+    def count(text: str) -> int:  # a plain function: how full, not only whether
+        texts = shown.texts if apart and choices.notice == "inside" else (text,)  # each is counted as it is read
+        return sum(map(choices.count, filter(None, texts)))
+
     if choices.notice == "outside":
         from spillover.notice.form import OUTSIDE
 
         words = len(shown.text.encode("utf-8", "replace")) - len(shown.body.encode("utf-8", "replace"))
-        return max(limits.fill(shown.body, choices.count, byte_bound=False), words / OUTSIDE)
-    sections = renderer.document.sections
-    apart = len(sections) > 1 and not any(section.label for section in sections)
-
-    def count(text: str) -> int:  # texts that reach the model one by one are counted one by one
-        return sum(map(choices.count, filter(None, shown.texts))) if apart else choices.count(text)
-
-    return limits.fill(shown.text, count, byte_bound=False)  # how full, not only whether
+        return max(limits.fill(shown.body, count), words / OUTSIDE)
+    return limits.fill(shown.text, count)
 
 
 def trim(words: str, choices: Choices) -> str:
     """Return as much of our own words as fits: the last resort, where limits are tiny and numbers huge."""
 
     def full(chars: int) -> float:
-        return choices.limits.fill(words[:chars], choices.count, byte_bound=choices.byte_bound)
+        return choices.limits.fill(words[:chars], choices.count)
 
     return words[: most(len(words), full)]
 

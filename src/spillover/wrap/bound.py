@@ -291,7 +291,7 @@ def as_json(data: Any) -> str | None:
 
 
 def _fill(text: str, choices: Choices) -> float:
-    return choices.limits.fill(text, choices.count, byte_bound=choices.byte_bound)
+    return choices.limits.fill(text, choices.count)
 
 
 def _are_blocks(parts: Any, fill: Callable[[str], float]) -> bool:

@@ -51,7 +51,7 @@ def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> Exc
         return pipeline.clip(text, plain, call_id=call_id).text
 
     def full(text: str) -> float:
-        return plain.limits.fill(text, plain.count, byte_bound=plain.byte_bound)
+        return plain.limits.fill(text, plain.count)
 
     with contextlib.suppress(Exception):  # somebody else's attributes: some cannot be set, some cannot be read
         error.args = tuple(clip(arg) if _is_text(arg, full) else arg for arg in error.args)
@@ -93,7 +93,7 @@ def _bound_around(error: Exception, choices: Choices, call_id: str | None) -> Ch
         words.append(error.text)
     text = "\n".join(words)
     whole = f"{spell_error(error)}\n{text}"
-    fits = choices.limits.hold(whole, choices.count, byte_bound=choices.byte_bound)
+    fits = choices.limits.hold(whole, choices.count)
     if not words or (fits and choices.cover_text(text) == text):
         return choices
     half = replace(choices.for_answers(), trigger=None, limits=choices.limits.share(0.5))

@@ -52,11 +52,11 @@ _UNCLEAN = re.compile(rb'\\[^nt"\\/]|\x7f')
 
 def fits(text: str, choices: Choices) -> bool:
     limits = choices.trigger or choices.limits
-    return limits.hold(text, choices.count, byte_bound=choices.byte_bound)
+    return limits.hold(text, choices.count)
 
 
 def fill(text: str, choices: Choices) -> float:
-    return choices.limits.fill(text, choices.count, byte_bound=choices.byte_bound)
+    return choices.limits.fill(text, choices.count)
 
 
 def with_share(choices: Choices, part: float) -> Choices:
@@ -79,7 +79,7 @@ def surely_fits(line: bytes, choices: Choices) -> bool:
 def is_small(line: bytes, choices: Choices, times: int = 1) -> bool:
     """Return whether a message is so small that nothing in it can be above a limit."""
     limits = choices.trigger or choices.limits
-    tokens = limits.tokens if choices.byte_bound else (0 if limits.tokens else None)
+    tokens = limits.tokens if choices.count.within_bytes else (0 if limits.tokens else None)
     room = min((bound for bound in (limits.bytes, limits.chars, tokens) if bound is not None), default=len(line))
     if times * len(line) > room:
         return False

@@ -14,7 +14,7 @@ from msgspec import Struct
 from spillover.select.arrays import group
 from spillover.select.log.classes import DISMISSED, EVIDENCE, PLACES, classify
 from spillover.select.log.repeats import FAMILY_BYTES, templates
-from spillover.tokens import ASKED, LEFT_OPEN, PER_BIT, PER_BYTE
+from spillover.tokens import ASKED_FOR, LEFT_OPEN, PER_BIT, PER_BYTE
 from spillover.view.clean import flat
 from spillover.view.document import Document
 
@@ -162,7 +162,7 @@ def _families(view: bytes, starts: Array, ends: Array, classes: Array) -> Array:
 def costs(view: bytes) -> Array:
     """Return the tokens of each line, as the estimate counts them. The view ends with a newline."""
     opens = np.frombuffer(view.translate(LEFT_OPEN), dtype=np.uint8)
-    asks = np.frombuffer(view.translate(ASKED), dtype=np.uint8)
+    asks = np.frombuffer(view.translate(ASKED_FOR), dtype=np.uint8)
     bits = np.zeros(len(view), dtype=np.uint8)
     bits[1:] = np.bitwise_count(opens[:-1] & asks[1:])
     ends = (np.frombuffer(view, dtype=np.uint8) == _NEWLINE).nonzero()[0] + 1
