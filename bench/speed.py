@@ -32,10 +32,9 @@ from scripts.samples import SAMPLES, failing_build
 
 import spillover
 from spillover import Clipper, DirStore, Limits, MemoryStore
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
 from spillover.show.fit import fit
 from spillover.show.render import Kept
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 SPILL = str(Path(sys.executable).parent / "spill")
@@ -319,7 +318,7 @@ def select_alone(log: Path, size: int) -> float:
             meter.feed(data[at : min(size, at + MEGABYTE)])
         clipper = Clipper(store=MemoryStore())
         document = Document(
-            Held(data[:size]), meter.index, meter.lines, meter.newlines, (Section(0, size),), clipper.reach
+            MemoryBlob(data[:size]), meter.index, meter.lines, meter.newlines, (Section(0, size),), clipper.reach
         )
         return timed(lambda: fit(document, clipper, Kept(ref="log-000000000000"), tokens=0))()
 

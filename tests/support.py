@@ -17,10 +17,6 @@ from spillover.adapters.mcp.tools import offered as offered_tools
 from spillover.choices import Choices
 from spillover.cli import main as run_spill
 from spillover.hosts import CUTS, HOSTS
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
-from spillover.intake.take import CAP as STORED_BYTES_CAP
-from spillover.intake.take import Intake
 from spillover.notice import form
 from spillover.notice.form import OUTSIDE
 from spillover.pipeline import fits
@@ -39,6 +35,10 @@ from spillover.settings.limits import DEFAULT_BYTES, DEFAULT_LINES, SMALLEST, co
 from spillover.settings.load import load as load_settings
 from spillover.shell import tree as shell_tree
 from spillover.show import fit
+from spillover.source.blob import MemoryBlob as Held
+from spillover.source.blob import Meter
+from spillover.source.intake import MAX_STORED_BYTES as STORED_BYTES_CAP
+from spillover.source.intake import Intake
 from spillover.stats import add_up
 from spillover.store import named as named_store
 from spillover.store.base import REF_DIGITS, REF_SHAPE, mint, resolve

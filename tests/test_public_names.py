@@ -85,6 +85,7 @@ CLASSES_AND_FUNCTIONS = [
     name
     for name in spillover.__all__
     if spillover._MODULE.get(name, "spillover.types") != "spillover.types"
+    and not getattr(getattr(spillover, name), "_is_protocol", False)  # nobody makes one
     and not (inspect.isclass(getattr(spillover, name)) and issubclass(getattr(spillover, name), Exception))
 ]
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
 from spillover.select.log.lines import lines_of
 from spillover.select.log.scan import look
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def lines_in(data: bytes) -> tuple[Lines, Sequence[int]]:
     """Return the lines of an output that are looked at closely, and where those begin that begin like no others."""
     meter = Meter()
     meter.feed(data, hashing=False)
-    document = Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
+    document = Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
     seen = look(document, 0, len(data))
     return lines_of(document, seen.pieces), seen.rare
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from spillover.errors import StoreError as StoreError
     from spillover.errors import ToolOutputError as ToolOutputError
     from spillover.errors import UsageError as UsageError
-    from spillover.intake.blob import Blob as Blob
     from spillover.notice.hints import Hint as Hint
     from spillover.notice.hints import file_tools as file_tools
     from spillover.notice.hints import sub_agent as sub_agent
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from spillover.select.span import Span as Span
     from spillover.settings.limits import Limits as Limits
     from spillover.settings.limits import Size as Size
+    from spillover.source.blob import Blob as Blob
     from spillover.store.base import Record as Record
     from spillover.store.base import Store as Store
     from spillover.store.base import Writer as Writer
@@ -80,7 +80,7 @@ _WHERE = {
         "ToolOutputError",
         "UsageError",
     ),
-    "intake.blob": ("Blob",),
+    "source.blob": ("Blob",),
     "settings.limits": ("Limits", "Size"),
     "notice.hints": ("Hint", "file_tools", "sub_agent"),
     "notice.wording": ("Wording",),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from spillover import pipeline
 from spillover.errors import UsageError
-from spillover.intake.sources import as_bytes
+from spillover.source.intake import as_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
     from spillover.choices import Choices
-    from spillover.intake.sources import Chunk
     from spillover.result import Clip
+    from spillover.source.intake import Chunk
 
 
 class Capture:

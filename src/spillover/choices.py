@@ -10,7 +10,6 @@ from msgspec.structs import force_setattr, replace
 
 from spillover.base import Public
 from spillover.errors import UsageError
-from spillover.intake.take import CAP
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import PATH, Hint, hints
 from spillover.notice.marker import marker
@@ -19,6 +18,7 @@ from spillover.rules import check_rule, find_command_rule, find_rule, is_for_com
 from spillover.select import HEAD_SHARE, KEEPS
 from spillover.settings.limits import DEFAULT_WORTH, SMALLEST, Limits
 from spillover.settings.place import default_store, open_store
+from spillover.source.intake import MAX_STORED_BYTES
 from spillover.store.base import REF_DIGITS
 from spillover.tokens import Counter, find_counter
 from spillover.view.clean import keep_line_ends, look
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Literal, Protocol, Self, TypedDict, overload
 
-    from spillover.intake.blob import Blob
     from spillover.notice.form import Form
     from spillover.select.wanted import Wanted
+    from spillover.source.blob import Blob
     from spillover.store.base import Store
     from spillover.store.scoped import Scoped
     from spillover.types import HintName, Keep, NoticePlace, Redact, Selector
@@ -104,7 +104,7 @@ class Choices(_Limited, frozen=True, kw_only=True):
     hints: HintName | Hint | Iterable[HintName | Hint] = (PATH,)
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # per tool: name pattern → other choices
     tool: str = DEFAULT_TOOL
-    cap: int = CAP
+    cap: int = MAX_STORED_BYTES
     wording: Wording | Form = WORDING
     notice: NoticePlace = "inside"  # "outside": the notice comes on top of the limits; for profiles
     scope: str | None = None  # the scope of the outputs, "tenant/project/session"; None: the current project

@@ -81,7 +81,7 @@ class Clipper(Choices, frozen=True, kw_only=True):
         """Bring an output within the limits from async code; an async iterable works too."""
         import asyncio  # whoever awaits has it already
 
-        from spillover.intake.sources import achunks
+        from spillover.source.intake import achunks
 
         choices = self.for_tool(tool).asking(query).telling_since(since)
         if hasattr(source, "__aiter__") and pipeline.is_program(caller):
@@ -216,8 +216,8 @@ class Clipper(Choices, frozen=True, kw_only=True):
         `cancel`: a descriptor, or a call, that ends it once it can be read, or is true. `die_with_parent`: it also ends if
         this process is killed by SIGKILL, for which another process watches.
         """
-        from spillover.intake.child import Command
         from spillover.run.command import run, tool_name
+        from spillover.source.process import Command
 
         data = input.encode("utf-8", "surrogateescape") if isinstance(input, str) else input
         command = Command(

@@ -9,10 +9,9 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from spillover.intake.sources import chunks, file_name
-from spillover.intake.take import Intake
 from spillover.result import Clip
 from spillover.settings.limits import Size
+from spillover.source.intake import Intake, chunks, file_name
 from spillover.tokens import Counter
 from spillover.view.clean import chars_of, clean, every_line, is_plain
 from spillover.view.invisible import has_invisible
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spillover.choices import Choices
-    from spillover.intake.sources import Source
     from spillover.select.wanted import Wanted
     from spillover.show.render import Shown
+    from spillover.source.intake import Source
     from spillover.view.document import Section
 
 #: How APIs name a call that the model made itself. Anthropic's code execution tools and OpenAI's programs have other types.
@@ -95,17 +94,18 @@ def keep_for_program(source: Source, choices: Choices, *, call_id: str | None = 
 def begin(choices: Choices) -> Intake:
     """Begin an intake that turns to the store once the output cannot fit any more."""
     # What knows of scopes is not loaded before something overflows.
-    made = Intake(
+    cover = None
+    if choices.redact == "stored":
+        from spillover.secrets.streams import Streams  # wanted only by those who choose it
+
+        cover = Streams()
+    return Intake(
         _window(choices),
         lambda: choices.outputs.writer(),  # noqa: PLW0108
         cap=choices.cap,
         side=choices.reach,
+        cover=cover,
     )
-    if choices.redact == "stored":
-        from spillover.secrets.streams import Streams  # wanted only by those who choose it
-
-        made.cover_with(Streams())
-    return made
 
 
 def settle(
@@ -181,7 +181,7 @@ def _clip(
     cwd: str | None,
 ) -> tuple[Shown | None, Clip]:
     """Whole if it fits, unless it only repeats the earlier run it is compared with; otherwise stored and cut."""
-    whole = None if intake.spilled else _whole(intake, choices, sections)
+    whole = None if intake.overflowed else _whole(intake, choices, sections)
     if not choices.compares:
         return whole or _cut(intake, choices, sections, call_id, wanted)
     from spillover.since.earlier import open_earlier  # few ask
@@ -197,9 +197,7 @@ def _clip(
 def _cut(
     intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, wanted: Wanted
 ) -> tuple[Shown | None, Clip]:
-    if not intake.spilled:
-        intake.spill()
-        intake.finish()
+    intake.overflow()
     from spillover.show.cut import cut  # most outputs fit, and need none of it
 
     return cut(intake, choices, sections, call_id, wanted)
@@ -237,7 +235,7 @@ def show_as_it_came(intake: Intake, choices: Choices) -> Choices:
 
     It is not, where characters in it are invisible, or a line reads like a notice of ours.
     """
-    data = b"" if intake.spilled else intake.held
+    data = b"" if intake.overflowed else intake.held
     if (is_plain(data) and _is_utf8(data)) or has_invisible(data) or choices.compares or choices.redact != "off":
         return choices
     guard, pieces = choices.guard(), intake.pieces

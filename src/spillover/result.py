@@ -68,16 +68,15 @@ class Clip(Struct, metaclass=Public, frozen=True):
         """What the output was recognized as: "log", "json", "ndjson", "csv", "tsv", "diff", "html", "xml", "search", "source", "page", "prose", "repr" or "blob"."""
         if self._kind:
             return self._kind
-        from spillover.intake.blob import Held
-        from spillover.intake.meter import Meter
         from spillover.select.kind import describe
+        from spillover.source.blob import MemoryBlob, Meter
         from spillover.view.document import Document, Section
 
         data = self.text.encode("utf-8", "replace")
         meter = Meter()
         meter.feed(data, hashing=False)
         sections = (Section(0, len(data)),)
-        return describe(Document(Held(data), meter.index, meter.lines, meter.newlines, sections))
+        return describe(Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections))
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:

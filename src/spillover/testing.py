@@ -24,8 +24,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spillover.errors import StoreError, UsageError
-from spillover.intake.blob import Blob
 from spillover.show import fit
+from spillover.source.blob import Blob
 from spillover.store.base import Record, Store, Writer
 from spillover.store.contract import HOSTILE_REFS, StoreContract, byte_by_byte, chunked, content, put, record_of
 

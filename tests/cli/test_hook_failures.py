@@ -108,7 +108,7 @@ STEPS = {
     "whether it is left alone": "spillover.choices.Choices.leaves_alone",
     "measuring": "spillover.settings.limits.Limits.fill",
     "taking it in": "spillover.pipeline.begin",
-    "ending it": "spillover.intake.take.Intake.finish",
+    "ending it": "spillover.source.intake.Intake.finish",
     "storing": "spillover.store.directory.DirStore.writer",
     "cutting": "spillover.show.cut.cut",
     "choosing": "spillover.show.fit.fit",

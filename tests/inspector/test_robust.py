@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from playwright.sync_api import expect
 
 from spillover import Clipper, Limits
-from spillover.intake.meter import BLOCK, LineIndex
+from spillover.source.blob import BLOCK_BYTES, LineIndex
 from spillover.store.base import Record
 from spillover.store.record import to_json
 
@@ -64,13 +64,15 @@ def test_what_a_tool_printed_is_never_markup(page, place):
 def one_gigabyte(place):
     """Store an output of 1 GiB in sixteen million lines. Its hash is made up: making it would take longer than the test."""
     place.clipper.clip("the store is made\n" * 40_000, tool="seq")
-    ref, block = "cat-" + "a" * 16, (b"." * (LINE - 1) + b"\n") * (BLOCK // LINE)
+    ref, block = "cat-" + "a" * 16, (b"." * (LINE - 1) + b"\n") * (BLOCK_BYTES // LINE)
     with open(place.root / f"{ref}.txt", "wb") as file:
-        file.writelines(block * 64 for _ in range((1 << 30) // (64 * BLOCK)))
+        file.writelines(block * 64 for _ in range((1 << 30) // (64 * BLOCK_BYTES)))
         for number, text in ((1, b"first line"), (9_000_000, b"needle"), (LINES, b"last line")):
             file.seek((number - 1) * LINE)
             file.write(text)
-    index = LineIndex(BLOCK, tuple(number * (BLOCK // LINE) for number in range((1 << 30) // BLOCK + 1)))
+    index = LineIndex(
+        BLOCK_BYTES, tuple(number * (BLOCK_BYTES // LINE) for number in range((1 << 30) // BLOCK_BYTES + 1))
+    )
     record = Record(
         ref=ref, tool="cat", sha256="a" * 64, bytes=1 << 30, lines=LINES, created=2e9, index=index, scope=place.scope,
         shown=((1, 20), (9_000_000, 9_000_000), (LINES - 9, LINES)), why=((9_000_000, 9_000_000, "error"),), kind="log",

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from spillover.cli.commands import parser_for
 from spillover.clipper import Clipper
 from spillover.errors import RefError
-from spillover.intake.blob import Held
 from spillover.retrieve import outline_scan
 from spillover.retrieve.outline_json import members
 from spillover.retrieve.outline_scan import scan, templates
 from spillover.retrieve.outline_tables import MOST
 from spillover.settings.limits import Limits
+from spillover.source.blob import MemoryBlob
 from spillover.store.memory import MemoryStore
 from spillover.testing import HOSTILE_REFS, peak_memory, put
 
@@ -117,7 +117,7 @@ def test_every_line_that_is_named_is_the_one_that_is_shown(path):
 
 def test_of_a_stamped_log_the_message_is_looked_at():
     stamped = b"".join(b"2026-11-15T23:33:23.0000000Z " + line + b"\n" for line in LOG.splitlines())
-    seen, plain = scan(Held(stamped)), scan(Held(LOG))
+    seen, plain = scan(MemoryBlob(stamped)), scan(MemoryBlob(LOG))
     assert seen.failures.lines == plain.failures.lines == 3
     assert [(part.first, part.last) for part in seen.parts["commands"].ranked()] == [
         (part.first, part.last) for part in plain.parts["commands"].ranked()
@@ -126,7 +126,7 @@ def test_of_a_stamped_log_the_message_is_looked_at():
 
 def test_what_went_well_is_no_failure():
     well = b"test_timeout ... ok\ntests/test_crash.py::test_a PASSED\n0 errors, 0 failures\nDownloading abort.tar\n"
-    assert scan(Held(well)).failures.lines == 0
+    assert scan(MemoryBlob(well)).failures.lines == 0
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_every_outline_fits_and_its_sections_follow_one_another(data, limits, hi
     assert answer.text.endswith("]")
     assert answer.text.startswith("[")
     assert all(0 < first <= last <= answer.total.lines for first, last in answer.ranges)
-    every = sorted((part.first, part.last) for part in scan(Held(data)).parts["commands"].ranked())
+    every = sorted((part.first, part.last) for part in scan(MemoryBlob(data)).parts["commands"].ranked())
     assert not data or [first for first, _ in every] == [1, *(last + 1 for _, last in every[:-1])]
     assert not data or every[-1][1] == answer.total.lines
 
@@ -336,11 +336,11 @@ def test_every_outline_fits_and_its_sections_follow_one_another(data, limits, hi
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join), st.sampled_from([64, 300, 1_000]))
 def test_blocks_make_no_difference_to_what_is_counted(data, size):
-    whole = scan(Held(data))
+    whole = scan(MemoryBlob(data))
     before = outline_scan.BLOCK, outline_scan.SAMPLE
     outline_scan.BLOCK, outline_scan.SAMPLE = size, 1 << 30
     try:
-        pieces = scan(Held(data))
+        pieces = scan(MemoryBlob(data))
     finally:
         outline_scan.BLOCK, outline_scan.SAMPLE = before
     assert pieces.longest == whole.longest
@@ -360,7 +360,7 @@ def distinct(count):
 def test_a_million_lines_of_which_no_two_are_alike_are_quick_and_bounded():
     data = distinct(1_000_000) + b"error: at the end\n" + b"again and again\n" * 9
     before, began = peak_memory(), time.process_time()
-    seen = scan(Held(data))
+    seen = scan(MemoryBlob(data))
     assert time.process_time() - began < 60  # two seconds, when nothing else runs
     assert peak_memory() - before < 200 << 20
     assert seen.alike.forgot
@@ -379,7 +379,7 @@ def test_what_may_have_been_forgotten_is_said_to_be_at_least_so_much():
 
 @pytest.mark.parametrize("line", [b"+ x\n", b"error: no\n", b"\n", b"warning: a\n"])
 def test_a_million_lines_of_one_kind_are_counted_each(line):
-    seen = scan(Held(line * 1_000_000))
+    seen = scan(MemoryBlob(line * 1_000_000))
     counted = {
         b"+ x\n": seen.parts["commands"].titled,
         b"error: no\n": seen.failures.lines,
@@ -401,7 +401,7 @@ def test_of_a_huge_output_lines_are_counted_in_a_part_and_failures_in_all_of_it(
 
 def test_a_line_of_fifty_megabytes_is_one_line_among_others():
     data = b"error: first\n" + b"x y " * (50 << 18) + b"\nerror: last 7\n"
-    seen = scan(Held(data))
+    seen = scan(MemoryBlob(data))
     assert [(group.first, group.last) for group in seen.failures.ranked()] == [(1, 1), (3, 3)]
     assert seen.longest == (2, 50 << 20)
     assert outline(data).text.endswith(" 2 --columns 1:4000]")

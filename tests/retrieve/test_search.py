@@ -11,10 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spillover.errors import PatternError
-from spillover.intake.blob import Held
-from spillover.intake.meter import LineIndex
 from spillover.retrieve.pattern import PATTERN_CHARS, compile_pattern
 from spillover.retrieve.search import SIZES, Count, Hit, Sizes, count, scan
+from spillover.source.blob import LineIndex, MemoryBlob
 from spillover.view.clean import clean
 
 TINY = Sizes(chunk=16, giant=10, overlap=6)
@@ -25,8 +24,8 @@ ALL_SIZES = [TINY, SMALL, HUGE_LINES, SIZES]
 
 def hits(data, text, *, start=0, first_line=1, sizes=SIZES, index=None, **choices):
     pattern = compile_pattern(text, **choices)
-    found = list(scan(Held(data), pattern, start=start, first_line=first_line, sizes=sizes, index=index))
-    assert count(Held(data), pattern, start=start, sizes=sizes) == Count(len(found))
+    found = list(scan(MemoryBlob(data), pattern, start=start, first_line=first_line, sizes=sizes, index=index))
+    assert count(MemoryBlob(data), pattern, start=start, sizes=sizes) == Count(len(found))
     return found
 
 
@@ -217,7 +216,7 @@ def test_line_numbers_come_from_the_index_where_there_is_one():
         assert hits(data, text, sizes=SMALL, index=LineIndex(block)) == hits(data, text, sizes=SMALL)  # an empty one
 
 
-class CutShort(Held):
+class CutShort(MemoryBlob):
     """A file that was cut short after it was measured."""
 
     size = 500

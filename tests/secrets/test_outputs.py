@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, UsageError
 from spillover.adapters.hooked import Call
-from spillover.intake.blob import Ends, Held
 from spillover.secrets import outputs
 from spillover.secrets.outputs import Covered, Stream, cover, find, mark
+from spillover.source.blob import BothEnds, MemoryBlob
 from spillover.testing import byte_by_byte, chunked, content
 from spillover.view.clean import clean
 
@@ -120,11 +120,11 @@ def test_a_line_that_does_not_end_is_looked_at_a_few_times_whatever_pieces_it_co
 @settings(max_examples=60)
 @given(start=st.integers(0, len(TEXT)), size=st.integers(0, 400))
 def test_any_range_is_the_same_part_of_the_same_text(start, size):
-    assert Covered(Held(TEXT)).read(start, start + size) == WHOLE[start : start + size]
+    assert Covered(MemoryBlob(TEXT)).read(start, start + size) == WHOLE[start : start + size]
 
 
 def test_both_ends_of_an_output_without_its_middle_are_covered():
-    ends = Ends(Held(TEXT[:200]), TEXT[-300:], len(TEXT) + 1_000)
+    ends = BothEnds(MemoryBlob(TEXT[:200]), TEXT[-300:], len(TEXT) + 1_000)
     covered = Covered(ends)
     assert covered.gap == ends.gap
     for start, end in ((0, 100), (0, 10_000), (150, 250), (1_000, ends.size), (ends.size - 10, ends.size)):
@@ -248,7 +248,7 @@ IN_COLOR = "ghp_a8Zq3LmN5xTq1RwEo7Yu2PsDf9GhJk4LzXcV"
 @pytest.mark.parametrize("redact", ["shown", "stored"])
 def test_a_secret_with_colors_in_it_is_covered_as_it_is_seen(printed, redact):
     data = f"one\n{printed}\ntwo\n".encode()
-    for covered in (cover(data)[0], b"".join(Covered(Held(data)).read(at, at + 1) for at in range(len(data)))):
+    for covered in (cover(data)[0], b"".join(Covered(MemoryBlob(data)).read(at, at + 1) for at in range(len(data)))):
         assert len(covered) == len(data)
         assert IN_COLOR[4:12] not in clean(covered)
         assert IN_COLOR[-8:] not in clean(covered)
@@ -338,7 +338,7 @@ def test_no_piece_and_no_range_has_an_edge_at_which_a_token_is_shown_in_part():
         pieces = [stream.feed(data[at : at + 1_009]) for at in range(0, len(data), 1_009)]
         assert b"".join([*pieces, stream.finish()]) == whole, kind
         first = len(unit) * (len(data) // 2 // len(unit))
-        ranges = Covered(Held(data))
+        ranges = Covered(MemoryBlob(data))
         for at in range(first, first + len(unit), 11):
             assert ranges.read(at, at + 60) == whole[at : at + 60], (kind, at - first)
 
@@ -374,7 +374,7 @@ def test_time_is_linear_in_what_looks_like_a_secret_and_is_none(unit, grows_as_f
 
 
 def test_every_line_that_was_searched_had_48_kb_around_it_covered_again():
-    class Counted(Held):
+    class Counted(MemoryBlob):
         count = 0
 
         def read(self, start, end):

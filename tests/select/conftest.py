@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 sys.path.append(str(Path(__file__).parent))  # for chosen_by.py; see tests/laws/conftest.py
@@ -19,7 +18,7 @@ def document():
         data = data.encode() if isinstance(data, str) else data
         meter = Meter()
         meter.feed(data, hashing=False)
-        return Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
+        return Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
 
     return made
 

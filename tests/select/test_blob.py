@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import Meter
 from spillover.select import blob
 from spillover.show.render import Kept, Renderer
+from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.store.memory import MemoryStore
 from spillover.view.document import Document, Section
 
@@ -107,7 +106,7 @@ def document(data, sections=None, held=None):
     meter = Meter()
     meter.feed(data)
     sections = sections or (Section(0, len(data)),)
-    return Document(held or Held(data), meter.index, meter.lines, meter.newlines, sections)
+    return Document(held or MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections)
 
 
 def shown(data, limit=2_000):
@@ -185,7 +184,10 @@ def test_what_is_not_mostly_a_blob_is_left_to_others(data):
 def test_several_sections_and_outputs_with_a_hole_are_left_to_others():
     assert blob.select(document(LINES), lambda spans: 0.0)
     assert blob.select(document(LINES, (Section(0, 9), Section(9, len(LINES)))), lambda spans: 0.0) is None
-    assert blob.select(document(LINES, held=Ends(Held(LINES[:80]), LINES[-80:], len(LINES))), lambda spans: 0.0) is None
+    assert (
+        blob.select(document(LINES, held=BothEnds(MemoryBlob(LINES[:80]), LINES[-80:], len(LINES))), lambda spans: 0.0)
+        is None
+    )
 
 
 @pytest.mark.parametrize(

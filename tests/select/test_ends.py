@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import Meter
 from spillover.select.ends import fair, keeping, most
+from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 SHARE = {"head": 1.0, "ends": 0.5, "tail": 0.0}
@@ -18,7 +17,7 @@ def document(data, sections=(), reach=1 << 16, blob=None):
     meter = Meter()
     meter.feed(data)
     sections = tuple(sections) or (Section(0, len(data)),)
-    return Document(blob or Held(data), meter.index, meter.lines, meter.newlines, sections, reach)
+    return Document(blob or MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections, reach)
 
 
 def of_bytes(budget):
@@ -128,18 +127,18 @@ def test_the_room_a_short_section_leaves_goes_to_the_other():
 @pytest.mark.parametrize("keep", ["head", "tail", "ends"])
 def test_nothing_is_taken_out_of_a_gap(keep):
     data = b"".join(b"%07d\n" % number for number in range(1_000))
-    seen = document(data, blob=Ends(Held(data[:80]), data[-80:], len(data)))
+    seen = document(data, blob=BothEnds(MemoryBlob(data[:80]), data[-80:], len(data)))
     for span in keeping(SHARE[keep])(seen, of_bytes(10_000)):
         assert span.end <= 80 or span.start >= len(data) - 80
 
 
 def test_looking_is_bounded_by_the_reach():
-    class Watched(Held):
+    class Watched(MemoryBlob):
         longest = 0
 
         def read(self, start, end):
             Watched.longest = max(Watched.longest, end - start)
-            return Held.read(self, start, end)
+            return MemoryBlob.read(self, start, end)
 
     data = b"x" * 1_000_000
     seen = document(data, reach=1_000, blob=Watched(data))

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import Meter
 from spillover.select.kind import NAMES, describe, guess
+from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 
@@ -24,7 +23,7 @@ def document(data, sections=None, held=None):
     meter = Meter()
     meter.feed(data)
     sections = sections or (Section(0, len(data)),)
-    return Document(held or Held(data), meter.index, meter.lines, meter.newlines, sections)
+    return Document(held or MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections)
 
 
 def written(rows, separator=","):
@@ -174,11 +173,11 @@ def test_an_output_of_several_sections_is_a_log():
 
 
 def test_only_samples_are_read():
-    class Watched(Held):
+    class Watched(MemoryBlob):
         read_bytes = 0
 
         def read(self, start, end):
-            data = Held.read(self, start, end)
+            data = MemoryBlob.read(self, start, end)
             Watched.read_bytes += len(data)
             return data
 
@@ -226,7 +225,7 @@ def test_what_json_writes_is_json(value, indent):
 
 def test_an_output_whose_middle_is_gone_is_looked_at_all_the_same():
     data = written(ROWS).encode()
-    assert describe(document(data, held=Ends(Held(data[:70_000]), data[-9_000:], len(data)))) == "csv"
+    assert describe(document(data, held=BothEnds(MemoryBlob(data[:70_000]), data[-9_000:], len(data)))) == "csv"
 
 
 @pytest.mark.parametrize("piece", ['"', "[", "{", "<a ", '<a "', "a,", '"a,', "x" * 60 + "\n", "0123 "])

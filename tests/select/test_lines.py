@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
 from spillover.select.log.classes import NAMES
 from spillover.select.log.lines import lines_of, rare_of
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.tokens import estimate
 from spillover.view.document import Document, Section
 
@@ -17,7 +16,7 @@ def lines(data):
     meter = Meter()
     meter.feed(data)
     return lines_of(
-        Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),)), [(0, len(data))]
+        Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),)), [(0, len(data))]
     )
 
 

@@ -9,9 +9,8 @@ from chosen_by import clipped_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import Meter
 from spillover.select import markup
+from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 clipped = clipped_by(markup.select)
@@ -157,14 +156,17 @@ def document(data, sections=None, blob=None):
     meter = Meter()
     meter.feed(data)
     sections = sections or (Section(0, len(data)),)
-    return Document(blob or Held(data), meter.index, meter.lines, meter.newlines, sections)
+    return Document(blob or MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections)
 
 
 def test_several_sections_and_outputs_with_a_hole_are_left_to_others():
     data = PAGE.encode()
     assert markup.select(document(data), lambda spans: 0.0)
     assert markup.select(document(data, (Section(0, 9), Section(9, len(data)))), lambda spans: 0.0) is None
-    assert markup.select(document(data, blob=Ends(Held(data[:80]), data[-80:], len(data))), lambda spans: 0.0) is None
+    assert (
+        markup.select(document(data, blob=BothEnds(MemoryBlob(data[:80]), data[-80:], len(data))), lambda spans: 0.0)
+        is None
+    )
 
 
 @pytest.mark.parametrize("piece", ["<a>", "</a>", "<a b='", "<!--", "<a><b></a>", "<script>", "<li>", "<![CDATA["])

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
 from spillover.select import outliers
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 
 def document(data):
     meter = Meter()
     meter.feed(data)
-    return Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
+    return Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
 
 
 def scanned(data, columns, header, separator=b","):

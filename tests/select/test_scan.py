@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from spillover.base.work import TooMuchWork, Work
-from spillover.intake.blob import Counted
 from spillover.select.log import scan
 from spillover.select.log.scan import CLOSE, MOST_LINES, look
+from spillover.source.blob import Metered
 
 
 def steady(count):
@@ -74,7 +74,7 @@ def _fail(*_):
 def test_work_that_runs_out_in_a_thread_ends_all_of_them(document, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     large = document("a line\n" * 1_000_000)
-    spent = replace(large, blob=Counted(large.blob, Work(2_500_000)))
+    spent = replace(large, blob=Metered(large.blob, Work(2_500_000)))
     with pytest.raises(TooMuchWork):
         scan.scan(spent, 0, spent.size)
     assert not [thread for thread in threading.enumerate() if thread.name == "spillover-scan"]

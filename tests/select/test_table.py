@@ -9,10 +9,9 @@ from chosen_by import clipped_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import Meter
 from spillover.select import table
 from spillover.select.table import cells
+from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 
@@ -147,7 +146,7 @@ def test_a_quote_that_is_never_closed_is_no_table():
 def document(data, sections=None, blob=None):
     meter = Meter()
     meter.feed(data)
-    blob = blob or Held(data)
+    blob = blob or MemoryBlob(data)
     return Document(blob, meter.index, meter.lines, meter.newlines, sections or (Section(0, len(data)),))
 
 
@@ -158,7 +157,8 @@ def test_several_sections_and_outputs_with_a_hole_are_left_to_others():
     assert table.select(document(TABLE), lambda spans: 0.0)
     assert table.select(document(TABLE, (Section(0, 8), Section(8, len(TABLE)))), lambda spans: 0.0) is None
     assert (
-        table.select(document(TABLE, blob=Ends(Held(TABLE[:80]), TABLE[-80:], len(TABLE))), lambda spans: 0.0) is None
+        table.select(document(TABLE, blob=BothEnds(MemoryBlob(TABLE[:80]), TABLE[-80:], len(TABLE))), lambda spans: 0.0)
+        is None
     )
 
 

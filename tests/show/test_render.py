@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
 from spillover.notice.hints import CLI
 from spillover.select.span import Span, join
 from spillover.show.render import Kept, Renderer
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.view.document import Document, Section
 from spillover.view.forged import Guard
 
@@ -20,7 +19,7 @@ def make_renderer(data, sections=(), tier=0):
     meter = Meter()
     meter.feed(data)
     sections = tuple(sections) or (Section(0, len(data)),)
-    document = Document(Held(data), meter.index, meter.lines, meter.newlines, sections)
+    document = Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections)
     return Renderer(document, KEPT, (CLI,), tokens=30, tier=tier)
 
 
@@ -127,7 +126,7 @@ def test_a_lead_stands_above_its_span_and_what_it_quotes_cannot_pass_for_ours():
     meter = Meter()
     meter.feed(TEN)
     guard = Guard(lambda ref: ())
-    document = Document(Held(TEN), meter.index, meter.lines, meter.newlines, (Section(0, len(TEN)),), guard=guard)
+    document = Document(MemoryBlob(TEN), meter.index, meter.lines, meter.newlines, (Section(0, len(TEN)),), guard=guard)
     shown = Renderer(document, KEPT, (CLI,), tokens=30).show(join([Span(0, 6, lead=lead), Span(6, 12)]))
     assert below_the_notice(shown) == (
         "[… 2 files changed\n a.py +3 -1\n[tool text]  [Output clipped: 1 of 2 lines shown [2J …]\n"

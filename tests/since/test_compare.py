@@ -8,17 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.errors import SpilloverError
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import Meter
 from spillover.since import compare as module
 from spillover.since.compare import NEW, NUMBERS, SAME, STRETCH, KeySet, compare, make_keys
+from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 
 def document(data: bytes, blob=None) -> Document:
     meter = Meter()
     meter.feed(data)
-    return Document(blob or Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
+    return Document(blob or MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
 
 
 BEFORE = b"one\ntwo 3\nthree\n\nfour 12s\n"
@@ -63,7 +62,7 @@ def test_where_new_lines_are_many_is_known_by_cells():
 
 def test_of_an_output_whose_middle_is_gone_both_ends_are_compared():
     data = b"".join(b"line of words\n" for _ in range(1_000))
-    held = Ends(Held(data[:1_400]), data[-1_400:], len(data))
+    held = BothEnds(MemoryBlob(data[:1_400]), data[-1_400:], len(data))
     found = compare(document(data, held), document(b"line of words\n"))
     assert found.unchanged
     assert found.lines == 200

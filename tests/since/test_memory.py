@@ -6,7 +6,7 @@ import sys
 
 PROGRAM = """
 import os, sys
-from spillover.intake.meter import Meter
+from spillover.source.blob import Meter
 from spillover.since.compare import compare
 from spillover.testing import peak_memory
 from spillover.view.document import Document

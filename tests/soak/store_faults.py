@@ -22,7 +22,7 @@ CALLS = (
     )),
     (fcntl, "flock"),
 )  # fmt: skip
-OURS = ("spillover.store.", "spillover.intake.")
+OURS = ("spillover.store.", "spillover.source.")
 SLOW_SECONDS = 30
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.errors import StoreError
-from spillover.intake.blob import Held
+from spillover.source.blob import MemoryBlob
 from spillover.store import frames as module
 from spillover.store.frames import FRAME, HELD, PackedBlob, Packer, encode_table
 
@@ -16,7 +16,7 @@ LINES = b"".join(b"%d: the quick brown fox\n" % number for number in range(1, 90
 
 
 def packed(data):
-    packer = Packer(Held(data))
+    packer = Packer(MemoryBlob(data))
     return b"".join(packer.pieces()) + encode_table(packer.frames())
 
 
@@ -29,13 +29,13 @@ def table_of(whole):
 def test_any_size_comes_back_as_it_was_by_us_and_by_zstd_itself(size):
     data = (LINES * 2)[:size]
     whole = packed(data)
-    blob = PackedBlob(Held(whole), "x")
+    blob = PackedBlob(MemoryBlob(whole), "x")
     assert (blob.size, blob.read(0, size + 5)) == (size, data)
     assert module.zstd().decompress(whole) == data
 
 
-PLAIN = Held(LINES)
-PACKED = Held(packed(LINES))
+PLAIN = MemoryBlob(LINES)
+PACKED = MemoryBlob(packed(LINES))
 places = st.integers(-5, len(LINES) + 5)
 
 
@@ -49,7 +49,7 @@ def test_any_ranges_in_any_order_are_those_of_the_plain_output(ranges):
 def test_reading_a_range_decompresses_only_its_frames_and_few_are_held_in_memory():
     asked = []
 
-    class Watched(Held):
+    class Watched(MemoryBlob):
         def read(self, start, end):
             asked.append((start, end))
             return super().read(start, end)
@@ -81,14 +81,14 @@ def test_reading_a_range_decompresses_only_its_frames_and_few_are_held_in_memory
 )
 def test_a_malformed_file_is_reported_as_damaged(damage):
     with pytest.raises(StoreError, match=r"bash-1\.txt\.zst is damaged: it does not end with a table of its frames"):
-        PackedBlob(Held(damage(packed(LINES))), "bash-1.txt.zst")
+        PackedBlob(MemoryBlob(damage(packed(LINES))), "bash-1.txt.zst")
 
 
 @pytest.mark.parametrize("at", [0, 5, 1_000])
 def test_a_damaged_frame_is_reported_and_the_others_can_be_read(at):
     whole = bytearray(packed(LINES))
     whole[table_of(whole)["sizes"][0] + at] ^= 0x55
-    blob = PackedBlob(Held(bytes(whole)), "bash-1.txt.zst")
+    blob = PackedBlob(MemoryBlob(bytes(whole)), "bash-1.txt.zst")
     assert blob.read(0, FRAME) == LINES[:FRAME]
     with pytest.raises(StoreError, match=r"Bytes 524,289-1,048,576 of bash-1\.txt\.zst are not the ones that were"):
         blob.read(FRAME, FRAME + 1)
@@ -97,9 +97,9 @@ def test_a_damaged_frame_is_reported_and_the_others_can_be_read(at):
 
 def test_a_frame_that_holds_more_than_the_table_says_is_damaged():
     data = b"0" * 5_000
-    packer = Packer(Held(data))
+    packer = Packer(MemoryBlob(data))
     frames = b"".join(packer.pieces())
     table = encode_table(packer.frames()).replace(b'"bytes": 5000', b'"bytes": 4000')
-    blob = PackedBlob(Held(frames + table), "x")
+    blob = PackedBlob(MemoryBlob(frames + table), "x")
     with pytest.raises(StoreError, match="Bytes 1-4,000"):
         blob.read(0, 1)

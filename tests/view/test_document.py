@@ -4,15 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import BLOCK, LineIndex, Meter
+from spillover.source.blob import BLOCK_BYTES, BothEnds, LineIndex, MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 
 def document(data, **facts):
     meter = Meter()
     meter.feed(data)
-    return Document(Held(data), meter.index, meter.lines, meter.newlines, **facts)
+    return Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, **facts)
 
 
 @pytest.mark.parametrize(
@@ -39,19 +38,19 @@ def test_every_byte_knows_its_line_and_a_newline_belongs_to_the_line_it_ends():
     assert [document(b"a\nbb\n\nc").number(at) for at in range(7)] == [1, 1, 2, 2, 2, 3, 4]
 
 
-@pytest.mark.parametrize("size", [BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7])
+@pytest.mark.parametrize("size", [BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES + 7])
 def test_lines_are_found_across_the_blocks_of_the_index(size):
     data = (b"0123456\n" * (size // 8 + 1))[:size]
     seen = document(data)
-    for line in (1, 2, BLOCK // 8 - 1, BLOCK // 8, BLOCK // 8 + 1, seen.lines - 1, seen.lines):
+    for line in (1, 2, BLOCK_BYTES // 8 - 1, BLOCK_BYTES // 8, BLOCK_BYTES // 8 + 1, seen.lines - 1, seen.lines):
         if 1 <= line <= seen.lines:
             assert seen.start(line) == (line - 1) * 8
             assert seen.number(seen.start(line)) == line
 
 
 def test_one_line_of_many_blocks_is_one_line():
-    seen = document(b"x" * (2 * BLOCK + 5) + b"\nend")
-    assert (seen.lines, seen.start(2), seen.number(2 * BLOCK)) == (2, 2 * BLOCK + 6, 1)
+    seen = document(b"x" * (2 * BLOCK_BYTES + 5) + b"\nend")
+    assert (seen.lines, seen.start(2), seen.number(2 * BLOCK_BYTES)) == (2, 2 * BLOCK_BYTES + 6, 1)
 
 
 @settings(max_examples=200)
@@ -59,7 +58,7 @@ def test_one_line_of_many_blocks_is_one_line():
 def test_start_and_number_agree_with_splitting_for_every_size_of_block(data, block):
     before = tuple(data[:at].count(b"\n") for at in range(0, len(data) + 1, block))
     lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
-    seen = Document(Held(data), LineIndex(block, before), lines, data.count(b"\n"))
+    seen = Document(MemoryBlob(data), LineIndex(block, before), lines, data.count(b"\n"))
     for at in range(len(data)):
         assert seen.number(at) == data[:at].count(b"\n") + 1
     for line in range(1, lines + 1):
@@ -69,7 +68,7 @@ def test_start_and_number_agree_with_splitting_for_every_size_of_block(data, blo
 def test_the_lines_behind_a_gap_are_counted_from_the_end():
     data = b"".join(b"line %d\n" % number for number in range(1, 101))
     whole = document(data)
-    seen = Document(Ends(Held(data[:20]), data[-20:], len(data)), whole.index, whole.lines, whole.newlines)
+    seen = Document(BothEnds(MemoryBlob(data[:20]), data[-20:], len(data)), whole.index, whole.lines, whole.newlines)
     assert seen.gap == (20, len(data) - 20)
     assert seen.number(0) == 1
     assert seen.number(len(data) - 1) == 100

@@ -2,8 +2,7 @@
 
 import pytest
 
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import BLOCK, LineIndex, Meter
+from spillover.source.blob import BLOCK_BYTES, BothEnds, LineIndex, MemoryBlob, Meter
 from spillover.view.document import Document
 
 DATA = b"".join(b"line %d\n" % number for number in range(1, 40_001))
@@ -24,9 +23,9 @@ def starts():
 
 def test_a_line_is_found_behind_the_end_of_the_index():
     meter = Meter()
-    meter.feed(DATA[: BLOCK + 5])
+    meter.feed(DATA[: BLOCK_BYTES + 5])
     for index in (LineIndex(), meter.index):
-        ends = Ends(Held(DATA[:200_000]), DATA[200_000:], len(DATA))
+        ends = BothEnds(MemoryBlob(DATA[:200_000]), DATA[200_000:], len(DATA))
         whole = document(ends, index)
         for number, at in list(starts())[::997]:
             assert whole.start(number) == at, number
@@ -36,7 +35,7 @@ def test_a_line_is_found_behind_the_end_of_the_index():
 @pytest.mark.parametrize("index", [None, LineIndex()])
 @pytest.mark.parametrize("tail", [0, 1, 70_000])
 def test_a_line_of_the_middle_that_is_gone_begins_where_there_is_something_again(index, tail):
-    ends = Ends(Held(DATA[:70_000]), DATA[len(DATA) - tail :], len(DATA))
+    ends = BothEnds(MemoryBlob(DATA[:70_000]), DATA[len(DATA) - tail :], len(DATA))
     opens, closes = ends.gap
     cut = document(ends, index)
     for number, at in list(starts())[::97]:

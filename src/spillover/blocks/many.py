@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from spillover import pipeline
 from spillover.errors import UsageError
 from spillover.events import record_result, together
-from spillover.intake.sources import chunks
 from spillover.select.ends import fair
 from spillover.settings.limits import SMALLEST, Limits, Size, count_lines
+from spillover.source.intake import chunks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from spillover.choices import Choices
-    from spillover.intake.sources import Source
-    from spillover.intake.take import Intake
     from spillover.result import Clip
+    from spillover.source.intake import Intake, Source
 
     Key = TypeVar("Key")
 
@@ -58,7 +57,7 @@ def _whole(limits: Limits) -> int:
 def _need(intake: Intake, choices: Choices) -> int:
     """Return how much of the limits an output needs to stay whole."""
     whole = _whole(choices.limits)
-    if intake.spilled:
+    if intake.overflowed:
         return whole * 2
     data = intake.held
     text, frames = choices.look(data)
@@ -93,8 +92,7 @@ def _clip_with_share(intake: Intake, choices: Choices, limits: Limits, share: in
     if shared is not None:
         return pipeline.settle(intake, shared)
     # Too many for too little: it is stored, and its clip says where, but there is no room to say so to the model.
-    if not intake.spilled:
-        intake.spill()
+    intake.overflow()
     with together():
         clip = pipeline.settle(intake, choices)
     record_result(choices, replace(clip, _shown=Size()), texts=())

@@ -12,7 +12,7 @@ from spillover.blocks.shapes import fields_in
 from spillover.blocks.texts import swap_texts, texts_of
 from spillover.errors import UsageError
 from spillover.events import record_result, together
-from spillover.intake.sources import as_bytes, chunks
+from spillover.source.intake import as_bytes, chunks
 from spillover.view.document import Section
 from spillover.wrap.shape import change_texts, cover_value, fields_of
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.choices import Choices
-    from spillover.intake.sources import Source
-    from spillover.intake.take import Intake
     from spillover.result import Clip
+    from spillover.source.intake import Intake, Source
 
 #: When both streams overflow, stderr gets two parts of three.
 STREAM_WEIGHTS = {"stdout": 1, "stderr": 2}

@@ -34,16 +34,16 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
         )
     from spillover import pipeline  # not before the arguments are known to be right
     from spillover.events import record_run
-    from spillover.intake.pipe import move, widen
+    from spillover.source.intake import widen_pipe
 
     choices = make_clipper(arguments).for_tool(arguments.tool)
     intake = pipeline.begin(choices)
     try:
-        widen(0)
-        moved = 1
-        while moved:
+        widen_pipe(0)
+        count = 1
+        while count:
             try:
-                moved = move(0, intake)
+                count = intake.write_from(0)
             except BlockingIOError:
                 wait(0)
     except OSError as error:
@@ -71,9 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = make_clipper(arguments)
     if warning := chosen.for_command(argv).warning:  # while there is time to stop it
         complain(warning)
-    from spillover.intake.child import Command
     from spillover.run.command import run as run_command
     from spillover.run.command import tool_name
+    from spillover.source.process import Command
 
     ended = run_command(
         Command(

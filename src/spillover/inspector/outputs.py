@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError
 from spillover.inspector.library import RUN_PREFIX, facts_of
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
 from spillover.retrieve.opening import opened
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.store.base import Record, mint
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder, explain_errors
@@ -108,7 +107,7 @@ class Outputs:
             created=run.created, command=run.command, index=meter.index, scope=run.scope,
             shown=((1, meter.lines),) if meter.lines else (),
         )  # fmt: skip
-        blob = self.choices.without_secrets(Held(run.data))
+        blob = self.choices.without_secrets(MemoryBlob(run.data))
         return Output(id_, record, Document(blob, meter.index, meter.lines, meter.newlines), whole=True)
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from spillover.intake.blob import Blob
     from spillover.select.span import Hidden, Selector, Span
+    from spillover.source.blob import Blob
     from spillover.view.document import Section
 
     Segments = Sequence[tuple[str, int]]  # (stream, bytes) in order of arrival

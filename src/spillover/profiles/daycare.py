@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from spillover.choices import Choices
     from spillover.clipper import Clipper
-    from spillover.intake.blob import Blob
     from spillover.notice.form import Segments, Words
     from spillover.result import Clip
     from spillover.select.span import Fill, Span
+    from spillover.source.blob import Blob
     from spillover.types import Keep, Selector
     from spillover.view.document import Document
 

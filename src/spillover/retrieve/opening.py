@@ -8,7 +8,7 @@ from spillover.view.document import Document
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spillover.choices import Choices
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
     from spillover.store.base import Record
 
 

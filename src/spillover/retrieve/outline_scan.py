@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
 
     Array = np.ndarray[Any, Any]
 

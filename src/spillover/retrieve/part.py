@@ -8,12 +8,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.errors import UsageError
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
 from spillover.retrieve.uri import find_value
 from spillover.select.json.almost import spell
 from spillover.select.json.pointer import find_value as find_in
 from spillover.select.json.texts import read_string
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.view.document import Document
 
 TYPE_CHECKING = False
@@ -79,7 +78,7 @@ def open_value(
         record, ref=f"{record.ref}#{pointer}", bytes=len(value), lines=meter.lines, index=meter.index, partial=None,
         produced_bytes=None, produced_lines=None, segments=(), shown=(), kind="", why=(),
     )  # fmt: skip
-    return named, Document(Held(value), meter.index, meter.lines, meter.newlines, guard=document.guard)
+    return named, Document(MemoryBlob(value), meter.index, meter.lines, meter.newlines, guard=document.guard)
 
 
 def _mean(written: bytes) -> bytes:

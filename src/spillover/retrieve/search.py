@@ -23,8 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillover.intake.blob import Blob
-    from spillover.intake.meter import LineIndex
+    from spillover.source.blob import Blob, LineIndex
 
     Match = tuple[int, int, int]  # its start, its end, and where the search goes on
     Find = tuple[int, int, int, int | None]  # line start, match start, match end, line end: offsets in the output

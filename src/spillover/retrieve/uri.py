@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
 
 SCHEME = "spill://"
 #: JSON that is larger is not parsed for one value.

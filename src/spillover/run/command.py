@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from spillover import pipeline
 from spillover.events import record_result, record_run, together
-from spillover.intake import child
 from spillover.result import Clip
+from spillover.source import process
 from spillover.view.clean import clean
 
 TYPE_CHECKING = False
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spillover.choices import Choices
-    from spillover.intake.child import Command
-    from spillover.intake.take import Intake
+    from spillover.source.intake import Intake
+    from spillover.source.process import Command
 
 #: At most so often is progress told, and so much of the last line.
 EVERY = 0.1
@@ -70,13 +70,13 @@ def run(
     intake = pipeline.begin(choices)
     began = time.monotonic()
     try:
-        ended = child.run(command, intake, cancel=cancel, tick=on_progress and _ticker(intake, on_progress))
+        ended = process.run(command, intake, cancel=cancel, tick=on_progress and _ticker(intake, on_progress))
         intake.finish()
         if settling is not None:
             choices = settling(intake, choices, ended.exit_code)
-        if choices.form is not None and choices.form.for_streams is not None and intake.gone is None:
+        if choices.form is not None and choices.form.for_streams is not None and not intake.failure:
             choices = choices.form.for_streams(intake.segments, choices.without_secrets(intake.blob()), choices)
-        streams = () if intake.spilled else _streams(intake, choices)
+        streams = () if intake.overflowed else _streams(intake, choices)
     except BaseException:
         intake.abandon()
         raise
@@ -196,7 +196,7 @@ def _ticker(intake: Intake, tell: Callable[[Progress], None]) -> Callable[[], No
         if time.monotonic() < due or intake.received == told:
             return
         due, told = time.monotonic() + EVERY, intake.received
-        last = clean(intake.last(4 * LAST_CHARS)).rstrip("\n").rpartition("\n")[2]
+        last = clean(intake.last_bytes(4 * LAST_CHARS)).rstrip("\n").rpartition("\n")[2]
         tell(Progress(intake.received, last[-LAST_CHARS:]))
 
     return tick

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from _socket import socket
 
     from spillover.choices import Choices
-    from spillover.intake.take import Intake
+    from spillover.source.intake import Intake
 
 READ = 1 << 16
 #: What we send ourselves once the line has ended.
@@ -99,7 +99,7 @@ class Keeper:
         for thread in self.threads:
             thread.join(max(0.0, until - time.monotonic()))
         codes = self._codes()
-        printed = None if main.spilled else main.held
+        printed = None if main.overflowed else main.held
         out = []
         for number, (pipe, choices) in enumerate(zip(self.pipes, self.choices, strict=True)):
             exits = tuple(
@@ -119,7 +119,7 @@ class Keeper:
         self, intake: Intake, choices: Choices, pipe: Pipe, exits: tuple[tuple[str, int], ...], printed: bytes | None
     ) -> Kept:
         intake.finish()
-        if not intake.bytes or (not intake.spilled and printed is not None and intake.held in printed):
+        if not intake.bytes or (not intake.overflowed and printed is not None and intake.held in printed):
             intake.abandon()
             return Kept(pipe.filters, exits)
         from spillover.show.cut import keep  # only what was hidden needs it

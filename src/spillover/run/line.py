@@ -9,18 +9,18 @@ from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.errors import UsageError
-from spillover.intake.child import Command
 from spillover.run.command import Run, run
 from spillover.run.filters import Keeper, Kept
 from spillover.settings.limits import SMALLEST, Limits
 from spillover.shell.pipes import Pipe, find_pipes
+from spillover.source.process import Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spillover.choices import Choices
-    from spillover.intake.take import Intake
+    from spillover.source.intake import Intake
 
 #: Shells whose pipelines are understood; in any other the line runs as it came.
 KNOWN = ("bash", "sh", "dash")

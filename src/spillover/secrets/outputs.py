@@ -19,13 +19,14 @@ from spillover.secrets.commands import cut_at_bracket, is_code, is_plausible, is
 from spillover.secrets.formats import BESIDE_NAMES, FORMATS, KEY_BEGINS, KEY_ENDS, KEY_WORDS
 from spillover.secrets.readings import readings
 from spillover.select.engine import Engine
+from spillover.source.blob import find_gap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
 
 #: How far a secret may reach behind the place where it is known to be one; a longer one is covered in part.
 REACH = 8_192
@@ -215,8 +216,8 @@ class Covered(Struct, frozen=True, eq=False):
 
     @property
     def gap(self) -> tuple[int, int]:
-        """What is not here, as in `intake.blob.Ends`."""
-        return getattr(self.blob, "gap", (0, 0))
+        """What is not here, as in `BothEnds`."""
+        return find_gap(self.blob)
 
     def read(self, start: int, end: int) -> bytes:
         start, end, least, most = max(0, start), min(end, self.size), 0, self.size

@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from spillover.base.folders import expand, user_folder
 from spillover.choices import REDACT, Choices
 from spillover.errors import ConfigError, SpilloverError, UsageError
-from spillover.intake.take import CAP
 from spillover.notice.hints import hints
 from spillover.notice.words import one_line
 from spillover.select import KEEPS
@@ -38,6 +37,7 @@ from spillover.settings.limits import (
 )
 from spillover.settings.place import DEADLINE_SECONDS, is_url, open_store
 from spillover.settings.trust import SmallFile, read_small, state_of
+from spillover.source.intake import MAX_STORED_BYTES
 from spillover.store.named import NamedStore
 from spillover.store.retention import Retention
 from spillover.store.scope import VARIABLE, folder_scope, from_outside
@@ -844,7 +844,7 @@ def _defaults(environ: Mapping[str, str]) -> Iterator[Setting]:
         "profile": "",
         "keep": "auto",
         "hints": "path",
-        "cap": CAP,
+        "cap": MAX_STORED_BYTES,
         "tokenizer": "estimate",
         "scope": "",
         "deadline": DEADLINE_SECONDS,

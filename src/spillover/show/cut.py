@@ -7,8 +7,6 @@ import logging
 from msgspec.structs import replace
 
 from spillover.errors import StoreError
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import Meter
 from spillover.result import Clip
 from spillover.select.span import Span
 from spillover.settings.limits import Size
@@ -16,6 +14,7 @@ from spillover.show.fit import fit, rename
 from spillover.show.made import tell_choices
 from spillover.show.render import Kept, Renderer, Shown
 from spillover.since.earlier import compare_with
+from spillover.source.blob import BothEnds, MemoryBlob, Meter, find_gap, read_ends
 from spillover.store.base import Record, mint
 from spillover.tokens import scale
 from spillover.view.document import Document, Section
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spillover.choices import Choices
-    from spillover.intake.take import Intake
     from spillover.select.wanted import Wanted
     from spillover.since import Earlier
+    from spillover.source.intake import Intake
 
 #: Of each end of an output, so much is counted to estimate the tokens of the whole.
 SAMPLE = 1 << 14
@@ -48,7 +47,13 @@ def label_sections(data: bytes, choices: Choices, sections: Sequence[Section]) -
     meter = Meter()
     meter.feed(data, hashing=False)
     document = Document(
-        Held(data), meter.index, meter.lines, meter.newlines, tuple(sections), raw=choices.raw, guard=choices.guard()
+        MemoryBlob(data),
+        meter.index,
+        meter.lines,
+        meter.newlines,
+        tuple(sections),
+        raw=choices.raw,
+        guard=choices.guard(),
     )
     return Renderer(document, Kept(ref=""), (), 0).show([Span(0, len(data))])
 
@@ -57,23 +62,20 @@ def cut(
     intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, wanted: Wanted
 ) -> tuple[Shown, Clip]:
     """Store it, choose what to show, publish it, say so; or say why it could not be kept."""
-    if intake.sink is not None:
+    if intake.writer is not None:
         try:
             return _store(intake, choices, sections, call_id, wanted)
         except StoreError as error:  # not even what was written can be read back
-            intake.failed(error)
-    assert intake.gone is not None
+            intake.fail(error)
     document = _open_document(intake, choices, sections)
     if wanted.since is not None:
         wanted = replace(wanted, since=compare_with(wanted.since, document))
-    return _show_as_lost(document, choices, _estimate_tokens(document, choices), intake.gone.reason, wanted)
+    return _show_as_lost(document, choices, _estimate_tokens(document, choices), intake.failure, wanted)
 
 
 def _store(
     intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, wanted: Wanted
 ) -> tuple[Shown, Clip]:
-    assert intake.sink is not None
-    meter, gone = intake.meter, intake.gone
     document = _open_document(intake, choices, sections)
     if wanted.since is not None:
         wanted = replace(wanted, since=compare_with(wanted.since, document))
@@ -87,13 +89,13 @@ def _store(
     tokens = _estimate_tokens(document, choices)
     renderer, shown = fit(document, choices, kept(mint(choices.tool, NO_HASH)), tokens, wanted=wanted)
     record = _record(intake, choices, document, call_id, wanted.command or None)
-    if gone:
-        facts = (choices.tool, f"{gone.stored:,}", f"{meter.bytes:,}", gone.reason)
+    if intake.failure:
+        facts = (choices.tool, f"{intake.stored_bytes:,}", f"{intake.bytes:,}", intake.failure)
         _log.warning("An output of %s is stored in part (%s of %s bytes): %s", *facts)
     renderer, shown = rename(renderer, shown, kept(record.ref), choices, wanted)
     try:
         # The whole is kept before anything is said of it.
-        published = intake.sink.publish(
+        published = intake.publish(
             replace(
                 record,
                 shown=shown.ranges,
@@ -113,19 +115,19 @@ def _store(
 
 def _record(intake: Intake, choices: Choices, document: Document, call_id: str | None, command: str | None) -> Record:
     """Return the record of an output that is in its store, all but what is shown of it."""
-    meter, gone = intake.meter, intake.gone
+    meter = intake.meter
     sha256 = meter.sha256
     return Record(
         ref=mint(choices.tool, sha256),
         tool=choices.tool,
         sha256=sha256,
         bytes=meter.hashed,
-        lines=document.number(meter.hashed - 1) if gone else meter.lines,
+        lines=document.number(meter.hashed - 1) if intake.failure else meter.lines,
         call_id=call_id,
         command=command,
         partial=_part_of(intake, choices)[0],
-        produced_bytes=meter.bytes if gone else None,
-        produced_lines=meter.lines if gone else None,
+        produced_bytes=meter.bytes if intake.failure else None,
+        produced_lines=meter.lines if intake.failure else None,
         segments=tuple(intake.segments) if any(stream != "stdout" for stream, _ in intake.segments) else (),
         index=meter.index,
         redacted=intake.redacted,
@@ -134,30 +136,26 @@ def _record(intake: Intake, choices: Choices, document: Document, call_id: str |
 
 def _part_of(intake: Intake, choices: Choices) -> tuple[str | None, int | None]:
     """Return why only a part of an output is stored, and its bytes; of a preview, all that came is stored."""
-    if intake.gone:
-        return choices.cover_text("; ".join(filter(None, (intake.gone.reason, choices.preview)))), intake.gone.stored
+    if intake.failure:
+        return choices.cover_text("; ".join(filter(None, (intake.failure, choices.preview)))), intake.stored_bytes
     return (choices.preview, intake.meter.bytes) if choices.preview else (None, None)
 
 
 def keep(intake: Intake, choices: Choices, command: str | None) -> tuple[Kept, Size]:
     """Store an output of which nothing is shown; return where it is kept, or why it is not, and its size."""
     try:
-        if not intake.spilled:
-            intake.spill()
         intake.finish()
+        intake.overflow()
         total = Size(intake.meter.lines, intake.meter.bytes)
-        if intake.sink is None:
-            assert intake.gone is not None
-            return Kept(reason=choices.cover_text(intake.gone.reason)), total
+        if intake.writer is None:
+            return Kept(reason=choices.cover_text(intake.failure)), total
         try:
-            published = intake.sink.publish(
-                _record(intake, choices, _open_document(intake, choices, ()), None, command)
-            )
+            published = intake.publish(_record(intake, choices, _open_document(intake, choices, ()), None, command))
         except StoreError as error:
             return Kept(reason=choices.cover_text(str(error))), total
         ref, path = published.ref, published.path or _find_path(choices, published.ref)
-        if intake.gone:  # that it is a part is said first
-            return Kept(ref=ref, path=path, reason=choices.cover_text(intake.gone.reason)), total
+        if intake.failure:  # that it is a part is said first
+            return Kept(ref=ref, path=path, reason=choices.cover_text(intake.failure)), total
         return Kept(ref=ref, path=path, reason=published.here, here=published.here is not None), total
     finally:
         intake.abandon()
@@ -174,9 +172,9 @@ def _find_path(choices: Choices, ref: str) -> str | None:
 def _open_document(intake: Intake, choices: Choices, sections: Sequence[Section]) -> Document:
     meter = intake.meter
     blob = intake.blob() if choices.redact == "stored" else choices.without_secrets(intake.blob())
-    opens, closes = getattr(blob, "gap", (0, 0))
+    opens, closes = find_gap(blob)
     if blob.size <= HELD and opens == closes:
-        blob = Held(blob.read(0, blob.size))
+        blob = MemoryBlob(blob.read(0, blob.size))
     return Document(
         blob,
         meter.index,
@@ -199,11 +197,10 @@ def _show_as_lost(document: Document, choices: Choices, tokens: int, reason: str
     return shown, _make_clip("lost", shown, renderer, choices)
 
 
-def _read_both_ends(document: Document) -> Ends:
+def _read_both_ends(document: Document) -> BothEnds:
     """Read both ends of an output whose store has given up on it."""
-    head = document.blob.read(0, document.reach)
-    tail = document.blob.read(max(len(head), document.size - document.reach), document.size)
-    return Ends(Held(head), tail, document.size)
+    head, tail = read_ends(document.blob.read, document.size, document.reach)
+    return BothEnds(MemoryBlob(head), tail, document.size)
 
 
 def _make_clip(outcome: str, shown: Shown, renderer: Renderer, choices: Choices) -> Clip:
@@ -228,8 +225,7 @@ def _make_clip(outcome: str, shown: Shown, renderer: Renderer, choices: Choices)
 def _estimate_tokens(document: Document, choices: Choices) -> int:
     """Estimate the tokens of an output from its two ends: only what may be shown is counted."""
     size = document.size
-    head = document.blob.read(0, min(SAMPLE, size))
-    tail = document.blob.read(max(len(head), size - SAMPLE), size)
+    head, tail = read_ends(document.blob.read, size, SAMPLE)
     if not head and not tail:
         return size // BYTES_PER_TOKEN
     # Whatever is cut is shown with plain line ends.

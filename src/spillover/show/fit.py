@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from spillover.base.work import PIECE, TooMuchWork, budget
 from spillover.errors import StoreError
-from spillover.intake.blob import Ends
 from spillover.notice.since import Since, since_of
 from spillover.notice.wording import Wording
 from spillover.result import Reason
@@ -19,6 +18,7 @@ from spillover.select.seek import LINE, likely_search, may_name_error
 from spillover.select.span import Span, join
 from spillover.select.wanted import NOTHING
 from spillover.show.render import Kept, Renderer, Shown
+from spillover.source.blob import BothEnds
 
 _log = logging.getLogger(__name__)
 
@@ -214,7 +214,7 @@ def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) ->
         _log.warning("Choosing what to show of %s bytes failed; both ends are shown: %r", f"{document.size:,}", error)
         # The bytes cannot be read. Where only both ends are here, they are shown if they can be: then it was the gap.
         if isinstance(error, StoreError) and not callable(choices.keep):
-            if not isinstance(document.blob, Ends):
+            if not isinstance(document.blob, BothEnds):
                 raise
             return "log", _both_ends(document, choices, fill), ""
         return "log", [], FAILED.format(error=type(error).__name__)

@@ -6,7 +6,7 @@ import sys
 from bisect import bisect_left
 from itertools import accumulate
 
-from spillover.intake.blob import Held
+from spillover.source.blob import MemoryBlob
 from spillover.view.document import ONE_THREAD
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ class Memo:
     def held(self, document: Document) -> bytes:
         """Return all of an output that is in memory; b"" where it is not."""
         if self._data is None:
-            small = isinstance(document.blob, Held) and document.size <= ONE_THREAD
+            small = isinstance(document.blob, MemoryBlob) and document.size <= ONE_THREAD
             self._data = document.blob.data if small else b""  # type: ignore[attr-defined]
         return self._data
 

@@ -11,6 +11,7 @@ from spillover.errors import StoreError
 from spillover.notice.sentences import failed
 from spillover.result import Clip
 from spillover.settings.limits import DEFAULT_TOKENS, Limits, Size
+from spillover.source.blob import read_ends
 from spillover.view.clean import clean
 from spillover.view.forged import MARK, Guard
 
@@ -19,7 +20,7 @@ _log = logging.getLogger(__name__)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spillover.choices import Choices
-    from spillover.intake.take import Intake
+    from spillover.source.intake import Intake
 
 #: A token has at least one byte, and so has a character: within so many bytes every default limit holds.
 MOST_BYTES = DEFAULT_TOKENS
@@ -65,21 +66,19 @@ def clip_plainly(intake: Intake, choices: Choices, error: Exception) -> Clip:
     reason = f"spill failed ({type(error).__name__})"
     _log.warning("Clipping an output of %s failed (%s bytes): %r", choices.tool, f"{intake.bytes:,}", error)
     head, tail = intake.held, b""
-    if intake.spilled:
-        intake.failed(StoreError(reason))
-        blob = intake.blob()
-        head = blob.read(0, min(MOST_BYTES, intake.bytes))
-        tail = blob.read(max(len(head), intake.bytes - MOST_BYTES), intake.bytes)
+    if intake.overflowed:
+        intake.fail(StoreError(reason))
+        head, tail = read_ends(intake.blob().read, intake.bytes, MOST_BYTES)
     if choices.redact != "off":
         try:
             head, tail = choices.cover(head), choices.cover(tail)
         except Exception:  # noqa: BLE001  this may be what failed: then nothing is shown that was not looked at
             head = tail = b""
     text = _see(head) + _see(tail)
-    hidden = max(0, intake.bytes - len(text.encode("utf-8", "replace"))) if intake.spilled else 0
+    hidden = max(0, intake.bytes - len(text.encode("utf-8", "replace"))) if intake.overflowed else 0
     shorter = shorten(text, error, choices.limits, hidden=hidden)
     lost = shorter not in (None, mark(text))
-    lines = intake.meter.lines if intake.spilled else head.count(b"\n") + (head[-1:] not in (b"", b"\n"))
+    lines = intake.meter.lines if intake.overflowed else head.count(b"\n") + (head[-1:] not in (b"", b"\n"))
     return Clip(
         text if shorter is None else shorter,
         "lost" if lost else "whole",

@@ -11,11 +11,10 @@ from contextlib import contextmanager
 from msgspec.structs import replace
 
 from spillover.errors import RefError, SpilloverError, StoreError
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
 from spillover.retrieve.opening import opened
 from spillover.secrets.commands import shorten_command
 from spillover.since import Earlier
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.store.base import Record, mint
 from spillover.view.document import Document, Section
 
@@ -191,4 +190,4 @@ def _document(data: bytes, choices: Choices) -> Document:
         data = choices.cover(data)
     meter = Meter()
     meter.feed(data, hashing=False)
-    return Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
+    return Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))

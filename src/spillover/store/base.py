@@ -8,8 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.intake.blob import Blob
-from spillover.intake.meter import LineIndex, Meter
+from spillover.source.blob import Blob, LineIndex, Meter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.intake.meter import Meter
+from spillover.source.blob import Meter
 from spillover.store.base import Owner, Record, Store, mint, verify
 from spillover.store.owners import owners
 from spillover.store.scope import default_scope

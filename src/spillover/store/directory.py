@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import FileIO
 
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
     from spillover.store.packing import Compressed
     from spillover.store.runs import RunRecord
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
 
 #: Of the output in one frame: the least that a read costs. Twice as much compresses 1 % better; half makes a record half as large again.
 FRAME = 1 << 19

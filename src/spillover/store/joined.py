@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
     from spillover.store.base import Record
     from spillover.store.runs import RunRecord
 

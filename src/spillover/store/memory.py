@@ -8,7 +8,7 @@ from threading import Lock
 from msgspec.structs import replace
 
 from spillover.errors import StoreError, UsageError
-from spillover.intake.blob import Held
+from spillover.source.blob import MemoryBlob
 from spillover.store.base import Record, RefTakenError, name_for, resolve
 from spillover.store.owners import merge, without
 
@@ -41,8 +41,8 @@ class MemoryStore:
     def get(self, ref: str) -> Record:
         return self._find(ref)[0]
 
-    def open(self, ref: str) -> Held:
-        return Held(self._find(ref)[1])
+    def open(self, ref: str) -> MemoryBlob:
+        return MemoryBlob(self._find(ref)[1])
 
     def list(self) -> Iterator[Record]:
         with self._lock:
@@ -148,8 +148,8 @@ class MemoryWriter:
     def fileno(self) -> None:
         """Return None: there is no descriptor."""
 
-    def blob(self) -> Held:
-        return Held(bytes(self._open()))
+    def blob(self) -> MemoryBlob:
+        return MemoryBlob(bytes(self._open()))
 
     def publish(self, record: Record) -> Record:
         data = bytes(self._open())

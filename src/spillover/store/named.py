@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import builtins  # a method has the name of a type
     from collections.abc import Callable, Iterable, Iterator
 
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
     from spillover.store.directory import DirWriter
     from spillover.store.runs import RunRecord
 

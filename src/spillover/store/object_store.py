@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Self
 
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
     from spillover.store.runs import RunRecord
 
     MissingError = Callable[[str], RefError]

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
 
     Seen = dict[str, os.stat_result]
 

@@ -11,7 +11,7 @@ from spillover.store.record import from_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
     from spillover.store.base import Record
 
 

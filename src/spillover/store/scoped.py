@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from spillover.intake.blob import Blob
+    from spillover.source.blob import Blob
     from spillover.store.runs import RunRecord
 
     Records = list[Record]  # a method has the name of the type below

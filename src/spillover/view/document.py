@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from spillover.base import Public
 from spillover.base.work import ROW, UNBOUNDED, Work
 from spillover.errors import StoreError
-from spillover.intake.blob import Blob, Counted, Held
-from spillover.intake.meter import LineIndex
+from spillover.source.blob import Blob, LineIndex, MemoryBlob, Metered, find_gap
 from spillover.view.clean import is_plain, look
 
 TYPE_CHECKING = False
@@ -67,11 +66,11 @@ class Document(Struct, metaclass=Public, frozen=True):
     @property
     def gap(self) -> tuple[int, int]:
         """The start and end of the bytes that were not kept; the same number twice if everything was."""
-        return getattr(self.blob, "gap", (0, 0))
+        return find_gap(self.blob)
 
     def within(self, work: Work) -> Document:
         """Return the same document; reading it then counts as work."""
-        return replace(self, blob=Counted(self.blob, work), work=work)
+        return replace(self, blob=Metered(self.blob, work), work=work)
 
     def text(self, start: int, end: int) -> str:
         """Return what a person would see of these bytes."""
@@ -87,7 +86,7 @@ class Document(Struct, metaclass=Public, frozen=True):
 
     def plain(self) -> str | None:
         """Return all of a small output if every part of it can be shown unchanged; otherwise None."""
-        data = self.blob.data if isinstance(self.blob, Held) and self.size <= ONE_THREAD and not self.raw else b""
+        data = self.blob.data if isinstance(self.blob, MemoryBlob) and self.size <= ONE_THREAD and not self.raw else b""
         if not data or not data.isascii() or not is_plain(data):
             return None
         text = data.decode("ascii")

@@ -8,9 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import Meter
 from spillover.select.json import ndjson
+from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.tokens import estimate
 from spillover.view.document import Document, Section
 
@@ -194,9 +193,9 @@ def test_several_sections_and_lost_parts_are_left_to_others():
     data = records(500).encode()
     meter = Meter()
     meter.feed(data)
-    whole = Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
-    apart = Document(Held(data), meter.index, meter.lines, meter.newlines, (Section(0, 9), Section(9, len(data))))
-    ends = Ends(Held(data[:900]), data[-900:], len(data))
+    whole = Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
+    apart = Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, 9), Section(9, len(data))))
+    ends = BothEnds(MemoryBlob(data[:900]), data[-900:], len(data))
     lost = Document(ends, meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
     assert [ndjson.select(each, lambda _: 0.5) is None for each in (whole, apart, lost)] == [False, True, True]
 
@@ -206,7 +205,7 @@ def test_no_more_than_a_block_is_read_at_a_time():
     meter, sizes = Meter(), []
     meter.feed(data)
 
-    class Counted(Held):
+    class Counted(MemoryBlob):
         def read(self, start, end):
             sizes.append(end - start)
             return super().read(start, end)

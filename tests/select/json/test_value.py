@@ -10,14 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.intake.blob import Ends, Held
-from spillover.intake.meter import Meter
 from spillover.select.json import value as one_value
 from spillover.select.json.gaps import explain
 from spillover.select.json.room import share_out
 from spillover.select.json.scan import marks
 from spillover.select.json.strings import safe_cut
 from spillover.select.span import Hidden, Span
+from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.tokens import estimate
 from spillover.view.clean import clean
 from spillover.view.document import Document, Section
@@ -122,7 +121,7 @@ def chosen(data, sections=(), blob=None, fills=None):
     meter = Meter()
     meter.feed(data)
     sections = tuple(sections) or (Section(0, len(data)),)
-    document = Document(blob or Held(data), meter.index, meter.lines, meter.newlines, sections, 1 << 16)
+    document = Document(blob or MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections, 1 << 16)
     return one_value.select(document, fill)
 
 
@@ -276,7 +275,7 @@ def test_several_sections_and_lost_parts_are_left_to_others():
     data = json.dumps(records(500)).encode()
     assert chosen(data) is not None
     assert chosen(data, sections=[Section(0, 100), Section(100, len(data))]) is None
-    assert chosen(data, blob=Ends(Held(data[:900]), data[-900:], len(data))) is None
+    assert chosen(data, blob=BothEnds(MemoryBlob(data[:900]), data[-900:], len(data))) is None
 
 
 def test_nothing_heavy_is_loaded_before_there_is_json_to_look_at():

@@ -14,7 +14,7 @@ from collections import deque
 from contextlib import suppress
 
 from spillover.errors import UsageError
-from spillover.intake.pipe import widen
+from spillover.source.intake import widen_pipe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ async def over(name: str, reading: Any, writing: Any) -> Pipes:
     """Return lines over two open files."""
     loop = asyncio.get_running_loop()
     for file in (reading, writing):
-        widen(file.fileno())
+        widen_pipe(file.fileno())
     _, lines = await loop.connect_read_pipe(Lines, reading if _can_wait(reading) else _make_pipe(reading))
     if not _can_wait(writing):
         room = Room()

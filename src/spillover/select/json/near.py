@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from spillover.intake.blob import Held
 from spillover.select.json.almost import find, spell
 from spillover.select.json.value import show
 from spillover.select.wanted import NOTHING
+from spillover.source.blob import MemoryBlob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,4 +38,4 @@ def respell(document: Document) -> Document | None:
     data = document.blob.read(0, document.size)
     document.work.spend(10 * len(data))
     spelled = spell(data)
-    return None if spelled is None else replace(document, blob=Held(spelled))
+    return None if spelled is None else replace(document, blob=MemoryBlob(spelled))

@@ -15,11 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.base.work import OBJECT
-from spillover.intake.blob import Held
-from spillover.intake.meter import Meter
 from spillover.select.json.pointer import find_pointer
 from spillover.select.json.strings import end_of, start_of
 from spillover.select.span import Hidden, Inside, Span
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.view.document import Document, Section
 
 TYPE_CHECKING = False
@@ -154,7 +153,7 @@ def _choose(document: Document, text: Text, room: int, choose: Choose, wanted: W
     size = len(text.data)
     reach = min(document.reach, max(size, 1))
     inner = Document(
-        Held(text.data), meter.index, meter.lines, meter.newlines, (Section(0, size),), reach, work=document.work
+        MemoryBlob(text.data), meter.index, meter.lines, meter.newlines, (Section(0, size),), reach, work=document.work
     )
 
     def fill(spans: Sequence[Span]) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spillover.errors import UsageError
-from spillover.intake.sources import achunks, as_bytes, chunks
+from spillover.source.intake import achunks, as_bytes, chunks
 
 TEXT = "grün\r\n\x1b[1mfett\x1b[0m\n\0 ende"
 DATA = TEXT.encode()

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from spillover.intake import beside
-from spillover.intake.beside import DeadManSwitch
+from spillover.source import terminal
+from spillover.source.terminal import DeadManSwitch
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux shows what a process holds")
 
@@ -51,7 +51,7 @@ def test_where_it_cannot_be_had_nothing_is_said_and_nothing_is_left(monkeypatch,
         if missing == "pipe":
             scarce.setattr(os, "pipe", no_more)
         else:
-            scarce.setattr(beside, "_SHELL", "/no such shell")
+            scarce.setattr(terminal, "_SHELL", "/no such shell")
         with DeadManSwitch(2.0) as switch:
             switch.watch(os.getpid())
     assert len(os.listdir("/dev/fd")) == before

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.intake.blob import Ends, Held
+from spillover.source.blob import BothEnds, MemoryBlob
 
 WHOLE = b"0123456789"
 
@@ -22,9 +22,9 @@ WHOLE = b"0123456789"
     ],
 )
 def test_a_range_is_what_it_says(start, end, got):
-    assert Held(WHOLE).read(start, end) == got
-    assert Ends(Held(WHOLE), b"", 10).read(start, end) == got
-    assert Ends(Held(b""), WHOLE, 10).read(start, end) == got
+    assert MemoryBlob(WHOLE).read(start, end) == got
+    assert BothEnds(MemoryBlob(WHOLE), b"", 10).read(start, end) == got
+    assert BothEnds(MemoryBlob(b""), WHOLE, 10).read(start, end) == got
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_range_is_what_it_says(start, end, got):
     ],
 )
 def test_what_is_between_the_ends_is_not_there(start, end, got):
-    ends = Ends(Held(b"012"), b"789", 10)
+    ends = BothEnds(MemoryBlob(b"012"), b"789", 10)
     assert ends.gap == (3, 7)
     assert ends.read(start, end) == got
 
@@ -48,7 +48,7 @@ def test_what_is_between_the_ends_is_not_there(start, end, got):
 @settings(max_examples=200)  # the laws look further
 @given(st.integers(0, 10), st.integers(0, 10), st.integers(-1, 12), st.integers(-1, 12))
 def test_ends_that_meet_or_overlap_are_the_whole(head, tail, start, end):
-    ends = Ends(Held(WHOLE[:head]), WHOLE[10 - tail :], 10)
+    ends = BothEnds(MemoryBlob(WHOLE[:head]), WHOLE[10 - tail :], 10)
     got = ends.read(start, end)
     opens, closes = ends.gap
     if head + tail >= 10:
@@ -60,11 +60,11 @@ def test_ends_that_meet_or_overlap_are_the_whole(head, tail, start, end):
 
 
 def test_closing_the_ends_closes_the_head():
-    class Head(Held):
+    class Head(MemoryBlob):
         closed = False
 
         def close(self):
             type(self).closed = True
 
-    Ends(Head(b"01"), b"9", 10).close()
+    BothEnds(Head(b"01"), b"9", 10).close()
     assert Head.closed

@@ -11,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.errors import StoreError
-from spillover.intake.pipe import MAX_LINE_BYTES, PIPE_BYTES, READ_BYTES, WholeLines, move, widen
-from spillover.intake.take import Gone, Intake
+from spillover.source.intake import (
+    MAX_LINE_BYTES,
+    PIPE_BYTES,
+    PIPE_READ_BYTES,
+    Intake,
+    WholeLines,
+    widen_pipe,
+)
 from spillover.store.directory import DirStore, DirWriter
 from spillover.store.memory import MemoryStore
 
@@ -47,8 +53,8 @@ def write_all(fd, data):
 def moved(data, store, kind="pipe", **options):
     intake = Intake(WINDOW, store.writer, **options)
     with source(data, kind) as fd:
-        widen(fd)
-        while move(fd, intake):
+        widen_pipe(fd)
+        while intake.write_from(fd):
             pass
     intake.finish()
     return intake
@@ -56,22 +62,22 @@ def moved(data, store, kind="pipe", **options):
 
 @pytest.mark.parametrize("kind", ["pipe", "file"])
 @pytest.mark.parametrize("where", ["folder", "memory"])
-@pytest.mark.parametrize("size", [0, 1, WINDOW, WINDOW + 1, READ_BYTES + 1, PIPE_BYTES + 1, len(LINES)])
+@pytest.mark.parametrize("size", [0, 1, WINDOW, WINDOW + 1, PIPE_READ_BYTES + 1, PIPE_BYTES + 1, len(LINES)])
 def test_every_byte_arrives_and_is_measured(tmp_path, kind, where, size):
     data = LINES[:size]
     intake = moved(data, DirStore(tmp_path / "store") if where == "folder" else MemoryStore(), kind)
-    assert intake.spilled is (size > WINDOW)
+    assert intake.overflowed is (size > WINDOW)
     assert intake.blob().read(0, size + 1) == data
-    if intake.spilled:
+    if intake.overflowed:
         assert intake.meter.sha256 == hashlib.sha256(data).hexdigest()
         assert (intake.meter.bytes, intake.meter.newlines) == (size, data.count(b"\n"))
     intake.abandon()
 
 
-@pytest.mark.parametrize("cap", [WINDOW, READ_BYTES, READ_BYTES + 1, PIPE_BYTES, len(LINES) - 1])
+@pytest.mark.parametrize("cap", [WINDOW, PIPE_READ_BYTES, PIPE_READ_BYTES + 1, PIPE_BYTES, len(LINES) - 1])
 def test_what_is_stored_stops_at_the_cap(tmp_path, cap):
     intake = moved(LINES, DirStore(tmp_path / "store"), cap=cap)
-    assert intake.gone == Gone("the cap on one output was reached", cap)
+    assert (intake.failure, intake.stored_bytes) == ("the cap on one output was reached", cap)
     assert intake.blob().head.read(0, len(LINES)) == LINES[:cap]
     assert intake.meter.sha256 == hashlib.sha256(LINES[:cap]).hexdigest()
     assert (intake.meter.bytes, intake.meter.newlines) == (len(LINES), LINES.count(b"\n"))
@@ -83,13 +89,13 @@ def test_an_empty_pipe_that_does_not_block_says_so(tmp_path):
     os.set_blocking(fd, False)
     intake = Intake(2, DirStore(tmp_path / "store").writer)
     with pytest.raises(BlockingIOError):
-        move(fd, intake)
+        intake.write_from(fd)
     os.write(end, b"abc")
-    assert move(fd, intake) == 3
+    assert intake.write_from(fd) == 3
     with pytest.raises(BlockingIOError):  # also once it has overflowed
-        move(fd, intake)
+        intake.write_from(fd)
     os.close(end)
-    assert move(fd, intake) == 0
+    assert intake.write_from(fd) == 0
     os.close(fd)
     intake.abandon()
 
@@ -104,7 +110,7 @@ def test_a_disk_that_fills_up_loses_the_middle_and_no_number(tmp_path, monkeypat
 
     monkeypatch.setattr(DirWriter, "write", written)
     intake = moved(LINES, DirStore(tmp_path / "store"), side=5_000)
-    assert intake.gone == Gone("No space left on device", 0)
+    assert (intake.failure, intake.stored_bytes) == ("No space left on device", 0)
     assert (intake.meter.bytes, intake.meter.newlines) == (len(LINES), LINES.count(b"\n"))
     assert intake.blob().read(0, 5_000) == LINES[:5_000]
     assert intake.blob().read(len(LINES) - 5_000, len(LINES)) == LINES[-5_000:]
@@ -114,9 +120,9 @@ def test_a_disk_that_fills_up_loses_the_middle_and_no_number(tmp_path, monkeypat
 
 def test_what_is_no_pipe_cannot_be_widened_and_that_is_fine(tmp_path):
     fd = os.open(tmp_path, os.O_RDONLY)
-    widen(fd)
+    widen_pipe(fd)
     os.close(fd)
-    widen(fd)
+    widen_pipe(fd)
 
 
 # Two streams, whole lines.
@@ -128,7 +134,7 @@ WRITES = st.lists(
 
 def interleave(writes):
     intake = Intake(1 << 20, MemoryStore().writer)
-    intake.keep_lines_whole(WholeLines())
+    intake.keep_lines_whole()
     for stream, data in writes:
         intake.write(data, stream)
     assert intake.received == sum(len(data) for _, data in writes)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.intake.meter import BLOCK, LineIndex, Meter
+from spillover.source.blob import BLOCK_BYTES, LineIndex, Meter
 from spillover.testing import byte_by_byte, chunked
 
 #: what came, lines, characters
@@ -62,10 +62,10 @@ def test_every_kind_of_bytes_is_measured(kind):
 @pytest.mark.parametrize("over", [-1, 0, 1])
 @pytest.mark.parametrize("blocks", [1, 2, 3])
 def test_the_index_says_how_many_newlines_stand_before_each_block(blocks, over):
-    data = (b"1234567\n" * (blocks * BLOCK // 8 + 1))[: blocks * BLOCK + over]
-    before = tuple(data[: block * BLOCK].count(b"\n") for block in range(len(data) // BLOCK + 1))
-    assert measured([data]).index == LineIndex(BLOCK, before)
-    assert measured(chunked(data, [1000] * 300)).index == LineIndex(BLOCK, before)
+    data = (b"1234567\n" * (blocks * BLOCK_BYTES // 8 + 1))[: blocks * BLOCK_BYTES + over]
+    before = tuple(data[: block * BLOCK_BYTES].count(b"\n") for block in range(len(data) // BLOCK_BYTES + 1))
+    assert measured([data]).index == LineIndex(BLOCK_BYTES, before)
+    assert measured(chunked(data, [1000] * 300)).index == LineIndex(BLOCK_BYTES, before)
 
 
 def test_counting_goes_on_where_hashing_stops():

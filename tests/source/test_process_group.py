@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from spillover.intake import beside, child
-from spillover.intake.child import Ended
+from spillover.source import process, terminal
+from spillover.source.process import Ended
 from spillover.store.directory import DirStore
 
 #: It ended well, and something that it started lives on with its stdout and stderr.
@@ -28,25 +28,25 @@ def test_a_grandchild_that_talks_on_and_on_does_not_hang_us(sh):
 
 
 def test_what_a_grandchild_prints_soon_after_is_still_taken(sh, monkeypatch):
-    monkeypatch.setattr(child, "LINGER", 10)  # so that "soon" does not depend on how busy this machine is
+    monkeypatch.setattr(process, "LINGER_SECONDS", 10)  # so that "soon" does not depend on how busy this machine is
     assert sh("(sleep 0.05; echo late) & echo said")[:2] == (Ended(0), b"said\nlate\n")
 
 
 @pytest.mark.parametrize("stream", [1, 2])
 def test_what_comes_after_a_silence_is_taken_within_the_second_that_is_promised(sh, stream, monkeypatch):
     """A tenth of a second of silence was the end: a shell whose stdout is a process of its own lost everything."""
-    assert child.LINGER == 1, "as documented"
-    monkeypatch.setattr(child, "LINGER", 30)  # on a busy machine, 0.3 seconds may take longer than one
+    assert process.LINGER_SECONDS == 1, "as documented"
+    monkeypatch.setattr(process, "LINGER_SECONDS", 30)  # on a busy machine, 0.3 seconds may take longer than one
     assert sh(f"(sleep 0.3; echo late >&{stream}) & echo said")[:2] == (Ended(0), b"said\nlate\n")
 
 
 def test_a_filter_on_the_shells_own_stdout_is_waited_for(run, monkeypatch):
-    monkeypatch.setattr(child, "LINGER", 30)  # as above
+    monkeypatch.setattr(process, "LINGER_SECONDS", 30)  # as above
     assert run("bash", "-c", "exec > >(sleep .15; cat); echo FAILED; exit 3")[:2] == (Ended(3), b"FAILED\n")
 
 
 def test_the_second_after_the_end_is_no_part_of_the_timeout(sh, monkeypatch):
-    monkeypatch.setattr(child, "LINGER", 3.1)
+    monkeypatch.setattr(process, "LINGER_SECONDS", 3.1)
     assert sh("sleep 30 & exit 3", timeout=3)[0] == replace(LEFT, exit_code=3)
 
 
@@ -63,14 +63,14 @@ def test_which_streams_are_still_open_is_said(sh, script, still_open):
 
 
 def test_a_stream_that_is_closed_in_time_is_not_open(sh, monkeypatch):
-    monkeypatch.setattr(child, "LINGER", 30)
+    monkeypatch.setattr(process, "LINGER_SECONDS", 30)
     assert sh("sleep 0.2 & true")[0] == Ended(0)
 
 
 @pytest.mark.parametrize("streams", ["", "2>/dev/null", ">&2"])
 def test_whoever_still_writes_when_we_go_does_not_die_of_it(sh, tmp_path, streams, monkeypatch):
     """The pipe that nobody read any more killed a daemon that had inherited it, at its next line."""
-    monkeypatch.setattr(child, "LINGER", 0.1)
+    monkeypatch.setattr(process, "LINGER_SECONDS", 0.1)
     script = f"""(i=0; while [ $i -lt 30 ]; do i=$((i+1)); seq 1000 || exit; sleep 0.02; done; echo > "$1"){streams} & true"""
     assert sh(script, tmp_path / "lived", window=1 << 24)[0].still_open
     until = time.monotonic() + 30  # only guards against hanging
@@ -80,7 +80,7 @@ def test_whoever_still_writes_when_we_go_does_not_die_of_it(sh, tmp_path, stream
 
 
 def test_nobody_is_left_to_wait_for_when_a_pipe_is_handed_on(sh, monkeypatch):
-    monkeypatch.setattr(child, "LINGER", 0.1)
+    monkeypatch.setattr(process, "LINGER_SECONDS", 0.1)
     before = _children()  # of other tests, such as a server that several of them share
     assert sh("sleep 1 & true")[0].still_open
     assert _children() <= before
@@ -97,8 +97,8 @@ def _children():
 
 
 def test_where_there_is_no_shell_to_hand_a_pipe_to_nothing_else_changes(sh, monkeypatch):
-    monkeypatch.setattr(child, "LINGER", 0.1)
-    monkeypatch.setattr(beside, "_SHELL", "/no such shell")
+    monkeypatch.setattr(process, "LINGER_SECONDS", 0.1)
+    monkeypatch.setattr(terminal, "_SHELL", "/no such shell")
     assert sh("sleep 5 & echo said; exit 3", die_with_parent=True)[:2] == (replace(LEFT, exit_code=3), b"said\n")
 
 
@@ -194,5 +194,5 @@ def test_our_own_signal_handlers_are_as_they_were(run):
 
 
 def test_where_the_kernel_cannot_tell_us_of_the_end_we_look(sh, monkeypatch):
-    monkeypatch.setattr(child, "_pidfd", lambda _: None)
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
     assert sh("echo said; exec >&- 2>&-; sleep 0.2; exit 7")[:2] == (Ended(7), b"said\n")

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from spillover.intake import child
-from spillover.intake.child import Command
-from spillover.intake.take import Intake
+from spillover.source import process
+from spillover.source.intake import Intake
+from spillover.source.process import Command
 from spillover.store.memory import MemoryStore
 
 PATIENCE = 20  # only guards against hanging
@@ -16,7 +16,7 @@ PATIENCE = 20  # only guards against hanging
 
 def _run(*argv, store=None, window=1_000, cap=1 << 30, cancel=None, tick=None, **options):
     intake = Intake(window, (store or MemoryStore()).writer, cap=cap)
-    ended = child.run(Command(argv=argv, **options), intake, cancel=cancel, tick=tick)
+    ended = process.run(Command(argv=argv, **options), intake, cancel=cancel, tick=tick)
     intake.finish()
     printed = intake.blob().read(0, intake.bytes)
     intake.abandon()

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from spillover.errors import StoreError, UsageError
-from spillover.intake import child
-from spillover.intake.child import Command, Ended
-from spillover.intake.take import Gone, Intake
+from spillover.source import process
+from spillover.source.intake import Intake
+from spillover.source.process import Command, Ended
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 
@@ -101,7 +101,7 @@ def test_a_wrong_command_is_said_when_it_is_made(options, why):
 @pytest.mark.parametrize("options", [{"argv": ["true", "a\0b"]}, {"argv": ["true"], "env": {"A": 7}}])
 def test_what_no_system_can_run_is_wrong_use(options):
     with pytest.raises(UsageError, match="'true' cannot be run"):
-        child.run(Command(**options), Intake(1_000, MemoryStore().writer))
+        process.run(Command(**options), Intake(1_000, MemoryStore().writer))
 
 
 def test_words_may_be_paths_and_bytes(run, tmp_path):
@@ -201,7 +201,7 @@ def test_fifty_megabytes_arrive_as_they_were(tmp_path):
     code = "import sys\nfor _ in range(100): sys.stdout.buffer.write(sys.argv[1].encode() * 10_000)"
     count = 1_000_000
     intake = Intake(50_000, DirStore(tmp_path / "store").writer)
-    child.run(Command(argv=[sys.executable, "-c", code, line.decode()]), intake)
+    process.run(Command(argv=[sys.executable, "-c", code, line.decode()]), intake)
     intake.finish()
     whole = hashlib.sha256()
     for _ in range(100):
@@ -239,7 +239,7 @@ def test_past_the_cap_the_command_goes_on_and_so_does_counting(python, tmp_path)
     code = "import sys\nfor _ in range(50): sys.stdout.write('0123456789\\n' * 10_000)\nsys.exit(5)"
     ended, _, intake = python(code, store=DirStore(tmp_path / "store"), cap=1_234_567)
     assert ended == Ended(5)
-    assert intake.gone == Gone("the cap on one output was reached", 1_234_567)
+    assert (intake.failure, intake.stored_bytes) == ("the cap on one output was reached", 1_234_567)
     assert (intake.meter.bytes, intake.meter.newlines) == (5_500_000, 500_000)
 
 
@@ -250,4 +250,4 @@ def test_a_store_that_takes_nothing_changes_nothing_for_the_child(sh):
 
     ended, _, intake = sh("seq 100000; exit 5", store=Nowhere())
     assert ended == Ended(5)
-    assert (intake.gone.reason, intake.meter.newlines) == ("there is none", 100_000)
+    assert (intake.failure, intake.meter.newlines) == ("there is none", 100_000)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.errors import StoreError
-from spillover.intake.take import SEGMENTS, Gone, Intake
+from spillover.source.intake import MAX_SEGMENTS, Intake
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.testing import FailingStore, chunked
@@ -35,7 +35,7 @@ def store(request, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "spilled"),
+    ("sizes", "overflowed"),
     [
         ([], False),
         ([0, 0], False),
@@ -46,9 +46,9 @@ def store(request, tmp_path):
         ([1] * 101, True),
     ],
 )
-def test_only_what_cannot_fit_goes_to_the_store(sizes, spilled, store):
+def test_only_what_cannot_fit_goes_to_the_store(sizes, overflowed, store):
     intake = taken([b"x" * size for size in sizes], store)
-    assert intake.spilled is spilled
+    assert intake.overflowed is overflowed
     assert whole(intake) == b"x" * sum(sizes)
     intake.abandon()
 
@@ -60,7 +60,7 @@ def test_small_output_never_asks_for_a_store():
     intake = Intake(WINDOW, begin)
     intake.write(b"x" * WINDOW)
     intake.finish()
-    assert intake.last(3) == b"xxx"
+    assert intake.last_bytes(3) == b"xxx"
 
 
 @settings(max_examples=200)  # the laws look further
@@ -68,7 +68,7 @@ def test_small_output_never_asks_for_a_store():
 def test_pieces_make_no_difference_to_what_is_stored(data, sizes):
     intake = taken(chunked(data, sizes))
     assert whole(intake) == data
-    if intake.spilled:
+    if intake.overflowed:
         assert intake.meter.sha256 == hashlib.sha256(data).hexdigest()
         assert intake.meter.bytes == len(data)
 
@@ -82,16 +82,16 @@ ALL = b"".join(PIECES)
 @pytest.mark.parametrize("after", [0, 69, 70, 119, 120, 149])
 def test_a_store_that_fails_at_any_byte_loses_neither_count_nor_ends(on, after):
     intake = taken(PIECES, FailingStore(MemoryStore(), on=on, after_bytes=after))
-    assert intake.gone == Gone(FULL, 0)
+    assert (intake.failure, intake.stored_bytes) == (FULL, 0)
     assert (intake.bytes, intake.meter.bytes) == (150, 150)
     assert whole(intake) == ALL
-    assert intake.last(40) == ALL[-40:]
+    assert intake.last_bytes(40) == ALL[-40:]
 
 
 @pytest.mark.parametrize("cap", [1, 69, 70, 71, 119, 120, 121, 149])
 def test_not_a_byte_more_than_the_cap_is_stored(cap, store):
     intake = taken(PIECES, store, cap=cap)
-    assert intake.gone == Gone(CAPPED, cap)
+    assert (intake.failure, intake.stored_bytes) == (CAPPED, cap)
     assert intake.blob().head.read(0, 999) == ALL[:cap]
     assert intake.meter.sha256 == hashlib.sha256(ALL[:cap]).hexdigest()
     assert (intake.meter.bytes, intake.meter.hashed) == (150, cap)
@@ -101,7 +101,7 @@ def test_not_a_byte_more_than_the_cap_is_stored(cap, store):
 
 def test_a_cap_of_exactly_the_output_is_no_loss(store):
     intake = taken(PIECES, store, cap=150)
-    assert intake.gone is None
+    assert not intake.failure
     assert whole(intake) == ALL
     intake.abandon()
 
@@ -119,7 +119,7 @@ def test_when_storing_fails_both_ends_stay_and_memory_is_bounded(pieces):
     assert intake.blob().read(0, opens) == data[:opens]
     assert intake.blob().read(closes, len(data)) == data[closes:]
     assert opens + len(data) - closes <= 3 * 1_000 + size
-    assert intake.last(10) == data[-10:]
+    assert intake.last_bytes(10) == data[-10:]
 
 
 def test_abandoning_leaves_nothing_behind(tmp_path):
@@ -156,25 +156,25 @@ def test_two_hundred_switches_are_two_hundred_segments():
 
 
 def test_past_so_many_switches_the_rest_is_mixed_and_memory_is_bounded():
-    pairs = [(("stdout", "stderr")[number % 2], b"x") for number in range(SEGMENTS + 500)]
+    pairs = [(("stdout", "stderr")[number % 2], b"x") for number in range(MAX_SEGMENTS + 500)]
     segments = written(pairs)
-    assert len(segments) == SEGMENTS
+    assert len(segments) == MAX_SEGMENTS
     assert segments[-1] == ("mixed", 501)
-    assert sum(count for _, count in segments) == SEGMENTS + 500
+    assert sum(count for _, count in segments) == MAX_SEGMENTS + 500
 
 
 def test_the_last_segment_keeps_its_name_while_only_its_own_stream_comes():
-    pairs = [(("stdout", "stderr")[number % 2], b"x") for number in range(SEGMENTS)]
+    pairs = [(("stdout", "stderr")[number % 2], b"x") for number in range(MAX_SEGMENTS)]
     assert written([*pairs, ("stderr", b"xx")])[-1] == ("stderr", 3)
     assert written([*pairs, ("stdout", b"xx"), ("stderr", b"x")])[-1] == ("mixed", 4)
 
 
 def test_when_the_store_is_given_up_what_is_there_stays(tmp_path):
     intake = taken([b"x" * 500], DirStore(tmp_path / "store"))
-    intake.failed(StoreError(FULL))
+    intake.fail(StoreError(FULL))
     intake.write(b"more")
     intake.finish()
-    assert intake.gone == Gone(FULL, 0)
+    assert (intake.failure, intake.stored_bytes) == (FULL, 0)
     assert whole(intake) == b"x" * 500 + b"more"
     assert not any((tmp_path / "store" / ".tmp").iterdir())
     intake.abandon()

@@ -11,9 +11,9 @@ import threading
 import pytest
 
 from spillover import Clipper, DirStore, Limits
-from spillover.intake import child
-from spillover.intake.child import Ended
-from spillover.intake.take import Intake
+from spillover.source import process
+from spillover.source.intake import Intake
+from spillover.source.process import Ended
 
 OUTPUT = b"".join(b"%d\n" % number for number in range(1, 300_001))
 
@@ -49,10 +49,10 @@ def test_a_call_that_fails_costs_neither_output_nor_exit_code(sh, tmp_path, monk
     with monkeypatch.context() as scarce:
         scarce.setattr(where, name, no_thread if name == "start" else refuse)
         intake = Intake(1_000, DirStore(tmp_path / "store").writer)
-        ended = child.run(child.Command(argv=["sh", "-c", f"{script} exit 7"], input=given), intake)
+        ended = process.run(process.Command(argv=["sh", "-c", f"{script} exit 7"], input=given), intake)
         intake.finish()
     assert ended == Ended(7)
-    assert intake.gone is None, "it is in the store"
+    assert not intake.failure, "it is in the store"
     assert (intake.meter.bytes, intake.meter.newlines) == (len(expected), expected.count(b"\n"))
     assert intake.meter.sha256 == hashlib.sha256(expected).hexdigest()
     intake.abandon()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spillover.intake.terminal import Signals, Terminal
+from spillover.source.terminal import Signals, Terminal
 
 SPILL = [sys.executable, "-c", "import sys; from spillover.cli import main; sys.exit(main())"]
 PATIENCE = 20  # only guards against hanging
@@ -230,18 +230,18 @@ def test_where_no_shell_could_say_fg_ctrl_z_stops_nothing(screen, started):
 
 def test_a_signal_that_comes_while_the_command_is_started_reaches_it():
     with Signals(interactive=False) as signals:
-        if not signals.heard:
+        if not signals.handled:
             pytest.skip("not in the main thread")
         os.kill(os.getpid(), signal.SIGHUP)
         assert signals.received == []
         child = subprocess.Popen(["sleep", "60"], process_group=0)
-        signals.go_to(child.pid)
+        signals.forward_to(child.pid)
         assert signals.received == [signal.SIGHUP]
         assert child.wait(PATIENCE) == -signal.SIGHUP
 
 
 def test_without_a_terminal_there_is_nothing_to_lend():
-    code = "from spillover.intake.terminal import Terminal; print(Terminal(1, lend=True).there)"
+    code = "from spillover.source.terminal import Terminal; print(Terminal(1, lend=True).available)"
     ran = subprocess.run(
         [sys.executable, "-c", code], start_new_session=True, capture_output=True, text=True, check=True
     )
@@ -250,5 +250,5 @@ def test_without_a_terminal_there_is_nothing_to_lend():
 
 def test_a_terminal_that_is_not_to_be_lent_is_not_even_opened():
     with Terminal(os.getpid(), lend=False) as terminal:
-        assert not terminal.there
-        terminal.look()
+        assert not terminal.available
+        terminal.serve()

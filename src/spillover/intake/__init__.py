@@ -1,1 +1,0 @@
-"""Any source or child process → bytes, measured as they pass."""

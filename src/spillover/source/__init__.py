@@ -1,0 +1,1 @@
+"""Anything that produces output → measured bytes."""
