@@ -1,11 +1,12 @@
 """`spill config` and `spill doctor`: what holds here, where it comes from, and whether it works."""
 
+import json
 import os
 
 import pytest
 
 from spillover.settings.load import KEYS
-from spillover.testing import put
+from spillover.testing import content, put
 
 
 def rows(said):
@@ -107,6 +108,39 @@ def test_a_wrong_setting_stops_no_tool_call(spill, user_file, store, command, to
     assert why in said.stderr
     assert "Until that is fixed, no configuration file is read" in said.stderr
     assert len(list(store.list())) == 1, "it is stored where SPILLOVER_STORE says, all the same"
+
+
+TOKEN = "ghp_" + "aB3dE6gH9" * 4
+HOOKED = {"tool": "bash", "args": {"command": "make"}, "output": f"it is {TOKEN}\n", "exit": 0}
+
+
+@WRONG
+@pytest.mark.parametrize("command", [[], ["run", "--", "cat"], ["hook", "opencode"]], ids=["filter", "run", "hook"])
+def test_a_mistake_in_the_settings_turned_off_the_covering_of_secrets(spill, user_file, store, command, toml, env, why):
+    user_file.write_text(f"redact = 'shown'\n{toml}")
+    given = json.dumps(HOOKED) if "hook" in command else HOOKED["output"] * 9_000
+    shown = spill(*command, env=env, given=given).stdout
+    assert "[redacted: github token" in shown
+    assert TOKEN[4:12] not in shown
+
+
+@pytest.mark.parametrize(
+    ("toml", "env", "is_stored", "is_shown"),
+    [
+        ("redact = 'stored'\nkeep =\n", {}, False, False),
+        ("", {"SPILLOVER_REDACT": "stord"}, False, False),
+        ("keep =\n", {}, True, False),
+        ("redact = 'stored'\nkeep =\n", {"SPILLOVER_REDACT": "off"}, True, True),
+    ],
+)
+def test_what_is_covered_after_a_mistake_is_no_less_than_the_settings_ask_for(
+    spill, user_file, store, toml, env, is_stored, is_shown
+):
+    user_file.write_text(toml)
+    said = spill(env=env, given=HOOKED["output"] * 9_000)
+    (record,) = store.list()
+    assert (TOKEN.encode() in content(store, record.ref), TOKEN in said.stdout) == (is_stored, is_shown)
+    assert ("and secrets are covered" in said.stderr) is not is_shown
 
 
 @pytest.mark.parametrize("wrong", [["--keep", "sideways"], ["--tokens", "1"]])

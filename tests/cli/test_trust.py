@@ -202,7 +202,10 @@ def test_a_wrong_file_of_the_users_does_not_stop_a_server_either(spill, user_fil
     user_file.write_text("redcat = 'shown'\n")
     said = spill("mcp")
     assert said.returncode == 0
-    assert "did you mean redact? Until that is fixed, no configuration file is read." in said.stderr
+    assert (
+        "did you mean redact? Until that is fixed, no configuration file is read, and secrets are covered."
+        in said.stderr
+    )
 
 
 def test_a_file_that_contradicts_itself_is_not_trusted(spill, project):

@@ -216,7 +216,7 @@ def test_gemini_shows_a_long_line_as_it_is_in_the_clip(run, home):
     said = result_in(model.said(1))
     assert "[Output clipped: " in said
     assert "truncated" not in said
-    assert "x" * 5_000 in said
+    assert "x" * 3_000 in said, "by itself, read_file cuts a line behind 2,000"
     assert not [*home.glob(".gemini/tmp/*/tool-outputs/spillover-*")]
     model.close()
 

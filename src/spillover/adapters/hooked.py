@@ -200,15 +200,14 @@ def bound_result(
     the output: room is left for it.
     """
     limits = Limits(**at_most) if at_most else None
-    cover: Callable[[str], str] = str
+    cover: Callable[[str], str] = _cover
     try:
         chosen = clipper()
-        cover = chosen.cover_text if chosen.redact != "off" else cover
+        cover = chosen.cover_text if chosen.redact != "off" else str
         if chosen.leaves_alone(tool):
             _log.info("The hook left the result of %s alone: a rule says so.", tool)
             return None
         choices: Choices = chosen.for_command(command).for_tool(tool).asking(query_of(arguments))
-        cover = choices.cover_text if choices.redact != "off" else cover
         if choices.limits is not UNLIMITED:
             choices, ending = _leave_room(bounded(choices, **at_most), ending)
         limits = choices.limits
@@ -224,6 +223,13 @@ def bound_result(
         from spillover.adapters.hook_plain import Plain
 
         return bound(Plain(error, limits, ending, cover))
+
+
+def _cover(text: str) -> str:
+    """Return a text with secrets covered, as nothing is known that says otherwise."""
+    from spillover.secrets.outputs import cover
+
+    return cover(text.encode("utf-8", "surrogatepass"))[0].decode("utf-8", "surrogatepass")
 
 
 def _is_ours(command: str | None) -> bool:

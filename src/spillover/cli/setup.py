@@ -6,13 +6,16 @@ import os
 
 from msgspec.structs import replace
 
+from spillover.base.folders import expand, user_folder
+from spillover.choices import REDACT
 from spillover.cli.output import complain
 from spillover.clipper import Clipper
 from spillover.errors import SpilloverError, UsageError
 from spillover.hosts import bounds, limits_of_failing
 from spillover.profiles import NAMES as PROFILES
 from spillover.settings.limits import SMALLEST, Limits
-from spillover.settings.load import NAMED, OPTIONS, PREFIX, VARIABLES, load
+from spillover.settings.load import FILE, NAMED, OPTIONS, PREFIX, VARIABLES, candidates, load
+from spillover.settings.trust import read_small
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,9 +111,13 @@ def make_clipper_anyway(
         return _made(given, hints, cwd, project=project)
     except SpilloverError as error:
         wrong = str(error)
+    given["redact"] = _read_redact(os.environ, cwd)
+    covered = "" if given["redact"] == "off" else ", and secrets are covered"
     for environ, left in _without(os.environ):
         try:
-            return _made(given, hints, cwd, environ, project=project)[0], f"{wrong} Until that is fixed, {left}."
+            return _made(given, hints, cwd, environ, project=project)[
+                0
+            ], f"{wrong} Until that is fixed, {left}{covered}."
         except SpilloverError as error:
             last = error
     raise last
@@ -124,6 +131,18 @@ def _without(environ: Mapping[str, str]) -> Iterator[tuple[dict[str, str], str]]
     if places:
         yield {**others, **places}, f"no configuration file is read, and of the variables only {' and '.join(places)}"
     yield others, f"no configuration file is read, and no {PREFIX} variable"
+
+
+def _read_redact(environ: Mapping[str, str], cwd: str | None) -> str:
+    """Return how secrets are covered while the settings cannot be used: no less than any of them asks for."""
+    word = environ.get(f"{PREFIX}REDACT", "")
+    if word in REDACT:
+        return word
+    here = os.path.realpath(cwd or os.curdir)
+    users = os.path.join(user_folder(environ, "XDG_CONFIG_HOME", ".config"), FILE)
+    named = os.path.join(here, expand(environ.get(NAMED, ""), environ))
+    files = [read_small(path, uid=None, links=True) for path in (users, named, *candidates(here, environ))]
+    return "stored" if word or any(file and b"stored" in file.data for file in files) else "shown"
 
 
 def _given(arguments: argparse.Namespace) -> dict[str, object]:
