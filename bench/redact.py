@@ -156,10 +156,10 @@ def speed(size: int = 64 << 20) -> dict[str, float]:
 
 def texts(folder: str) -> Iterator[tuple[str, bytes]]:
     """Yield the outputs of a corpus."""
-    from spillover.store.frames import zstd
+    from spillover.store.frames import load_zstd
 
     for path in sorted(Path(folder).glob("*.zst")):
-        for line in zstd().decompress(path.read_bytes()).split(b"\n"):
+        for line in load_zstd().decompress(path.read_bytes()).split(b"\n"):
             stack: list[Any] = [json.loads(line)] if line.strip() else []
             while stack:
                 value = stack.pop()

@@ -34,7 +34,7 @@ def files():
         here = Path(folder).relative_to(ROOT)
         kept = [name for name in folders if name != ".git" and not _is_ignored(here / name, ignored)]
         folders[:] = kept
-        yield from (here / name for name in names if not _is_ignored(here / name, ignored))
+        yield from (here / name for name in names if name != ".git" and not _is_ignored(here / name, ignored))
 
 
 def _is_ignored(path, patterns):

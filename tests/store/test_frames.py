@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 
 from spillover.errors import StoreError
 from spillover.source.blob import MemoryBlob
-from spillover.store import frames as module
-from spillover.store.frames import FRAME, HELD, PackedBlob, Packer, encode_table
+from spillover.store.frames import CACHED_FRAMES, FRAME_BYTES, CompressedFile, FrameWriter, encode_table, load_zstd
 
 LINES = b"".join(b"%d: the quick brown fox\n" % number for number in range(1, 90_001))
 
 
 def packed(data):
-    packer = Packer(MemoryBlob(data))
-    return b"".join(packer.pieces()) + encode_table(packer.frames())
+    writer = FrameWriter(MemoryBlob(data))
+    return b"".join(writer.write()) + encode_table(writer.table())
 
 
 def table_of(whole):
@@ -25,13 +24,13 @@ def table_of(whole):
     return json.loads(whole[-4 - size : -4])
 
 
-@pytest.mark.parametrize("size", [FRAME - 1, FRAME, FRAME + 1, 3 * FRAME])
+@pytest.mark.parametrize("size", [FRAME_BYTES - 1, FRAME_BYTES, FRAME_BYTES + 1, 3 * FRAME_BYTES])
 def test_any_size_comes_back_as_it_was_by_us_and_by_zstd_itself(size):
     data = (LINES * 2)[:size]
     whole = packed(data)
-    blob = PackedBlob(MemoryBlob(whole), "x")
+    blob = CompressedFile(MemoryBlob(whole), "x")
     assert (blob.size, blob.read(0, size + 5)) == (size, data)
-    assert module.zstd().decompress(whole) == data
+    assert load_zstd().decompress(whole) == data
 
 
 PLAIN = MemoryBlob(LINES)
@@ -41,7 +40,7 @@ places = st.integers(-5, len(LINES) + 5)
 
 @given(st.lists(st.tuples(places, places | places.map(lambda at: at % 300)), max_size=8))
 def test_any_ranges_in_any_order_are_those_of_the_plain_output(ranges):
-    blob = PackedBlob(PACKED, "x")
+    blob = CompressedFile(PACKED, "x")
     for start, end in [*ranges, *((start, start + length) for start, length in ranges)]:
         assert blob.read(start, end) == PLAIN.read(start, end)
 
@@ -54,13 +53,13 @@ def test_reading_a_range_decompresses_only_its_frames_and_few_are_held_in_memory
             asked.append((start, end))
             return super().read(start, end)
 
-    blob = PackedBlob(Watched(packed(LINES * 6)), "x")
+    blob = CompressedFile(Watched(packed(LINES * 6)), "x")
     table = len(asked)
-    assert blob.read(FRAME - 2, FRAME + 2) == (LINES * 6)[FRAME - 2 : FRAME + 2]
-    blob.read(FRAME, FRAME + 9)
+    assert blob.read(FRAME_BYTES - 2, FRAME_BYTES + 2) == (LINES * 6)[FRAME_BYTES - 2 : FRAME_BYTES + 2]
+    blob.read(FRAME_BYTES, FRAME_BYTES + 9)
     assert len(asked) == table + 1, "frames that were just read are at hand"
     blob.read(0, blob.size)
-    assert len(blob._held) == HELD
+    assert len(blob._cache) == CACHED_FRAMES
 
 
 @pytest.mark.parametrize(
@@ -81,25 +80,25 @@ def test_reading_a_range_decompresses_only_its_frames_and_few_are_held_in_memory
 )
 def test_a_malformed_file_is_reported_as_damaged(damage):
     with pytest.raises(StoreError, match=r"bash-1\.txt\.zst is damaged: it does not end with a table of its frames"):
-        PackedBlob(MemoryBlob(damage(packed(LINES))), "bash-1.txt.zst")
+        CompressedFile(MemoryBlob(damage(packed(LINES))), "bash-1.txt.zst")
 
 
 @pytest.mark.parametrize("at", [0, 5, 1_000])
 def test_a_damaged_frame_is_reported_and_the_others_can_be_read(at):
     whole = bytearray(packed(LINES))
     whole[table_of(whole)["sizes"][0] + at] ^= 0x55
-    blob = PackedBlob(MemoryBlob(bytes(whole)), "bash-1.txt.zst")
-    assert blob.read(0, FRAME) == LINES[:FRAME]
+    blob = CompressedFile(MemoryBlob(bytes(whole)), "bash-1.txt.zst")
+    assert blob.read(0, FRAME_BYTES) == LINES[:FRAME_BYTES]
     with pytest.raises(StoreError, match=r"Bytes 524,289-1,048,576 of bash-1\.txt\.zst are not the ones that were"):
-        blob.read(FRAME, FRAME + 1)
-    assert blob.read(2 * FRAME, 1 << 30) == LINES[2 * FRAME :]
+        blob.read(FRAME_BYTES, FRAME_BYTES + 1)
+    assert blob.read(2 * FRAME_BYTES, 1 << 30) == LINES[2 * FRAME_BYTES :]
 
 
 def test_a_frame_that_holds_more_than_the_table_says_is_damaged():
     data = b"0" * 5_000
-    packer = Packer(MemoryBlob(data))
-    frames = b"".join(packer.pieces())
-    table = encode_table(packer.frames()).replace(b'"bytes": 5000', b'"bytes": 4000')
-    blob = PackedBlob(MemoryBlob(frames + table), "x")
+    writer = FrameWriter(MemoryBlob(data))
+    frames = b"".join(writer.write())
+    table = encode_table(writer.table()).replace(b'"bytes": 5000', b'"bytes": 4000')
+    blob = CompressedFile(MemoryBlob(frames + table), "x")
     with pytest.raises(StoreError, match="Bytes 1-4,000"):
         blob.read(0, 1)

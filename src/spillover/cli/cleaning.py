@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from spillover.store.packing import Compressed
+    from spillover.store.frames import Compressed
     from spillover.store.retention import Swept
 
 

@@ -19,8 +19,9 @@ from msgspec.structs import force_setattr, replace
 from spillover.errors import StoreError, UsageError, describe_error
 from spillover.store.base import REF_SHAPE, Record, RefTakenError, check_ref, name_for, resolve, unknown
 from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
+from spillover.store.frames import Compressed, compress, open_bytes
 from spillover.store.owners import merge, without
-from spillover.store.reading import FileBlob, open_bytes, read_record
+from spillover.store.reading import FileBlob, read_record
 from spillover.store.record import to_json
 from spillover.store.retention import Retention, Swept, sweep, sweep_if_due
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from io import FileIO
 
     from spillover.source.blob import Blob
-    from spillover.store.packing import Compressed
     from spillover.store.runs import RunRecord
 
 #: How often a name is tried for that others give back at the very moment we look.
@@ -170,8 +170,6 @@ class DirStore(Struct, frozen=True):
 
     def compress(self, *, older_than_seconds: float = 0, now: float | None = None, dry_run: bool = False) -> Compressed:
         """Compress outputs older than this (extra: zstd). They can be read as before, but not as plain files."""
-        from spillover.store.packing import Compressed, compress  # never in a tool call
-
         ends = self.retention.age_seconds if self.retention else None
         moment = time.time() if now is None else now
         with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:

@@ -1,183 +1,135 @@
-"""Bytes in frames: each is compressed by itself, and its hash is known, so that a range costs and proves only what it holds.
+"""Compressed frames: one writer and one reader, for outputs in a bucket and for old outputs in a folder.
 
-All frames but the last hold the same number of bytes. The hash is of a frame as it is stored: it is checked before
-anything is decompressed. One zstd frame behind another is a zstd file, so `zstd -d` gives the whole output back.
-
-In a bucket, the table of the frames is in the record. A compressed file in a folder ends with it: a frame that
-decompressors skip, with the table as JSON and the number of its bytes.
+Every frame but the last holds the same number of bytes of the output and can be read alone. Its SHA-256 is that of the
+bytes as they are stored, and is checked before they are decompressed. Frames in a row are a zstd file: `zstd -d` restores
+the output. In a bucket, the table of the frames is in the record. A compressed file ends with it, in a frame that
+decompressors skip.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import struct
 import sys
-from _thread import allocate_lock  # as in store.memory
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from itertools import accumulate
+from threading import Lock
+from types import ModuleType
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct, convert
 
 from spillover.errors import MissingExtraError, StoreError
+from spillover.source.blob import Blob
+from spillover.store.folder import BYTES, DATA, MARKER, PACKED, PIN, RECORD, Folder
+from spillover.store.reading import FileBlob, read_record
+from spillover.store.retention import STEP_SECONDS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
-    from typing import Any
-
-    from spillover.source.blob import Blob
-
-#: Of the output in one frame: the least that a read costs. Twice as much compresses 1 % better; half makes a record half as large again.
-FRAME = 1 << 19
-#: No frame of ours is larger; one that claims to be is not given the memory.
-LARGEST = 1 << 24
-LEVEL = 1
-PLAIN, ZSTD = "plain", "zstd"
-#: An output whose first frame shrinks by less than this is stored as it is.
-WORTH = 0.9
-#: Frames that are read at once by whoever reads on, and that are kept at hand.
-WINDOW = 8
-HELD = 2 * WINDOW
-_HASH_DIGITS = 64
-_SKIPPED = 0x184D2A5E  # how a frame begins that decompressors skip
+#: Bytes of the output in a frame: the least that a read costs. Twice as many compress 1 % better; half as many make the table twice as long.
+FRAME_BYTES = 1 << 19
+#: No memory is allocated for a frame that claims to be larger.
+MAX_FRAME_BYTES = 1 << 24
+#: An output stays uncompressed if its first frame compresses to more than this share of its size.
+MAX_COMPRESSED_SHARE = 0.9
+COMPRESSION_LEVEL = 1
+#: Frames read at once by a reader that reads on, and frames kept in memory.
+READ_AHEAD_FRAMES = 8
+CACHED_FRAMES = 2 * READ_AHEAD_FRAMES
+#: A file is compressed only if that saves a block of the disk.
+MIN_SAVED_BYTES = 4_096
+Form = Literal["plain", "zstd"]
+_SKIPPABLE = 0x184D2A5E  # how a frame begins that decompressors skip
 
 
-def zstd() -> ModuleType:
+def load_zstd() -> ModuleType:
     """Return the library: Python's own from 3.14 on, before that the extra."""
     try:
         if sys.version_info >= (3, 14):
-            from compression import zstd as library
+            from compression import zstd
         else:
-            from backports import zstd as library
+            from backports import zstd
     except ImportError as error:
         raise MissingExtraError("compressed outputs need the extra: pip install 'spillover[zstd]'") from error
-    return library
+    return zstd
 
 
 class DamagedError(StoreError):
     """Bytes are not the ones that were stored."""
 
 
-class Frames(Struct, frozen=True):
-    """How the bytes of an output are stored: what each frame takes, and the SHA-256 of that."""
+class Frames(Struct, frozen=True, rename={"size": "bytes", "hashes": "sha256"}):
+    """The table of an output's frames, checked when it is made."""
 
-    form: str = PLAIN
-    frame: int = FRAME
-    sizes: tuple[int, ...] = ()
-    hashes: tuple[str, ...] = ()
-    size: int = 0  # of the output
+    size: int  # of the output
+    form: Form
+    frame: Annotated[int, Meta(gt=0, le=MAX_FRAME_BYTES)]  # bytes of the output in each frame but the last
+    sizes: tuple[Annotated[int, Meta(gt=0, le=2 * MAX_FRAME_BYTES)], ...]  # of each frame, as stored
+    hashes: tuple[Annotated[str, Meta(min_length=64, max_length=64)], ...]  # SHA-256 of each frame, as stored
 
-    def to_json(self) -> dict[str, Any]:
-        return {"form": self.form, "frame": self.frame, "sizes": self.sizes, "sha256": self.hashes}
+    def __post_init__(self) -> None:
+        if not len(self.sizes) == len(self.hashes) == -(-self.size // self.frame):
+            raise ValueError("its frames do not add up to its bytes")
 
     @property
-    def stored(self) -> int:
+    def stored_bytes(self) -> int:
         return sum(self.sizes)
 
-    def starts(self) -> list[int]:
-        return [0, *accumulate(self.sizes)]
-
-    def holds(self, number: int) -> int:
-        """Return how many bytes of the output are in a frame."""
-        return min(self.frame, self.size - number * self.frame)
-
-    def unpack(self, number: int, data: bytes | memoryview, name: str) -> bytes:
-        """Return what a frame holds; StoreError when it is not what was stored."""
-        if hashlib.sha256(data).hexdigest() != self.hashes[number]:
-            raise damaged(self, number, name)
-        if self.form == PLAIN:
-            return bytes(data)
-        library = zstd()
-        inside = library.ZstdDecompressor()
-        size = self.holds(number)
-        try:
-            plain: bytes = inside.decompress(data, max_length=size + 1)
-            whole = inside.eof and len(plain) == size and not inside.unused_data
-        except library.ZstdError:
-            whole = False
-        if not whole:
-            raise damaged(self, number, name)
-        return plain
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts that are stored beside the size of the output."""
+        return {"form": self.form, "frame": self.frame, "sizes": self.sizes, "sha256": self.hashes}
 
 
-def damaged(frames: Frames, number: int, name: str) -> DamagedError:
-    """Return what to raise where stored bytes are not those that were stored."""
-    first = number * frames.frame
-    return DamagedError(
-        f"Bytes {first + 1:,}-{first + frames.holds(number):,} of {name} are not the ones that were stored: their hash does not match. "
-        "They are not shown; the others can be read."
-    )
-
-
-def from_json(value: Any, size: int) -> Frames:
-    """Return the frames that a record tells of; ValueError where they cannot be true of an output of this size."""
-    form, frame = value["form"], value["frame"]
-    sizes, hashes = tuple(value["sizes"]), tuple(value["sha256"])
-    if form not in (PLAIN, ZSTD) or type(frame) is not int or not 0 < frame <= LARGEST:
-        raise ValueError("its bytes are in a form that this version does not know")
-    count = -(-size // frame)
-    if len(sizes) != count or len(hashes) != count:
-        raise ValueError("its frames do not add up to its bytes")
-    if any(type(each) is not int or not 0 < each <= 2 * LARGEST for each in sizes):
-        raise ValueError("a frame has no size")
-    if any(not isinstance(each, str) or len(each) != _HASH_DIGITS for each in hashes):
-        raise ValueError("a frame has no hash")
-    made = Frames(form, frame, sizes, hashes, size)
-    if form == PLAIN and any(stored != made.holds(number) for number, stored in enumerate(sizes)):
-        raise ValueError("its frames do not add up to its bytes")
-    return made
-
-
-class Packer:
-    """Turns an output into frames, and knows their sizes and hashes afterwards."""
+class FrameWriter:
+    """Splits an output into frames, compressed if that is worth it."""
 
     def __init__(self, source: Blob, *, compress: bool = True) -> None:
         self._source = source
-        self.form = PLAIN
         self._sizes: list[int] = []
         self._hashes: list[str] = []
+        self.form: Form = "plain"
         if compress and source.size:
-            first = source.read(0, FRAME)
-            if len(_compress(first)) < WORTH * len(first):
-                self.form = ZSTD
+            first = source.read(0, FRAME_BYTES)
+            if len(_compress(first)) < MAX_COMPRESSED_SHARE * len(first):
+                self.form = "zstd"
 
-    def pieces(self) -> Iterator[bytes]:
+    def write(self) -> Iterator[bytes]:
         """Yield the frames in order."""
-        for start in range(0, self._source.size, FRAME):
-            data = self._source.read(start, start + FRAME)
-            if self.form == ZSTD:
+        for start in range(0, self._source.size, FRAME_BYTES):
+            data = self._source.read(start, start + FRAME_BYTES)
+            if self.form == "zstd":
                 data = _compress(data)
             self._sizes.append(len(data))
             self._hashes.append(hashlib.sha256(data).hexdigest())
             yield data
 
-    def frames(self) -> Frames:
-        """Return the table, once every piece has been taken."""
-        return Frames(self.form, FRAME, tuple(self._sizes), tuple(self._hashes), self._source.size)
+    def table(self) -> Frames:
+        """Return the table of the frames, after the last one was written."""
+        return Frames(self._source.size, self.form, FRAME_BYTES, tuple(self._sizes), tuple(self._hashes))
 
 
 def _compress(data: bytes) -> bytes:
-    library = zstd()
-    made: Callable[..., bytes] = library.compress
-    return made(data, level=LEVEL)
+    frame: bytes = load_zstd().compress(data, level=COMPRESSION_LEVEL)
+    return frame
 
 
 class FrameBlob:
-    """The bytes of an output in frames, read by ranges.
+    """Reads an output that is stored in frames. `name` stands for it in errors."""
 
-    A read takes the frames it stands in and the one behind them; whoever reads on gets WINDOW frames at once.
-    """
-
-    __slots__ = ("_fetch", "_frames", "_held", "_lock", "_name", "_next", "_starts", "size")
+    __slots__ = ("_cache", "_fetch", "_frames", "_lock", "_name", "_next", "_starts", "size")
 
     def __init__(self, frames: Frames, fetch: Callable[[int, int], bytes], name: str) -> None:
-        self._frames, self._fetch, self._name = frames, fetch, name
-        self._starts = frames.starts()
+        self._frames = frames
+        self._fetch = fetch
+        self._name = name
+        self._starts = [0, *accumulate(frames.sizes)]
+        self._cache: OrderedDict[int, bytes] = OrderedDict()  # the frame used last is the last one
+        self._next = -1  # the frame after those fetched last
+        self._lock = Lock()
         self.size = frames.size
-        self._held: dict[int, bytes] = {}  # the one used last stands last
-        self._next = -1  # the frame after those that were fetched last
-        self._lock = allocate_lock()
 
     def read(self, start: int, end: int) -> bytes:
         start, end = max(start, 0), min(end, self.size)
@@ -185,63 +137,83 @@ class FrameBlob:
             return b""
         step = self._frames.frame
         first, last = start // step, (end - 1) // step
-        parts = []
-        for number in range(first, last + 1):
-            frame = self._frame(number, last)
-            base = number * step
-            parts.append(frame[max(0, start - base) : end - base])
+        parts = [self._frame(number, last) for number in range(first, last + 1)]
+        parts[-1] = parts[-1][: end - last * step]
+        parts[0] = parts[0][start - first * step :]
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
-        self._held.clear()
+        self._cache.clear()
 
     def load(self, first: int, upto: int) -> dict[int, bytes]:
-        """Read frames at once, check each, keep them at hand, and return them by their numbers."""
-        upto = min(upto, len(self._starts) - 1)
+        """Fetch a range of frames at once, check and cache each, and return them by number."""
+        upto = min(upto, len(self._frames.sizes))
         begin, end = self._starts[first], self._starts[upto]
         data = memoryview(self._fetch(begin, end))
         if len(data) != end - begin:
-            raise DamagedError(
-                f"{self._name} is damaged: {end - begin:,} bytes were asked for, and {len(data):,} came."
-            )
-        parts = {}
+            raise DamagedError(f"{self._name} is damaged: {end - begin:,} bytes were requested, {len(data):,} came.")
+        frames = {}
         for number in range(first, upto):
-            at = self._starts[number] - begin
+            stored = data[self._starts[number] - begin : self._starts[number + 1] - begin]
             try:
-                parts[number] = self._frames.unpack(number, data[at : at + self._frames.sizes[number]], self._name)
+                frames[number] = self._unpack(number, stored)
             except DamagedError:
                 if number == first:
                     raise
-                break  # read along; whoever wants it asks for it, and is told
+                break  # it was read ahead: whoever needs it requests it again and is told
         with self._lock:
-            for number, part in parts.items():
-                self._held.pop(number, None)
-                self._held[number] = part
-            while len(self._held) > HELD:
-                del self._held[next(iter(self._held))]
-        return parts
+            for number, frame in frames.items():
+                self._cache[number] = frame
+                self._cache.move_to_end(number)
+            while len(self._cache) > CACHED_FRAMES:
+                self._cache.popitem(last=False)
+        return frames
 
     def _frame(self, number: int, last: int) -> bytes:
+        """Return a frame of a read that ends in the frame `last`; read ahead if the reader reads on."""
         with self._lock:
-            held = self._held.pop(number, None)
-            if held is not None:
-                self._held[number] = held
-                return held
-        wanted = number + WINDOW if number == self._next else max(number + 2, min(last + 1, number + WINDOW))
-        parts = self.load(number, wanted)
-        self._next = max(parts) + 1
-        return parts[number]
+            if (frame := self._cache.get(number)) is not None:
+                self._cache.move_to_end(number)
+                return frame
+        ahead = number + READ_AHEAD_FRAMES
+        frames = self.load(number, ahead if number == self._next else max(number + 2, min(last + 1, ahead)))
+        self._next = max(frames) + 1
+        return frames[number]
+
+    def _unpack(self, number: int, stored: memoryview) -> bytes:
+        """Return the bytes of the output that a frame holds."""
+        start = number * self._frames.frame
+        size = min(self._frames.frame, self.size - start)
+        if hashlib.sha256(stored).hexdigest() == self._frames.hashes[number]:
+            data = bytes(stored) if self._frames.form == "plain" else _decompress(stored, size)
+            if data is not None and len(data) == size:
+                return data
+        raise DamagedError(
+            f"Bytes {start + 1:,}-{start + size:,} of {self._name} are not the ones that were stored: "
+            "their hash does not match. They are not shown; the others can be read."
+        )
 
 
-class PackedBlob(FrameBlob):
-    """The bytes of a compressed file, whose table is at its end; `name` is what to call it in a complaint."""
+def _decompress(frame: memoryview, size: int) -> bytes | None:
+    """Return what one whole frame of this size holds; None for anything else."""
+    zstd = load_zstd()
+    decompressor = zstd.ZstdDecompressor()
+    try:
+        data: bytes = decompressor.decompress(frame, max_length=size + 1)
+    except zstd.ZstdError:
+        return None
+    return data if decompressor.eof and not decompressor.unused_data else None
+
+
+class CompressedFile(FrameBlob):
+    """Reads a compressed file, whose table is at its end."""
 
     __slots__ = ("_source",)
 
     def __init__(self, source: Blob, name: str) -> None:
         self._source = source
         try:
-            zstd()  # or say at once what to install
+            load_zstd()  # so that a missing extra is reported now
             frames = _read_table(source, name)
         except BaseException:
             source.close()
@@ -256,19 +228,125 @@ class PackedBlob(FrameBlob):
 def encode_table(frames: Frames) -> bytes:
     """Return the end of a compressed file."""
     table = json.dumps({"bytes": frames.size, **frames.to_json()}).encode("ascii")
-    return struct.pack("<II", _SKIPPED, len(table) + 4) + table + struct.pack("<I", len(table))
+    return struct.pack("<II", _SKIPPABLE, len(table) + 4) + table + struct.pack("<I", len(table))
 
 
 def _read_table(source: Blob, name: str) -> Frames:
-    try:
+    with suppress(struct.error, ValueError, RecursionError):
         (size,) = struct.unpack("<I", source.read(source.size - 4, source.size))
         begin = source.size - 4 - size
+        frames = convert(json.loads(source.read(begin, source.size - 4)), Frames)
         header = source.read(begin - 8, begin)
-        table = json.loads(source.read(begin, source.size - 4))
-        frames = from_json(table, table["bytes"])
-        whole = header == struct.pack("<II", _SKIPPED, size + 4) and frames.stored == begin - 8
-    except (struct.error, ValueError, KeyError, TypeError, RecursionError):
-        whole = False
-    if not whole:
-        raise StoreError(f"{name} is damaged: it does not end with a table of its frames.")
-    return frames
+        if header == struct.pack("<II", _SKIPPABLE, size + 4) and frames.stored_bytes == begin - 8:
+            return frames
+    raise StoreError(f"{name} is damaged: it does not end with a table of its frames.")
+
+
+def open_bytes(folder: Folder, ref: str) -> Blob:
+    """Return the bytes of an output in a folder, plain or compressed; raise FileNotFoundError if there are none."""
+    for ending in BYTES:
+        with suppress(FileNotFoundError):
+            file = FileBlob(folder.open(ref + ending))
+            return file if ending == DATA else CompressedFile(file, ref + PACKED)
+    raise FileNotFoundError(ref)
+
+
+class Compressed(Struct, frozen=True):
+    """What compressing the outputs of a folder did."""
+
+    outputs: int = 0
+    bytes_before: int = 0
+    bytes_after: int | None = 0  # None in a dry run
+    damaged: int = 0  # outputs that do not match their records; they are left unchanged
+
+
+def compress(
+    folder: Folder, now: float, *, older_than_seconds: float, ends_at_seconds: float | None, dry_run: bool = False
+) -> Compressed:
+    """Compress old outputs; those older than `ends_at_seconds` are left to the next sweep.
+
+    The compressed file is synced, read back and compared with the hash in the record before it gets its name and the
+    plain file is removed. So after kill -9 at any moment, one of the two is there and whole.
+    """
+    load_zstd()  # so that a missing extra is reported now
+    if folder.facts(MARKER) is None:  # an empty folder that is not ours yet
+        return Compressed()
+    outputs = _find_old(folder, now, older_than_seconds, ends_at_seconds)
+    if dry_run:
+        before = [files[DATA].st_size for _, files in outputs]
+        return Compressed(len(before), sum(before), None)
+    sizes = []
+    damaged = 0
+    for ref, files in outputs:
+        try:
+            size = _compress_output(folder, ref, files, now)
+        except FileNotFoundError:
+            continue  # removed meanwhile
+        except DamagedError:
+            damaged += 1
+            continue
+        if size is not None:
+            sizes.append((files[DATA].st_size, size))
+    return Compressed(len(sizes), sum(size for size, _ in sizes), sum(size for _, size in sizes), damaged)
+
+
+def _find_old(
+    folder: Folder, now: float, older_than: float, ends_at: float | None
+) -> Iterator[tuple[str, dict[str, os.stat_result]]]:
+    """Yield the plain outputs of that age that are large enough, with their files by ending."""
+    for ref in sorted(folder.refs()):
+        files = folder.look(ref)
+        if RECORD not in files or DATA not in files or files[DATA].st_size <= MIN_SAVED_BYTES:
+            continue
+        if files[DATA].st_nlink > 1:  # the bytes have another name too: nothing would be saved
+            continue
+        age = now - max(files[RECORD].st_mtime, files[DATA].st_mtime)
+        if age >= older_than and (ends_at is None or age <= ends_at or PIN in files):
+            yield ref, files
+
+
+def _compress_output(folder: Folder, ref: str, files: dict[str, os.stat_result], now: float) -> int | None:
+    """Replace a plain file by a compressed one and return its size; None if the plain one stays."""
+    leftover = files.get(PACKED)  # of a process that was killed, or that is still at it
+    if leftover and (now - leftover.st_ctime <= STEP_SECONDS or not folder.take(ref + PACKED, leftover)):
+        return None
+    try:
+        sha256 = read_record(folder, ref).sha256
+    except StoreError as error:
+        raise DamagedError(str(error)) from error
+    temp, fd = folder.make_temp()
+    try:
+        with os.fdopen(fd, "w+b") as file, closing(FileBlob(folder.open(ref + DATA))) as plain:
+            writer = FrameWriter(plain)
+            if writer.form == "plain":
+                return None
+            file.writelines(writer.write())
+            file.write(encode_table(writer.table()))
+            file.flush()
+            size = os.fstat(fd).st_size
+            if size > plain.size - MIN_SAVED_BYTES:
+                return None
+            with closing(CompressedFile(FileBlob(os.dup(fd)), ref + PACKED)) as compressed:
+                if _hash(compressed) != sha256:
+                    raise DamagedError(f"The bytes of {ref} are not those of its record.")
+            os.fsync(fd)  # the plain file has been safe for days; unlike a tool call, this can wait for the disk
+            os.utime(fd, ns=(files[DATA].st_atime_ns, files[DATA].st_mtime_ns))  # its age stays
+            made = os.fstat(fd)
+            folder.claim(temp, ref + PACKED)
+            os.fsync(folder.fd)
+            replaced = folder.take(ref + DATA, files[DATA])
+            if not replaced:  # the output was stored again meanwhile
+                folder.take(ref + PACKED, made)
+    except FileExistsError:
+        return None  # another process is at it, where there are no locks
+    finally:
+        folder.drop_temp(temp)
+    folder.tidy(ref)
+    return size if replaced else None
+
+
+def _hash(blob: Blob) -> str:
+    digest = hashlib.sha256()
+    for start in range(0, blob.size, FRAME_BYTES):
+        digest.update(blob.read(start, start + FRAME_BYTES))
+    return digest.hexdigest()

@@ -26,7 +26,7 @@ from functools import partial
 from heapq import nlargest
 from itertools import chain
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import astuple, force_setattr, replace
 
 from spillover.base import Public
@@ -56,9 +56,17 @@ from spillover.store.bucket import (
 )
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder, explain_errors
-from spillover.store.frames import ZSTD, DamagedError, FrameBlob, Frames, Packer, from_json, zstd
+from spillover.store.frames import (
+    FRAME_BYTES,
+    DamagedError,
+    FrameBlob,
+    Frames,
+    FrameWriter,
+    load_zstd,
+    open_bytes,
+)
 from spillover.store.owners import merge, owners, seen
-from spillover.store.reading import open_bytes, read_record
+from spillover.store.reading import read_record
 from spillover.store.record import read_facts, to_json, to_record
 from spillover.store.retention import Retention
 from spillover.store.scope import EVERY, covers
@@ -145,7 +153,7 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
             )
         require_library()
         if self.compress:
-            zstd()  # or say at once what to install
+            load_zstd()  # or say at once what to install
         url = self.url.rstrip("/")
         force_setattr(self, "bucket", Bucket(url, deadline=self.deadline_seconds, options=self.options))
         force_setattr(self, "spool", os.path.abspath(self.spool or _default_spool(url)))
@@ -451,12 +459,12 @@ def upload(store: ObjectStore, blob: Blob, record: Record, progress: Progress) -
 def _put_bytes(bucket: Bucket, blob: Blob, record: Record, *, compress: bool, progress: Progress) -> Entry:
     """Put the bytes under a name that nobody has; return the entry that names them."""
     newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
-    packer = Packer(blob, compress=compress)
+    packer = FrameWriter(blob, compress=compress)
     if not blob.size:
-        return Entry(record, "", packer.frames(), newlines)
+        return Entry(record, "", packer.table(), newlines)
 
     def pieces() -> Iterator[bytes]:
-        for piece in packer.pieces():
+        for piece in packer.write():
             progress.step(4 * PART_BYTES / SLOW_LINE_BYTES)
             yield piece
 
@@ -469,14 +477,14 @@ def _put_bytes(bucket: Bucket, blob: Blob, record: Record, *, compress: bool, pr
         if size > PART_BYTES:
             break
     for _ in range(MAX_NAME_TRIES):
-        data = f"{STORED}/{record.ref}.{os.urandom(8).hex()}.{'zst' if packer.form == ZSTD else 'txt'}"
+        data = f"{STORED}/{record.ref}.{os.urandom(8).hex()}.{'zst' if packer.form == 'zstd' else 'txt'}"
         key = f"{folder_of(record.scope)}/{data}"
         if size > PART_BYTES:
             bucket.put_pieces(key, chain(first, rest))
         elif not _create(bucket, key, b"".join(first), progress):
             continue
         progress.step()
-        return Entry(record, data, packer.frames(), newlines)
+        return Entry(record, data, packer.table(), newlines)
     raise StoreError(f"{bucket.url}: {MAX_NAME_TRIES} uploads in a row were refused under names that nobody has")
 
 
@@ -528,7 +536,7 @@ def _has_fresh_bytes(bucket: Bucket, entry: Entry, max_age_seconds: float | None
     if not entry.data:
         return True
     stored = bucket.head(entry.data_key)
-    if stored is None or stored["size"] != entry.frames.stored:
+    if stored is None or stored["size"] != entry.frames.stored_bytes:
         return False
     return max_age_seconds is None or time.time() - stored["last_modified"].timestamp() <= max_age_seconds / 2
 
@@ -556,7 +564,7 @@ class BucketBlob(FrameBlob):
         self._key = entry.data_key
         self.newlines = entry.newlines
         super().__init__(entry.frames, self._get_range, entry.record.ref)
-        if 0 < entry.frames.stored <= SMALL_BYTES:
+        if 0 < entry.frames.stored_bytes <= SMALL_BYTES:
             self.load(0, len(entry.frames.sizes))
 
     def load(self, first: int, upto: int) -> dict[int, bytes]:
@@ -595,7 +603,7 @@ class Entry(Struct, frozen=True):
 
     record: Record
     data: str = ""  # the key of the bytes, in the folder of the scope; "" where there are none
-    frames: Frames = Frames()
+    frames: Frames = Frames(0, "plain", FRAME_BYTES, (), ())
     newlines: int = 0
     spooled: bool = False
 
@@ -620,7 +628,7 @@ def decode(data: bytes, ref: str) -> Entry:
         stored: dict[str, Any] = facts["object"]
         name = stored["data"]
         newlines = stored["newlines"]
-        frames = from_json(stored, record.bytes)
+        frames = convert({**stored, "bytes": record.bytes}, Frames)
     except (KeyError, TypeError) as error:
         raise ValueError(f"a value is missing or wrong ({error})") from error
     if not isinstance(name, str) or (record.bytes if not name else not _is_data_of(ref, name)):

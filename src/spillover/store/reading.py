@@ -1,4 +1,4 @@
-"""Reading an output in a folder: its record, and its bytes, plain or compressed."""
+"""Reading files in a folder: the record of an output, and plain bytes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import os
 from contextlib import suppress
 
 from spillover.errors import StoreError
-from spillover.store.folder import BYTES, DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
+from spillover.store.folder import DATA, PIN, RECORD, Folder, explain_errors, shut_on_error
 from spillover.store.record import from_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.source.blob import Blob
     from spillover.store.base import Record
 
 
@@ -47,21 +46,6 @@ class FileBlob:
     def close(self) -> None:
         with suppress(OSError):  # nothing was written by way of it
             self._file.close()
-
-
-def open_bytes(folder: Folder, ref: str) -> Blob:
-    """Return the bytes of an output; FileNotFoundError when there are none."""
-    for ending in BYTES:
-        try:
-            blob = FileBlob(folder.open(ref + ending))
-        except FileNotFoundError:
-            continue
-        if ending == DATA:
-            return blob
-        from spillover.store.frames import PackedBlob  # most outputs are plain
-
-        return PackedBlob(blob, ref + PACKED)
-    raise FileNotFoundError(ref)
 
 
 def read_record(folder: Folder, ref: str) -> Record:

@@ -16,7 +16,7 @@ from spillover.errors import MissingExtraError, StoreError
 from spillover.settings.limits import Limits
 from spillover.store.base import verify
 from spillover.store.directory import DirStore
-from spillover.store.packing import BLOCK, Compressed
+from spillover.store.frames import MIN_SAVED_BYTES, Compressed
 from spillover.store.retention import Retention
 from spillover.testing import StoreContract, content, put
 
@@ -80,8 +80,8 @@ class CompressingStore(DirStore):
 class TestContractWhileEverythingIsCompressed(StoreContract):
     @pytest.fixture
     def store(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("spillover.store.packing.BLOCK", -(1 << 20))  # compress even if nothing is saved
-        monkeypatch.setattr("spillover.store.frames.WORTH", 1 << 20)
+        monkeypatch.setattr("spillover.store.frames.MIN_SAVED_BYTES", -(1 << 20))  # compress even if nothing is saved
+        monkeypatch.setattr("spillover.store.frames.MAX_COMPRESSED_SHARE", 1 << 20)
         return CompressingStore(tmp_path / "store")
 
 
@@ -109,7 +109,7 @@ def test_the_result_counts_and_a_dry_run_touches_nothing(store, root):
 
 
 def test_what_gains_nothing_stays_plain(store):
-    small, noise = b"x" * BLOCK, random.Random(5).randbytes(100_000)
+    small, noise = b"x" * MIN_SAVED_BYTES, random.Random(5).randbytes(100_000)
     refs = [put(store, data).ref for data in (small, noise)]
     assert store.compress() == Compressed()
     assert all(store.where(ref) for ref in refs)
