@@ -239,6 +239,17 @@ def test_whatever_hangs_a_hook_ends_in_time_and_changes_nothing(tmp_path, monkey
     assert b"killed" in what.encode() or b"nothing was changed: no answer within 0.5 s" in ran.stderr
 
 
+def test_a_hook_that_its_host_kills_leaves_no_process_behind(tmp_path):
+    orphan = "def orphan(*_, **__):\n    os.kill(os.getppid(), signal.SIGKILL)\n    spin()\n"
+    code = f"{HANGING}{orphan}spillover.cli.setup.load = orphan\nspillover.cli.main(['hook', sys.argv[1]])"
+    asked = json.dumps(question_of("cline", str(tmp_path))).encode()
+    # Its output ends once no process holds the pipe.
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "cline"], input=asked, capture_output=True, timeout=60, check=False
+    )
+    assert ran.stdout == b""
+
+
 @pytest.mark.parametrize("host", HOOK_SECONDS)
 @pytest.mark.parametrize("kind", ["never ends", "is endless"])
 def test_a_question_that_does_not_end_changes_nothing(host, kind):
