@@ -453,11 +453,22 @@ def test_every_host_ends_by_saying_what_it_cannot_do(init):
     assert {*CANNOT} == {*THEN} == {*HOSTS, "mcp-json"}
     for host in HOSTS:
         if host != "shell":
-            said = init(host)
+            planned, said = init(host, "--dry-run"), init(host)
             assert " ".join(CANNOT[host].split()) in " ".join(said.split())
             assert f"Undo: spill init {host} --uninstall\n" in said
             assert len(said.splitlines()) <= 22
             assert all(len(line) < 80 or line.startswith("wrote ") for line in said.splitlines())
+            assert planned.partition("\nThen: ")[2] == said.partition("\nNow:  ")[2] != ""
+
+
+@pytest.mark.parametrize("words", [*HOSTS, "shell --scope project", "mcp-json 'a file of mine.json'"])
+def test_the_line_that_undoes_it_can_be_pasted(init, tmp_path, home, words):
+    before = tree(tmp_path), tree(home)
+    [undo] = [line for line in init(*shlex.split(words)).splitlines() if line.startswith("Undo: ")] or [None]
+    if undo:
+        assert (tree(tmp_path), tree(home)) != before
+        init(*shlex.split(undo.removeprefix("Undo: spill init ")))
+    assert (tree(tmp_path), tree(home)) == before
 
 
 def test_claude_code_is_told_to_run_noisy_commands_in_spill_run(init, home):

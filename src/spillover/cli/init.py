@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
+from difflib import unified_diff
+from shutil import which
 from textwrap import fill
 
 from spillover.adapters.install.files import Change, apply, plan_install, plan_removal
@@ -18,29 +21,31 @@ if TYPE_CHECKING:
 
 #: The narrowest terminal that is usual.
 COLUMNS = 79
-#: What happens next in each host, and what is left to do by hand.
+CLIPPED = "Tool results that are too long reach the model clipped, and each is stored in full."
+CLIPPED_AS_SEEN = "Tool results that are too long reach the model clipped, and what the hook sees of each is stored."
+#: What works in each host, and what is left to do by hand.
 THEN = {
-    "claude-code": "Results that are too long reach the model shortened, and all of each is kept. CLAUDE.md tells the model to run noisy commands as `spill run -- COMMAND`; permission rules see that line as it is. It takes effect in new sessions.",
-    "opencode": "Results that are too long reach the model shortened, and all of each is kept. It takes effect when opencode is restarted.",
-    "codex": "Results that are too long reach the model shortened, and what the hook sees of each is kept. Codex runs the hook only after you have trusted it: start `codex` and choose to trust it, there or under /hooks. Until then `codex exec` leaves it out without a word.",
-    "gemini": "Results that are too long reach the model shortened, and all of each is kept. It takes effect in new sessions.",
-    "copilot": "Results that are too long reach the model shortened, and all of each is kept. It takes effect in new sessions.",
-    "cline": "Results that are too long reach the model shortened, and what the plugin sees of each is kept. It takes effect in new sessions.",
-    "pi": "Results that are too long reach the model shortened, and all of each is kept. It takes effect when pi is restarted, or after /reload.",
-    "shell": "Agents that read these files now know about `spill run` and `spill sh`.",
-    FILE_HOST: "Restart the host. It can then read stored outputs through `spill mcp`.",
+    "claude-code": f"{CLIPPED} CLAUDE.md tells the model to run noisy commands as `spill run -- COMMAND`, and permission rules see that line as it is. New sessions use it.",
+    "opencode": f"{CLIPPED} Restart opencode to use it.",
+    "codex": f"{CLIPPED_AS_SEEN} Codex runs the hook only after you have trusted it: start `codex` and choose to trust it, there or under /hooks. Until then, `codex exec` skips it without a word.",
+    "gemini": f"{CLIPPED} New sessions use it.",
+    "copilot": f"{CLIPPED} New sessions use it.",
+    "cline": f"{CLIPPED_AS_SEEN} New sessions use it.",
+    "pi": f"{CLIPPED} Restart pi or type /reload to use it.",
+    "shell": "Agents that read these files know about `spill run` and `spill sh`.",
+    FILE_HOST: "The model can read stored outputs through `spill mcp`. Restart the host to use it.",
 }
 #: What each host does not let us do, as seen with the version that docs/adapters names.
 CANNOT = {
-    "claude-code": "Claude Code cuts the output of a failing command to 10,000 characters, keeps the rest nowhere, and lets no hook replace it. All of it is kept only if the model ran the command in `spill run` or `spill sh`.",
-    "opencode": "opencode cuts a command's output at 50 KB before the plugin sees it; the plugin reads all of it from opencode's own file.",
-    "codex": "Codex cuts a command's output before it calls the hook, and keeps 64 KB of it at most; what was cut is kept only if it ran in `spill run` or `spill sh`. What a script of the model's reads (code mode), and MCP results that are errors, no hook can replace.",
-    "gemini": "Results are replaced by way of `read_file`: where your settings or policies exclude it, and for results with images, nothing changes.",
-    "copilot": "Copilot CLI cuts at 20 KB before it calls the hook; the hook copies all of it from Copilot's own file, which is gone after the session. Where it cannot, and for MCP results that are errors, it says that there is only a preview or changes nothing.",
-    "cline": "Cline cuts a command's output at 48,000 characters before the plugin sees it, and keeps the rest nowhere: the notice calls it a preview. All of it is kept only if the model ran the command in `spill run` or `spill sh`. A hook that takes 2 s changes nothing. The editor extension was not tried.",
-    "pi": "pi cuts at 50 KB before the extension sees it; the extension reads all of it from pi's own file. For a failing command, it finds that file through pi's message.",
-    "shell": "A model may forget to use it.",
-    FILE_HOST: "Results of other servers are clipped only if `spill mcp` runs in front of them: `spill mcp -- COMMAND`.",
+    "claude-code": "Claude Code cuts the output of a failing command to 10,000 characters, stores the rest nowhere, and no hook can replace it. All of it is stored only if the command ran in `spill run` or `spill sh`.",
+    "opencode": "opencode cuts a command's output at 50 KB before the plugin sees it; the plugin reads the rest from opencode's own file.",
+    "codex": "Codex cuts a command's output before it calls the hook, and keeps at most 64 KB of it; the rest is stored only if the command ran in `spill run` or `spill sh`. No hook can replace what a script of the model reads (code mode), nor MCP results that are errors.",
+    "gemini": "Results are replaced through the tool `read_file`. If your settings or policies exclude it, or if a result has images, nothing changes.",
+    "copilot": "Copilot CLI cuts at 20 KB before it calls the hook. The hook copies the whole output from Copilot's own file, which is gone after the session; if it cannot, the notice says that there is only a preview. MCP results that are errors cannot be replaced.",
+    "cline": "Cline cuts a command's output at 48,000 characters before the plugin sees it, and stores the rest nowhere: the notice calls it a preview. All of it is stored only if the command ran in `spill run` or `spill sh`. If clipping takes more than 2 s, nothing changes. The editor extension was not tried.",
+    "pi": "pi cuts at 50 KB before the extension sees it; the extension reads the rest from pi's own file. If the command failed, only pi's message names that file.",
+    "shell": "A model may forget to use them.",
+    FILE_HOST: "Results of other servers are clipped only behind the proxy: `spill mcp -- COMMAND`.",
 }
 #: Where each host would be, for --all.
 FOUND_BY = {
@@ -89,44 +94,33 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
         put(_describe(change, would=arguments.dry_run))
         if arguments.dry_run:
             put(_difference(change))
-    if not arguments.uninstall and not arguments.dry_run:
-        place = " --scope project" * (arguments.scope == "project") + f" {arguments.file}" * (
-            arguments.file is not None
-        )
-        for title, words in (
-            ("Now", THEN[host]),
-            ("Not", CANNOT[host]),
-            ("Undo", f"spill init {host}{place} --uninstall"),
-        ):
-            put(
-                fill(
-                    words,
-                    COLUMNS,
-                    initial_indent=f"{title + ':':6}",
-                    subsequent_indent=" " * 6,
-                    break_on_hyphens=False,
-                    break_long_words=False,
-                )
-                + "\n"
-            )
-        for change in changes:
-            if said := tell_offering(change.path):
-                put(said + "\n")
-        _warn()
+    if arguments.uninstall:
+        return
+    put(_wrap("Then" if arguments.dry_run else "Now", THEN[host]) + _wrap("But", CANNOT[host]))
+    options = [*(["--scope", "project"] if arguments.scope == "project" else []), "--uninstall"]
+    put(f"Undo: {shlex.join(['spill', 'init', host, *filter(None, [arguments.file]), *options])}\n")
+    for change in changes:
+        if said := tell_offering(change.path):
+            put(said + "\n")
+    _warn()
+
+
+def _wrap(title: str, words: str) -> str:
+    """Return a title and what belongs to it, in lines that fit a terminal."""
+    text = f"{title + ':':6}{words}"
+    return fill(text, COLUMNS, subsequent_indent=" " * 6, break_on_hyphens=False, break_long_words=False) + "\n"
 
 
 def _check_folder(folder: str) -> None:
     """Refuse a folder that is not there: no host would read a file in one that was mistyped."""
     if not os.path.isdir(folder):
-        from shlex import quote
-
-        raise UsageError(f"there is no folder {folder}; check the path, or make it first: mkdir -p {quote(folder)}")
+        raise UsageError(
+            f"there is no folder {folder}; check the path, or make it first: mkdir -p {shlex.quote(folder)}"
+        )
 
 
 def _find_hosts() -> list[str]:
     """Return the agents that are installed: by their folder, or on the PATH."""
-    from shutil import which
-
     home = os.environ.get("HOME") or os.path.expanduser("~")
     return [
         host for host, (folder, name) in FOUND_BY.items() if os.path.isdir(os.path.join(home, folder)) or which(name)
@@ -142,14 +136,10 @@ def _describe(change: Change, *, would: bool) -> str:
 
 
 def _difference(change: Change) -> str:
-    from difflib import unified_diff  # only for somebody who looks first
-
     lines = unified_diff((change.before or "").splitlines(), (change.after or "").splitlines(), n=2, lineterm="")
     return "".join(f"  {line}\n" for line in list(lines)[2:])
 
 
 def _warn() -> None:
-    from shutil import which
-
     if which("spill") is None:
         complain("`spill` is not on your PATH, and agents call it by that name; see `spill doctor`.")
