@@ -15,7 +15,7 @@ EDGES = ("adapters", "blocks", "cli", "hosts", "inspector", "profiles", "run", "
 VERBS = {
     "clipper": "its verbs run commands, clip blocks and wrap functions",
     "events": "names the host and the shell line of a journal entry",
-    "retrieve.last": "`last:cargo test` is matched against shell lines",
+    "retrieve.names": "`last` passes over runs that only looked at stored outputs",
     "select.told": "the words of a shell line promise a kind",
 }
 #: Areas whose imports inside functions are all in SEAMS: add an area when it is rebuilt.

@@ -10,7 +10,7 @@ from spillover.clipper import Clipper
 from spillover.errors import RefError
 from spillover.events import record_run
 from spillover.result import Clip
-from spillover.retrieve.last import find, matches, tell_age
+from spillover.retrieve.names import matches, resolve, tell_age
 from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
@@ -19,7 +19,7 @@ from spillover.testing import HOSTILE_REFS, put, record_of
 
 
 def named(store, words):
-    return find(Scoped(store), words).ref
+    return resolve(words, Scoped(store)).ref
 
 
 COMMANDS = [  # the newest last

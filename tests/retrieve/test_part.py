@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore, UsageError
-from spillover.retrieve.part import Part, split_ref
+from spillover.retrieve.names import Part, split_part
 
 VALUE = {"stdout": "a\nb\nc\nERROR d\n", "rows": [{"id": 1}, {"id": 2}], "n": 5, "deep": {"x": "y\u2028\U0001f600"}}
 
@@ -34,7 +34,7 @@ def ref(clipper):
     ],
 )
 def test_what_stands_behind_the_sign_is_read(ref, base, part):
-    assert split_ref(ref) == (base, part)
+    assert split_part(ref) == (base, part)
 
 
 def test_a_string_is_read_by_its_own_lines(clipper, ref):

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.errors import UsageError
-from spillover.retrieve.ranges import parse
+from spillover.retrieve.names import parse_range
 
 
 @pytest.mark.parametrize(
@@ -43,23 +43,23 @@ from spillover.retrieve.ranges import parse
     ],
 )
 def test_a_range_is_understood(written, first, last):
-    assert parse(written, 200) == (first, last)
+    assert parse_range(written, 200) == (first, last)
 
 
 @pytest.mark.parametrize("written", ["201:", "300:400", ":0", "120:+0", "9_999_999_999_999:"])
 def test_a_range_with_nothing_in_it_ends_before_it_begins(written):
-    first, last = parse(written, 200)
+    first, last = parse_range(written, 200)
     assert last < first
 
 
 def test_a_range_in_the_wrong_order_is_refused_whatever_the_size_of_the_output():
     for total in (0, 3, 5_000):
         with pytest.raises(UsageError, match="write 10:20"):
-            parse("20:10", total)
+            parse_range("20:10", total)
 
 
 def test_an_empty_output_has_no_line_to_give():
-    assert [parse(written, 0) for written in ("1", ":", "-5:", "1:10")] == [(1, 0)] * 4
+    assert [parse_range(written, 0) for written in ("1", ":", "-5:", "1:10")] == [(1, 0)] * 4
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,12 @@ def test_an_empty_output_has_no_line_to_give():
 )
 def test_what_is_no_range_is_told_how_to_write_one(written, told):
     with pytest.raises(UsageError, match=told):
-        parse(written, 200)
+        parse_range(written, 200)
 
 
 def test_the_unit_is_the_one_that_was_asked_for():
     with pytest.raises(UsageError, match="not a range of columns"):
-        parse("x", 9, "columns")
+        parse_range("x", 9, "columns")
 
 
 @settings(max_examples=200)
@@ -107,8 +107,8 @@ def test_no_range_reaches_outside(first, last, total):
         return
     if last and (first < 0) == (last < 0) and last < first:
         with pytest.raises(UsageError, match="ends before it begins"):
-            parse(f"{first}:{last}", total)
+            parse_range(f"{first}:{last}", total)
         return
-    low, high = parse(f"{first}:{last}", total)
+    low, high = parse_range(f"{first}:{last}", total)
     assert low >= 1
     assert high <= total

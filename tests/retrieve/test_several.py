@@ -3,7 +3,7 @@
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore, UsageError
-from spillover.retrieve.several import refs_of
+from spillover.retrieve.names import find_each
 
 
 @pytest.fixture
@@ -21,13 +21,13 @@ def newest(clipper):
 
 def test_which_outputs_are_meant(clipper):
     refs = newest(clipper)
-    assert refs_of(clipper, "all") == refs
-    assert refs_of(clipper, "last:2") == refs[:2]
-    assert refs_of(clipper, "server") == refs[1:]
-    assert refs_of(clipper, refs[:2]) == refs[:2]
-    assert refs_of(clipper, f"{refs[0]}, {refs[2]}") == [refs[0], refs[2]]
+    assert find_each("all", clipper.outputs) == refs
+    assert find_each("last:2", clipper.outputs) == refs[:2]
+    assert find_each("server", clipper.outputs) == refs[1:]
+    assert find_each(refs[:2], clipper.outputs) == refs[:2]
+    assert find_each(f"{refs[0]}, {refs[2]}", clipper.outputs) == [refs[0], refs[2]]
     for one in (refs[0], "last", "last:cargo test", [refs[0]], "nothing"):
-        assert refs_of(clipper, one) is None
+        assert find_each(one, clipper.outputs) is None
 
 
 def test_each_is_searched_and_read_under_its_name(clipper):
@@ -65,4 +65,4 @@ def test_what_is_said_of_several_fits(clipper, ref, tokens):
 
 def test_an_empty_list_is_refused(clipper):
     with pytest.raises(UsageError, match="a list of refs holds names"):
-        refs_of(clipper, [])
+        find_each([], clipper.outputs)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore, RefError, UsageError
-from spillover.retrieve.uri import Named, parse
+from spillover.retrieve.names import Part, split_part
 
 REF = "bash-7f3a9c2e41d05b86"
 
@@ -13,30 +13,30 @@ REF = "bash-7f3a9c2e41d05b86"
 @pytest.mark.parametrize(
     ("uri", "named"),
     [
-        (f"spill://{REF}", Named(REF)),
-        (f"SPILL://{REF}/", Named(REF)),
-        (f"spill://{REF}#L10-20", Named(REF, lines="10:20")),
-        (f"spill://{REF}#L10-L20", Named(REF, lines="10:20")),
-        (f"spill://{REF}#L7", Named(REF, lines="7:7")),
-        (f"spill://{REF}#bytes=1-4000", Named(REF, bytes="1:4000")),
-        (f"spill://{REF}#/items/0/a~1b%20c", Named(REF, pointer="/items/0/a~1b c")),
-        (f"spill://{REF}#", Named(REF, pointer="")),
+        (f"spill://{REF}", Part()),
+        (f"SPILL://{REF}/", Part()),
+        (f"spill://{REF}#L10-20", Part(lines="10:20")),
+        (f"spill://{REF}#L10-L20", Part(lines="10:20")),
+        (f"spill://{REF}#L7", Part(lines="7:7")),
+        (f"spill://{REF}#bytes=1-4000", Part(bytes="1:4000")),
+        (f"spill://{REF}#/items/0/a~1b%20c", Part(pointer="/items/0/a~1b c")),
+        (f"spill://{REF}#", Part()),
     ],
 )
 def test_a_uri_names_an_output_or_a_part_of_it(uri, named):
-    assert parse(uri) == named
+    assert split_part(uri) == (REF, named)
 
 
 @pytest.mark.parametrize("wrong", ["spill://", "spill://../x", "spill://a/b#L1", f"spill://{REF}/x"])
 def test_what_is_no_ref_is_refused_before_anything_is_opened(wrong):
     with pytest.raises(RefError):
-        parse(wrong)
+        split_part(wrong)
 
 
 @pytest.mark.parametrize("fragment", ["L", "L1-", "Lx", "bytes=1", "bytes=-5", "lines=1-2", "items"])
 def test_a_fragment_of_no_known_form_says_which_there_are(fragment):
     with pytest.raises(UsageError, match="use #L10-20, #bytes=1-4000 or a JSON pointer"):
-        parse(f"spill://{REF}#{fragment}")
+        split_part(f"spill://{REF}#{fragment}")
 
 
 @pytest.fixture

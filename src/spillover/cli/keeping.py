@@ -12,7 +12,7 @@ from spillover.cli.units import count_of, with_unit
 from spillover.hosts import bounds, hosts
 from spillover.notice.words import one_line
 from spillover.result import Reason
-from spillover.retrieve.last import describe_run, matches
+from spillover.retrieve.names import describe_run, matches
 from spillover.settings.load import load
 from spillover.store.base import Record
 from spillover.store.owners import owners

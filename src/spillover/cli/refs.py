@@ -12,7 +12,7 @@ from spillover.cli.output import complain, put, put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
 from spillover.errors import MissingExtraError, RefError, StoreError
-from spillover.retrieve.last import find
+from spillover.retrieve.names import resolve
 from spillover.settings.place import default_store
 from spillover.store.base import verify
 from spillover.store.directory import DirStore
@@ -56,7 +56,7 @@ def path(arguments: argparse.Namespace) -> int:
 
 def look_up(store: Scoped, ref: str) -> Record:
     """Return the record of what is named; where a bucket is away, `last` is the newest on this machine, which is said."""
-    found = find(store, ref)
+    found = resolve(ref, store)
     if found.away:
         complain(f"{found.away}.")
     return store.get(found.ref)
@@ -75,7 +75,7 @@ def path_here(store: Scoped, ref: str) -> str | None:
 
 def _look_up_surely(store: Scoped, ref: str) -> Record:
     """Return the record of what is to be changed: a newer output in a bucket that is away may be meant by `last`."""
-    found = find(store, ref)
+    found = resolve(ref, store)
     if found.away:
         raise StoreError(f"{found.away}. Name it by its ref.")
     return store.get(found.ref)
@@ -121,7 +121,7 @@ def rm(arguments: argparse.Namespace) -> int:
 def verify_(arguments: argparse.Namespace) -> int:
     """Check outputs against their records; one that cannot be opened here does not stop the others."""
     store = reader(arguments).outputs
-    views = {find(store, ref).ref: store for ref in arguments.refs} or {
+    views = {resolve(ref, store).ref: store for ref in arguments.refs} or {
         **{record.ref: _by_its_scope(store, record) for record in store.list()},
         **dict.fromkeys(store.damaged(), store),
     }

@@ -7,7 +7,7 @@ from spillover.cli.output import complain, facts, put, put_json
 from spillover.cli.refs import reader
 from spillover.cli.setup import ends_with_newline, leave_room
 from spillover.errors import PatternError, RefError
-from spillover.retrieve.last import LAST
+from spillover.retrieve.names import LAST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from spillover.cli import exits
 from spillover.cli.output import complain, put
 from spillover.cli.setup import clipper
 from spillover.errors import MissingExtraError
-from spillover.retrieve.last import find
+from spillover.retrieve.names import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def ui(arguments: argparse.Namespace) -> int:
     made = clipper(arguments)
     to = ""
     if arguments.ref:
-        to = f"/output/{made.outputs.get(find(made.outputs, arguments.ref).ref).ref}"
+        to = f"/output/{made.outputs.get(resolve(arguments.ref, made.outputs).ref).ref}"
     try:
         from spillover.inspector.serve import serve
     except ImportError as error:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from contextlib import suppress
 
 from spillover.base.integers import spell_int
 from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.notice.words import one_line
-from spillover.store.base import REF_SHAPE
+from spillover.retrieve.names import spell_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,51 +28,22 @@ RANGES = ("lines", "columns", "bytes")
 BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 #: Words of a refusal that has an example in it.
 SHOWING = ("for example", "e.g. ", "write ", "such as")
-#: Signs between two numbers that stand for our colon: 1-3, 1..3, and the dashes of typography.
-BETWEEN = ("..", "\N{EN DASH}", "\N{EM DASH}", "\N{FIGURE DASH}", "-")
-#: Words around a number that say nothing: lines 1-3, #L1-L3.
-AROUND = ("#", "lines", "line", "bytes", "columns", "l")
-#: The names models give to the ends of a range.
-ENDS = (("start", "end"), ("first", "last"), ("from", "to"), ("begin", "end"))
 QUOTED_CHARS = 40
 #: Words of a sentence that is meant for a person at a shell.
 SHELL = ("`spill ", "--all-scopes", "another folder", "is in neither")
-#: How a stored output is called outside of our own commands.
-SCHEME = "spill://"
 
 
 def read_ref(ref: Any) -> Any:
-    """Return the ref that is meant: that in the path or the URI of an output, or the text that came."""
-    if not isinstance(ref, str):
-        return read_value("ref", ref, "string")
-    text = ref.strip().strip("\"'`")
-    if text.startswith(SCHEME):
-        text = text.removeprefix(SCHEME)
-    text, sign, fragment = text.partition("#")
-    if sign:
-        return f"{read_ref(text)}#{fragment}"
-    if "/" in text or "\\" in text:
-        name = text.replace("\\", "/").rpartition("/")[2]
-        text = name if REF_SHAPE.fullmatch(_stem(name)) else text
-    stem = _stem(text)
-    return stem if REF_SHAPE.fullmatch(stem) else text
-
-
-def _stem(name: str) -> str:
-    for ending in (".zst", ".txt", ".json"):
-        name = name.removesuffix(ending)
-    return name
+    """Return a name without what models put around it."""
+    return ref.strip().strip("\"'`") if isinstance(ref, str) else read_value("ref", ref, "string")
 
 
 def read_range(value: Any, name: str = "lines") -> str | None:
     """Return a range as our own readers take it; UsageError, with an example, for what is none. An empty text is none given."""
     if value is None or value == "":
         return None
-    try:
-        text = _join(value)
-    except RecursionError:  # it contains itself
-        text = None
-    if text is None or not _is_range(text):
+    text = spell_range(value)
+    if text is None:
         raise UsageError(f"{name}={_quote(value)} is not a range; write {RANGE_EXAMPLES}.")
     return text
 
@@ -85,61 +54,6 @@ def _quote(value: Any) -> str:
         return repr(one_line(str(spell_int(value) if isinstance(value, int) else value), QUOTED_CHARS))
     except Exception:  # noqa: BLE001  somebody else's object, or one that contains itself
         return f"a {type(value).__name__}"
-
-
-def _join(value: Any) -> str | None:
-    """Return a text with a colon between first and last."""
-    if isinstance(value, str) and value.strip().startswith(("[", "{")):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return None
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, (int, float)):
-        return str(spell_int(int(value))) if value - value == 0 == value % 1 else None
-    if isinstance(value, Mapping):
-        return _join_ends(value)
-    if isinstance(value, (list, tuple)):
-        parts = ["" if one is None else _join(one) for one in value]
-        return ":".join(map(str, parts)) if 1 <= len(parts) <= 2 and None not in parts else None
-    return _join_text(value) if isinstance(value, str) else None
-
-
-def _join_ends(value: Mapping[str, Any]) -> str | None:
-    for first, last in ENDS:
-        if value.keys() <= {first, last} and first in value:
-            return _join([value[first], value.get(last)])
-    if value.keys() == {"offset", "limit"}:
-        offset, count = _join(value["offset"]), _join(value["limit"])
-        return None if offset is None or count is None else f"{offset}:+{count}"
-    return None
-
-
-def _join_text(text: str) -> str:
-    text = "".join(text.lower().split())
-    for word in AROUND:
-        text = text.removeprefix(word)
-    text = text.replace("-l", "-").replace(":l", ":").replace("..l", "..")
-    if ":" in text:
-        return text
-    for sign in BETWEEN:
-        first, found, last = text.partition(sign)
-        if found and first:  # a dash in front belongs to a number from the end
-            return f"{first}:{last}"
-    first, comma, last = text.partition(",")
-    return f"{first}:{last}" if comma and len(last) != 3 else text  # 1,000 is a number
-
-
-def _is_range(text: str) -> bool:
-    digits = text.replace("_", "").replace(",", "")
-    first, colon, last = digits.partition(":")
-    ends = [first.removeprefix("-"), (last.removeprefix("+") if last.startswith("+") else last.removeprefix("-"))]
-    return (
-        any(ends)
-        and all(end == "" or (end.isascii() and end.isdigit()) for end in ends)
-        and (bool(colon) or ends[0] != "")
-    )
 
 
 def read_number(value: Any, name: str) -> int:

@@ -8,7 +8,7 @@ from spillover.errors import StoreError
 from spillover.notice.calls import next_call
 from spillover.notice.since import since_line
 from spillover.retrieve.answer import answer, fill
-from spillover.retrieve.last import find
+from spillover.retrieve.names import resolve
 from spillover.retrieve.opening import opened
 from spillover.select.ends import most
 from spillover.since.compare import compare
@@ -44,15 +44,15 @@ class _Row(Struct, frozen=True):
 def diff(choices: Choices, ref: str, since: str | None = None) -> tuple[Record, Clip]:
     """Return the record of an output and what is new in it against an earlier one; without one, against the run before it."""
     choices = choices.within_budget()
-    named = find(choices.outputs, ref)
+    named = resolve(ref, choices.outputs)
     record, document = opened(choices, named.ref)
     try:
-        earlier = find(choices.outputs, since) if since else None
+        earlier = resolve(since, choices.outputs) if since else None
         before_ref = earlier.ref if earlier else find_before(choices.outputs, record)
         before_record, before = opened(choices, before_ref)
         try:
             compared = compare(document, before)
-            said = [line for line in (named.said, earlier.said if earlier else "") if line]
+            said = [line for line in (named.note, earlier.note if earlier else "") if line]
             head = "\n".join((*said, f"[{since_line(record.ref, before_record.ref, compared)}]"))
             new = _rows("+", compared.new, document)
             gone = _rows("-", compared.gone, before)

@@ -13,8 +13,8 @@ from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
 from spillover.retrieve.answer import answer, fill, number_row
+from spillover.retrieve.names import parse_range
 from spillover.retrieve.pattern import Pattern
-from spillover.retrieve.ranges import parse
 from spillover.retrieve.search import HITS, SIZES, Count, Hit, count, occurrences, scan
 from spillover.select.ends import most
 from spillover.store.base import Record
@@ -175,8 +175,8 @@ class Search(Struct, frozen=True):
         found = _START.fullmatch(str(start).strip())
         if not found:
             raise UsageError(f"{start!r} is not a place to search from; write a line number, or LINE:COLUMN.")
-        line = parse(found[1], max(1, self.document.lines))[0]
-        column = parse(found[2], 1 << 62, "columns")[0] if found[2] else 1
+        line = parse_range(found[1], max(1, self.document.lines))[0]
+        column = parse_range(found[2], 1 << 62, "columns")[0] if found[2] else 1
         return min(self.document.start(line) + column - 1, self.document.size), line
 
     def _text(self, rows: list[str], shown: list[Hit], hits: list[Hit], total: Count) -> str:

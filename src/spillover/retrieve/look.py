@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from spillover.errors import UsageError
 from spillover.events import record_retrieval
 from spillover.notice.words import lines_of, one_line
-from spillover.retrieve.last import find, is_uri, matches
+from spillover.retrieve.names import Part, Target, matches, resolve
 from spillover.retrieve.opening import opened
 from spillover.select.ends import most
 
@@ -21,17 +21,15 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.journal import Operation
     from spillover.result import Clip
-    from spillover.retrieve.part import Part
     from spillover.store.base import Record
     from spillover.view.document import Document
 
 
 def _answer(
     choices: Choices,
-    ref: str,
+    target: Target,
     make: Callable[[Choices, Record, Document], Clip],
     kind: Operation,
-    pointer: str | None = None,
 ) -> Clip:
     """Answer as below, and record it."""
     begun = time.monotonic()
@@ -42,20 +40,18 @@ def _answer(
         record = found
         return make(choices, found, document)
 
-    clip = _make_answer(choices, ref, noting, pointer)
+    clip = _make_answer(choices, target, noting)
     record_retrieval(choices, kind, clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
     return clip
 
 
-def _make_answer(
-    choices: Choices, ref: str, make: Callable[[Choices, Record, Document], Clip], pointer: str | None
-) -> Clip:
-    """Answer for a ref, a path of ours or `last…`; for the last of these, which run it is stands above the answer."""
+def _make_answer(choices: Choices, target: Target, make: Callable[[Choices, Record, Document], Clip]) -> Clip:
+    """Answer for what a name means; for `last`, which run it is stands above the answer."""
     choices = choices.within_budget()
-    found = find(choices.outputs, ref)
+    pointer = target.part.pointer
 
     def answer(choices: Choices) -> Clip:
-        record, document = opened(choices, found.ref)
+        record, document = opened(choices, target.ref)
         try:
             if pointer is None:
                 return make(choices, record, document)
@@ -67,9 +63,9 @@ def _make_answer(
         finally:
             document.blob.close()
 
-    if not found.said:
+    if not target.note:
         return answer(choices)
-    line = found.said + "\n"
+    line = target.note + "\n"
     rest = choices.limits.without(line, choices.count)
     if rest is None:  # no room for more than the answer itself
         return answer(choices)
@@ -90,20 +86,15 @@ def read(
     """A part of a stored output; with a pointer, of one value in it."""
     from spillover.retrieve.read import Reader  # searching does not need it
 
-    if is_uri(ref):
-        from spillover.retrieve.uri import parse
-
-        named = parse(ref)
-        if (named.lines or named.bytes) and not (lines is bytes_ is columns is None):
-            raise UsageError("the URI already names a part; leave out the other range, or what follows the #.")
-        ref, lines, bytes_, pointer = (
-            named.ref,
-            lines or named.lines,
-            bytes_ or named.bytes,
-            pointer or named.pointer or None,
-        )
-    ref, part = _split(ref, pointer)
-    if lines is None and bytes_ is None and columns is None:
+    target = resolve(ref, choices.outputs, part="any")
+    if pointer is not None:
+        if not isinstance(pointer, str) or not pointer.startswith("/"):
+            raise UsageError(f"pointer={pointer!r} is not a JSON pointer; write e.g. /stdout or /rows/0/log.")
+        target = replace(target, part=Part(pointer=pointer))
+    part = target.part
+    if part.lines or part.bytes:
+        if not (lines is bytes_ is columns is None):
+            raise UsageError("the ref already names a part; leave out the other range, or what follows the #.")
         lines, bytes_ = part.lines, part.bytes
     if bytes_ is not None and (lines is not None or columns is not None):
         raise UsageError("use bytes alone, or lines and columns together.")
@@ -114,29 +105,7 @@ def read(
             return reader.byte_range(bytes_)
         return reader.lines(lines) if columns is None else reader.columns(columns, lines)
 
-    return _answer(choices, ref, answer, "read", part.pointer)
-
-
-def _split(ref: str, pointer: str | None = None) -> tuple[str, Part]:
-    """Return a ref, and the part of it that is meant: behind its `#`, or given by itself."""
-    from spillover.retrieve.part import Part, split_ref
-
-    base, part = split_ref(ref)
-    if pointer is None:
-        return base, part
-    if not isinstance(pointer, str) or not pointer.startswith("/"):
-        raise UsageError(f"pointer={pointer!r} is not a JSON pointer; write e.g. /stdout or /rows/0/log.")
-    return base, Part(pointer=pointer)
-
-
-def _split_whole(ref: str) -> tuple[str, Part]:
-    """Return the same for those who look at a whole output or at a whole value in it."""
-    base, part = _split(ref)
-    if part.lines or part.bytes:
-        raise UsageError(
-            f"{ref[:80]} names a range, which can only be read; to search or outline the whole output, leave out what follows the #."
-        )
-    return base, part
+    return _answer(choices, target, answer, "read")
 
 
 def grep(
@@ -162,8 +131,7 @@ def grep(
     def answer(choices: Choices, record: Record, document: Document) -> Clip:
         return Search(document, record, choices, compiled, shown).answer(start)
 
-    ref, part = _split_whole(ref)
-    return _answer(choices, ref, answer, "grep", part.pointer)
+    return _answer(choices, resolve(ref, choices.outputs, part="value"), answer, "grep")
 
 
 def outline(choices: Choices, ref: str) -> Clip:
@@ -173,8 +141,7 @@ def outline(choices: Choices, ref: str) -> Clip:
     def answer(choices: Choices, record: Record, document: Document) -> Clip:
         return Outline(document, record, choices).answer()
 
-    ref, part = _split_whole(ref)
-    return _answer(choices, ref, answer, "outline", part.pointer)
+    return _answer(choices, resolve(ref, choices.outputs, part="value"), answer, "outline")
 
 
 def diff(choices: Choices, ref: str, since: str | None = None) -> Clip:

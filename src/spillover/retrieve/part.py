@@ -1,10 +1,7 @@
-"""A part of a stored output, named behind its ref: `REF#/stdout` (a JSON pointer), `REF#L10-20`, `REF#bytes=1-400`."""
+"""A value in a stored output that is JSON, as an output of its own."""
 
 from __future__ import annotations
 
-import re
-
-from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.errors import UsageError
@@ -23,33 +20,6 @@ if TYPE_CHECKING:
 
 #: A pointer is looked up in no larger output: all of it is in memory then.
 CAP = 64 << 20
-#: Matched at one place; no quantifier gives anything back.
-_LINES = re.compile(r"L?(\d++)(?:[-:]L?(\d++))?")
-_BYTES = re.compile(r"bytes=(\d++)[-:](\d++)")
-
-
-class Part(Struct, frozen=True):
-    """What stands behind the `#` of a ref."""
-
-    pointer: str | None = None
-    lines: str | None = None
-    bytes: str | None = None
-
-
-def split_ref(ref: str) -> tuple[str, Part]:
-    """Return a ref without what stands behind its `#`, and that; other words with a `#` in them are left alone."""
-    if not isinstance(ref, str):
-        return ref, Part()
-    base, sign, fragment = ref.partition("#")
-    if not sign:
-        return ref, Part()
-    if fragment.startswith("/") or not fragment:
-        return base, Part(pointer=fragment or None)
-    if lines := _LINES.fullmatch(fragment):
-        return base, Part(lines=f"{lines[1]}:{lines[2] or lines[1]}")
-    if numbers := _BYTES.fullmatch(fragment):
-        return base, Part(bytes=f"{numbers[1]}:{numbers[2]}")
-    return ref, Part()
 
 
 def open_value(

@@ -10,7 +10,7 @@ from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of
 from spillover.result import Clip
 from spillover.retrieve.answer import answer, fill, number_row
-from spillover.retrieve.ranges import parse
+from spillover.retrieve.names import parse_range
 from spillover.select.ends import most
 from spillover.store.base import Record
 from spillover.view.clean import exact, look
@@ -36,7 +36,7 @@ class Reader(Struct, frozen=True):
     def lines(self, wanted: str | int | None) -> Clip:
         """Return lines with their numbers, cleaned as the model saw them."""
         total = self.document.lines
-        first, last = parse(wanted, total) if wanted is not None else (1, min(total, PAGE))
+        first, last = parse_range(wanted, total) if wanted is not None else (1, min(total, PAGE))
         if last < first:
             return self._answer([], (first, last), self._nothing("line", first, total))
         rows = self._rows(first, last)
@@ -51,13 +51,13 @@ class Reader(Struct, frozen=True):
 
     def columns(self, wanted: str, line: int | str | None) -> Clip:
         """Return a part of one line; columns count bytes, so that any place in a line of a gigabyte is one step away."""
-        first, last = parse(line if line is not None else 1, self.document.lines)
+        first, last = parse_range(line if line is not None else 1, self.document.lines)
         if last < first:
             return self._answer([], (first, last), self._nothing("line", first, self.document.lines))
         if first != last:
             raise UsageError("columns need a single line: e.g. line 7, columns 4001:8000.")
         start, end = self._line(first)
-        left, right = parse(wanted, end - start, "columns")
+        left, right = parse_range(wanted, end - start, "columns")
         if right < left:
             return self._answer([], (first, first - 1), self._nothing("column", left, end - start))
         return self._columns(first, left, right)
@@ -65,7 +65,7 @@ class Reader(Struct, frozen=True):
     def byte_range(self, wanted: str) -> Clip:
         """Return bytes as they are, control characters made visible."""
         size = self.document.size
-        first, last = parse(wanted, size, "bytes")
+        first, last = parse_range(wanted, size, "bytes")
         if last < first:
             return self._answer([], (1, 0), self._nothing("byte", first, size))
         start, data = self._raw(first - 1, last)

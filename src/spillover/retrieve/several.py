@@ -14,34 +14,8 @@ from spillover.select.ends import most
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from spillover.choices import Choices
-
-#: At most so many outputs are looked at together.
-MOST = 50
-ALL = "all"
-
-
-def refs_of(choices: Choices, ref: Any) -> list[str] | None:
-    """Return the refs that are meant where that is several; None where it is one, and found as ever."""
-    if isinstance(ref, (list, tuple)):
-        if not ref or not all(isinstance(one, str) for one in ref):
-            raise UsageError('a list of refs holds names, e.g. ["bash-7f3a9c2e41d05b86", "last"].')
-        return list(dict.fromkeys(ref))[:MOST] if len(ref) > 1 else None
-    if not isinstance(ref, str):
-        return None
-    text = ref.strip()
-    if "," in text:
-        return refs_of(choices, [part.strip() for part in text.split(",") if part.strip()])
-    head, _, count = text.partition(":")
-    if text == ALL or (head == "last" and count.isdecimal()):
-        newest, _ = choices.outputs.newest(min(MOST, int(count) if count else MOST))
-        return [record.ref for record in newest]
-    if text.startswith("last") or "-" in text:
-        return None
-    named = [record.ref for record in choices.outputs.looked_through()[0] if record.tool == text]
-    return named[:MOST] or None
 
 
 def each(choices: Choices, refs: Sequence[str], ask: Callable[[Choices, str], Clip]) -> Clip:

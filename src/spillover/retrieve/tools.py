@@ -11,7 +11,8 @@ from spillover.notice.words import one_line
 from spillover.result import Clip
 from spillover.retrieve import look
 from spillover.retrieve.asked import read_number, read_range, read_ref, read_value, word_for_models
-from spillover.retrieve.several import each, refs_of
+from spillover.retrieve.names import find_each
+from spillover.retrieve.several import each
 from spillover.show.fit import trim
 
 TYPE_CHECKING = False
@@ -92,7 +93,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             ranges = {"lines": lines, "bytes_": bytes, "columns": columns}
             read = {name: read_range(value, name.rstrip("_")) for name, value in ranges.items()}
             asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
-            refs = refs_of(choices, asked)
+            refs = find_each(asked, choices.outputs)
             if since:
                 earlier = read_ref(read_value("since", since, "string"))
                 return _diff(choices, _one(asked) if refs is None else refs, earlier)
@@ -130,7 +131,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             }
             wanted = read_value("pattern", pattern, "string")
             asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
-            refs = refs_of(choices, asked)
+            refs = find_each(asked, choices.outputs)
             if refs is None:
                 return look.grep(choices, _one(asked), wanted, **options).text
             return ask_each("grep", refs, lambda choices, ref: look.grep(choices, ref, wanted, **options))

@@ -1,21 +1,8 @@
-"""`spill://REF`: the name of a stored output, or with a fragment of a part of it, as docs/format.md defines it.
-
-    spill://bash-7f3a9c2e41d05b86                 all of it
-    spill://bash-7f3a9c2e41d05b86#L10-20          lines, from 1, the last one included; #L10 is one line
-    spill://bash-7f3a9c2e41d05b86#bytes=1-4000    bytes, the same way
-    spill://bash-7f3a9c2e41d05b86#/items/0/name   a value in JSON (RFC 6901)
-
-Where an output is kept and who may read it is no part of its name: both are the reader's own configuration.
-"""
+"""The value behind a JSON pointer."""
 
 from __future__ import annotations
 
-import re
-
-from msgspec import Struct
-
 from spillover.errors import UsageError
-from spillover.store.base import check_ref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,39 +10,8 @@ if TYPE_CHECKING:
 
     from spillover.source.blob import Blob
 
-SCHEME = "spill://"
 #: JSON that is larger is not parsed for one value.
 LARGEST_JSON = 256 << 20
-_LINES = re.compile(r"L(\d{1,18})(?:-L?(\d{1,18}))?", re.ASCII)
-_BYTES = re.compile(r"bytes=(\d{1,18})-(\d{1,18})", re.ASCII)
-
-
-class Named(Struct, frozen=True):
-    """What a URI names: an output, and at most one part of it."""
-
-    ref: str
-    lines: str | None = None
-    bytes: str | None = None
-    pointer: str | None = None
-
-
-def parse(uri: str) -> Named:
-    """Return what a URI names; RefError or UsageError says what is wrong with it."""
-    ref, hashed, fragment = uri[len(SCHEME) :].partition("#")
-    ref = check_ref(ref.rstrip("/"))
-    if not hashed:
-        return Named(ref)
-    if found := _LINES.fullmatch(fragment):
-        return Named(ref, lines=f"{found[1]}:{found[2] or found[1]}")
-    if found := _BYTES.fullmatch(fragment):
-        return Named(ref, bytes=f"{found[1]}:{found[2]}")
-    if not fragment or fragment.startswith("/"):
-        from urllib.parse import unquote  # few name a value
-
-        return Named(ref, pointer=unquote(fragment))
-    raise UsageError(
-        f"#{fragment[:60]} names no part of an output; use #L10-20, #bytes=1-4000 or a JSON pointer such as #/items/0."
-    )
 
 
 def find_value(blob: Blob, pointer: str, ref: str) -> tuple[int, int]:

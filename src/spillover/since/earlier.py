@@ -10,12 +10,12 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from spillover.errors import RefError, SpilloverError, StoreError
+from spillover.errors import RefError, SpilloverError
+from spillover.retrieve.names import is_same_command, resolve, store_run
 from spillover.retrieve.opening import opened
 from spillover.secrets.commands import shorten_command
 from spillover.since import Earlier
 from spillover.source.blob import MemoryBlob, Meter
-from spillover.store.base import Record, mint
 from spillover.view.document import Document, Section
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillover.choices import Choices
+    from spillover.store.base import Record
     from spillover.store.runs import RunRecord
     from spillover.store.scoped import Scoped
 
@@ -79,8 +80,8 @@ def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Earl
                 which, none = ("the last", "earlier") if since == LAST else ("a good", "successful")
                 return Earlier(f"{which} run", reason=f"no {none} run of this command is kept")
             ref, ending = run
-        elif "/" in since or since.endswith(".txt"):
-            ref = choices.outputs.ref_of(since) or since
+        else:
+            ref = resolve(since, choices.outputs).ref
         record, document = opened(choices, ref)
         return Earlier(record.ref, ending, document=document)
     except SpilloverError as error:
@@ -97,16 +98,15 @@ def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: b
     folder = cwd or _working_folder()
 
     def is_same(run: Record | RunRecord) -> bool:
-        same = run.command == line if line else run.tool == choices.tool and run.command is None
         other = getattr(run, "cwd", None)
-        return same and (other is None or folder is None or other == folder)
+        return is_same_command(run, line, choices.tool) and (other is None or folder is None or other == folder)
 
     elsewhere = set()  # a record does not say in which folder its command ran
     for run in store.runs():
         if not is_same(run):
             elsewhere.add(run.ref)
         elif not good or run.exit_code == 0:
-            return keep_run(store, run), "" if run.exit_code is None else f"exit code {run.exit_code}"
+            return store_run(store, run), "" if run.exit_code is None else f"exit code {run.exit_code}"
     if good:
         return None
     records = (record for record in store.looked_through()[0] if is_same(record) and record.ref not in elsewhere)
@@ -121,7 +121,7 @@ def find_before(store: Scoped, record: Record) -> str:
     """
 
     def is_same(run: Record | RunRecord) -> bool:
-        return run.command == record.command if record.command else run.tool == record.tool
+        return is_same_command(run, record.command, record.tool)
 
     def is_earlier(run: Record | RunRecord) -> bool:
         return is_same(run) and run.created < record.created and run.ref != record.ref
@@ -129,7 +129,7 @@ def find_before(store: Scoped, record: Record) -> str:
     is_older = False  # than the newest run that printed it
     for run in store.runs():
         if is_earlier(run) and (run.ref or run.data is not None):
-            return keep_run(store, run)
+            return store_run(store, run)
         if is_same(run) and run.ref == record.ref:
             if is_older:
                 return record.ref
@@ -139,43 +139,6 @@ def find_before(store: Scoped, record: Record) -> str:
         what = f"`{record.command}`" if record.command else record.tool
         raise RefError(f"No earlier run of {what} is kept to compare {record.ref} with; name one: spill diff OLD NEW.")
     return earlier.ref
-
-
-def keep_run(store: Scoped, run: RunRecord) -> str:
-    """Return the ref of a run's output, stored now if it fitted then; RefError says what became of it otherwise."""
-    if run.ref is not None:
-        try:
-            return store.get(run.ref).ref
-        except RefError:
-            raise RefError("its output has been removed since") from None
-    if run.data is None:
-        raise RefError(f"its output was not kept: {run.reason or 'it could not be stored'}")
-    meter = Meter()
-    meter.feed(run.data)
-    try:
-        writer = store.writer()
-        try:
-            writer.write(run.data)
-            published = writer.publish(
-                Record(
-                    ref=mint(run.tool, meter.sha256),
-                    tool=run.tool,
-                    sha256=meter.sha256,
-                    bytes=meter.bytes,
-                    lines=meter.lines,
-                    created=run.created,
-                    call_id=run.call_id,
-                    command=run.command,
-                    partial=run.reason,  # it fitted, and was a preview
-                    index=meter.index,
-                    shown=((1, meter.lines),) if meter.lines else (),
-                )
-            )
-        finally:
-            writer.abandon()
-    except StoreError as error:
-        raise RefError(f"its output cannot be stored to be read: {error}") from error
-    return published.ref
 
 
 def _working_folder() -> str | None:
