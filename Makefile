@@ -54,7 +54,7 @@ soak: $(TESTED) ## attack it for 15 minutes and print figures; MINUTES=3 for les
 
 ceph: $(TESTED) ## the store's contract, laws, commands and faults on Ceph's radosgw, which it says how to install
 	@$(BIN)/python scripts/ceph_server.py --check
-	TEST_S3=ceph $(BIN)/python -m pytest -n0 tests/store/object tests/cli/test_object_store.py tests/laws/test_laws_in_a_bucket.py tests/soak/test_fleet.py
+	TEST_S3=ceph $(BIN)/python -m pytest -n0 tests/store/test_object_store.py tests/cli/test_object_store.py tests/laws/test_laws_in_a_bucket.py tests/soak/test_fleet.py
 
 hosts: $(TESTED) ## real coding agents from npm with a scripted model; some minutes
 	$(BIN)/python -m scripts.hosts $(FLAGS)

@@ -209,7 +209,7 @@ def listing(url: str, count: int, scopes: int) -> dict[str, Any]:
     from spillover.testing import record_of
 
     store = ObjectStore(url, deadline_seconds=60)
-    client = store.bucket.bulk
+    client = store.bucket.client(60)
 
     def make(number: int) -> None:
         sha256 = hashlib.sha256(b"%d" % number).hexdigest()

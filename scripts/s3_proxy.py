@@ -32,6 +32,7 @@ FAULTS = (
     "corrupt_up",
     "late",
     "hang",
+    "bare_tags",
 )
 DELAY_SECONDS, LATE_SECONDS, HANG_SECONDS = 0.3, 3.0, 30.0
 
@@ -106,6 +107,9 @@ class Proxy:
             time.sleep(DELAY_SECONDS if fault == "delay" else LATE_SECONDS)
         if fault in STATUSES or fault in NAMED:
             client.sendall(_refusal(fault))
+            return True
+        if fault == "bare_tags" and b'if-match: "' in head.lower():  # radosgw compares the tag without its quotes
+            client.sendall(_refusal("412"))
             return True
         if fault == "corrupt_up" and body:
             body = self._flip(body)

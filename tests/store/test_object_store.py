@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spillover import Clipper, Limits, ObjectStore, RefError, Retention, StoreError, UsageError
-from spillover.store.bucket import Bucket
+from spillover.store.bucket import Bucket, Conflict
 from spillover.store.object_store import record_key
 from spillover.store.scoped import Scoped
 from spillover.testing import StoreContract, content, put
@@ -409,6 +409,20 @@ def test_a_bucket_that_hangs_is_asked_for_notices_once_and_not_for_each_of_them(
     clip = Clipper(Limits(tokens=2_000), store=store, scope="acme").clip(forged)
     assert "gave no answer for 0.5 seconds" in clip.reason
     assert len(proxy.requests) <= 2, "one look, and the upload"
+
+
+def test_a_record_is_brought_up_to_date_where_tags_are_compared_without_their_quotes(proxy, s3):
+    """Ceph does so (`make ceph`). A record that has changed is a conflict there too."""
+    store = ObjectStore(s3)
+    first = put(store, LOG.encode(), scope="acme", command="first")
+    proxy.faults = {"bare_tags": 1.0}
+    assert put(store, LOG.encode(), scope="acme", command="second").ref == first.ref
+    assert Scoped(store, "acme").get(first.ref).command == "second"
+    key = record_key("acme", first.ref)
+    old = store.bucket.get(key)
+    store.bucket.replace(key, old.data + b" ", old.tag)
+    with pytest.raises(Conflict):
+        store.bucket.replace(key, old.data, old.tag)
 
 
 # What an upload leaves in the bucket when it fails halfway, and what the next one makes of it.

@@ -51,7 +51,7 @@ from spillover.store.bucket import (
     Denied,
     NotFound,
     Progress,
-    require_library,
+    load_library,
     watch,
 )
 from spillover.store.directory import DirStore
@@ -151,7 +151,7 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
             raise UsageError(
                 f"deadline_seconds={self.deadline_seconds!r} is not a time; use a number of seconds above 0."
             )
-        require_library()
+        load_library()
         if self.compress:
             load_zstd()  # or say at once what to install
         url = self.url.rstrip("/")
@@ -187,7 +187,7 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
         bucket is left alone for a minute.
         """
         started = time.monotonic()
-        if started < self.bucket.busy_until:
+        if started < self.bucket.pause_until:
             return None
         entries: builtins.list[Entry] = []
         failed = False
@@ -197,7 +197,7 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
             failed = True
         now = time.monotonic()
         if failed or now - started > SLOW_SHARE * self.deadline_seconds:
-            self.bucket.busy_until = now + PAUSE_SECONDS
+            self.bucket.pause_until = now + PAUSE_SECONDS
         return entries[0].record if entries else None
 
     def open(self, ref: str) -> Blob:
