@@ -1,6 +1,7 @@
 """What a host prints of an exception that a tool raised: all of the traceback fits, whatever hangs on the exception."""
 
 import traceback
+from dataclasses import dataclass
 
 import pytest
 
@@ -41,7 +42,17 @@ def in_itself():
     return error
 
 
+def noted_as(notes):
+    error = ValueError("x")
+    error.__notes__ = notes
+    return error
+
+
 ERRORS = {
+    "notes in a tuple": lambda: noted_as(("note", BIG)),
+    "notes that are no list": lambda: noted_as(BIG.encode()),
+    "notes that are a text": lambda: noted_as(BIG),
+    "notes that are a number": lambda: noted_as(10**3_000),
     "a note": lambda: noted(ValueError("x"), BIG),
     "many notes": lambda: noted(ValueError("x"), *["note"] * 50_000),
     "a cause": lambda: caused(ValueError("x"), KeyError(BIG)),
@@ -71,8 +82,28 @@ class HalfSpokenError(Exception):
         return BIG[:1_000]
 
 
+class FixedError(Exception):
+    """Nothing about it can be set."""
+
+    def __setattr__(self, name, value):
+        raise RuntimeError(name)
+
+
+@dataclass(frozen=True)
+class FrozenError(Exception):
+    words: str
+
+
+class NotedError(Exception):
+    __notes__ = property(lambda _: [BIG])
+
+
 #: What cannot be reworded, so that another exception takes its place.
 SPOKEN = {
+    "a frozen dataclass": lambda: FrozenError(BIG),
+    "one whose attributes cannot be set": lambda: FixedError(BIG),
+    "a cause whose attributes cannot be set": lambda: caused(ValueError("x"), FixedError(BIG)),
+    "notes that cannot be set": NotedError,
     "words of its own": SpokenError,
     "words of its own, and a note": lambda: noted(SpokenError(), BIG),
     "words of its own, and a cause": lambda: caused(SpokenError(), SpokenError()),

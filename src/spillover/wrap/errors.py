@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -33,8 +34,15 @@ def bound_error(error: Exception, choices: Choices, *, call_id: str | None = Non
     """
     begun = time.monotonic()
     bounded = error
-    with together() as clips, contextlib.suppress(UnspokenError):
-        bounded = _bound_error(error, _bound_around(error, choices, call_id), call_id)
+    with together() as clips:
+        words = "\n".join([f"{type(error).__name__}: {spell_error(error)}", *_words_around(error)])
+        try:
+            bounded = _bound_error(error, _bound_around(error, choices, call_id), call_id)
+        except UnspokenError:
+            pass
+        except Exception:  # noqa: BLE001  somebody else's attributes: those of a frozen dataclass cannot be set
+            plain = replace(choices.for_answers(), trigger=None)
+            bounded = _replace(error, pipeline.clip(words, plain, call_id=call_id).text)
     cut = next((clip for clip in clips if clip.outcome != "whole"), None)
     if has_line(choices, whole=cut is None):
         with contextlib.suppress(UnspokenError):
@@ -71,14 +79,21 @@ def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> Exc
     return _reword(error, text[: most(len(text), lambda chars: full(_spell(_reword(error, text[:chars]))))])
 
 
-def _stand_in(error: Exception, text: str) -> ToolOutputError:
-    """Return what is raised instead of an exception whose words cannot be set; a traceback prints the rest of it, and not those."""
+def _replace(error: Exception, text: str) -> ToolOutputError:
+    """Return what is raised instead of an exception; a traceback prints this text alone."""
     bounded = ToolOutputError(text)
     bounded.original = error
+    bounded.__cause__ = None
+    return bounded.with_traceback(error.__traceback__)
+
+
+def _stand_in(error: Exception, text: str) -> ToolOutputError:
+    """Return what is raised instead of an exception whose words cannot be set; a traceback prints the rest of it, and not those."""
+    bounded = _replace(error, text)
     for note in _notes(error):
         bounded.add_note(note)
     bounded.__cause__ = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return bounded.with_traceback(error.__traceback__)
+    return bounded
 
 
 def _bound_around(error: Exception, choices: Choices, call_id: str | None) -> Choices:
@@ -87,10 +102,7 @@ def _bound_around(error: Exception, choices: Choices, call_id: str | None) -> Ch
     Notes, causes and members of groups that do not fit become one note: clipped, and stored as a whole.
     """
     others = _printed_with(error)
-    words = [f"{type(one).__name__}: {spell_error(one)}" for one in others]
-    words += [str(note) for one in (error, *others) for note in _notes(one)]
-    if isinstance(error, SyntaxError) and error.text:
-        words.append(error.text)
+    words = _words_around(error)
     text = "\n".join(words)
     whole = f"{spell_error(error)}\n{text}"
     fits = choices.limits.hold(whole, choices.count)
@@ -99,14 +111,21 @@ def _bound_around(error: Exception, choices: Choices, call_id: str | None) -> Ch
     half = replace(choices.for_answers(), trigger=None, limits=choices.limits.share(0.5))
     for one in (error, *others):
         one.__cause__ = one.__context__ = None
-        with contextlib.suppress(Exception):
-            one.__notes__ = []
+        one.__notes__ = []
         if one is not error and isinstance(one, Exception) and type(one).__str__ in PLAIN_STR:
             _reword(one, "")
     if isinstance(error, SyntaxError):
         error.text = None
     error.add_note(pipeline.clip(text, half, call_id=call_id).text)
     return replace(choices, trigger=None, limits=choices.limits.share(0.5))
+
+
+def _words_around(error: Exception) -> list[str]:
+    """Return what a traceback prints beside an exception's own words."""
+    others = _printed_with(error)
+    words = [f"{type(one).__name__}: {spell_error(one)}" for one in others]
+    words += [note for one in (error, *others) for note in _notes(one)]
+    return [*words, error.text] if isinstance(error, SyntaxError) and error.text else words
 
 
 def _printed_with(error: BaseException) -> list[BaseException]:
@@ -126,8 +145,9 @@ def _printed_with(error: BaseException) -> list[BaseException]:
 
 
 def _notes(error: BaseException) -> list[str]:
-    notes = getattr(error, "__notes__", None)
-    return [note if isinstance(note, str) else spell_error(note) for note in notes] if isinstance(notes, list) else []
+    """Return the notes of an exception as a traceback prints them, whatever somebody has set them to."""
+    notes = getattr(error, "__notes__", None) or ()
+    return [spell_error(note) for note in notes] if isinstance(notes, Sequence) else [spell_error(notes)]
 
 
 def spell_error(error: object) -> str:
