@@ -44,7 +44,10 @@ class Case:
 def cases(count, seed):
     random = outputs.seeded(seed)
     for _ in range(count):
-        max_lines, max_bytes = random.randint(1, 8), random.choice((20, 60, 200, 200, random.randint(4, 60)))
+        max_lines, max_bytes = (
+            random.randint(1, 8),
+            random.choice((20, 60, 200, 200, random.randint(1, 60), random.randint(1, 3))),
+        )
         if random.random() < 0.01:
             max_lines, max_bytes = random.choice(((0, max_bytes), (max_lines, 0)))
         text = outputs.output(random, max_lines, min(max_bytes, 60))

@@ -55,6 +55,11 @@ class Missing:
         return self._renderer.chars_between(self.start, self.end)
 
     @property
+    def at_line_end(self) -> bool:
+        """Whether what is shown before it ends at the end of a line, without the newline."""
+        return self.start == self.end or self._renderer.document.blob.read(self.start, self.start + 1) == b"\n"
+
+    @property
     def at_line_start(self) -> bool:
         """Whether what is shown before it ends with a newline, or nothing is."""
         return self._renderer.at_line_start(self.start)

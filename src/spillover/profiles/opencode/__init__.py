@@ -303,8 +303,9 @@ def _count_removed(told: Told) -> tuple[str, int]:
     """Return the unit of the limit that was hit, and how many of it are not shown."""
     most = told.limits.lines
     if told.one_end:  # as the document counts: what stands between newlines, an empty line behind the last included
-        kept = told.parts[0].count("\n") + 1
-        removed = told.newlines + 1 - kept
+        part = told.parts[0]
+        kept = part.count("\n") + (told.keep == "tail" or told.behind.at_line_end or not part.endswith("\n"))
+        removed = told.newlines - part.count("\n")
     else:
         kept, removed = told.shown.lines, told.hidden.lines
     if told.whole_lines and most is not None and kept >= most and removed:
