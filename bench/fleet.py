@@ -59,9 +59,9 @@ print(json.dumps(refs), flush=True)
 LISTER = """
 import sys, time
 from spillover import ObjectStore
-from spillover.store.scoped import Scoped
+from spillover.store.scoped import ScopedStore
 from spillover.testing import peak_memory
-view = Scoped(ObjectStore(sys.argv[1], deadline_seconds=60), "listed")
+view = ScopedStore(ObjectStore(sys.argv[1], deadline_seconds=60), "listed")
 begin, cpu = time.perf_counter(), time.process_time()
 shown, total = view.newest(50)
 print(time.perf_counter() - begin, time.process_time() - cpu, total, len(shown), peak_memory())
@@ -146,10 +146,10 @@ def many(url: str, workers: int, outputs: int, puts: int) -> dict[str, Any]:
         if kind == "spill":
             refs = [(ref, reason) for each in said for ref, reason in json.loads(each)]
     from spillover import ObjectStore, SpilloverError
-    from spillover.store.scoped import Scoped
+    from spillover.store.scoped import ScopedStore
     from spillover.testing import content
 
-    view = Scoped(ObjectStore(url, deadline_seconds=60), "bench")
+    view = ScopedStore(ObjectStore(url, deadline_seconds=60), "bench")
 
     def is_there(ref: str) -> bool:
         try:
@@ -216,7 +216,7 @@ def listing(url: str, count: int, scopes: int) -> dict[str, Any]:
         scope = "listed" if scopes == 1 else f"listed/{number % scopes}"
         record = record_of(b"", "bash", sha256=sha256, scope=scope, created=float(number))
         ref = f"bash-{sha256[:16]}"
-        client.put(record_key(scope, ref), Entry(record.renamed(ref)).encode())
+        client.put(record_key(scope, ref), Entry(record.with_ref(ref)).encode())
         client.put(f"{folder_of(scope)}/{STORED}/{ref}.{sha256[-16:]}.zst", b"x")
 
     begin = time.perf_counter()

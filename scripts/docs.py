@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import NODEFAULT, Struct
 
@@ -144,8 +144,9 @@ def api_of(name: str) -> str:
 
 def signature(name: str, value: Any) -> str:
     """Return the signature as a person would write it, without private fields."""
-    if inspect.isclass(value) and not _is_struct(value) and "__init__" not in vars(value):
-        above = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
+    protocol = getattr(value, "_is_protocol", False)
+    if inspect.isclass(value) and not _is_struct(value) and (protocol or "__init__" not in vars(value)):
+        above = ", ".join(base.__name__ for base in value.__bases__ if base not in (object, Protocol))
         return f"class {name}({above})" if above else f"class {name}"
     parts = _struct_fields(value) if _is_struct(value) else _parameters(value)
     parts = [(part, named) for part, named in parts if not part.startswith("_")]

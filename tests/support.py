@@ -46,7 +46,7 @@ from spillover.store.joined import Joined
 from spillover.store.named import NamedStore
 from spillover.store.runs import RunRecord
 from spillover.store.scope import covers
-from spillover.store.scoped import Scoped
+from spillover.store.scoped import ScopedStore as Scoped
 from spillover.tokens import exact_counter
 from spillover.view import forged
 from spillover.view.clean import clean, every_line, look

@@ -15,7 +15,7 @@ from spillover.notice.marker import marker
 from spillover.notice.wording import Wording
 from spillover.notice.words import REASON_CHARS, one_line, shorten_reason
 from spillover.select.span import Hidden
-from spillover.store.scoped import Scoped
+from spillover.store.scoped import ScopedStore
 
 REF = "bash-7f3a9c2e41d0"
 WHERE = "/out/bash-7f3a9c2e41d0.txt"
@@ -162,7 +162,7 @@ def test_somebody_elses_reason_is_cut_and_cannot_break_the_line():
 def test_a_reason_of_several_sentences_is_cut_between_them(most):
     """ "`spill list -…s` what is stored anywhere", said the hint about `--since zzz`."""
     with pytest.raises(RefError) as caught:
-        Scoped(MemoryStore()).get("zzz")
+        ScopedStore(MemoryStore()).get("zzz")
     reason = str(caught.value)
     short = shorten_reason(reason, most)
     assert len(short) <= most

@@ -215,7 +215,7 @@ def clipper(tmp_path):
 
 
 def misses(clipper):
-    return find_misses(journal.read(clipper.store.here))
+    return find_misses(journal.read(clipper.store.folder))
 
 
 def test_what_lay_just_outside_what_was_shown_is_told_from_what_lay_elsewhere(clipper):

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from spillover.settings.limits import Limits as Limits
     from spillover.settings.limits import Size as Size
     from spillover.source.blob import Blob as Blob
+    from spillover.store import Store as Store
+    from spillover.store import Writer as Writer
+    from spillover.store import verify as verify
     from spillover.store.base import Record as Record
-    from spillover.store.base import Store as Store
-    from spillover.store.base import Writer as Writer
-    from spillover.store.base import verify as verify
     from spillover.store.directory import DirStore as DirStore
     from spillover.store.memory import MemoryStore as MemoryStore
     from spillover.store.object_store import ObjectStore as ObjectStore
@@ -88,7 +88,8 @@ _WHERE = {
     "retrieve.specs": ("Answer",),
     "run.command": ("Progress", "Run"),
     "select.span": ("Hidden", "Span"),
-    "store.base": ("Record", "Store", "Writer", "verify"),
+    "store": ("Store", "Writer", "verify"),
+    "store.base": ("Record",),
     "store.directory": ("DirStore",),
     "store.memory": ("MemoryStore",),
     "store.object_store": ("ObjectStore",),

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from spillover.notice.form import Form
     from spillover.select.wanted import Wanted
     from spillover.source.blob import Blob
-    from spillover.store.base import Store
-    from spillover.store.scoped import Scoped
+    from spillover.store import Store
+    from spillover.store.scoped import ScopedStore
     from spillover.types import HintName, Keep, NoticePlace, Redact, Selector
 
     class StoreLike:
@@ -212,11 +212,11 @@ class Choices(_Limited, frozen=True, kw_only=True):
         return Wanted(name=known, tool=self.tool, command=command, query=self.query, worth=worth)
 
     @property
-    def outputs(self) -> Scoped:
+    def outputs(self) -> ScopedStore:
         """The store, limited to the scope; all reading and writing goes through it."""
-        from spillover.store.scoped import Scoped  # nothing of it is wanted before something overflows
+        from spillover.store.scoped import ScopedStore  # nothing of it is wanted before something overflows
 
-        return Scoped(self.store, self.scope)
+        return ScopedStore(self.store, self.scope)
 
     @property
     def form(self) -> Form | None:
@@ -271,7 +271,7 @@ class Choices(_Limited, frozen=True, kw_only=True):
     def _notices(self, ref: str) -> Sequence[str]:
         """Return the notices we gave for what is stored under this ref."""
         try:
-            record = self.outputs.known(ref)
+            record = self.outputs.get_any_scope(ref)
         except Exception:  # noqa: BLE001  a store that cannot say makes no notice ours, and fails no tool call
             return ()
         return () if record is None else record.notices

@@ -202,16 +202,13 @@ def record_run(
 
     Whatever goes wrong is logged and nothing else: the model has what fitted, and a clip says itself when it is lost.
     """
-    note = getattr(choices.store, "note", None)
-    if note is None:  # a store of somebody else, which keeps outputs alone
-        return
     try:
         if command is None or "spill" in command:
             from spillover.shell.line import is_retrieval  # few commands, and tools that have none, can be ours
 
             if is_retrieval(choices.tool, command):
                 return
-        note(
+        choices.outputs.remember(
             RunRecord(
                 scope=_scope(choices),
                 tool=choices.tool,

@@ -18,12 +18,13 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from spillover.errors import StoreError
+from spillover.store import Store, complete
 from spillover.store.folder import READ, TEMP, Folder, is_ours, make_file, make_folder, open_folder, shut
 from spillover.store.scope import EVERY, covers
 
@@ -76,10 +77,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.shown + self.notice
 
 
-def folder_of(store: Any) -> str | None:
+def folder_of(store: Store) -> str | None:
     """Return the folder beside which a store's journal is kept, on this machine; None for a store without one."""
-    folder = getattr(store, "here", None)
-    return folder if isinstance(folder, str) else None
+    return complete(store).folder
 
 
 def append(

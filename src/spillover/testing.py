@@ -20,19 +20,17 @@ from __future__ import annotations
 
 import resource
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from spillover.errors import StoreError, UsageError
 from spillover.show import fit
 from spillover.source.blob import Blob
-from spillover.store.base import Record, Store, Writer
+from spillover.store import Store, WrappedStore, Writer
+from spillover.store.base import Record
 from spillover.store.contract import HOSTILE_REFS, StoreContract, byte_by_byte, chunked, content, put, record_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Literal
 
 __all__ = [
     "HOSTILE_REFS",
@@ -67,7 +65,7 @@ def peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak << 10
 
 
-class FailingStore:
+class FailingStore(WrappedStore):
     """A store that fails at a chosen point, with a chosen reason, and otherwise passes every call to `inner`."""
 
     def __init__(
@@ -80,30 +78,15 @@ class FailingStore:
     ) -> None:
         if on not in ("writer", "write", "publish"):
             raise UsageError(f'on={on!r} is unknown; use "writer", "write" or "publish".')
-        self.inner, self.on, self.after_bytes, self.reason = inner, on, after_bytes, reason
+        super().__init__(inner)
+        self.on = on
+        self.after_bytes = after_bytes
+        self.reason = reason
 
     def writer(self) -> Writer:
         if self.on == "writer":
             raise StoreError(self.reason)
         return _FailingWriter(self, self.inner.writer())
-
-    def get(self, ref: str) -> Record:
-        return self.inner.get(ref)
-
-    def open(self, ref: str) -> Blob:
-        return self.inner.open(ref)
-
-    def list(self) -> Iterator[Record]:
-        return self.inner.list()
-
-    def delete(self, ref: str) -> None:
-        self.inner.delete(ref)
-
-    def pin(self, ref: str, pinned: bool = True) -> None:
-        self.inner.pin(ref, pinned)
-
-    def where(self, ref: str) -> str | None:
-        return self.inner.where(ref)
 
 
 class _FailingWriter:

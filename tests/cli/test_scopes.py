@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from spillover import DirStore
-from spillover.store.scoped import Scoped
+from spillover.store.scoped import ScopedStore
 
 TOKEN = "hunter2" * 3
 
@@ -179,7 +179,7 @@ def test_a_hook_with_a_scope_in_its_environment_uses_that(spill, store, projects
 
 
 def test_a_person_in_python_sees_what_the_command_line_stored(spill, projects, theirs, store):
-    assert [record.ref for record in Scoped(DirStore(store.root), str(projects / "theirs")).list()] == [theirs]
+    assert [record.ref for record in ScopedStore(DirStore(store.root), str(projects / "theirs")).list()] == [theirs]
 
 
 def next_steps(text):

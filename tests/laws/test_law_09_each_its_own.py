@@ -97,8 +97,8 @@ def by_dispatch(clipper, ref):
 def by_store(name):
     def ask(clipper, ref):
         answer = getattr(clipper.outputs, name)(ref)
-        if name in ("open", "opened"):
-            blob = answer[1] if name == "opened" else answer
+        if name in ("open", "open_record"):
+            blob = answer[1] if name == "open_record" else answer
             try:
                 return str(blob.read(0, 99))
             finally:
@@ -123,7 +123,7 @@ WAYS = {
     **{f"tool {name}": by_tool(name) for name in ("read_output", "grep_output", "outline_output")},
     **{f"mcp {name}": by_mcp(name) for name in ("read_output", "grep_output", "outline_output")},
     "dispatch": by_dispatch,
-    **{f"store {name}": by_store(name) for name in ("get", "open", "opened", "pin")},
+    **{f"store {name}": by_store(name) for name in ("get", "open", "open_record", "pin")},
     "verify": by_verify,
     "store delete": by_store("delete"),
 }

@@ -56,7 +56,7 @@ def test_the_age_of_the_earlier_run_is_no_clock_in_the_text(since):
         ref = keep(store, b"a line\n")
         clipper = Clipper(Limits(tokens=400), store=store, tool="again")
         run = {"tool": "again", "created": time.time() - age, "exit_code": 0, "outcome": "stored", "ref": ref}
-        store.note(RunRecord(scope=clipper.outputs.own, bytes=0, lines=0, **run))
+        store.remember(RunRecord(scope=clipper.outputs.scope, bytes=0, lines=0, **run))
         text = clipper.clip(b"another line\n" * 1_000, since=since).text
         assert f"ince {ref}" in text
         texts.add(text)

@@ -14,12 +14,12 @@ from spillover.retrieve.names import matches, resolve, tell_age
 from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
-from spillover.store.scoped import Scoped
+from spillover.store.scoped import ScopedStore
 from spillover.testing import HOSTILE_REFS, put, record_of
 
 
 def named(store, words):
-    return resolve(words, Scoped(store)).ref
+    return resolve(words, ScopedStore(store)).ref
 
 
 COMMANDS = [  # the newest last

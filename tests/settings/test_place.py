@@ -7,7 +7,7 @@ import pytest
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, MissingExtraError, ObjectStore, UsageError, clip
 from spillover.settings.place import STORE_METHODS
-from spillover.store.base import Store
+from spillover.store import Store
 from spillover.testing import FailingStore
 
 LOG = "".join(f"{number} compiled\n" for number in range(9_000))

@@ -171,11 +171,11 @@ def read_back(figures, folder, url, environ, dice):
 def check(store, said):
     """Return which failure it is, if the output of a claim is not there as it was claimed, and what was said."""
     from spillover import RefError, StoreError
-    from spillover.store.scoped import Scoped
+    from spillover.store.scoped import ScopedStore
     from spillover.testing import content
 
     try:
-        data = content(Scoped(store, said["scope"]), said["ref"])
+        data = content(ScopedStore(store, said["scope"]), said["ref"])
     except (RefError, StoreError) as error:
         return "claimed as kept and not readable", str(error)[:300]
     if hashlib.sha256(data).hexdigest() != said["sha256"]:
@@ -186,12 +186,12 @@ def check(store, said):
 def foreign(store, said):
     """Return how many scopes that may not see an output get it."""
     from spillover import RefError
-    from spillover.store.scoped import Scoped
+    from spillover.store.scoped import ScopedStore
 
     got = 0
     for other in {"acme/api", "other/web", "acme/web", "nobody", "acme/web/deeper"} - {said["scope"]}:
         try:
-            Scoped(store, other).get(said["ref"])
+            ScopedStore(store, other).get(said["ref"])
         except RefError:
             continue
         got += 1

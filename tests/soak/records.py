@@ -10,7 +10,7 @@ import time
 from store_faults import limited
 
 from spillover import Clipper, DirStore, Limits, SpilloverError
-from spillover.store.base import verify
+from spillover.store import verify
 
 MINE = "".join(f"row {number} of mine\n" for number in range(9_000))  # three blocks of the index
 THEIRS = "".join(f"row {number} of theirs\n" for number in range(3_000))

@@ -8,7 +8,7 @@ import time
 import traceback
 
 from spillover import DirStore, Retention, StoreError
-from spillover.store.base import verify
+from spillover.store import verify
 from spillover.store.folder import Folder
 from spillover.store.tally import Amount, count
 from spillover.testing import put

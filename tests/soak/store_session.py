@@ -6,7 +6,8 @@ The attacks on the store run this session, make something fail along the way, an
 import os
 
 from spillover import Clipper, DirStore, Limits, Retention, SpilloverError
-from spillover.store.base import mint, verify
+from spillover.store import verify
+from spillover.store.base import mint
 from spillover.store.folder import Folder
 from spillover.store.tally import LOCK, count, hold_lock
 from spillover.testing import content, put

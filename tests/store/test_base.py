@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from spillover.errors import RefError, UsageError
-from spillover.store.base import REF_SHAPE, check_ref, mint, name_for, resolve, verify
+from spillover.store import verify
+from spillover.store.base import REF_SHAPE, check_ref, mint, name_for, resolve
 from spillover.store.memory import MemoryStore
 from spillover.store.record import from_json, to_json
 from spillover.testing import HOSTILE_REFS, put, record_of

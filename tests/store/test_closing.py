@@ -8,7 +8,7 @@ import pytest
 
 from spillover import Clipper, Limits
 from spillover.errors import StoreError
-from spillover.store.base import verify
+from spillover.store import verify
 from spillover.store.directory import DirStore
 from spillover.testing import content, put, record_of
 

@@ -14,7 +14,7 @@ import pytest
 from spillover.clipper import Clipper
 from spillover.errors import MissingExtraError, StoreError
 from spillover.settings.limits import Limits
-from spillover.store.base import verify
+from spillover.store import verify
 from spillover.store.directory import DirStore
 from spillover.store.frames import MIN_SAVED_BYTES, Compressed
 from spillover.store.retention import Retention

@@ -18,7 +18,8 @@ import pytest
 from msgspec.structs import replace
 
 from spillover.errors import SENTENCES, RefError, StoreError, UsageError, describe_error
-from spillover.store.base import mint, verify
+from spillover.store import verify
+from spillover.store.base import mint
 from spillover.store.directory import DirStore
 from spillover.store.folder import MARKER, Folder
 from spillover.store.retention import Retention
@@ -657,7 +658,8 @@ def test_processes_that_write_read_sweep_and_delete_at_once_do_not_disturb_each_
 import random, traceback
 from contextlib import suppress
 from spillover.errors import RefError
-from spillover.store.base import mint, verify
+from spillover.store.base import mint
+from spillover.store import verify
 from spillover.store.retention import Retention
 
 def work(me):

@@ -12,7 +12,7 @@ from spillover.errors import RefError, StoreError
 from spillover.store import directory, tally
 from spillover.store.directory import DirStore
 from spillover.store.owners import owners
-from spillover.store.scoped import Scoped
+from spillover.store.scoped import ScopedStore
 from spillover.testing import content, put
 
 
@@ -83,11 +83,11 @@ def test_a_lock_file_that_a_killed_process_left_is_removed_when_it_is_stale(stor
 def test_deleting_an_output_in_one_scope_keeps_it_in_the_other(store):
     ref = put(store, b"same", scope="a").ref
     put(store, b"same", scope="b")
-    Scoped(store, "a").delete(ref)
+    ScopedStore(store, "a").delete(ref)
     with pytest.raises(RefError):
-        Scoped(store, "a").get(ref)
-    assert content(Scoped(store, "b"), ref) == b"same"
-    Scoped(store, "b").delete(ref)
+        ScopedStore(store, "a").get(ref)
+    assert content(ScopedStore(store, "b"), ref) == b"same"
+    ScopedStore(store, "b").delete(ref)
     assert list(store.list()) == []
     with pytest.raises(RefError):
         store.get(ref)

@@ -23,7 +23,7 @@ def named(tmp_path):
 
 
 def names(store):
-    return sorted({*os.listdir(store.folder)} - {".spillover"})
+    return sorted({*os.listdir(store.root)} - {".spillover"})
 
 
 def without_links(monkeypatch):
@@ -41,7 +41,7 @@ class TestNamedStore(StoreContract):
     def test_where_it_is_its_bytes_are(self, store):
         """Unlike in the contract, the path is not known in advance: a name is given when its output is published."""
         path = store.where(put(store, b"as a file").ref)
-        assert os.path.dirname(path) == store.folder
+        assert os.path.dirname(path) == store.root
         with open(path, "rb") as file:
             assert file.read() == b"as a file"
 
@@ -73,7 +73,7 @@ def test_without_hard_links_a_name_is_a_copy_and_stays(named, monkeypatch):
     without_links(monkeypatch)
     record = put(named, b"one\n")
     assert named.sweep(time.time() + OLD) == 0
-    path = os.path.join(named.folder, name(record))
+    path = os.path.join(named.root, name(record))
     with open(path, "rb") as file:
         assert file.read() == b"one\n"
 
@@ -83,11 +83,11 @@ def test_deleting_an_output_takes_its_names(named, monkeypatch, links):
     if not links:  # its copy was left, and so was the secret in it
         without_links(monkeypatch)
     record = put(named, b"one\n")
-    path = os.path.join(named.folder, name(record))
-    assert named.ref_of(path) == record.ref
+    path = os.path.join(named.root, name(record))
+    assert named.find_ref(path) == record.ref
     named.delete(record.ref)
     assert names(named) == []
-    assert named.ref_of(path) is None
+    assert named.find_ref(path) is None
 
 
 def test_a_name_that_cannot_be_removed_was_said_to_be_removed(named, monkeypatch):
@@ -132,5 +132,5 @@ def test_a_quota_ends_the_oldest_names(tmp_path):
     store = NamedStore(tmp_path / "named", name, r"tool_\w+", retention=kept)
     for number in range(4):
         record = put(store, bytes([65 + number]) * 4_000)
-        os.utime(os.path.join(store.folder, name(record)), (number, number))
+        os.utime(os.path.join(store.root, name(record)), (number, number))
     assert store.sweep(100) == 2

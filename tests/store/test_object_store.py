@@ -12,7 +12,7 @@ import pytest
 from spillover import Clipper, Limits, ObjectStore, RefError, Retention, StoreError, UsageError
 from spillover.store.bucket import Bucket, Conflict
 from spillover.store.object_store import record_key
-from spillover.store.scoped import Scoped
+from spillover.store.scoped import ScopedStore
 from spillover.testing import StoreContract, content, put
 
 LOG = "".join(f"{number} compiled module_{number * 7919 % 10007}\n" for number in range(9_000))
@@ -45,7 +45,7 @@ class TestOneScopeOfIt(StoreContract):
 
     def test_any_bytes_in_any_chunks_come_back_as_they_were(self, store):
         super().test_any_bytes_in_any_chunks_come_back_as_they_were(store)
-        own = Scoped(store, "acme")
+        own = ScopedStore(store, "acme")
         record = put(own, b"seen\n")
         assert content(own, record.ref) == b"seen\n"
 
@@ -99,7 +99,7 @@ def test_the_same_bytes_of_two_tenants_are_two_objects_and_the_hash_opens_neithe
     keys = [key for key, *_ in store.bucket.list("")]
     folders = sorted(key.rpartition("/")[0] for key in keys)
     assert folders == ["acme/~o", "acme/~s", "other/web/~o", "other/web/~s"]
-    Scoped(store, "acme").delete(refs["acme"])
+    ScopedStore(store, "acme").delete(refs["acme"])
     assert "compiled" in Clipper(store=store, scope="other/web").read(refs["acme"], lines=1).text
     with pytest.raises(RefError):
         Clipper(store=store, scope="third").read(refs["acme"], lines=1)
@@ -111,8 +111,8 @@ def test_a_record_that_was_put_into_another_scope_is_nobodys(s3):
     found = store.bucket.get(record_key("acme", record.ref))
     store.bucket.create(record_key("evil", record.ref), found.data)
     with pytest.raises(RefError):
-        Scoped(store, "evil").get(record.ref)
-    assert list(Scoped(store, "evil").list()) == []
+        ScopedStore(store, "evil").get(record.ref)
+    assert list(ScopedStore(store, "evil").list()) == []
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_record_names_no_bytes_but_its_own(s3, change):
     del facts["check"]
     store.bucket.replace(record_key("acme", record.ref), json.dumps(facts).encode(), None)
     with pytest.raises(RefError):
-        Scoped(store, "acme").open(record.ref)
+        ScopedStore(store, "acme").open(record.ref)
 
 
 def test_a_range_that_was_changed_in_the_bucket_is_refused_and_the_others_can_be_read(s3):
@@ -268,7 +268,7 @@ def test_a_bucket_that_is_not_there_is_said_to_be_so(s3, prefix):
 def test_an_output_that_is_not_there_is_not_taken_for_a_bucket_that_is_not_there(s3, name):
     """Once every ref that was not found in s3://my-bucket was an error of the store, for the word in its name."""
     with pytest.raises(RefError, match="No output is stored under bash-0123456789abcdef in scope acme"):
-        Scoped(ObjectStore(f"{s3}/{name}"), "acme").get("bash-0123456789abcdef")
+        ScopedStore(ObjectStore(f"{s3}/{name}"), "acme").get("bash-0123456789abcdef")
 
 
 @pytest.mark.parametrize(
@@ -295,13 +295,13 @@ def test_403_instead_of_404_is_looked_into_by_a_listing(proxy, s3):
     store = ObjectStore(s3)
     ref = put(store, b"below\n", scope="acme/web").ref
     proxy.script = ["403"]
-    assert content(Scoped(store, "acme"), ref) == b"below\n"
+    assert content(ScopedStore(store, "acme"), ref) == b"below\n"
     proxy.script = ["403"]
     with pytest.raises(RefError, match="No output is stored under bash-0123456789abcdef"):
-        Scoped(store, "acme").get("bash-0123456789abcdef")
+        ScopedStore(store, "acme").get("bash-0123456789abcdef")
     proxy.faults = {"403": 1.0}
     with pytest.raises(StoreError, match="these credentials may not do this"):
-        Scoped(store, "acme").get(ref)
+        ScopedStore(store, "acme").get(ref)
 
 
 def test_objects_are_removed_one_by_one_where_a_request_for_many_is_refused(proxy, s3):
@@ -335,7 +335,7 @@ def test_the_newest_are_listed_without_reading_every_record(proxy, s3):
     for number in range(12):
         put(store, b"%d\n" % number, scope="acme/1")
     proxy.reset()
-    shown, total = Scoped(store, "acme").newest(3)
+    shown, total = ScopedStore(store, "acme").newest(3)
     assert (len(shown), total) == (3, 12)
     assert len(proxy.requests) == 4
 
@@ -372,7 +372,7 @@ def test_an_output_full_of_notices_that_look_like_ours_makes_few_requests(proxy,
 def test_a_ref_that_is_not_there_and_a_prefix_cost_a_listing_and_not_every_record(proxy, s3):
     store = ObjectStore(s3)
     refs = [put(store, b"%d\n" % number, scope="acme/1").ref for number in range(9)]
-    view = Scoped(store, "acme")
+    view = ScopedStore(store, "acme")
     for asked, found in (("bash-0123456789abcdef", None), (refs[4][:12], refs[4])):
         for ask in (view.get, view.open):
             proxy.reset()
@@ -385,7 +385,7 @@ def test_a_ref_that_is_not_there_and_a_prefix_cost_a_listing_and_not_every_recor
 
 
 def test_words_are_looked_for_in_the_newest_records_alone(proxy, s3, monkeypatch):
-    monkeypatch.setattr("spillover.store.scoped.LOOKED_THROUGH", 3)
+    monkeypatch.setattr("spillover.store.object_store.MAX_RECORDS_SEARCHED", 3)
     store = ObjectStore(s3)
     for number in range(9):
         put(store, b"%d\n" % number, scope="acme", command=f"make {number}")
@@ -417,7 +417,7 @@ def test_a_record_is_brought_up_to_date_where_tags_are_compared_without_their_qu
     first = put(store, LOG.encode(), scope="acme", command="first")
     proxy.faults = {"bare_tags": 1.0}
     assert put(store, LOG.encode(), scope="acme", command="second").ref == first.ref
-    assert Scoped(store, "acme").get(first.ref).command == "second"
+    assert ScopedStore(store, "acme").get(first.ref).command == "second"
     key = record_key("acme", first.ref)
     old = store.bucket.get(key)
     store.bucket.replace(key, old.data + b" ", old.tag)
@@ -436,7 +436,7 @@ def test_a_record_whose_answer_was_lost_keeps_its_bytes(proxy, s3, tmp_path):
     assert clip.reason is not None
     assert store.push().left == 0
     elsewhere = ObjectStore(s3, spool=tmp_path / "elsewhere", deadline_seconds=60)
-    assert content(Scoped(elsewhere, "acme"), clip.ref) == LOG.encode()
+    assert content(ScopedStore(elsewhere, "acme"), clip.ref) == LOG.encode()
 
 
 @pytest.mark.parametrize("pushed", [False, True])
@@ -449,7 +449,7 @@ def test_a_record_that_has_outlived_its_bytes_gets_those_that_are_stored_again(p
     assert clipper.clip(LOG).ref == ref
     proxy.faults = {}
     assert store.push().outputs == pushed
-    assert content(Scoped(store, "acme"), ref) == LOG.encode()
+    assert content(ScopedStore(store, "acme"), ref) == LOG.encode()
 
 
 def test_a_record_is_merged_with_one_that_came_garbled_the_first_time(proxy, s3):
@@ -489,7 +489,7 @@ def test_a_record_that_the_bucket_removes_while_it_is_updated_is_made_again(s3, 
     monkeypatch.setattr(type(store.bucket), "replace", meddle)
     assert put(store, LOG.encode(), scope="acme", command="again").ref == first.ref
     assert calls == [record_key("acme", first.ref)]
-    assert content(Scoped(store, "acme"), first.ref) == LOG.encode()
+    assert content(ScopedStore(store, "acme"), first.ref) == LOG.encode()
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["in one request", "in parts"])
@@ -502,4 +502,4 @@ def test_an_upload_that_arrives_garbled_is_never_called_stored_in_the_bucket(pro
     proxy.faults = {}
     assert not [*store.bucket.list("")]
     assert store.push().outputs == 1
-    assert content(Scoped(store, "acme"), clip.ref) == text.encode()
+    assert content(ScopedStore(store, "acme"), clip.ref) == text.encode()

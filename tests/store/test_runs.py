@@ -34,7 +34,7 @@ def test_runs_come_back_as_they_were_noted_newest_first(store):
         ref="make-" + "0" * 16, data=None,
     )  # fmt: skip
     for run in (RUN, full):
-        store.note(run)
+        store.remember(run)
     assert list(store.runs()) == [full, RUN]
     assert list(store.list()) == []
 
@@ -56,7 +56,7 @@ def test_a_run_that_was_cut_short_is_skipped_at_every_byte():
 
 def test_files_of_others_and_links_among_the_runs_are_skipped(tmp_path):
     store = DirStore(tmp_path / "store")
-    store.note(RUN)
+    store.remember(RUN)
     folder = tmp_path / "store" / ".runs"
     (folder / "notes.txt").write_text("mine")
     os.symlink("/etc/passwd", folder / f"{9 * 10**18:020d}-00000000")
@@ -65,7 +65,7 @@ def test_files_of_others_and_links_among_the_runs_are_skipped(tmp_path):
 
 
 def test_nobody_else_reads_a_run(tmp_path):
-    DirStore(tmp_path / "store").note(RUN)
+    DirStore(tmp_path / "store").remember(RUN)
     folder = tmp_path / "store" / ".runs"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
@@ -75,9 +75,9 @@ def test_runs_are_bounded_by_number_and_by_age(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "PRUNE_ONE_IN", 1)
     store = DirStore(tmp_path / "store", Retention(runs=5, age_seconds=100))
     for number in range(20):
-        store.note(replace(RUN, created=1_000.0 + number))
+        store.remember(replace(RUN, created=1_000.0 + number))
     assert [run.created for run in store.runs()] == [1_019.0, 1_018.0, 1_017.0, 1_016.0, 1_015.0]
-    store.note(replace(RUN, created=1_117.0))
+    store.remember(replace(RUN, created=1_117.0))
     assert [run.created for run in store.runs()] == [1_117.0, 1_019.0, 1_018.0, 1_017.0]
     store.sweep(now=5_000.0)
     assert list(store.runs()) == []
@@ -85,13 +85,13 @@ def test_runs_are_bounded_by_number_and_by_age(tmp_path, monkeypatch):
 
 def test_with_no_runs_to_remember_the_disk_is_not_touched(tmp_path):
     store = DirStore(tmp_path / "store", Retention(runs=0))
-    store.note(RUN)
+    store.remember(RUN)
     assert list(store.runs()) == []
     assert not (tmp_path / "store").exists()
 
 
 def test_a_full_memory_store_remembers_the_run_and_not_its_bytes():
     store = MemoryStore(max_bytes=10)
-    store.note(RUN)
+    store.remember(RUN)
     (run,) = store.runs()
     assert (run.data, run.reason) == (None, "the store has no room for it")

@@ -1,4 +1,4 @@
-"""Scoped: meets the store contract for one scope and shows nothing of any other."""
+"""ScopedStore: meets the store contract for one scope and shows nothing of any other."""
 
 import hashlib
 
@@ -10,7 +10,7 @@ from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.store.named import NamedStore
 from spillover.store.scope import EVERY
-from spillover.store.scoped import Scoped
+from spillover.store.scoped import ScopedStore
 from spillover.testing import FailingStore, StoreContract, content, put
 
 NOT_HERE = dict.fromkeys(
@@ -36,7 +36,7 @@ class OneScope(StoreContract):
         for data in (b"", b"one", b"two", b"same", b"somebody else's"):
             put(inner, data, scope="acme/other")
             put(inner, data, "grep", scope=None)
-        return Scoped(inner, "acme/web")
+        return ScopedStore(inner, "acme/web")
 
 
 class TestInMemory(OneScope):
@@ -66,8 +66,8 @@ def inner(request, tmp_path):
 def test_not_there_and_not_yours_are_the_same_words(inner):
     ref = put(inner, b"theirs", scope="/theirs", command="curl").ref
     absent = mint("bash", "f" * 64)
-    mine = Scoped(inner, "/mine")
-    for ask in (mine.get, mine.open, mine.opened, mine.delete, mine.pin):
+    mine = ScopedStore(inner, "/mine")
+    for ask in (mine.get, mine.open, mine.open_record, mine.delete, mine.pin):
         said = []
         for each in (ref, absent, ref[:9], ref.rpartition("-")[2][:6]):
             with pytest.raises(RefError) as caught:
@@ -76,17 +76,17 @@ def test_not_there_and_not_yours_are_the_same_words(inner):
         assert len(set(said)) == 1
         assert "in this project" in said[0]
         assert "--all-scopes" in said[0]
-    assert content(Scoped(inner, "/theirs"), ref) == b"theirs"
+    assert content(ScopedStore(inner, "/theirs"), ref) == b"theirs"
 
 
 def test_a_prefix_is_looked_up_only_in_the_same_scope(inner):
     theirs, mine = put(inner, b"theirs", scope="/theirs"), put(inner, b"mine", scope="/mine")
-    assert Scoped(inner, "/mine").get("bash").ref == mine.ref
-    assert Scoped(inner, "/theirs").get("bash").ref == theirs.ref
+    assert ScopedStore(inner, "/mine").get("bash").ref == mine.ref
+    assert ScopedStore(inner, "/theirs").get("bash").ref == theirs.ref
 
 
 def test_a_path_tells_nothing_about_what_is_not_ours(inner):
-    mine = Scoped(inner, "/mine")
+    mine = ScopedStore(inner, "/mine")
     theirs = put(inner, b"theirs", scope="/theirs")
     never = mint("bash", "1" * 64)
     before, there = mine.where(never), mine.where(theirs.ref)
@@ -97,16 +97,16 @@ def test_a_compressed_output_of_another_scope_has_the_path_of_a_plain_one(tmp_pa
     pytest.importorskip("backports.zstd", reason="compressing needs the extra zstd")
     inner = DirStore(tmp_path / "store")
     ref = put(inner, b"line\n" * 10_000, scope="/theirs").ref
-    before = Scoped(inner, "/mine").where(ref)
+    before = ScopedStore(inner, "/mine").where(ref)
     assert inner.compress().outputs == 1
     assert inner.where(ref) is None
-    assert Scoped(inner, "/mine").where(ref) == before
+    assert ScopedStore(inner, "/mine").where(ref) == before
 
 
 def test_reading_by_a_whole_ref_does_not_list_the_store(inner, monkeypatch):
     ref = put(inner, b"mine", scope="/mine").ref
     monkeypatch.setattr(type(inner), "list", None)
-    assert content(Scoped(inner, "/mine"), ref) == b"mine"
+    assert content(ScopedStore(inner, "/mine"), ref) == b"mine"
 
 
 def test_a_damaged_record_belongs_to_nobody_and_a_damaged_store_is_reported(tmp_path):
@@ -114,12 +114,12 @@ def test_a_damaged_record_belongs_to_nobody_and_a_damaged_store_is_reported(tmp_
     ref = put(inner, b"mine", scope="/mine").ref
     (tmp_path / "store" / f"{ref}.json").write_text("{}")
     with pytest.raises(RefError, match="No output is stored under"):
-        Scoped(inner, "/mine").get(ref)
+        ScopedStore(inner, "/mine").get(ref)
     with pytest.raises(StoreError, match="damaged"):
-        Scoped(inner, EVERY).get(ref)
+        ScopedStore(inner, EVERY).get(ref)
     (tmp_path / "store" / ".spillover").unlink()
     with pytest.raises(StoreError, match="not ours"):
-        Scoped(inner, "/mine").get(ref)
+        ScopedStore(inner, "/mine").get(ref)
 
 
 @pytest.mark.parametrize("scope", ["*", "a//b", "\x1b", 5, ["x"]])
@@ -137,8 +137,8 @@ def test_a_record_whose_scope_was_tampered_with_is_nobodys(tmp_path, scope):
         path.write_text(f'{text}, "check": "{digest}"}}\n')
         for own in ("/mine", "/other", "a"):
             with pytest.raises(RefError):
-                Scoped(inner, own).get(ref)
-        assert list(Scoped(inner, EVERY).list()) == []
+                ScopedStore(inner, own).get(ref)
+        assert list(ScopedStore(inner, EVERY).list()) == []
 
 
 def test_a_store_that_forgets_whose_it_is_does_not_claim_to_have_kept_it():
@@ -165,7 +165,7 @@ def test_a_store_that_forgets_whose_it_is_does_not_claim_to_have_kept_it():
 
 
 def test_a_command_is_stored_without_its_secrets(inner):
-    writer = Scoped(inner, "/mine").writer()
+    writer = ScopedStore(inner, "/mine").writer()
     writer.write(b"x")
     from spillover.testing import record_of
 

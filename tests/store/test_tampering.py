@@ -9,7 +9,7 @@ import pytest
 
 from spillover import Clipper, Limits, RefError, StoreError, UsageError
 from spillover.cli import main
-from spillover.store.base import verify
+from spillover.store import verify
 from spillover.store.directory import DirStore
 from spillover.store.record import from_json
 from spillover.testing import content, put

@@ -15,7 +15,6 @@ from spillover.store.object_store import LIFECYCLE_DECIDES, ObjectStore
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
 
     from spillover.store.frames import Compressed
     from spillover.store.retention import Swept
@@ -79,8 +78,8 @@ def _describe_packed(packed: Compressed) -> str:
 
 def push(arguments: argparse.Namespace) -> int:
     """Bring what is kept on this machine only to the bucket it was meant for."""
-    store: Any = clipper(arguments).store
-    if not hasattr(store, "push"):
+    store = clipper(arguments).store
+    if not isinstance(store, ObjectStore):
         raise UsageError(
             "outputs are kept in a folder on this machine; `spill push` needs a store such as s3://BUCKET/PREFIX."
         )

@@ -21,9 +21,11 @@ from spillover.errors import MissingExtraError, SpilloverError, StoreError
 from spillover.notice.words import one_line
 from spillover.settings.load import load
 from spillover.settings.trust import list_trusted
+from spillover.store import BaseStore
 from spillover.store.base import Record
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder
+from spillover.store.object_store import ObjectStore
 from spillover.store.retention import Retention, look_around
 
 TYPE_CHECKING = False
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from spillover.store.base import Store
-    from spillover.store.scoped import Scoped
+    from spillover.store.scoped import ScopedStore
 
 LOW_SPACE = 1 << 30
 #: A store counts as full when this share of it cannot be removed.
@@ -79,11 +80,11 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
             _tokens(),
         ]
     else:
-        found += [_round_trip(chosen.outputs), *_look_at_spool(chosen.store), _libraries(), _tokens()]
+        found += [_round_trip(chosen.outputs), *_look_at_spool(chosen.outputs.store), _libraries(), _tokens()]
     return found + [Check(*one) for one in check_installed(os.environ, os.getcwd())]
 
 
-def _round_trip(outputs: Scoped) -> Check:
+def _round_trip(outputs: ScopedStore) -> Check:
     """Store something in the scope that tool calls use, read it back and remove it: rights may end there, and so does a listing."""
     import hashlib
 
@@ -93,9 +94,9 @@ def _round_trip(outputs: Scoped) -> Check:
         writer.write(data)
         record = Record(ref="", tool="doctor", sha256=hashlib.sha256(data).hexdigest(), bytes=len(data), lines=1)
         published = writer.publish(record)
-        if published.here is not None:
-            getattr(outputs.store, "local", outputs.store).delete(published.ref)
-            raise StoreError(published.here)
+        if published.only_here is not None:
+            (outputs.store.local or outputs.store).delete(published.ref)
+            raise StoreError(published.only_here)
         ref = published.ref
         blob = outputs.open(ref)
         same = blob.read(0, len(data) + 1) == data
@@ -113,11 +114,11 @@ def _round_trip(outputs: Scoped) -> Check:
     )
 
 
-def _look_at_spool(store: Store) -> Iterator[Check]:
+def _look_at_spool(store: BaseStore) -> Iterator[Check]:
     """See whether there is room for what is on its way to a bucket, and whether anything has been left behind."""
-    local = getattr(store, "local", None)
-    if local is None:
+    if not isinstance(store, ObjectStore):
         return
+    local = store.local
     yield _space(os.fspath(local.root))
     left = sum(1 for _ in local.list())
     said = (
@@ -141,13 +142,13 @@ def _space(root: str) -> Check:
     return Check("space", free > LOW_SPACE, f"{free >> 20:,} MiB free at {place}{low}")
 
 
-def _look_inside(store: Store, root: str) -> Iterator[Check]:
+def _look_inside(store: DirStore, root: str) -> Iterator[Check]:
     """See who can read the store, and whether it has room; nothing of a folder that cannot be opened."""
     try:
         with Folder(root) as folder:
             mode = os.stat(root).st_mode & 0o777
             yield Check("private", mode & 0o077 == 0, f"{root} has mode {mode:04o}{_tell_mode(mode, root)}")
-            yield _room(folder, getattr(store, "retention", None) or Retention())
+            yield _room(folder, store.retention or Retention())
     except FileNotFoundError:
         return  # the check of the store has said why it could not be made
     except OSError as error:

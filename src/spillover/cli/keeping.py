@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spillover.clipper import Clipper
-    from spillover.store.scoped import Scoped
+    from spillover.store.scoped import ScopedStore
 
 NEWEST = 50
 CELL_CHARS = 4_096  # as long as a path may be
@@ -74,7 +74,7 @@ def list_(arguments: argparse.Namespace) -> int:
     return exits.OK
 
 
-def _choose(arguments: argparse.Namespace, store: Scoped) -> tuple[list[Record], int]:
+def _choose(arguments: argparse.Namespace, store: ScopedStore) -> tuple[list[Record], int]:
     """Return the records to show, and how many there are. The newest alone are read where a store can tell which they are."""
     if arguments.all or arguments.tool is not None or arguments.command:
         records = [
@@ -86,10 +86,14 @@ def _choose(arguments: argparse.Namespace, store: Scoped) -> tuple[list[Record],
     return store.newest(NEWEST)
 
 
-def _tell_nothing(arguments: argparse.Namespace, store: Scoped) -> str:
+def _tell_nothing(arguments: argparse.Namespace, store: ScopedStore) -> str:
     """Say that nothing is listed and, where a filter is to blame, what there is instead."""
     where = (
-        "" if arguments.all_scopes else " in this project" if store.own.startswith("/") else f" in scope {store.own}"
+        ""
+        if arguments.all_scopes
+        else " in this project"
+        if store.scope.startswith("/")
+        else f" in scope {store.scope}"
     )
     elsewhere = "" if arguments.all_scopes else " --all-scopes looks in every project."
     tools = sorted({record.tool for record in store.list()})
@@ -122,7 +126,7 @@ def show(arguments: argparse.Namespace) -> int:
     preview = record.produced_bytes is None
     printed = "" if preview else f"{record.produced_bytes:,} bytes were printed"
     rows = [
-        ("path", path or f"none: {why_no_path(made.store)}; use `spill read`"),
+        ("path", path or f"none: {why_no_path(store.store)}; use `spill read`"),
         ("bucket", "not there: on this machine only; `spill push` uploads it" if here else ""),
         ("tool", record.tool),
         ("command", one_line(record.command or "", COMMAND_CHARS)),
@@ -231,7 +235,7 @@ def lay_out(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
     return text
 
 
-def _marks(record: Record, store: Scoped) -> str:
+def _marks(record: Record, store: ScopedStore) -> str:
     packed = not is_remote(store.store) and store.where(record.ref) is None
     return ", ".join(["pinned"] * record.pinned + ["compressed"] * packed)
 

@@ -14,7 +14,7 @@ from spillover.cli.units import count_of
 from spillover.errors import MissingExtraError, RefError, StoreError
 from spillover.retrieve.names import resolve
 from spillover.settings.place import default_store
-from spillover.store.base import verify
+from spillover.store import verify
 from spillover.store.directory import DirStore
 from spillover.store.joined import Joined, store_of
 from spillover.store.named import NamedStore
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     import argparse
 
     from spillover.clipper import Clipper
-    from spillover.store.base import Record, Store
-    from spillover.store.scoped import Scoped
+    from spillover.store import BaseStore, Store
+    from spillover.store.base import Record
+    from spillover.store.scoped import ScopedStore
 
 
 def reader(arguments: argparse.Namespace) -> Clipper:
@@ -36,7 +37,7 @@ def reader(arguments: argparse.Namespace) -> Clipper:
     beside: list[Store | None] = [store_of(path) for path in paths]
     if arguments.store is None and not os.environ.get("SPILLOVER_STORE"):
         beside += [default_store(), *(store_of(os.path.join(folder, "any")) for folder in profiles.folders())]
-    stores = {each.here or "": each for each in (made.store, *beside) if isinstance(each, DirStore | NamedStore)}
+    stores = {each.folder or "": each for each in (made.store, *beside) if isinstance(each, DirStore | NamedStore)}
     several = isinstance(made.store, DirStore | NamedStore) and len(stores) > 1
     return replace(made, store=Joined(tuple(stores.values()))) if several else made
 
@@ -54,7 +55,7 @@ def path(arguments: argparse.Namespace) -> int:
     return exits.OK
 
 
-def look_up(store: Scoped, ref: str) -> Record:
+def look_up(store: ScopedStore, ref: str) -> Record:
     """Return the record of what is named; where a bucket is away, `last` is the newest on this machine, which is said."""
     found = resolve(ref, store)
     if found.away:
@@ -62,7 +63,7 @@ def look_up(store: Scoped, ref: str) -> Record:
     return store.get(found.ref)
 
 
-def path_here(store: Scoped, ref: str) -> str | None:
+def path_here(store: ScopedStore, ref: str) -> str | None:
     """Return the path of an output that waits on this machine for its bucket."""
     local = store.local
     if local is None:
@@ -73,7 +74,7 @@ def path_here(store: Scoped, ref: str) -> str | None:
         return None
 
 
-def _look_up_surely(store: Scoped, ref: str) -> Record:
+def _look_up_surely(store: ScopedStore, ref: str) -> Record:
     """Return the record of what is to be changed: a newer output in a bucket that is away may be meant by `last`."""
     found = resolve(ref, store)
     if found.away:
@@ -106,7 +107,7 @@ def rm(arguments: argparse.Namespace) -> int:
         record.ref: record for record in (_look_up_surely(store, ref) for ref in arguments.refs if ref not in damaged)
     }
     for ref in sorted(damaged):
-        store.view.delete(ref)
+        store.store.delete(ref)
         put(f"removed {ref}, whose record was damaged\n")
     kept = [ref for ref, record in records.items() if record.pinned and not arguments.force]
     for ref, record in records.items():
@@ -151,16 +152,16 @@ def verify_(arguments: argparse.Namespace) -> int:
     return exits.FOUND if unchecked or any(wrong.values()) else exits.OK
 
 
-def _by_its_scope(store: Scoped, record: Record) -> Scoped:
+def _by_its_scope(store: ScopedStore, record: Record) -> ScopedStore:
     """Return the view in which a listed output is found without another listing: that of its very own scope, in a bucket."""
-    return replace(store, scope=record.scope) if record.scope and hasattr(store.store, "within") else store
+    return store.for_scope(record.scope) if record.scope and is_remote(store.store) else store
 
 
-def why_no_path(store: Store) -> str:
+def why_no_path(store: BaseStore) -> str:
     """Say why an output has no plain file."""
     return "in a bucket" if is_remote(store) else "compressed"
 
 
-def is_remote(store: Store) -> bool:
+def is_remote(store: BaseStore) -> bool:
     """Return whether outputs are in a bucket."""
-    return hasattr(store, "push")
+    return store.local is not None

@@ -131,7 +131,7 @@ def _how_sure(made: Clipper, word: str) -> int:
 
     if REF_SHAPE.fullmatch(word):
         return 2
-    if ("/" in word or word.endswith(".txt")) and made.outputs.ref_of(word) is not None:
+    if ("/" in word or word.endswith(".txt")) and made.outputs.find_ref(word) is not None:
         return 2
     return int(word.partition(":")[0].strip() == LAST)
 

@@ -45,7 +45,7 @@ def stats(arguments: argparse.Namespace) -> int:
     if folder is None:
         raise UsageError("this store keeps no journal; `spill stats` needs a folder or a bucket as store.")
     since = 0.0 if arguments.within is None else time.time() - arguments.within
-    scope = made.outputs.own
+    scope = made.outputs.scope
     if arguments.misses:
         return _print_misses(arguments, find_misses(journal.read(folder, since=since, scope=scope, fitting=False)))
     by = (arguments.by,) if arguments.by else RULES_BY

@@ -50,7 +50,7 @@ def _facts(arguments: argparse.Namespace, made: Clipper) -> dict[str, Any]:
     return {
         "version": __version__,
         "store": str(store),
-        "project": "" if arguments.all_scopes else made.outputs.own,
+        "project": "" if arguments.all_scopes else made.outputs.scope,
         "options": " ".join(options),  # what a command needs that is copied from the page
         "limits": dict(made.limits.given()),
         "keep": made.keep if isinstance(made.keep, str) else "",

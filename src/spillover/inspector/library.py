@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from spillover.journal import Entry
     from spillover.store.base import Record
     from spillover.store.runs import RunRecord
-    from spillover.store.scoped import Scoped
+    from spillover.store.scoped import ScopedStore
 
     Row = dict[str, Any]
 
@@ -45,8 +45,8 @@ COMMAND_CHARS = 400
 class Library:
     """What a scope has in a store. Safe to use from several threads."""
 
-    def __init__(self, outputs: Scoped) -> None:
-        self.outputs, self.own = outputs, outputs.own
+    def __init__(self, outputs: ScopedStore) -> None:
+        self.outputs, self.own = outputs, outputs.scope
         self.problem = ""  # why the store cannot be read
         self._lock = threading.RLock()
         self._stamps: dict[str, tuple[int, bool]] = {}  # ref → time of its record, whether it is pinned

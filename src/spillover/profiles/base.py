@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from spillover.store.base import Record, Store
+    from spillover.store import Store
+    from spillover.store.base import Record
     from spillover.store.retention import Retention
 
 

@@ -157,7 +157,7 @@ def diff(choices: Choices, ref: str, since: str | None = None) -> Clip:
 def listing(choices: Choices, *, tool: str | None = None, query: str = "") -> str:
     """What is stored, newest first, a line each; as many as fit, and how many there are."""
     choices = choices.within_budget()
-    records, total = choices.outputs.looked_through()
+    records, total = choices.outputs.newest()
     rows = [_row(record) for record in records if tool in (None, record.tool) and matches(record, query)]
     filtered = tool is not None or query != ""
     among = f" among the newest {len(records):,} of {total:,}" if filtered and total > len(records) else ""

@@ -33,7 +33,7 @@ from spillover.shell.line import is_retrieval
 from spillover.source.blob import Meter
 from spillover.store.base import Record, check_ref, mint
 from spillover.store.runs import RunRecord
-from spillover.store.scoped import Scoped
+from spillover.store.scoped import ScopedStore
 
 LAST = "last"
 ALL = "all"
@@ -67,7 +67,7 @@ class Target(Struct, frozen=True):
     away: str = ""  # why only this machine was asked for `last`
 
 
-def resolve(name: str, store: Scoped, *, part: Literal["none", "value", "any"] = "none") -> Target:
+def resolve(name: str, store: ScopedStore, *, part: Literal["none", "value", "any"] = "none") -> Target:
     """Return what a name means; `part` says which parts of an output the caller can use.
 
     A ref is not looked up: the store completes it when it is opened, and says what is wrong with it.
@@ -88,7 +88,7 @@ def resolve(name: str, store: Scoped, *, part: Literal["none", "value", "any"] =
     if head.strip() == LAST:
         return replace(_find_last(ref, words, store), part=named)
     if "/" in ref or "\\" in ref or ref.endswith((".txt", ".zst", ".json")):
-        ref = store.ref_of(ref) or store.ref_of(ref.replace("\\", "/")) or ref
+        ref = store.find_ref(ref) or store.find_ref(ref.replace("\\", "/")) or ref
     return Target(ref, named)
 
 
@@ -118,7 +118,7 @@ def split_part(name: str) -> tuple[str, Part]:
     )
 
 
-def find_each(names: Any, store: Scoped) -> list[str] | None:
+def find_each(names: Any, store: ScopedStore) -> list[str] | None:
     """Return the names of several outputs that are meant: a list, `last:3`, a tool's name, `all`. None if it is one output."""
     if isinstance(names, (list, tuple)):
         if not names or not all(isinstance(name, str) for name in names):
@@ -135,7 +135,7 @@ def find_each(names: Any, store: Scoped) -> list[str] | None:
         return [record.ref for record in newest]
     if name.startswith(LAST) or "-" in name:
         return None
-    of_tool = [record.ref for record in store.looked_through()[0] if record.tool == name]
+    of_tool = [record.ref for record in store.newest()[0] if record.tool == name]
     return of_tool[:MAX_OUTPUTS] or None
 
 
@@ -162,7 +162,7 @@ def is_same_command(run: Record | RunRecord, command: str | None, tool: str) -> 
     return run.command == command if command else run.tool == tool and not run.command
 
 
-def store_run(store: Scoped, run: RunRecord) -> str:
+def store_run(store: ScopedStore, run: RunRecord) -> str:
     """Return the ref of a run's output, stored now if it fitted then; RefError says what became of it otherwise."""
     if run.ref is not None:
         try:
@@ -217,7 +217,7 @@ def tell_age(seconds: float) -> str:
     return "just now"
 
 
-def _find_last(name: str, words: str, store: Scoped) -> Target:
+def _find_last(name: str, words: str, store: ScopedStore) -> Target:
     """Return the newest run that these words name, stored; the notes tell which one it is."""
 
     def is_meant(run: Record | RunRecord) -> bool:
@@ -235,7 +235,7 @@ def _find_last(name: str, words: str, store: Scoped) -> Target:
         newest = asked.newest(NEWEST_NAMED)[0]
     record = next(filter(is_meant, newest), None)
     if record is None and newest:
-        record = next(filter(is_meant, asked.looked_through()[0]), None)
+        record = next(filter(is_meant, asked.newest()[0]), None)
     run = next(filter(is_meant, _list_runs(store)), None)
     if run is None and record is None:
         raise away or _nothing_found(words, newest)
@@ -253,12 +253,12 @@ def _find_last(name: str, words: str, store: Scoped) -> Target:
     return Target(ref, note=f"[{note} It is {why}.]", away=f"{ref} is {why}")
 
 
-def _list_runs(store: Scoped) -> Iterator[RunRecord]:
+def _list_runs(store: ScopedStore) -> Iterator[RunRecord]:
     with suppress(StoreError):  # whoever lists the outputs, or opens one, says what is wrong
         yield from store.runs()
 
 
-def _store_newest(store: Scoped, run: RunRecord, record: Record | None, now: float) -> str:
+def _store_newest(store: ScopedStore, run: RunRecord, record: Record | None, now: float) -> str:
     """Store the output of the newest run; an error names the newest output that can be read instead."""
     older = "" if record is None else f"{record.ref} ({tell_age(now - record.created)})"
     try:

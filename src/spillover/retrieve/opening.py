@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def opened(choices: Choices, ref: str) -> tuple[Record, Document]:
     """Return the record and the bytes of a ref; RefError and StoreError say what to do."""
-    record, blob = choices.outputs.opened(ref)
+    record, blob = choices.outputs.open_record(ref)
     try:
         return record, _document(choices, record, blob)
     except BaseException:

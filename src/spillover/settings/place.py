@@ -6,6 +6,7 @@ import os
 
 from spillover.base.folders import expand, user_folder
 from spillover.errors import UsageError
+from spillover.store import BaseStore, complete
 from spillover.store.directory import DirStore
 from spillover.store.retention import Retention
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from spillover.store.base import Store
 
 #: What every store has: the methods of the Protocol.
 STORE_METHODS = ("writer", "get", "open", "list", "delete", "pin", "where")
@@ -33,7 +33,7 @@ def default_root(environ: Mapping[str, str]) -> str:
     return os.path.abspath(expand(given, environ)) if given else user_folder(environ, "XDG_STATE_HOME", ".local/state")
 
 
-def default_store() -> Store:
+def default_store() -> BaseStore:
     return open_store(default_root(os.environ))
 
 
@@ -43,7 +43,7 @@ def is_url(where: str) -> bool:
     return bool(separator) and (scheme.lower() in SCHEMES or (scheme.isalnum() and rest.startswith("//")))
 
 
-def open_store(where: object, retention: Retention | None = None, **options: Any) -> Store:
+def open_store(where: Any, retention: Retention | None = None, **options: Any) -> BaseStore:
     """Return the store that is meant: a path is a folder, a URL the store of its scheme, and a store is itself.
 
     The only place that decides this. `options` are for object stores.
@@ -67,10 +67,10 @@ def open_store(where: object, retention: Retention | None = None, **options: Any
             f"store={where!r:.80} is not a store (it has no {', '.join(missing)}); use the path of a folder, file://, memory://, s3://, "
             "a DirStore, a MemoryStore, an ObjectStore, or an object with the methods of spillover.Store."
         )
-    return where  # type: ignore[return-value]  # it has all of the methods
+    return complete(where)
 
 
-def _by_scheme(url: str, scheme: str, rest: str, retention: Retention, options: dict[str, Any]) -> Store:
+def _by_scheme(url: str, scheme: str, rest: str, retention: Retention, options: dict[str, Any]) -> BaseStore:
     if scheme == "memory" and not rest:
         from spillover.store.memory import MemoryStore  # for tests, and for processes that end soon
 

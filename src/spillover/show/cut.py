@@ -108,8 +108,10 @@ def _store(
     except StoreError as error:
         return _show_as_lost(replace(document, blob=_read_both_ends(document)), choices, tokens, str(error), wanted)
     # Another output has these digits, this call got its own name, or it is on this machine only.
-    if published.ref != record.ref or published.path or published.here:
-        renderer, shown = rename(renderer, shown, kept(published.ref, published.path, published.here), choices, wanted)
+    if published.ref != record.ref or published.path or published.only_here:
+        renderer, shown = rename(
+            renderer, shown, kept(published.ref, published.path, published.only_here), choices, wanted
+        )
     return shown, replace(_make_clip("stored", shown, renderer, choices), sha256=record.sha256)
 
 
@@ -156,7 +158,7 @@ def keep(intake: Intake, choices: Choices, command: str | None) -> tuple[Kept, S
         ref, path = published.ref, published.path or _find_path(choices, published.ref)
         if intake.failure:  # that it is a part is said first
             return Kept(ref=ref, path=path, reason=choices.cover_text(intake.failure)), total
-        return Kept(ref=ref, path=path, reason=published.here, here=published.here is not None), total
+        return Kept(ref=ref, path=path, reason=published.only_here, here=published.only_here is not None), total
     finally:
         intake.abandon()
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.store.base import Record
     from spillover.store.runs import RunRecord
-    from spillover.store.scoped import Scoped
+    from spillover.store.scoped import ScopedStore
 
 #: The newest run of the same command; the newest that ended with exit code 0; the same, and not a word where there is none.
 LAST, GOOD, GOOD_IF_ANY = "last", "good", "good if any"
@@ -109,12 +109,12 @@ def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: b
             return store_run(store, run), "" if run.exit_code is None else f"exit code {run.exit_code}"
     if good:
         return None
-    records = (record for record in store.looked_through()[0] if is_same(record) and record.ref not in elsewhere)
+    records = (record for record in store.newest()[0] if is_same(record) and record.ref not in elsewhere)
     record = next(records, None)
     return None if record is None else (record.ref, "")
 
 
-def find_before(store: Scoped, record: Record) -> str:
+def find_before(store: ScopedStore, record: Record) -> str:
     """Return the ref of the run before an output, of the same command; RefError where there is none.
 
     It is the same ref where that run printed the same.

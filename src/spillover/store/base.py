@@ -1,21 +1,16 @@
-"""What a store is: put a stream, open it for random access, list, delete. Refs, records and the Protocol."""
+"""Refs and records: what an output is called, and what is known about it besides its bytes."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Self
 
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.source.blob import Blob, LineIndex, Meter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Protocol, Self
-else:
-    Protocol = object
+from spillover.source.blob import LineIndex
 
 #: So many that nobody finds two outputs with the same ones; a store refuses the second (12 took minutes to find).
 REF_DIGITS = 16
@@ -62,8 +57,8 @@ def matches(prefix: str, ref: str) -> bool:
     return ref.startswith(prefix) or ref.rpartition("-")[2].startswith(prefix)
 
 
-def resolve(ref: str, known: Iterator[str], missing: Callable[[str], RefError] | None = None) -> str:
-    """Return the one stored ref that `ref` names, whole or by a unique prefix; `missing` makes the error for none."""
+def resolve(ref: str, known: Iterator[str]) -> str:
+    """Return the one stored ref that `ref` names, whole or by a unique prefix."""
     check_ref(ref)
     found = []
     for name in known:
@@ -78,15 +73,17 @@ def resolve(ref: str, known: Iterator[str], missing: Callable[[str], RefError] |
         raise RefError(
             f"{ref} is ambiguous: {len(found):,} outputs begin with it ({some}{', …' if len(found) > 4 else ''}); write more of it."
         )
-    raise (missing or unknown)(ref)
+    raise UnknownRefError(ref)
 
 
-def unknown(ref: str) -> RefError:
-    """Return what to raise where nothing is stored under a ref."""
-    return RefError(
-        f"No output is stored under {ref}: it never existed, or it has been removed. "
-        "`spill list` shows what is stored; if it is gone, run the tool again."
-    )
+class UnknownRefError(RefError):
+    """Nothing is stored under a ref."""
+
+    def __init__(self, ref: str) -> None:
+        super().__init__(
+            f"No output is stored under {ref}: it never existed, or it has been removed. "
+            "`spill list` shows what is stored; if it is gone, run the tool again."
+        )
 
 
 class Owner(Struct, frozen=True, array_like=True):
@@ -124,7 +121,7 @@ class Record(Struct, frozen=True, kw_only=True):
     others: tuple[Owner, ...] = ()  # other scopes that have the same bytes
     redacted: int | None = None  # how many secrets were covered before it was stored; None: redaction was off
     path: str | None = None  # a file with its own name, if this call made one; not saved
-    here: str | None = None  # why it is only on this machine, if it is; not saved
+    only_here: str | None = None  # why it is only on this machine, if it is; not saved
 
     def __eq__(self, other: object) -> bool:
         """Compare all that is saved: everything but the last two fields."""
@@ -138,67 +135,19 @@ class Record(Struct, frozen=True, kw_only=True):
         """What it says about the bytes; two records with the same facts describe the same output."""
         return self.sha256, self.bytes, self.partial, self.produced_bytes, self.produced_lines, self.segments
 
-    def beside(self, held: Record) -> Self:
+    def with_notices(self, held: Record) -> Self:
         """Return the same record, with the notices that were written before for the same output."""
         return replace(self, notices=tuple(dict.fromkeys((*held.notices, *self.notices)))[-NOTICES:])
 
-    def renamed(self, ref: str) -> Self:
+    def with_ref(self, ref: str) -> Self:
         return replace(self, ref=ref)
 
-    def dated(self, now: float) -> Self:
+    def with_created(self, now: float) -> Self:
         return self if self.created else replace(self, created=now)
-
-
-class Writer(Protocol):
-    """An output that is being stored. It is not visible before `publish`."""
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Append all of it, or raise StoreError and append nothing."""
-
-    def fileno(self) -> int | None:
-        """Return the file descriptor of the bytes written so far, if there is one."""
-
-    def blob(self) -> Blob:
-        """Return what has been written so far, so that lines can be selected before it is published."""
-
-    def publish(self, record: Record) -> Record:
-        """Make it visible, all at once, and return the record with its ref. Raises StoreError."""
-
-    def abandon(self) -> None:
-        """Leave nothing behind. Safe to call at any time, more than once, and after `publish`."""
-
-
-class Store(Protocol):
-    """Where whole outputs are kept."""
-
-    def writer(self) -> Writer:
-        """Start storing an output; raises StoreError if the store cannot take any."""
-
-    def get(self, ref: str) -> Record:
-        """Return the record of a ref or of a unique prefix; raises RefError."""
-
-    def open(self, ref: str) -> Blob:
-        """Return the bytes of a ref; raises RefError, or StoreError when they cannot be read."""
-
-    def list(self) -> Iterator[Record]:
-        """Return every stored output, newest first."""
-
-    def delete(self, ref: str) -> None:
-        """Remove one output; raises RefError when there is none."""
-
-    def pin(self, ref: str, pinned: bool = True) -> None:
-        """Pin or unpin an output."""
-
-    def where(self, ref: str) -> str | None:
-        """Return a path that other tools can open, if there is one; for a complete ref, also before it is published."""
 
 
 class BytesMissingError(RefError):
     """The record of an output is there, and its bytes are not."""
-
-
-#: What `verify` says of such an output.
-BYTES_MISSING = "its bytes are missing"
 
 
 class RefTakenError(StoreError):
@@ -206,37 +155,3 @@ class RefTakenError(StoreError):
 
     def __init__(self, ref: str) -> None:
         super().__init__(f"another output is stored as {ref}; one ref never names two")
-
-
-def verify(store: Store, ref: str) -> str | None:
-    """Read a stored output completely and return what is wrong with it; None if nothing is."""
-    meter = Meter()
-    try:
-        record, blob = _opened(store, ref)
-        try:
-            while part := blob.read(meter.bytes, meter.bytes + (1 << 20)):
-                meter.feed(part)
-        finally:
-            blob.close()
-    except BytesMissingError:
-        store.get(ref)  # or it was removed meanwhile, and nothing is wrong: RefError
-        return BYTES_MISSING
-    except StoreError as error:
-        return str(error)
-    if meter.bytes != record.bytes:
-        return f"{record.bytes:,} bytes were stored; {meter.bytes:,} are there."
-    if meter.sha256 != record.sha256:
-        return f"Its bytes have changed: their SHA-256 is {meter.sha256}; that of what was stored is {record.sha256}."
-    if meter.lines != record.lines:
-        return f"Its record counts {record.lines:,} lines; there are {meter.lines:,}."
-    return None
-
-
-def _opened(store: Store, ref: str) -> tuple[Record, Blob]:
-    """Return the record and the bytes, with one lookup where a store can do that: each may be a request."""
-    at_once = getattr(store, "opened", None)
-    if at_once is not None:
-        found: tuple[Record, Blob] = at_once(ref)
-        return found
-    record = store.get(ref)
-    return record, store.open(record.ref)

@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.source.blob import Meter
-from spillover.store.base import Owner, Record, Store, mint, verify
+from spillover.store import Store, complete, verify
+from spillover.store.base import Owner, Record, mint
 from spillover.store.owners import owners
+from spillover.store.runs import RunRecord
 from spillover.store.scope import default_scope
 
 TYPE_CHECKING = False
@@ -325,6 +327,52 @@ class StoreContract:
             assert blob.read(start, end) == data[max(0, start) : end], (start, end)
         blob.close()
         blob.close()
+
+    def test_the_record_and_the_bytes_are_opened_at_once(self, store: Store) -> None:
+        record = put(store, b"both")
+        found, blob = complete(store).open_record(record.ref)
+        assert (found, blob.read(0, 4)) == (record, b"both")
+        blob.close()
+        with _raises(RefError):
+            complete(store).open_record("bash-7f3a9c2e41d05b86")
+
+    def test_the_newest_are_some_of_the_listed_and_all_are_counted(self, store: Store) -> None:
+        for created in (1.0, 2.0, 3.0):
+            put(store, f"at {created}".encode(), created=created)
+        records = [*store.list()]
+        some, total = complete(store).newest(2)
+        assert (len(some), total) == (2, 3)
+        assert all(record in records for record in some)
+        assert complete(store).newest() == (records, 3)
+
+    def test_a_notice_is_told_by_its_complete_ref_alone(self, store: Store) -> None:
+        record = put(store, b"clipped")
+        assert complete(store).get_any_scope(record.ref) in (record, None), "None: it would take a listing"
+        for ref in ("bash", record.ref[:-1], "bash-7f3a9c2e41d05b86", *HOSTILE_REFS):
+            assert complete(store).get_any_scope(ref) is None
+
+    def test_an_output_is_released_by_one_scope_or_the_store_says_that_it_cannot_do_that(self, store: Store) -> None:
+        ref = put(store, b"same", scope=default_scope()).ref
+        put(store, b"same", scope="acme/other")
+        try:
+            complete(store).release(ref, default_scope())
+        except StoreError:
+            assert content(store, ref) == b"same"
+        else:
+            assert [owner.scope for owner in owners(store.get(ref))] == ["acme/other"]
+
+    def test_runs_come_back_as_they_were_or_not_at_all(self, store: Store) -> None:
+        run = RunRecord(
+            scope=default_scope(), tool="make", created=1.5, outcome="lost", bytes=2, lines=1, reason="full"
+        )
+        complete(store).remember(run)
+        assert [*complete(store).runs()] in ([], [run])
+
+    def test_nothing_is_damaged_and_the_folder_is_one(self, store: Store) -> None:
+        put(store, b"whole")
+        assert complete(store).damaged() == []
+        folder = complete(store).folder
+        assert folder is None or os.path.isdir(folder)
 
     def test_where_it_is_its_bytes_are(self, store: Store) -> None:
         early = store.where(mint("bash", record_of(b"as a file").sha256))

@@ -17,7 +17,8 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from spillover.errors import StoreError, UsageError, describe_error
-from spillover.store.base import REF_SHAPE, Record, RefTakenError, check_ref, name_for, resolve, unknown
+from spillover.store import BaseStore
+from spillover.store.base import REF_SHAPE, Record, RefTakenError, UnknownRefError, check_ref, name_for, resolve
 from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
 from spillover.store.frames import Compressed, compress, open_bytes
 from spillover.store.owners import merge, without
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 TRIES = 100
 
 
-class DirStore(Struct, frozen=True):
+class DirStore(BaseStore, Struct, frozen=True):
     """A folder of outputs. Creating the object does not touch the disk; with retention=None, it never sweeps automatically."""
 
     root: str | os.PathLike[str]
@@ -61,7 +62,7 @@ class DirStore(Struct, frozen=True):
         return os.fspath(self.root)
 
     @property
-    def here(self) -> str:
+    def folder(self) -> str:
         """The local folder that it writes to; the journal is kept there."""
         return self._path
 
@@ -114,7 +115,7 @@ class DirStore(Struct, frozen=True):
             remove(folder, whole, folder.look(whole))
             forget_bytes(folder, whole)
 
-    def disown(self, ref: str, scope: str) -> None:
+    def release(self, ref: str, scope: str) -> None:
         """Drop an output from a scope; it is removed when no other scope has it."""
         from spillover.store.runs import forget_bytes
         from spillover.store.tally import hold_lock
@@ -145,7 +146,7 @@ class DirStore(Struct, frozen=True):
                 path = f"{self._path}/{whole}"
         return None if not os.path.lexists(path + DATA) and os.path.lexists(path + PACKED) else path + DATA
 
-    def note(self, run: RunRecord) -> None:
+    def remember(self, run: RunRecord) -> None:
         """Remember a run, unless `retention.runs` is 0."""
         from spillover.store.runs import write_run
 
@@ -188,10 +189,10 @@ class DirStore(Struct, frozen=True):
                     exact = REF_SHAPE.fullmatch(ref) and folder.holds(ref)
                     whole = ref if exact else resolve(ref, iter(folder.refs()))
                     if not exact and not folder.holds(whole):
-                        raise unknown(ref)
+                        raise UnknownRefError(ref)
                     yield folder, whole
             except FileNotFoundError:
-                raise unknown(ref) from None
+                raise UnknownRefError(ref) from None
 
 
 class DirWriter:
@@ -239,7 +240,7 @@ class DirWriter:
         self.fileno()
         try:
             with explain_errors(self._path), Folder(self._path) as folder:
-                return self._publish(folder, record.dated(time.time()))
+                return self._publish(folder, record.with_created(time.time()))
         finally:
             self.abandon()
 
@@ -311,7 +312,7 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
             if not folder.touch(ref + RECORD):
                 continue  # removed just now
         else:
-            return record.renamed(ref), True
+            return record.with_ref(ref), True
         try:
             held = read_record(folder, ref)
         except FileNotFoundError:
@@ -322,7 +323,7 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
                 time.sleep(0.001)
                 continue
             folder.move(temp, ref + RECORD)
-            return record.renamed(ref), True
+            return record.with_ref(ref), True
         if held.sha256 != record.sha256:
             raise RefTakenError(ref)
         merged = merge(held, record)
@@ -348,4 +349,4 @@ def _pin(folder: Folder, ref: str) -> None:
         folder.make(ref + PIN)
     if not folder.touch(ref + RECORD):  # a sweep was faster
         os.unlink(ref + PIN, dir_fd=folder.fd)
-        raise unknown(ref)
+        raise UnknownRefError(ref)

@@ -12,7 +12,8 @@ from contextlib import suppress
 from msgspec import Struct
 
 from spillover.errors import RefError, StoreError
-from spillover.store.base import REF_SHAPE, check_ref, resolve, unknown
+from spillover.store import BaseStore
+from spillover.store.base import REF_SHAPE, UnknownRefError, check_ref, resolve
 from spillover.store.directory import DirStore
 from spillover.store.folder import DATA, MARKER
 from spillover.store.named import INNER, NamedStore
@@ -31,21 +32,21 @@ if TYPE_CHECKING:
     Stores = list[DirStore | NamedStore]  # a method has the name of the type below
 
 
-class Joined(Struct, frozen=True):
+class Joined(BaseStore, Struct, frozen=True):
     """Stores of this machine under one roof."""
 
     stores: tuple[DirStore | NamedStore, ...]
 
     @property
-    def here(self) -> str | None:
+    def folder(self) -> str | None:
         """The folder that new outputs are written to."""
-        return self.stores[0].here
+        return self.stores[0].folder
 
     def writer(self) -> Any:
         return self.stores[0].writer()
 
-    def note(self, run: RunRecord) -> None:
-        self.stores[0].note(run)
+    def remember(self, run: RunRecord) -> None:
+        self.stores[0].remember(run)
 
     def get(self, ref: str) -> Record:
         """Return the record of a ref or of a unique prefix, with the scopes of every store that has the output."""
@@ -78,10 +79,10 @@ class Joined(Struct, frozen=True):
         for store in stores:
             store.delete(ref)
 
-    def disown(self, ref: str, scope: str) -> None:
+    def release(self, ref: str, scope: str) -> None:
         record, stores = self._find(ref)
         for store in stores:
-            store.disown(record.ref, scope)
+            store.release(record.ref, scope)
 
     def pin(self, ref: str, pinned: bool = True) -> None:
         record, stores = self._find(ref)
@@ -95,9 +96,9 @@ class Joined(Struct, frozen=True):
             return stores[0].where(record.ref)
         return self.stores[0].where(ref)
 
-    def ref_of(self, path: str) -> str | None:
+    def find_ref(self, path: str) -> str | None:
         """Return the ref of the output with this path."""
-        named = (store.ref_of(path) for store in self.stores if isinstance(store, NamedStore))
+        named = (store.find_ref(path) for store in self.stores)
         return next((ref for ref in named if ref), None)
 
     def _find(self, ref: str) -> tuple[Record, Stores]:
@@ -109,7 +110,7 @@ class Joined(Struct, frozen=True):
             stores = [store for store in self.stores if _has(store, whole)]
             ref = whole
         if not stores:  # gone this moment
-            raise unknown(ref)
+            raise UnknownRefError(ref)
         record = stores[0].get(ref)
         for store in stores[1:]:
             record = _merge(record, store.get(ref))

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from spillover.errors import StoreError, UsageError
 from spillover.source.blob import MemoryBlob
+from spillover.store import BaseStore
 from spillover.store.base import Record, RefTakenError, name_for, resolve
 from spillover.store.owners import merge, without
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 RUNS = 100
 
 
-class MemoryStore:
+class MemoryStore(BaseStore):
     """Outputs in memory; above `max_bytes`, the oldest that are not pinned are removed."""
 
     __slots__ = ("__weakref__", "_kept", "_lock", "_runs", "max_bytes")
@@ -49,7 +50,7 @@ class MemoryStore:
             records = [record for record, _ in self._kept.values()]
         return iter(sorted(records, key=lambda record: (-record.created, record.ref)))
 
-    def note(self, run: RunRecord) -> None:
+    def remember(self, run: RunRecord) -> None:
         """Remember a run. Output that fitted counts like any other, and is not kept if there is no room for it."""
         with self._lock:
             if self.max_bytes is not None and run.data:
@@ -66,7 +67,7 @@ class MemoryStore:
             del self._kept[whole]
             self._forget(whole)
 
-    def disown(self, ref: str, scope: str) -> None:
+    def release(self, ref: str, scope: str) -> None:
         """Drop an output from a scope; it is removed when no other scope has it."""
         with self._lock:
             whole = self._resolve(ref)
@@ -112,7 +113,7 @@ class MemoryStore:
             else:
                 record = merge(held[0], record)
             self._kept.pop(ref, None)  # so that it stands last, as the youngest
-            self._kept[ref] = record.renamed(ref), data
+            self._kept[ref] = record.with_ref(ref), data
             return self._kept[ref][0]
 
     def _make_room(self, wanted: int) -> None:
@@ -154,7 +155,7 @@ class MemoryWriter:
     def publish(self, record: Record) -> Record:
         data = bytes(self._open())
         self.abandon()
-        return self._store._keep(record.dated(time.time()), data)  # noqa: SLF001  the two are one module
+        return self._store._keep(record.with_created(time.time()), data)  # noqa: SLF001  the two are one module
 
     def abandon(self) -> None:
         self._data = None

@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from spillover.errors import RefError, StoreError, UsageError
+from spillover.store import BaseStore
 from spillover.store.base import REF_SHAPE, Record, check_ref
 from spillover.store.directory import DirStore
 from spillover.store.folder import DATA, MAKE, READ, explain_errors, refuse_writable
@@ -47,21 +48,21 @@ def name_part(words: str | None, otherwise: str) -> str:
     return _ODD.sub("_", words or "")[:PART_CHARS].lstrip(".-") or otherwise
 
 
-class NamedStore(Struct, frozen=True):
+class NamedStore(BaseStore, Struct, frozen=True):
     """A folder of outputs under `names(record)`. What is older than `age_seconds` ends, once per process, before the first.
 
     With a `retention` it is that which decides, of the names as of the outputs, again every hour.
     """
 
-    folder: str | os.PathLike[str]
+    root: str | os.PathLike[str]
     names: Callable[[Record], str]
     shape: str = r".+"  # of the names that are made here; no other file of the folder is ever touched
     age_seconds: float | None = 7 * DAY
     retention: Retention | None = None
 
     def __post_init__(self) -> None:
-        own = DirStore(os.path.join(os.fspath(self.folder), INNER))
-        force_setattr(self, "folder", os.path.dirname(own.root))
+        own = DirStore(os.path.join(os.fspath(self.root), INNER))
+        force_setattr(self, "root", os.path.dirname(own.root))
         try:
             re.compile(self.shape)
         except re.error as error:
@@ -74,17 +75,17 @@ class NamedStore(Struct, frozen=True):
 
     @property
     def _path(self) -> str:
-        return os.fspath(self.folder)
+        return os.fspath(self.root)
 
     @property
-    def here(self) -> str | None:
+    def folder(self) -> str | None:
         """The folder of this machine that it writes to; None where a folder is refused, and so nothing is written."""
         with suppress(FileNotFoundError):  # not there yet
             try:
                 self._check(os.lstat(self._path))
             except StoreError:
                 return None
-        return self.inner.here
+        return self.inner.folder
 
     def writer(self) -> NamedWriter:
         """Begin an output; before the first of a process, what is too old goes."""
@@ -141,20 +142,20 @@ class NamedStore(Struct, frozen=True):
     def pin(self, ref: str, pinned: bool = True) -> None:
         self.inner.pin(ref, pinned)
 
-    def disown(self, ref: str, scope: str) -> None:
+    def release(self, ref: str, scope: str) -> None:
         names = [*self._named(ref)]
-        self.inner.disown(ref, scope)
+        self.inner.release(ref, scope)
         if self._data(ref) is None:  # nobody else has it
             self._remove_names(names)
 
-    def ref_of(self, path: str) -> str | None:
+    def find_ref(self, path: str) -> str | None:
         """Return the ref of the output that has this name in the folder; None where none has it."""
         folder, name = os.path.split(os.path.abspath(path))
         return self._noted(name) if folder == self._path and os.path.lexists(path) else None
 
-    def note(self, run: RunRecord) -> None:
+    def remember(self, run: RunRecord) -> None:
         self._make()
-        self.inner.note(run)
+        self.inner.remember(run)
 
     def runs(self) -> Iterator[RunRecord]:
         return self.inner.runs()
@@ -215,12 +216,12 @@ class NamedStore(Struct, frozen=True):
 
     def _data(self, ref: str) -> str | None:
         """Return the path of the bytes of an output; None where the store has none under this ref."""
-        path = os.path.join(self.inner.here, ref + DATA)
+        path = os.path.join(self.inner.folder, ref + DATA)
         return path if os.path.lexists(path) else None
 
     def _note_name(self, name: str, ref: str) -> None:
         """Note whose name this is, so that it ends with its output."""
-        noted = os.path.join(self.inner.here, NOTED, name)
+        noted = os.path.join(self.inner.folder, NOTED, name)
         os.makedirs(os.path.dirname(noted), 0o700, exist_ok=True)
         with suppress(FileNotFoundError):  # of an output that had this name before
             os.unlink(noted)
@@ -231,7 +232,7 @@ class NamedStore(Struct, frozen=True):
     def _noted(self, name: str) -> str | None:
         """Return the ref of the output that was given this name."""
         try:
-            with os.fdopen(os.open(os.path.join(self.inner.here, NOTED, name), READ), "rb") as file:
+            with os.fdopen(os.open(os.path.join(self.inner.folder, NOTED, name), READ), "rb") as file:
                 ref = file.read(MAX_REF_BYTES).decode()
         except (OSError, ValueError):
             return None
@@ -258,7 +259,7 @@ class NamedStore(Struct, frozen=True):
         """Remove a name and the note of it."""
         os.unlink(path)
         with suppress(OSError):
-            os.unlink(os.path.join(self.inner.here, NOTED, os.path.basename(path)))
+            os.unlink(os.path.join(self.inner.folder, NOTED, os.path.basename(path)))
 
 
 class NamedWriter:
@@ -272,7 +273,7 @@ class NamedWriter:
 
     def publish(self, record: Record) -> Record:
         """Make it visible; the record comes back with the path of its name."""
-        dated = record.dated(time.time())
+        dated = record.with_created(time.time())
         published = self._inner.publish(dated)
         return replace(published, path=self._store.name(published, dated))
 

@@ -32,16 +32,17 @@ from msgspec.structs import astuple, force_setattr, replace
 from spillover.base import Public
 from spillover.base.folders import user_folder
 from spillover.errors import RefError, SpilloverError, StoreError, UsageError
+from spillover.store import BaseStore
 from spillover.store.base import (
     REF_SHAPE,
     BytesMissingError,
     Record,
     RefTakenError,
+    UnknownRefError,
     check_ref,
     matches,
     name_for,
     resolve,
-    unknown,
 )
 from spillover.store.bucket import (
     DEADLINE_SECONDS,
@@ -77,13 +78,12 @@ _log = logging.getLogger(__name__)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import builtins  # a method has the name of a type
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any, Self
 
     from spillover.source.blob import Blob
     from spillover.store.runs import RunRecord
 
-    MissingError = Callable[[str], RefError]
 
 SCHEMES = ("s3", "gs", "az")
 LIFECYCLE_DECIDES = "the bucket's lifecycle rule decides how long outputs are kept (docs/fleet.md)"
@@ -99,6 +99,8 @@ _KEY = re.compile(
     rf"((?:.*/)?)(?:{OUTPUTS}/({REF_SHAPE.pattern})\.json|{STORED}/({REF_SHAPE.pattern})\.[0-9a-f]{{16}}\.(?:zst|txt))",
     re.ASCII | re.DOTALL,
 )
+#: Records read, newest first, to find an output by words: each one is a request.
+MAX_RECORDS_SEARCHED = 1_000
 #: Records read at once.
 READS_AT_ONCE = 16
 #: Bytes that are not more are read when an output is opened: they are there then, whatever becomes of them in the bucket.
@@ -117,7 +119,7 @@ ALONG_SECONDS = 1.0
 SPOOL_RETENTION = Retention(age_seconds=None, bytes=5 << 30, count=10_000, grace_seconds=7 * 86_400)
 
 
-class ObjectStore(Struct, metaclass=Public, frozen=True):
+class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
     """Outputs in object storage: `ObjectStore("s3://bucket/prefix")`. Creating the object sends no request.
 
     Credentials and endpoints are found by the library's own conventions (AWS_…, GOOGLE_…, AZURE_… variables), or given as
@@ -130,7 +132,7 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
     deadline_seconds: float = DEADLINE_SECONDS
     compress: bool = True
     options: Any = None
-    scope: str = EVERY  # what this view of the bucket can see; `within` narrows it
+    scope: str = EVERY  # what this view of the bucket can see; `for_scope` narrows it
     bucket: Bucket = None  # type: ignore[assignment]  # made below
 
     def __eq__(self, other: object) -> bool:
@@ -165,10 +167,10 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
         return DirStore(self.spool, SPOOL_RETENTION)
 
     @property
-    def here(self) -> str:
-        return self.local.here
+    def folder(self) -> str:
+        return self.local.folder
 
-    def within(self, scope: str) -> Self:
+    def for_scope(self, scope: str) -> Self:
         """Return the part of the store that a scope can see; no key outside it is ever requested."""
         return self if scope == self.scope else replace(self, scope=scope)
 
@@ -176,18 +178,18 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
         """Start storing an output. It goes to a local file first."""
         return ObjectWriter(self)
 
-    def get(self, ref: str, missing: MissingError | None = None) -> Record:
-        """Return the record of a ref or of a unique prefix; `missing` makes the error for none."""
-        return _merge_records([entry.record for entry in self._find(ref, missing)[1]])
+    def get(self, ref: str) -> Record:
+        """Return the record of a ref or of a unique prefix."""
+        return _merge_records([entry.record for entry in self._find(ref)[1]])
 
-    def known(self, ref: str) -> Record | None:
+    def get_any_scope(self, ref: str) -> Record | None:
         """Return the record of a complete ref in exactly this scope, with at most one request and no listing.
 
         An output may hold many lines that look like notices of ours, and each is looked up. If one look fails or is slow, the
         bucket is left alone for a minute.
         """
         started = time.monotonic()
-        if started < self.bucket.pause_until:
+        if not REF_SHAPE.fullmatch(ref) or started < self.bucket.pause_until:
             return None
         entries: builtins.list[Entry] = []
         failed = False
@@ -202,11 +204,11 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
 
     def open(self, ref: str) -> Blob:
         """Return the bytes of a ref; reading a range downloads only the frames it is in."""
-        return self.opened(ref)[1]
+        return self.open_record(ref)[1]
 
-    def opened(self, ref: str, missing: MissingError | None = None) -> tuple[Record, Blob]:
+    def open_record(self, ref: str) -> tuple[Record, Blob]:
         """Return the record and the bytes with a single lookup, since each lookup is a request."""
-        name, entries = self._find(ref, missing)
+        name, entries = self._find(ref)
         record = _merge_records([entry.record for entry in entries])
         for entry in entries:
             if not entry.spooled:
@@ -220,8 +222,9 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
             copies.setdefault(record.ref, []).append(record)
         return iter(sorted(map(_merge_records, copies.values()), key=_newest_first))
 
-    def newest(self, count: int) -> tuple[builtins.list[Record], int]:
+    def newest(self, count: int | None = None) -> tuple[builtins.list[Record], int]:
         """Return the `count` outputs changed last in the bucket, and how many there are: one listing, and `count` records."""
+        count = MAX_RECORDS_SEARCHED if count is None else count
         records = [*self._spooled_records()]
         rows = [*self._list_records()]
         total = len(records) + len(rows)
@@ -241,9 +244,9 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
             if entry.data:
                 self.bucket.delete([entry.data_key])
 
-    def disown(self, ref: str, scope: str) -> None:
+    def release(self, ref: str, scope: str) -> None:
         """Drop an output from a scope."""
-        self.within(scope).delete(ref)
+        self.for_scope(scope).delete(ref)
 
     def pin(self, ref: str, pinned: bool = True) -> None:  # noqa: ARG002  as in every store
         """Raise StoreError: the bucket's lifecycle rule decides how long an output is kept."""
@@ -256,9 +259,9 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
             check_ref(ref)
         return None
 
-    def note(self, run: RunRecord) -> None:
+    def remember(self, run: RunRecord) -> None:
         """Remember a run, on this machine only: a request for every tool call would cost too much."""
-        self.local.note(run)
+        self.local.remember(run)
 
     def runs(self) -> Iterator[RunRecord]:
         return self.local.runs()
@@ -315,9 +318,9 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
         if self.scope == EVERY:
             self.local.delete(ref)
         else:
-            self.local.disown(ref, self.scope)
+            self.local.release(ref, self.scope)
 
-    def _find(self, ref: str, missing: MissingError | None = None) -> tuple[str, builtins.list[Entry]]:
+    def _find(self, ref: str) -> tuple[str, builtins.list[Entry]]:
         """Return the one output that `ref` names, and its entry in each scope in view."""
         check_ref(ref)
         if REF_SHAPE.fullmatch(ref) and (entries := self._find_exact(ref)):
@@ -329,10 +332,10 @@ class ObjectStore(Struct, metaclass=Public, frozen=True):
             if not any(matches(ref, name) for name in spooled):
                 raise
             keys = []  # the bucket is away, and it is here
-        name = resolve(ref, iter(sorted({*spooled, *(key.ref for key in keys)})), missing)
+        name = resolve(ref, iter(sorted({*spooled, *(key.ref for key in keys)})))
         entries = [*self._find_spooled(name), *self._read_entries(key for key in keys if key.ref == name)]
         if not entries:
-            raise (missing or unknown)(ref)
+            raise UnknownRefError(ref)
         return name, entries
 
     def _find_exact(self, ref: str) -> builtins.list[Entry]:
@@ -417,7 +420,7 @@ class ObjectWriter:
     def publish(self, record: Record) -> Record:
         """Upload it, and what earlier calls have left here; where that fails, keep it here and say so."""
         store = self._store
-        record = record.dated(time.time())
+        record = record.with_created(time.time())
         blob = self._inner.blob()
         if blob.size != record.bytes:
             blob.close()
@@ -431,7 +434,7 @@ class ObjectWriter:
         except StoreError as error:
             _log.warning("An output of %s is kept on this machine only: %s", record.tool, error)
             spooled = self._inner.publish(record)
-            return replace(spooled, path=store.local.where(spooled.ref), here=str(error))
+            return replace(spooled, path=store.local.where(spooled.ref), only_here=str(error))
         finally:
             blob.close()
         self.abandon()
@@ -446,7 +449,7 @@ class ObjectWriter:
 def upload(store: ObjectStore, blob: Blob, record: Record, progress: Progress) -> Record:
     """Upload an output and return its record as it is in the bucket then; StoreError when that could not be done."""
     bucket = store.bucket
-    record = record.renamed(name_for(record.tool, record.sha256))
+    record = record.with_ref(name_for(record.tool, record.sha256))
     entry = _put_bytes(bucket, blob, record, compress=store.compress, progress=progress)
     # Where this fails, nobody knows whether the record arrived, so the bytes stay, until the lifecycle rule removes them.
     published = _claim(bucket, entry, progress, store.retention.age_seconds)

@@ -42,7 +42,7 @@ def merge(held: Record, new: Record) -> Record:
         raise StoreError(
             f"This output already belongs to {MOST:,} scopes, and its record has room for no more; try again in an hour"
         )
-    newest = newest.beside(before_it)
+    newest = newest.with_notices(before_it)
     return replace(newest, ref=held.ref, others=tuple(others[: MOST - 1]), pinned=held.pinned or new.pinned)
 
 

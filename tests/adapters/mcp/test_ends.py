@@ -14,7 +14,7 @@ import pytest
 from mcp import MCPError
 
 from spillover.cli import exits
-from spillover.store.base import verify
+from spillover.store import verify
 
 SERVERS = Path(__file__).parent.parent / "servers"
 PATIENCE = 30  # seconds; only guards against hanging

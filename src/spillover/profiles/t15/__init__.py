@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from spillover.clipper import Clipper
     from spillover.notice.form import Words
-    from spillover.store.base import Record, Store
+    from spillover.store import Store
+    from spillover.store.base import Record
     from spillover.types import Keep, Selector
 
     NoticeStyle = Literal["block", "recipe", "generic"]

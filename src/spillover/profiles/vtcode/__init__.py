@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from spillover.notice.form import Words
     from spillover.result import Clip
     from spillover.select.span import Fill
-    from spillover.store.base import Record, Store
+    from spillover.store import Store
+    from spillover.store.base import Record
     from spillover.types import Keep, Selector
     from spillover.view.document import Document
 
