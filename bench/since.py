@@ -60,11 +60,11 @@ def measure(corpus: Path, budgets: list[int], worth: float, shift: int) -> None:
 
 def measure_large(megabytes: int) -> None:
     """Compare two outputs of this size, of which one line in a thousand differs; print seconds and peak memory."""
-    from spillover.retrieve.opening import opened
+    from spillover.retrieve.read import open_output
 
     clipper = Clipper(Limits(tokens=300), store=DirStore(tempfile.mkdtemp(prefix="since-")), keep="ends", cap=1 << 40)
     records = [clipper.clip(_lines(megabytes << 20, later=later)) for later in (False, True)]
-    documents = [opened(clipper, each.ref or "")[1] for each in records]
+    documents = [open_output(clipper, each.ref or "")[1] for each in records]
     before, begun = peak_memory(), time.process_time()
     found = compare(documents[1], documents[0])
     print(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from spillover.notice.wording import Wording as Wording
     from spillover.result import Clip as Clip
     from spillover.result import Reason as Reason
-    from spillover.retrieve.specs import Answer as Answer
+    from spillover.retrieve.tools import Answer as Answer
     from spillover.run.command import Progress as Progress
     from spillover.run.command import Run as Run
     from spillover.select.span import Hidden as Hidden
@@ -85,7 +85,7 @@ _WHERE = {
     "notice.hints": ("Hint", "file_tools", "sub_agent"),
     "notice.wording": ("Wording",),
     "result": ("Clip", "Reason"),
-    "retrieve.specs": ("Answer",),
+    "retrieve.tools": ("Answer",),
     "run.command": ("Progress", "Run"),
     "select.span": ("Hidden", "Span"),
     "store": ("Store", "Writer", "verify"),

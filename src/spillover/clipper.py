@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spillover.capture import Capture
     from spillover.choices import _DEFAULT_STORE, Given, StoreLike
     from spillover.result import Clip
-    from spillover.retrieve.specs import Answer
+    from spillover.retrieve.tools import Answer
     from spillover.run.command import Progress, Run
     from spillover.types import AsyncSource, Source, SpecStyle
 
@@ -253,9 +253,9 @@ class Clipper(Choices, frozen=True, kw_only=True):
 
         Wherever a ref is asked for, "last" is the newest output, and "last:cargo test" the newest of that command.
         """
-        from spillover.retrieve import look
+        from spillover.retrieve.read import read
 
-        return look.read(self.for_answers(), ref, lines=lines, bytes_=bytes, columns=columns, pointer=pointer)
+        return read(self.for_answers(), ref, lines=lines, bytes_=bytes, columns=columns, pointer=pointer)
 
     def grep(
         self,
@@ -268,26 +268,26 @@ class Clipper(Choices, frozen=True, kw_only=True):
         start: str | int = 1,
     ) -> Clip:
         """Search a stored output and count the matches, starting at line `start`."""
-        from spillover.retrieve import look
+        from spillover.retrieve.grep import grep
 
-        return look.grep(
+        return grep(
             self.for_answers(), ref, pattern, context=context, ignore_case=ignore_case, fixed=fixed, start=start
         )
 
     def outline(self, ref: str) -> Clip:
         """Return a map of a stored output: its sections, where failures cluster, what repeats, and where to read next."""
-        from spillover.retrieve import look
+        from spillover.retrieve.outline import outline
 
-        return look.outline(self.for_answers(), ref)
+        return outline(self.for_answers(), ref)
 
     def diff(self, ref: str, since: str | None = None) -> Clip:
         """Compare a stored output with an earlier one; by default, with the previous run of the same command.
 
         Times, durations, addresses, temporary paths and the order of lines are seen through.
         """
-        from spillover.retrieve import look
+        from spillover.retrieve.diff import diff
 
-        return look.diff(self.for_answers(), ref, since)
+        return diff(self.for_answers(), ref, since)
 
     def tools(self) -> list[Callable[..., str]]:
         """Return `read_output`, `grep_output`, `outline_output` and `list_outputs` as typed functions for a model to call."""
@@ -297,7 +297,7 @@ class Clipper(Choices, frozen=True, kw_only=True):
 
     def tool_specs(self, style: SpecStyle = "openai") -> list[dict[str, Any]]:
         """Return the schemas of these tools for an API: "openai" (chat completions), "openai-responses" or "anthropic"."""
-        from spillover.retrieve.specs import tool_specs
+        from spillover.retrieve.tools import tool_specs
 
         specs = tool_specs(self.tools(), style)
         import json  # what made them has loaded it
@@ -316,7 +316,7 @@ class Clipper(Choices, frozen=True, kw_only=True):
 
         Never raises: what is wrong with the call is said, with an example, and fits.
         """
-        from spillover.retrieve.specs import dispatch
+        from spillover.retrieve.tools import dispatch
 
         return dispatch(self.for_answers(), name, arguments)
 

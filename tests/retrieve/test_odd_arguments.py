@@ -5,8 +5,7 @@ import inspect
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.retrieve.asked import CALLS
-from spillover.retrieve.specs import schema
+from spillover.retrieve.tools import CALLS, schema
 
 LINES = "".join(f"line {number}\n" for number in range(1, 1_001))
 

@@ -15,9 +15,8 @@ from spillover.cli.commands import parser_for
 from spillover.clipper import Clipper
 from spillover.errors import RefError
 from spillover.retrieve import outline_scan
-from spillover.retrieve.outline_json import members
-from spillover.retrieve.outline_scan import scan, templates
-from spillover.retrieve.outline_tables import MOST
+from spillover.retrieve.outline import members
+from spillover.retrieve.outline_scan import MAX_REMEMBERED, scan, templates
 from spillover.settings.limits import Limits
 from spillover.source.blob import MemoryBlob
 from spillover.store.memory import MemoryStore
@@ -364,7 +363,7 @@ def test_a_million_lines_of_which_no_two_are_alike_are_quick_and_bounded():
     assert time.process_time() - began < 60  # two seconds, when nothing else runs
     assert peak_memory() - before < 200 << 20
     assert seen.alike.forgot
-    assert len(seen.alike.ranked()) <= MOST
+    assert len(seen.alike.ranked()) <= MAX_REMEMBERED
     assert seen.failures.ranked()[0].first == seen.first_failure == 1_000_001
     repeated = seen.alike.ranked()[0]
     assert (repeated.line, repeated.count, repeated.exact) == (b"again and again", 9, False)

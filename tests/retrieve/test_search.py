@@ -11,8 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spillover.errors import PatternError
-from spillover.retrieve.pattern import PATTERN_CHARS, compile_pattern
-from spillover.retrieve.search import SIZES, Count, Hit, Sizes, count, scan
+from spillover.retrieve.search import MAX_PATTERN_CHARS, SIZES, Count, Hit, Sizes, compile_pattern, count, scan
 from spillover.source.blob import LineIndex, MemoryBlob
 from spillover.view.clean import clean
 
@@ -398,7 +397,7 @@ def test_a_fixed_pattern_is_found_wherever_it_stands(lines, needle, sizes):
         ("x{1000}{1000}", "is not a valid pattern"),
         ("(x{1000}){1000}", "repeat less"),
         (r"\pL{1000}", "repeat less"),
-        ("x" * (PATTERN_CHARS + 1), "at most 4,000 characters, not 4,001"),
+        ("x" * (MAX_PATTERN_CHARS + 1), "at most 4,000 characters, not 4,001"),
         ("a\ud800", "lone surrogate"),
     ],
 )
@@ -425,7 +424,7 @@ def test_what_only_looks_like_a_refused_construct_is_not_refused(text):
 
 def test_the_engine_prints_nothing():
     code = (
-        "from spillover.retrieve.pattern import compile_pattern\n"
+        "from spillover.retrieve.search import compile_pattern\n"
         "for text in ('(', 'x{1000}{1000}', r'\\pL{1000}'):\n"
         "    try: compile_pattern(text)\n"
         "    except ValueError: pass\n"

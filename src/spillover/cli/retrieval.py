@@ -39,7 +39,8 @@ def read(arguments: argparse.Namespace) -> int:
 
 def grep(arguments: argparse.Namespace) -> int:
     """Search; exit 1 when nothing matches, as grep does."""
-    from spillover.retrieve import look
+    from spillover.retrieve.grep import Options
+    from spillover.retrieve.grep import grep as search
 
     made = reader(arguments)
     if patterns := getattr(arguments, "patterns", None):
@@ -48,23 +49,22 @@ def grep(arguments: argparse.Namespace) -> int:
         (ref, pattern), fixed = _tell_apart(made, arguments), arguments.fixed
     blank = None if fixed or arguments.only_matching else BLANK.get(pattern)
     around = arguments.context
-    shape = {
-        "before": around if arguments.before is None else arguments.before,
-        "after": around if arguments.after is None else arguments.after,
-        "invert": arguments.invert_match != bool(blank),
-        "only": arguments.only_matching,
-        "most": arguments.max_count,
-        "count": arguments.count,
-    }
     try:
-        answer = look.grep(
+        answer = search(
             leave_room(made).for_answers(),
             ref,
             blank or pattern,
             ignore_case=arguments.ignore_case,
             fixed=fixed,
             start=arguments.start,
-            shape=shape,
+            options=Options(
+                before=around if arguments.before is None else arguments.before,
+                after=around if arguments.after is None else arguments.after,
+                invert=arguments.invert_match != bool(blank),
+                only=arguments.only_matching,
+                most=arguments.max_count,
+                count=arguments.count,
+            ),
         )
     except PatternError as error:  # it names an argument that only tools have
         raise PatternError(str(error).replace("-F, or fixed=true", "-F")) from error

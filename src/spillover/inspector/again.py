@@ -10,7 +10,7 @@ from spillover.clipper import Clipper
 from spillover.errors import SpilloverError, UsageError
 from spillover.pipeline import fits
 from spillover.result import Clip
-from spillover.retrieve.opening import opened
+from spillover.retrieve.read import open_output
 from spillover.settings.limits import Size
 from spillover.settings.load import load
 from spillover.show.cut import cut_again
@@ -90,7 +90,7 @@ def _open_earlier(clipper: Clipper, ref: str, how: str, reason: str) -> Earlier:
     """Return the earlier run that a clip was told against; `reason`: why it was not compared then."""
     if reason:
         return Earlier(ref, how, reason)
-    record, document = opened(clipper, ref)
+    record, document = open_output(clipper, ref)
     return Earlier(record.ref, how, document=document)
 
 

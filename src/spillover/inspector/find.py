@@ -6,8 +6,7 @@ import time
 from itertools import islice
 
 from spillover.errors import RefError, StoreError
-from spillover.retrieve.pattern import compile_pattern
-from spillover.retrieve.search import count, scan
+from spillover.retrieve.search import compile_pattern, count, scan
 from spillover.view.clean import clean
 
 TYPE_CHECKING = False

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError
 from spillover.inspector.library import RUN_PREFIX, facts_of
-from spillover.retrieve.opening import opened
+from spillover.retrieve.read import open_output
 from spillover.source.blob import MemoryBlob, Meter
 from spillover.store.base import Record, mint
 from spillover.store.directory import DirStore
@@ -80,7 +80,7 @@ class Outputs:
         return made
 
     def _stored(self, ref: str) -> Output:
-        record, document = opened(self.choices, ref)
+        record, document = open_output(self.choices, ref)
         ends = tuple(accumulate(size for _, size in record.segments)) if len(record.segments) > 1 else ()
         made = Output(ref, record, document, whole=False, ends=ends)
         finalize(made, document.blob.close)  # once nobody reads it any more: several threads may

@@ -1,1 +1,1 @@
-"""Going back to a stored output: read, grep, outline. Each answer fits the limits and never spills again."""
+"""Going back to a stored output: read, grep, outline, diff. Each answer fits, says how to go on, and is never stored again."""

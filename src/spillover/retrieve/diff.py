@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from itertools import islice
+
 from msgspec import Struct
 
+from spillover.choices import Choices
 from spillover.errors import StoreError
+from spillover.events import record_retrieval
 from spillover.notice.calls import next_call
 from spillover.notice.since import since_line
-from spillover.retrieve.answer import answer, fill
+from spillover.result import Clip
 from spillover.retrieve.names import resolve
-from spillover.retrieve.opening import opened
+from spillover.retrieve.read import answer, fill, open_output
 from spillover.select.ends import most
-from spillover.since.compare import compare
+from spillover.since.compare import LineRanges, compare
 from spillover.since.earlier import find_before
+from spillover.store.base import Record
+from spillover.view.clean import flat
+from spillover.view.document import Document
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from spillover.choices import Choices
-    from spillover.result import Clip
-    from spillover.since.compare import LineRanges
-    from spillover.store.base import Record
-    from spillover.view.document import Document
-
-#: So much of a line is shown.
+#: Characters of a line that are shown.
 LINE_CHARS = 300
-#: So many lines of each kind are read, and so many bytes of each range of lines, before it is known what fits.
-MOST_LINES, MOST_BYTES = 4_000, 1 << 17
+#: Lines of each kind that are read before it is known what fits, and bytes of each range of lines.
+MAX_LINES = 4_000
+MAX_RANGE_BYTES = 1 << 17
 #: For so many new lines, one that is gone, and one that has other numbers.
-NEW_TO_GONE, NEW_TO_NUMBERS = 2, 4
+NEW_TO_GONE = 2
+NEW_TO_NUMBERS = 4
+#: Lines that are proposed to be read next.
+PAGE = 100
 
 
 class _Row(Struct, frozen=True):
@@ -41,77 +44,84 @@ class _Row(Struct, frozen=True):
         return f"{self.sign} {self.number}: {self.text}\n"
 
 
-def diff(choices: Choices, ref: str, since: str | None = None) -> tuple[Record, Clip]:
-    """Return the record of an output and what is new in it against an earlier one; without one, against the run before it."""
+def diff(choices: Choices, ref: str, since: str | None = None) -> Clip:
+    """Compare a stored output with an earlier one; without one, with the previous run of the same command."""
+    begun = time.monotonic()
     choices = choices.within_budget()
-    named = resolve(ref, choices.outputs)
-    record, document = opened(choices, named.ref)
+    target = resolve(ref, choices.outputs)
+    record, document = open_output(choices, target.ref)
     try:
-        earlier = resolve(since, choices.outputs) if since else None
-        before_ref = earlier.ref if earlier else find_before(choices.outputs, record)
-        before_record, before = opened(choices, before_ref)
+        if since:
+            earlier = resolve(since, choices.outputs)
+            notes = [target.note, earlier.note]
+            record_before, before = open_output(choices, earlier.ref)
+        else:
+            notes = [target.note]
+            record_before, before = open_output(choices, find_before(choices.outputs, record))
         try:
-            compared = compare(document, before)
-            said = [line for line in (named.note, earlier.note if earlier else "") if line]
-            head = "\n".join((*said, f"[{since_line(record.ref, before_record.ref, compared)}]"))
-            new = _rows("+", compared.new, document)
-            gone = _rows("-", compared.gone, before)
-            numbers = _rows("~", compared.numbers, document)
+            clip = _answer(choices, notes, record, document, record_before, before)
         finally:
             before.blob.close()
-        total = compared.new.lines + compared.gone.lines + compared.numbers.lines
-
-        def rows(count: int) -> list[_Row]:
-            return [*new[:count], *gone[: -(-count // NEW_TO_GONE)], *numbers[: -(-count // NEW_TO_NUMBERS)]]
-
-        def text(count: int) -> str:
-            shown = rows(count)
-            left = total - len(shown)
-            more = f"[{left:,} more. {_go_on(choices, record.ref, new[count:] or new[-1:])}]\n" if left else ""
-            return f"{head}\n" + "".join(map(str, shown)) + more
-
-        count = most(
-            max(len(new), NEW_TO_GONE * len(gone), NEW_TO_NUMBERS * len(numbers)),
-            lambda count: fill(text(count), choices),
-        )
-        shown = [row for row in rows(count) if row.sign != "-"]
-        ranges = tuple((row.number, row.number) for row in shown)
-        size = sum(len(row.text.encode("utf-8", "replace")) for row in shown)
-        whole = len(rows(count)) == total
-        return record, answer(text(count), choices, record, document, ranges=ranges, size=size, whole=whole)
     finally:
         document.blob.close()
+    record_retrieval(choices, "diff", clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
+    return clip
 
 
-def _go_on(choices: Choices, ref: str, rest: Sequence[_Row]) -> str:
-    """Return the call that reads on where new lines are left out."""
-    first = rest[0].number if rest else 1
-    return next_call(choices.ways, "lines", ref, first, first + 99)
+def _answer(
+    choices: Choices,
+    notes: list[str],
+    record: Record,
+    document: Document,
+    record_before: Record,
+    before: Document,
+) -> Clip:
+    """Return as many of the differences as fit."""
+    compared = compare(document, before)
+    head = "\n".join([*filter(None, notes), f"[{since_line(record.ref, record_before.ref, compared)}]"])
+    new = _rows("+", compared.new, document)
+    gone = _rows("-", compared.gone, before)
+    numbers = _rows("~", compared.numbers, document)
+    total = compared.new.lines + compared.gone.lines + compared.numbers.lines
+
+    def rows(count: int) -> list[_Row]:
+        return [*new[:count], *gone[: -(-count // NEW_TO_GONE)], *numbers[: -(-count // NEW_TO_NUMBERS)]]
+
+    def text(count: int) -> str:
+        shown = rows(count)
+        left = total - len(shown)
+        if not left:
+            return f"{head}\n" + "".join(map(str, shown))
+        rest = new[count:] or new[-1:]
+        first = rest[0].number if rest else 1
+        following = next_call(choices.ways, "lines", record.ref, first, first + PAGE - 1)
+        return f"{head}\n" + "".join(map(str, shown)) + f"[{left:,} more. {following}]\n"
+
+    enough = max(len(new), NEW_TO_GONE * len(gone), NEW_TO_NUMBERS * len(numbers))
+    count = most(enough, lambda count: fill(text(count), choices))
+    shown = [row for row in rows(count) if row.sign != "-"]
+    ranges = tuple((row.number, row.number) for row in shown)
+    size = sum(len(row.text.encode("utf-8", "replace")) for row in shown)
+    whole = len(rows(count)) == total
+    return answer(text(count), choices, record, document, ranges=ranges, size=size, whole=whole)
 
 
 def _rows(sign: str, lines: LineRanges, document: Document) -> list[_Row]:
-    rows: list[_Row] = []
-    for row in _read(sign, lines, document):
-        rows.append(row)
-        if len(rows) >= MOST_LINES:
-            break
-    return rows
+    return [_Row(sign, number, text) for number, text in islice(_read_lines(lines, document), MAX_LINES)]
 
 
-def _read(sign: str, lines: LineRanges, document: Document) -> Iterator[_Row]:
+def _read_lines(lines: LineRanges, document: Document) -> Iterator[tuple[int, str]]:
     for first, last in lines.ranges:
         start = document.start(first)
         end = document.start(last + 1)
-        data = document.blob.read(start, min(end, start + MOST_BYTES))
+        data = document.blob.read(start, min(end, start + MAX_RANGE_BYTES))
         if not data and end > start:
             raise StoreError("the stored bytes no longer match their record; `spill verify` says more")
         for number, line in enumerate(data.removesuffix(b"\n").split(b"\n")[: last - first + 1], first):
-            yield _Row(sign, number, _clean(line, document))
+            yield number, _clean(line, document)
 
 
 def _clean(line: bytes, document: Document) -> str:
-    from spillover.view.clean import flat
-
     text = flat(line[: 4 * LINE_CHARS]).rstrip()  # its indent and its columns say something
     text = "".join(char if char.isprintable() or char == "\t" else " " for char in text)
     if len(text) > LINE_CHARS or len(line) > 4 * LINE_CHARS:

@@ -4,46 +4,41 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
+from spillover.choices import Choices
 from spillover.errors import UsageError
 from spillover.notice.calls import search_call
+from spillover.notice.hints import Hint
 from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
-from spillover.retrieve.answer import answer, fill, number_row
-from spillover.retrieve.names import parse_range
-from spillover.retrieve.pattern import Pattern
-from spillover.retrieve.search import HITS, SIZES, Count, Hit, count, occurrences, scan
+from spillover.retrieve.names import parse_range, resolve
+from spillover.retrieve.read import answer, answer_from, fill, number_rows
+from spillover.retrieve.search import MAX_HITS, SIZES, Count, Hit, Pattern, compile_pattern, count, occurrences, scan
 from spillover.select.ends import most
 from spillover.store.base import Record
 from spillover.view.clean import clean, exact
 from spillover.view.document import Document
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from spillover.choices import Choices
-    from spillover.notice.hints import Hint
-
-#: Of a line longer than this, only the neighbourhood of the match is shown, so much to either side.
-LONG = 2_000
+#: Bytes of a line that is shown whole; of a longer one, so many to either side of the match.
+LONG_LINE = 2_000
 AROUND = 200
-#: Lines around a match are read at once up to this many bytes.
-NEAR = 1 << 18
-#: No answer shows more lines around a match.
-CONTEXT = 1_000
-#: An answer so many times larger than the limits can ever hold is not read to its end.
+#: Bytes of lines around a match that are read at once.
+NEAR_BYTES = 1 << 18
+#: Lines around a match, at most.
+MAX_CONTEXT = 1_000
+#: An answer that is so many times larger than the limits is not measured to its end.
 FAR = 8
-#: Where nothing matches, so much of the pattern is said again.
-PATTERN_CHARS = 80
-
+#: Characters of the pattern that are repeated where nothing matches.
+QUOTED_CHARS = 80
+#: Where a search begins: LINE or LINE:COLUMN.
 _START = re.compile(r"([\d_,]+)(?::([\d_,]+))?", re.ASCII)
 
 
-class Shape(Struct, frozen=True, kw_only=True):
+class Options(Struct, frozen=True, kw_only=True):
     """What is shown of the matches, as the options of grep say it."""
 
     before: int = 0  # lines before each match
@@ -55,19 +50,42 @@ class Shape(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name, value in (("before", self.before), ("after", self.after)):
-            if not 0 <= value <= CONTEXT:
-                raise UsageError(f"{name}={value} is not between 0 and {CONTEXT:,} lines.")
+            if not 0 <= value <= MAX_CONTEXT:
+                raise UsageError(f"{name}={value} is not between 0 and {MAX_CONTEXT:,} lines.")
         if self.most is not None and self.most < 1:
             raise UsageError("-m 0 would show nothing; use 1 or more, or -c to count.")
         if self.invert and self.only:
             raise UsageError("-v shows lines without a match, so -o has nothing to show; use one of them.")
 
     @property
-    def options(self) -> str:
+    def words(self) -> str:
         """The options that a search goes on with."""
         around = f" -B {self.before}" * bool(self.before) + f" -A {self.after}" * bool(self.after)
         around = f" -C {self.before}" * bool(self.before) if self.before == self.after else around
         return around + " -v" * self.invert + " -o" * self.only + (f" -m {self.most}" if self.most else "")
+
+
+def grep(
+    choices: Choices,
+    ref: str,
+    pattern: str,
+    *,
+    context: int = 0,
+    ignore_case: bool = False,
+    fixed: bool = False,
+    start: str | int = 1,
+    options: Options | None = None,
+) -> Clip:
+    """Search a stored output; `options` stands instead of `context`."""
+    if not 0 <= context <= MAX_CONTEXT:
+        raise UsageError(f"context={context} is not between 0 and {MAX_CONTEXT:,} lines.")
+    options = Options(before=context, after=context) if options is None else options
+    compiled = compile_pattern(pattern, fixed=fixed, ignore_case=ignore_case)
+
+    def make(choices: Choices, record: Record, document: Document) -> Clip:
+        return Search(document, record, choices, compiled, options).answer(start)
+
+    return answer_from(choices, resolve(ref, choices.outputs, part="value"), "grep", make)
 
 
 class Search(Struct, frozen=True):
@@ -77,13 +95,13 @@ class Search(Struct, frozen=True):
     record: Record
     choices: Choices
     pattern: Pattern
-    shape: Shape = Shape()
+    options: Options = Options()
     _starts: dict[int, int] = field(default_factory=dict)
 
     def answer(self, start: str | int) -> Clip:
         """Return the hits from `start` on ("LINE" or "LINE:COLUMN"), as many as fit."""
         offset, line = self._place(start)
-        if self.shape.count:
+        if self.options.count:
             return self._tell_count(self._count(offset, line))
         hits: list[Hit] = []
         others: list[Count] = []  # of hits that are not among these
@@ -106,7 +124,7 @@ class Search(Struct, frozen=True):
     def _scan(self, offset: int, line: int) -> Iterator[Hit]:
         """Yield the hits from a place on: matches, or with `invert` the lines without one."""
         found = scan(self.document.blob, self.pattern, start=offset, first_line=line, index=self.record.index)
-        return self._invert(found, line) if self.shape.invert else found
+        return self._invert(found, line) if self.options.invert else found
 
     def _invert(self, found: Iterator[Hit], line: int) -> Iterator[Hit]:
         for hit in found:
@@ -122,7 +140,7 @@ class Search(Struct, frozen=True):
 
     def _count(self, offset: int, line: int) -> Count:
         """Count the hits from a place on."""
-        if not self.shape.invert:
+        if not self.options.invert:
             return count(self.document.blob, self.pattern, start=offset)
         matching, last = 0, 0
         for hit in scan(self.document.blob, self.pattern, start=offset, first_line=line, index=self.record.index):
@@ -131,8 +149,8 @@ class Search(Struct, frozen=True):
 
     def _tell_count(self, total: Count) -> Clip:
         """Answer with the number alone, as grep does; what else there is to say stands below it."""
-        if self.shape.most is not None and total.hits >= self.shape.most:
-            total = Count(self.shape.most)
+        if self.options.most is not None and total.hits >= self.options.most:
+            total = Count(self.options.most)
         text = f"{total.hits}\n"
         if not total.exact:
             text += f"[At least {total.hits:,}: matches in very long lines are not all counted.]\n"
@@ -157,7 +175,7 @@ class Search(Struct, frozen=True):
 
         def text(around: int, ways: Sequence[Hint]) -> str:
             rest = f" {self._next(hits[1], ways)}" if len(hits) > 1 else ""
-            row = number_row(f"{hits[0].line}: ", self._line(hits[0], around))
+            row = number_rows(f"{hits[0].line}: ", self._line(hits[0], around))
             return f"{row}\n[{_summarize(1, total)}{rest}{stored_part(self.record)}]"
 
         ways = (
@@ -169,7 +187,7 @@ class Search(Struct, frozen=True):
     def _enough(self) -> int:
         """More hits than this cannot fit: each takes a line of some bytes."""
         limits = self.choices.limits
-        return min(HITS, limits.lines or HITS, limits.window // 4, self.shape.most or HITS)
+        return min(MAX_HITS, limits.lines or MAX_HITS, limits.window // 4, self.options.most or MAX_HITS)
 
     def _place(self, start: str | int) -> tuple[int, int]:
         found = _START.fullmatch(str(start).strip())
@@ -183,8 +201,8 @@ class Search(Struct, frozen=True):
         body = "".join(f"{row}\n" for row in rows)
         if not total.hits:
             where = lines_of(self.document.lines)
-            sought = one_line(self.pattern.source, PATTERN_CHARS)
-            none = f"Every line matches {sought}" if self.shape.invert else f"No match for {sought}"
+            sought = one_line(self.pattern.source, QUOTED_CHARS)
+            none = f"Every line matches {sought}" if self.options.invert else f"No match for {sought}"
             return f"[{none} in {where} of {self.record.ref}.{stored_part(self.record)}]"
         rest = ""
         if len(shown) < len(hits):
@@ -204,35 +222,35 @@ class Search(Struct, frozen=True):
             self.record.ref,
             self.pattern.source,
             place,
-            context=self.shape.before if self.shape.before == self.shape.after else 0,
-            extra=self.shape.options,
+            context=self.options.before if self.options.before == self.options.after else 0,
+            extra=self.options.words,
             ignore_case=self.pattern.ignore_case,
             fixed=self.pattern.fixed,
         )
 
     def _rows(self, hits: list[Hit]) -> Iterator[list[str]]:
         """Yield numbered lines for each hit, `N: ` for a match and `N- ` for a line around one; `--` where lines are left out."""
-        before, after = self.shape.before, self.shape.after
+        before, after = self.options.before, self.options.after
         last, following = 0, sorted({hit.line for hit in hits})
         for place, hit in enumerate(hits):
-            if self.shape.only:
-                yield [number_row(f"{hit.line}: ", text) for text in self._occurrences(hit)]
+            if self.options.only:
+                yield [number_rows(f"{hit.line}: ", text) for text in self._occurrences(hit)]
                 continue
             rows: list[str] = []
             first = max(last + 1, hit.line - before)
             if place and (before or after) and first > last + 1:
                 rows.append("--")
             if before:
-                rows += [number_row(f"{number}- ", line) for number, line in self._around(first, hit.line - 1)]
+                rows += [number_rows(f"{number}- ", line) for number, line in self._around(first, hit.line - 1)]
             if hit.line > last or _is_long(hit):
-                rows.append(number_row(f"{hit.line}: ", self._line(hit)))
+                rows.append(number_rows(f"{hit.line}: ", self._line(hit)))
             last = max(last, hit.line)
             if after:
                 upto = hit.line + after
                 behind = bisect_right(following, hit.line)
                 if behind < len(following):  # the next line that matches speaks for itself
                     upto = min(upto, following[behind] - 1)
-                rows += [number_row(f"{number}- ", line) for number, line in self._around(last + 1, upto)]
+                rows += [number_rows(f"{number}- ", line) for number, line in self._around(last + 1, upto)]
                 last = max(last, min(upto, self.document.lines))
             yield rows
 
@@ -240,22 +258,22 @@ class Search(Struct, frozen=True):
         """Return every match in the line of a hit; in a giant line, which has a hit for each, this one."""
         blob = self.document.blob
         if _is_giant(hit) or hit.line_end is None:
-            return [clean(blob.read(hit.start, min(hit.end, hit.start + LONG)))]
+            return [clean(blob.read(hit.start, min(hit.end, hit.start + LONG_LINE)))]
         found = occurrences(self.pattern, blob.read(hit.line_start, hit.line_end))
         return found or [clean(blob.read(hit.start, hit.end))]
 
     def _around(self, first: int, last: int) -> list[tuple[int, str]]:
-        """Return lines as they are shown around a match: numbered, cleaned, and no more than LONG of each."""
+        """Return lines as they are shown around a match: numbered, cleaned, and no more than LONG_LINE of each."""
         first, last = max(1, first), min(last, self.document.lines)
         if last < first:
             return []
         start, end = self._start(first), self._start(last + 1)
-        if end - start <= NEAR:
+        if end - start <= NEAR_BYTES:
             lines = self.document.blob.read(start, end).removesuffix(b"\n").split(b"\n")
         else:  # giants among them
             starts = [self._start(number) for number in range(first, last + 1)]
-            lines = [self.document.blob.read(at, at + LONG + 1).split(b"\n", 1)[0] for at in starts]
-        shown = (clean(line[:LONG]) + "…" * (len(line) > LONG) for line in lines)
+            lines = [self.document.blob.read(at, at + LONG_LINE + 1).split(b"\n", 1)[0] for at in starts]
+        shown = (clean(line[:LONG_LINE]) + "…" * (len(line) > LONG_LINE) for line in lines)
         return list(enumerate(shown, first))
 
     def _start(self, line: int) -> int:
@@ -272,7 +290,7 @@ class Search(Struct, frozen=True):
             text = clean(blob.read(hit.line_start, hit.line_end)).rstrip("\n")
             if _is_seen(blob.read(hit.start, hit.end), text):
                 return text
-        match, around = (LONG, AROUND) if around is None else (around, around)
+        match, around = (LONG_LINE, AROUND) if around is None else (around, around)
         start = max(hit.line_start, hit.start - around)
         end = min(hit.end, hit.start + match) + around
         data = blob.read(start, end if hit.line_end is None else min(end, hit.line_end))
@@ -306,7 +324,7 @@ def _is_seen(match: bytes, text: str) -> bool:
 
 
 def _is_long(hit: Hit) -> bool:
-    return hit.line_end is None or hit.line_end - hit.line_start > LONG
+    return hit.line_end is None or hit.line_end - hit.line_start > LONG_LINE
 
 
 def _is_giant(hit: Hit) -> bool:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
+import msgspec
 from msgspec import Struct
 
+from spillover.choices import Choices
 from spillover.notice.calls import next_call
 from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
-from spillover.retrieve.answer import answer, fill
-from spillover.retrieve.outline_scan import scan
+from spillover.retrieve.names import resolve
+from spillover.retrieve.outline_scan import Group, Groups, Part, Parts, Seen, scan
+from spillover.retrieve.read import answer, answer_from, fill
 from spillover.select.ends import most
+from spillover.select.json.scan import Marks, marks
 from spillover.select.kind import describe
 from spillover.store.base import Record
 from spillover.tokens import scale
 from spillover.view.clean import clean, flat
 from spillover.view.document import Document
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from spillover.choices import Choices
-    from spillover.retrieve.outline_scan import Seen
-    from spillover.retrieve.outline_tables import Group, Groups, Part, Parts
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 #: So much of a line, and of a command, is shown.
@@ -59,6 +57,25 @@ COUNTED = 1 << 14
 
 _RULE = re.compile(r"([^\w\s]|_)\1{3,}")
 _WORD = re.compile(rb"[\w\x80-\xff]")
+#: JSON is looked into up to this size: all of it is in memory then.
+MAX_JSON_BYTES = 16 << 20
+#: Members that are told apart.
+MAX_MEMBERS = 200
+#: A value is of the kind that its first byte says.
+KINDS = {b"{": "object", b"[": "array", b'"': "string", b"t": "true", b"f": "false", b"n": "null"}
+#: What one of them is called, where there are several inside.
+INSIDE = {"object": "keys", "array": "items"}
+
+_KEY = re.compile(rb'\s*+("(?:[^"\\]|\\.)*+")\s*+:')
+
+
+def outline(choices: Choices, ref: str) -> Clip:
+    """Return a map of a stored output."""
+
+    def make(choices: Choices, record: Record, document: Document) -> Clip:
+        return Outline(document, record, choices).answer()
+
+    return answer_from(choices, resolve(ref, choices.outputs, part="value"), "outline", make)
 
 
 class _Row(Struct, frozen=True):
@@ -178,9 +195,7 @@ class Outline(Struct, frozen=True):
         return f"lines {', '.join(_range(*one) for one in ranges)}{more}"
 
     def _members(self) -> Iterator[_List]:
-        from spillover.retrieve.outline_json import LARGEST, members  # few outputs are JSON
-
-        if self.document.size > LARGEST:
+        if self.document.size > MAX_JSON_BYTES:
             return
         total, found = members(self.document.blob.read(0, self.document.size))
         name = "Keys" if found and found[0].name else "Items"
@@ -289,3 +304,53 @@ def _shorten(text: str) -> str:
     """Return a line as it stands, but for the space around it, and no more than LINE of it."""
     text = " ".join(text.split())
     return text if len(text) <= LINE else text[: LINE - 1] + "…"
+
+
+class Member(Struct, frozen=True):
+    """A key with its value, or an item: bytes `start` to `end`."""
+
+    name: str  # as it is written; "" for an item
+    kind: str
+    count: int  # of what is inside
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        inside = f", {self.count:,} {INSIDE[self.kind]}" if self.kind in INSIDE else ""
+        return f"{self.name}: {self.kind}{inside}" if self.name else f"{self.kind}{inside}"
+
+
+def members(data: bytes) -> tuple[int, list[Member]]:
+    """Return how many there are at the top of a value that opens with a bracket, and the first of them."""
+    try:
+        msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=msgspec.Raw)
+    except (msgspec.DecodeError, RecursionError):
+        return 0, []
+    found = marks(data)
+    if not found.levels:  # a string or a number
+        return 0, []
+    places = found.levels[0][: MAX_MEMBERS + 1].tolist()
+
+    def member(start: int, end: int) -> Member:
+        name, at = b"", start
+        if data[places[0] : places[0] + 1] == b"{":
+            key = _KEY.match(data, start)
+            assert key is not None, "it is valid"
+            name, at = key[1], key.end()
+        value = data[at:end].strip()
+        at = data.index(value, at)
+        end = at + len(value)
+        kind = KINDS.get(data[at : at + 1], "number")
+        return Member(name.decode("utf-8", "replace"), kind, _inside(data, found, at, end), at, end)
+
+    if not data[places[0] + 1 : places[1]].strip():  # nothing inside
+        return 0, []
+    return len(found.levels[0]) - 1, [member(start + 1, end) for start, end in pairwise(places)]
+
+
+def _inside(data: bytes, found: Marks, start: int, end: int) -> int:
+    """Return how many members a value has itself; 0 for one that is no container."""
+    within = found.inside(2, start, end) if data[start : start + 1] in (b"{", b"[") else None
+    if within is None or len(within) < 2:
+        return 0
+    return len(within) - 1 if data[within[0] + 1 : within[1]].strip() else 0

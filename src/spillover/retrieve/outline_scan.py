@@ -1,32 +1,34 @@
-"""One pass over a stored output for its outline: heads of sections, failures, warnings, and what its lines look like.
+"""One pass over a stored output for its outline: sections, failures, warnings, and lines that are alike.
 
-It goes block by block, and what is kept of a block is in tables with a cap. Failures and sections are looked for in all
-of an output; lines that are alike are counted in all of it up to SAMPLE, and in evenly spread blocks of a larger one.
+It goes block by block. Failures and sections are looked for in all of an output; lines that are alike are counted in all of it
+up to SAMPLE, and in evenly spread blocks of a larger one. What is remembered has a cap: beyond it the smallest groups and the
+shortest sections are forgotten, the later before the earlier, so that the same output always has the same outline. How many
+there were in all is still known.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from heapq import nsmallest
+from typing import Any, TypeAlias
 
+import numpy as np
 from msgspec import Struct
 
-from spillover.retrieve.outline_tables import Groups, Parts
 from spillover.select.engine import Engine
 from spillover.select.log.classes import CLASSES, DISMISSED, EVIDENCE
 from spillover.select.log.repeats import FAMILY_BYTES, templates
+from spillover.source.blob import Blob
 from spillover.view.clean import flat, is_plain
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
+Array: TypeAlias = np.ndarray[Any, Any]
 
-    import numpy as np
-
-    from spillover.source.blob import Blob
-
-    Array = np.ndarray[Any, Any]
-
+#: Groups, and sections, that are remembered after each block.
+MAX_REMEMBERED = 4_096
+#: Bytes of a line that are kept to be shown.
+SHOWN_BYTES = 400
 BLOCK = 1 << 20
 #: Lines that are alike are counted in so many bytes at most.
 SAMPLE = 64 << 20
@@ -112,8 +114,6 @@ def scan(blob: Blob) -> Seen:
 
 def _any(rows: Array) -> Array:
     """Return which lines are in at least one of the rows."""
-    import numpy as np
-
     lines: Array = np.logical_or.reduce(rows, axis=0)
     return lines
 
@@ -154,8 +154,6 @@ class _Block:
     """Some lines of an output, counted from 0."""
 
     def __init__(self, data: bytes, number: int) -> None:
-        import numpy as np
-
         self.number = number
         self.raw = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10)
         self.view = data if is_plain(data) else flat(data).encode("utf-8", "replace")
@@ -167,8 +165,6 @@ class _Block:
 
     def longest(self, giant: int) -> tuple[int, int]:
         """Return the longest line and its bytes; `giant`: those of the last one, where it is cut."""
-        import numpy as np
-
         sizes = np.diff(self.raw, prepend=-1) - 1
         if giant:
             sizes[-1] = giant
@@ -191,8 +187,6 @@ class _Block:
 
     def failures(self, found: dict[str, Array]) -> tuple[Array, Array]:
         """Return which lines say that something failed, and which of them may mean something else."""
-        import numpy as np
-
         surely = _any(np.array([found[name] for name in EVIDENCE if name != WEAK]))
         said = self.undoubted(surely | found[WEAK])
         weak = self.undoubted(said & ~surely, TAKE_BACK)
@@ -231,8 +225,6 @@ def _clock_width(lines: Sequence[bytes]) -> int:
 
 def _table(engine: Engine, view: bytes, clock: int = 0) -> Array:
     """For each pattern a row that says in which lines it ends; behind a clock of so many bytes a line begins."""
-    import numpy as np
-
     data = np.frombuffer(view, dtype=np.uint8)
     starts = np.concatenate(([0], np.flatnonzero(data == 10)[:-1] + 1))
     if clock:
@@ -252,3 +244,117 @@ def _table(engine: Engine, view: bytes, clock: int = 0) -> Array:
     # An end is behind the last byte; an empty match at a line's end belongs to that line.
     table[every & 0xFF, np.searchsorted(starts, np.maximum(every >> 8, 1) - 1, side="right") - 1] = True
     return table
+
+
+class Group(Struct, frozen=True):
+    """Lines that are alike: how many, the first and the last of them, and the first as it stands."""
+
+    count: int
+    first: int
+    last: int
+    line: bytes
+    exact: bool = True  # False: some of them may have been forgotten before
+    weak: bool = False  # what it says may mean something else
+
+
+class Groups:
+    """Groups by what their lines have in common."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.forgot = False
+        self._groups: dict[bytes, Group] = {}
+
+    def add(
+        self, keys: Sequence[bytes], numbers: Sequence[int], line_of: Callable[[int], bytes], weak: Sequence[bool] = ()
+    ) -> None:
+        """Lines of one block, in order, each with its key and its number; `line_of` gives one by its number."""
+        if not keys:
+            return
+        self.lines += len(keys)
+        counts = Counter(keys)
+        first = dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))
+        last = dict(zip(keys, range(len(keys)), strict=True))
+        strong = {key for key, one in zip(keys, weak, strict=True) if not one} if weak else counts.keys()
+        known = self._groups.keys() & counts.keys()
+        for key in known:  # one that was remembered all along misses none, whatever else was forgotten
+            one = self._groups[key]
+            count, end, unsure = one.count + counts[key], numbers[last[key]], one.weak and key not in strong
+            self._groups[key] = Group(count, one.first, end, one.line, one.exact, unsure)
+        # Most of ten million lines of which no two are alike are never looked at more closely than this.
+        new = [(-count, first[key], key) for key, count in counts.items() if key not in known and key.strip()]
+        exact = not self.forgot
+        for count, at, key in nsmallest(MAX_REMEMBERED, new) if len(new) > MAX_REMEMBERED else new:
+            begin = numbers[at]
+            line = line_of(begin)[:SHOWN_BYTES]
+            self._groups[key] = Group(-count, begin, numbers[last[key]], line, exact, key not in strong)
+        if len(new) > MAX_REMEMBERED or len(self._groups) > MAX_REMEMBERED:
+            self.forgot = True
+            kept = sorted(self._groups.items(), key=lambda item: (-item[1].count, item[1].first))
+            self._groups = dict(kept[:MAX_REMEMBERED])
+
+    def ranked(self, least: int = 1) -> list[Group]:
+        """Return those of so many lines at least: what is sure first, then the largest, then the earliest."""
+        found = (group for group in self._groups.values() if group.count >= least)
+        return sorted(found, key=lambda group: (group.weak, -group.count, group.first))
+
+
+class Part(Struct, frozen=True):
+    """A section: its lines, its first line as it stands, how many failures it has."""
+
+    first: int
+    last: int
+    line: bytes
+    failures: int = 0
+
+    @property
+    def lines(self) -> int:
+        return self.last - self.first + 1
+
+    def until(self, last: int, failures: int) -> Part:
+        return Part(self.first, last, self.line, self.failures + failures)
+
+
+class Parts:
+    """Sections one behind the other, each up to the next; what stands before the first of them is one without a title."""
+
+    def __init__(self) -> None:
+        self.titled = 0
+        self.begin = 0  # where the first one with a title begins
+        self._open = Part(1, 0, b"")
+        self._closed: list[Part] = []
+
+    def add(self, heads: Array, failures: Array, last: int, line_of: Callable[[int], bytes]) -> None:
+        """The heads and the failures in one block, by number of line; `last` is its last line."""
+        inside = np.bincount(np.searchsorted(heads, failures, side="right"), minlength=len(heads) + 1)
+        if not len(heads):
+            self._open = self._open.until(last, int(inside[0]))
+            return
+        self.titled += len(heads)
+        self.begin = self.begin or int(heads[0])
+        self._close(self._open.until(int(heads[0]) - 1, int(inside[0])))
+        lasts = np.append(heads[1:] - 1, last)
+        chosen = np.arange(len(heads))
+        if len(heads) > MAX_REMEMBERED:  # the last one is still open
+            order = np.lexsort((heads, heads - lasts, inside[1:] == 0))[:MAX_REMEMBERED]
+            chosen = np.union1d(order, [len(heads) - 1])
+        for at in chosen.tolist():
+            part = Part(int(heads[at]), int(lasts[at]), line_of(int(heads[at]))[:SHOWN_BYTES], int(inside[at + 1]))
+            if at == len(heads) - 1:
+                self._open = part
+            else:
+                self._close(part)
+        if len(self._closed) > MAX_REMEMBERED:
+            self._closed = _ranked(self._closed)[:MAX_REMEMBERED]
+
+    def ranked(self) -> list[Part]:
+        """Return those with failures first, then the longest, then the earliest."""
+        return _ranked([*self._closed, self._open] if self._open.lines else self._closed)
+
+    def _close(self, part: Part) -> None:
+        if part.lines:
+            self._closed.append(part)
+
+
+def _ranked(parts: Sequence[Part]) -> list[Part]:
+    return sorted(parts, key=lambda part: (part.failures == 0, -part.lines, part.first))

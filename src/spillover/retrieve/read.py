@@ -1,29 +1,167 @@
-"""Going back by place: lines, bytes, or columns within a line. Each answer fits, and ends with the call that goes on."""
+"""Going back by place: lines, bytes, columns within a line, or a JSON value. Each answer fits, and ends with the call that goes on."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+import time
+from ast import literal_eval
+from collections.abc import Callable
+from typing import Any
 
-from spillover.errors import UsageError
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from spillover.choices import Choices
+from spillover.errors import StoreError, UsageError
+from spillover.events import record_retrieval
+from spillover.journal import Operation
 from spillover.notice.calls import frames_call, next_call
 from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of
 from spillover.result import Clip
-from spillover.retrieve.answer import answer, fill, number_row
-from spillover.retrieve.names import parse_range
+from spillover.retrieve.names import Part, Target, parse_range, resolve
 from spillover.select.ends import most
+from spillover.select.json.almost import spell
+from spillover.select.json.pointer import find_value
+from spillover.select.json.texts import read_string
+from spillover.settings.limits import Size
+from spillover.show.fit import trim
+from spillover.source.blob import Blob, MemoryBlob, Meter
 from spillover.store.base import Record
 from spillover.view.clean import exact, look
 from spillover.view.document import Document
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from spillover.choices import Choices
-
-    Row = tuple[int, str, int]  # a line: its number, what is seen of it, how many frames are left out of that
-
-#: So many lines, or bytes, are proposed next when the reader did not say how many it wants.
+#: Lines, or bytes, that are proposed next when the reader did not say how many it wants.
 PAGE = 2_000
+#: A JSON value is looked up in no larger output: all of it is in memory then.
+MAX_JSON_BYTES = 64 << 20
+
+
+def read(
+    choices: Choices,
+    ref: str,
+    *,
+    lines: str | int | None = None,
+    bytes_: str | None = None,
+    columns: str | None = None,
+    pointer: str | None = None,
+) -> Clip:
+    """Read a part of a stored output; with a pointer, of one value in it."""
+    target = resolve(ref, choices.outputs, part="any")
+    if pointer is not None:
+        if not isinstance(pointer, str) or not pointer.startswith("/"):
+            raise UsageError(f"pointer={pointer!r} is not a JSON pointer; write e.g. /stdout or /rows/0/log.")
+        target = replace(target, part=Part(pointer=pointer))
+    part = target.part
+    if part.lines or part.bytes:
+        if not (lines is bytes_ is columns is None):
+            raise UsageError("the ref already names a part; leave out the other range, or what follows the #.")
+        lines, bytes_ = part.lines, part.bytes
+    if bytes_ is not None and (lines is not None or columns is not None):
+        raise UsageError("use bytes alone, or lines and columns together.")
+
+    def make(choices: Choices, record: Record, document: Document) -> Clip:
+        reader = Reader(document, record, choices)
+        if bytes_ is not None:
+            return reader.byte_range(bytes_)
+        return reader.lines(lines) if columns is None else reader.columns(columns, lines)
+
+    return answer_from(choices, target, "read", make)
+
+
+def answer_from(
+    choices: Choices, target: Target, operation: Operation, make: Callable[[Choices, Record, Document], Clip]
+) -> Clip:
+    """Open an output, answer from it, and record the retrieval. For `last`, the run that it is stands above the answer."""
+    begun = time.monotonic()
+    choices = choices.within_budget()
+    record, document = open_output(choices, target.ref)
+    blob = document.blob
+    try:
+        if target.part.pointer is not None:
+            record, document = _open_value(choices, record, document, target.part.pointer)
+        note = target.note and f"{target.note}\n"
+        rest = choices.limits.without(note, choices.count) if note else None
+        if rest is None:  # no note, or no room for more than the answer itself
+            clip = make(choices, record, document)
+        else:
+            clip = make(replace(choices, limits=rest), record, document)
+            choices.spend(note)
+            clip = replace(clip, text=note + clip.text)
+    finally:
+        blob.close()
+    record_retrieval(choices, operation, clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
+    return clip
+
+
+def answer(
+    text: str,
+    choices: Choices,
+    record: Record,
+    document: Document,
+    *,
+    ranges: tuple[tuple[int, int], ...],
+    size: int,
+    whole: bool,
+) -> Clip:
+    """Return an answer that fits: "whole" if it is all that was asked for, "stored" if there is more in the store."""
+    text = trim(text, choices)
+    choices.spend(text)
+    lines = sum(last - first + 1 for first, last in ranges)
+    return Clip(
+        text,
+        "whole" if whole else "stored",
+        ref=record.ref,
+        path=choices.store.where(record.ref.partition("#")[0]),  # a value in it has no file of its own
+        _total=Size(document.lines, document.size),
+        _shown=Size(lines, size, len(text), choices.count(text)),
+        _ranges=ranges,
+        _count=choices.count,
+    )
+
+
+def fill(text: str, choices: Choices) -> float:
+    """Return how full the limits are with an answer."""
+    return choices.limits.fill(text, choices.count)
+
+
+def number_rows(number: str, text: str) -> str:
+    """Put the number before a line; if it is shown as several rows, before each."""
+    return number + text.replace("\n", f"\n{number}")
+
+
+def open_output(choices: Choices, ref: str) -> tuple[Record, Document]:
+    """Return the record and the bytes of a ref; RefError and StoreError say what to do."""
+    record, blob = choices.outputs.open_record(ref)
+    try:
+        return record, _open_document(choices, record, blob)
+    except BaseException:
+        blob.close()
+        raise
+
+
+def _open_document(choices: Choices, record: Record, blob: Blob) -> Document:
+    """Return the bytes with their lines, if those are the ones in the record."""
+    blob = choices.without_secrets(blob)
+    if not record.index.before or record.index.block < 1:
+        raise StoreError(f"The record of {record.ref} is damaged: it has no line index.")
+    known = getattr(blob, "newlines", None)  # a store that checks what it gives out, and where every read is a request
+    if known is not None and blob.size == record.bytes:
+        return Document(blob, record.index, record.lines, known, guard=choices.guard())
+    newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
+    document = Document(blob, record.index, record.lines, newlines, guard=choices.guard())
+    if blob.size != record.bytes or (blob.size and document.number(blob.size - 1) != record.lines):
+        raise StoreError(
+            f"The bytes of {record.ref} and its record do not match: they have changed, or are not "
+            f"all there. `spill verify {record.ref}` says more."
+        )
+    return document
+
+
+class _Line(Struct, frozen=True):
+    number: int
+    text: str
+    frames: int  # overwritten frames that are left out of it
 
 
 class Reader(Struct, frozen=True):
@@ -63,7 +201,7 @@ class Reader(Struct, frozen=True):
         return self._columns(first, left, right)
 
     def byte_range(self, wanted: str) -> Clip:
-        """Return bytes as they are, control characters made visible."""
+        """Return bytes as they are, with control characters made visible."""
         size = self.document.size
         first, last = parse_range(wanted, size, "bytes")
         if last < first:
@@ -82,31 +220,31 @@ class Reader(Struct, frozen=True):
         return self._clip(text(count), numbers, upto - start, whole=upto >= last)
 
     def _mark(self, text: str) -> str:
-        """Return text of the output, with what reads like ours marked; where a number stands before every line, nothing does."""
+        """Mark what reads like a notice. Where a number stands before every line, no line does."""
         return text if self.document.guard is None else self.document.guard(text)
 
-    def _rows(self, first: int, last: int) -> list[Row]:
-        """Return numbered, cleaned lines from `first` on: as many as could fit, and the one behind them."""
+    def _rows(self, first: int, last: int) -> list[_Line]:
+        """Return cleaned lines from `first` on: as many as could fit, and the one behind them."""
         start = self.document.start(first)
         end = self.document.start(last + 1)
         data = self.document.blob.read(start, min(end, start + self.choices.reach))
         raw = data.removesuffix(b"\n").split(b"\n")
         if len(data) < end - start:
             raw.pop()  # it is not all there, and what is left of an overwritten line would look like another one
-        return [(first + number, *look(line)) for number, line in enumerate(raw)]
+        return [_Line(number, *look(line)) for number, line in enumerate(raw, first)]
 
-    def _page(self, rows: list[Row], first: int, last: int) -> str:
-        body = "".join(f"{number_row(f'{number}: ', text)}\n" for number, text, _ in rows)
+    def _page(self, rows: list[_Line], first: int, last: int) -> str:
+        body = "".join(f"{number_rows(f'{row.number}: ', row.text)}\n" for row in rows)
         upto = first + len(rows) - 1
         where = f"{_range('Line', first, upto)} of {self.document.lines:,}.{self._describe_folded(rows)}"
         return f"{body}[{where} {self._next_lines(first, upto, last)}]"
 
-    def _describe_folded(self, rows: list[Row]) -> str:
-        """Return what is said of frames that are left out: how many, and how the first of them can be seen."""
-        frames = sum(left_out for _, _, left_out in rows)
+    def _describe_folded(self, rows: list[_Line]) -> str:
+        """Return the words for frames that are left out: how many, and the call that shows the first of them."""
+        frames = sum(row.frames for row in rows)
         if not frames:
             return ""
-        line = next(number for number, _, left_out in rows if left_out)
+        line = next(row.number for row in rows if row.frames)
         return " " + frames_call(self.choices.ways, self.record.ref, frames, line, PAGE)
 
     def _columns(self, line: int, left: int, right: int | None) -> Clip:
@@ -125,12 +263,12 @@ class Reader(Struct, frozen=True):
         return self._clip(text(count), (line, line), size, whole=begin + size >= last and right is not None)
 
     def _line(self, line: int) -> tuple[int, int]:
-        """Return where a line begins and ends, without its line end."""
+        """Return the start and the end of a line, without its line end."""
         start, end = self.document.start(line), self.document.start(line + 1)
         return start, end - (end > start and self.document.blob.read(end - 1, end) == b"\n")
 
     def _raw(self, start: int, end: int) -> tuple[int, bytes]:
-        """Return bytes from `start` on, as many as could fit, and all of the characters that `start` and `end` stand inside."""
+        """Return bytes from `start` on, as many as could fit, with the whole of the characters at both edges."""
         low, end = max(0, start - 3), min(end, start + self.choices.reach)
         data = self.document.blob.read(low, end + 3)
         begin, _ = _character(data, start - low)
@@ -173,12 +311,12 @@ class Reader(Struct, frozen=True):
         where = f"No {unit} {first:,}: {self.record.ref} has {counted}{' stored' if stored else ''}."
         return f"[{' '.join(filter(None, (where + stored, rest)))}]"
 
-    def _answer(self, rows: list[Row], wanted: tuple[int, int], text: str) -> Clip:
+    def _answer(self, rows: list[_Line], wanted: tuple[int, int], text: str) -> Clip:
         first = wanted[0]
         upto = first + len(rows) - 1
         size = self.document.start(upto + 1) - self.document.start(first) if rows else 0
-        left_out = any(left_out for _, _, left_out in rows)
-        return self._clip(text, (first, upto), size, whole=upto >= wanted[1] and not left_out)
+        has_frames = any(row.frames for row in rows)
+        return self._clip(text, (first, upto), size, whole=upto >= wanted[1] and not has_frames)
 
     def _clip(self, text: str, numbers: tuple[int, int], size: int, *, whole: bool) -> Clip:
         ranges = (numbers,) if numbers[1] >= numbers[0] else ()
@@ -207,3 +345,81 @@ def _whole_chars(data: bytes, count: int) -> bytes:
         if count - back >= len(data) or not 0x80 <= data[count - back] < 0xC0:
             return data[: count - back] if count - back > 0 else data[:count]
     return data[:count]
+
+
+def _open_value(choices: Choices, record: Record, document: Document, pointer: str) -> tuple[Record, Document]:
+    """Return the value that a pointer names as an output of its own: a string by what it says, anything else as JSON."""
+    if document.size > MAX_JSON_BYTES:
+        raise UsageError(
+            f"{record.ref} has {document.size:,} bytes; a pointer works up to {MAX_JSON_BYTES:,}. "
+            "Search it instead, or read it by bytes."
+        )
+    data = document.blob.read(0, document.size)
+    try:
+        written = _find_json(data, pointer, record.ref)
+    except UsageError:
+        spelled = spell(data)  # a Python repr, perhaps
+        place = None if spelled is None else find_value(spelled, pointer)
+        if place is None:
+            raise
+        written = data[place[0] : place[1]]
+    value = _decode(written)
+    if choices.redact != "off":  # what is decoded may be a secret only now
+        value = choices.cover(value)
+    meter = Meter()
+    meter.feed(value, hashing=False)
+    named = replace(
+        record,
+        ref=f"{record.ref}#{pointer}",
+        bytes=len(value),
+        lines=meter.lines,
+        index=meter.index,
+        partial=None,
+        produced_bytes=None,
+        produced_lines=None,
+        segments=(),
+        shown=(),
+        kind="",
+        why=(),
+    )
+    return named, Document(MemoryBlob(value), meter.index, meter.lines, meter.newlines, guard=document.guard)
+
+
+def _find_json(data: bytes, pointer: str, ref: str) -> bytes:
+    """Return the JSON that a pointer names; UsageError says what is there instead."""
+    path = pointer.split("/")[1:]
+    try:
+        value = msgspec.json.decode(data, type=msgspec.Raw)
+        for count, word in enumerate(path, 1):
+            value = _step(value, word.replace("~1", "/").replace("~0", "~"), "/" + "/".join(path[:count]))
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{ref} is not JSON, so a pointer cannot be used; read it by lines or bytes.") from error
+    return bytes(value)
+
+
+def _step(value: Any, word: str, place: str) -> Any:
+    first = bytes(memoryview(value)[:1])
+    if first == b"{":
+        members = msgspec.json.decode(value, type=dict[str, msgspec.Raw])
+        if word in members:
+            return members[word]
+        keys = ", ".join(list(members)[:8])
+        raise UsageError(f"There is no {place[:80]} in it; the keys there are {keys[:200]}.")
+    if first == b"[":
+        items = msgspec.json.decode(value, type=list[msgspec.Raw])
+        if word.isdecimal() and word.isascii() and int(word) < len(items):
+            return items[int(word)]
+        raise UsageError(f"There is no {place[:80]} in it; the list has {len(items):,} items, numbered from 0.")
+    raise UsageError(f"There is no {place[:80]} in it: its parent is not an object or a list.")
+
+
+def _decode(written: bytes) -> bytes:
+    """Return what a string says, in JSON or as a Python repr; anything else as it is written."""
+    if written[:1] == b'"':
+        return read_string(written, 1, len(written) - 1)[0]
+    if written[:1] == b"'":
+        try:
+            return str(literal_eval(written.decode("utf-8", "surrogatepass"))).encode("utf-8", "surrogatepass")
+        except (ValueError, SyntaxError):
+            return written
+    return written

@@ -1,37 +1,107 @@
 """Finding a pattern in stored bytes, line by line as grep does. It finds; it words, limits and renders nothing.
 
-A hit is a line, at its first match; in a giant line, where naming the line helps nobody, a hit is an occurrence. What
-is searched is what the reader saw (escape codes and overwritten frames gone) and the raw bytes. No match crosses a
-line end; in a line longer than a chunk, a match longer than the overlap may be cut short or missed. Of occurrences in
-giant lines no more than MANY are counted.
+A hit is a line, at its first match; in a giant line, where the number of the line helps nobody, a hit is an occurrence. What is
+searched is what the reader saw (escape codes and overwritten frames gone) and the raw bytes. No match crosses a line end; in a
+line longer than a chunk, a match longer than the overlap may be cut short or missed. Occurrences in giant lines are counted up
+to MAX_OCCURRENCES.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import islice
+from typing import TypeAlias
 
 from msgspec import Struct
 from stringzilla import count as count_in
 from stringzilla import find, find_first_of, rfind
 
-from spillover.retrieve.pattern import Pattern
+from spillover.base.linear import LinePattern, PatternSyntaxError
+from spillover.errors import PatternError
+from spillover.source.blob import Blob, LineIndex
 from spillover.view.clean import CONTROLS, clean, is_plain
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+MAX_PATTERN_CHARS = 4_000
+#: Occurrences in giant lines that are counted; with more of them, a count is "at least".
+MAX_OCCURRENCES = 50_000
+#: Hits in one answer.
+MAX_HITS = 5_000
 
-    from spillover.source.blob import Blob, LineIndex
+#: A match: its start, its end, and where the search goes on.
+Match: TypeAlias = tuple[int, int, int]
+#: Line start, match start, match end, line end: offsets in the output.
+Place: TypeAlias = tuple[int, int, int, int | None]
 
-    Match = tuple[int, int, int]  # its start, its end, and where the search goes on
-    Find = tuple[int, int, int, int | None]  # line start, match start, match end, line end: offsets in the output
 
-#: Of occurrences in giant lines, so many are counted; with more of them, a count is "at least".
-MANY = 50_000
-#: No answer shows more hits.
-HITS = 5_000
+#: Characters that a plain text does not have, to the engine.
+_SPECIAL = frozenset("\\^$.|?*+()[]{}")
+
+
+class Pattern(Struct, frozen=True):
+    """What to look for: a text, or a regular expression."""
+
+    source: str
+    fixed: bool
+    ignore_case: bool
+    text: bytes | None
+    regex: LinePattern | None
+
+
+_LINEAR = "this engine runs in linear time and has no"
+_REFUSED = {
+    "(?=": f"{_LINEAR} look-ahead (?=…); write what follows into the pattern: foo(?=bar) becomes foobar",
+    "(?!": f"{_LINEAR} negative look-ahead (?!…); search for the rest of it and pass over the hits you do not want",
+    "(?<=": f"{_LINEAR} look-behind (?<=…); write what stands before into the pattern: (?<=foo)bar becomes foobar",
+    "(?<!": f"{_LINEAR} negative look-behind (?<!…); search for the rest of it and pass over the hits you do not want",
+    "(?P=": f"{_LINEAR} backreferences such as (?P=name); write the repeated part out",
+    "\\1": f"{_LINEAR} backreferences such as \\1; write the repeated part out",
+    "\\n": "a match never crosses a line end; search for one of the lines and read around the hit",
+    "\\A": "lines are searched one by one; ^ is the start of a line",
+    "\\z": "lines are searched one by one; $ is the end of a line",
+    "\\Z": "lines are searched one by one; $ is the end of a line",
+    "(?-m": "lines are searched one by one, so that m cannot be switched off; leave it out",
+    "\\C": "\\C would match a part of a character; use a dot",
+    "\\Q": "there is no quoting with \\Q; ask for a fixed search, or escape single characters",
+}
+# A class, an escape, the opening of a group, or any character. The name of the opening or escape is what is refused.
+_TOKEN = re.compile(
+    r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\\[0-7]{3}|(?P<named>\\.|\(\?(?:P=|<?[=!]))|(?P<off>\(\?\w*-\w*m)|.",
+    re.DOTALL,
+)
+
+
+def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False) -> Pattern:
+    """Return the pattern, or a PatternError that says what to write instead. The syntax is Hyperscan's."""
+    shown = repr(text if len(text) <= 80 else text[:80] + "…")
+    if not text:
+        raise PatternError("An empty pattern would match everywhere; say what to look for.")
+    if len(text) > MAX_PATTERN_CHARS:
+        raise PatternError(
+            f"A pattern has at most {MAX_PATTERN_CHARS:,} characters, not {len(text):,}; search for a part of {shown}."
+        )
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise PatternError(f"{shown} holds half a character (a lone surrogate), which is in no output; leave it out.")
+    tokens = [] if fixed else list(_TOKEN.finditer(text))
+    refused = ["\\n"] * ("\n" in text) + ["(?-m" if token["off"] else token["named"] for token in tokens]
+    for name in refused:
+        if why := _REFUSED.get(re.sub(r"\\[1-9]", r"\\1", name or "")):
+            raise PatternError(f"{shown}: {why}.")
+    if not ignore_case and (fixed or not _SPECIAL.intersection(text)):
+        return Pattern(text, fixed, ignore_case, text.encode(), None)
+    try:
+        regex = LinePattern(text, fixed=fixed, ignore_case=ignore_case)
+    except PatternSyntaxError as error:
+        why = str(error)
+        too_large = any(said in why for said in ("repetition size", "too large", "Resource limit"))
+        remedy = "repeat less" if too_large else "correct it, or search for it as plain text: -F, or fixed=true"
+        raise PatternError(f"{shown} is not a valid pattern ({why}); {remedy}.") from error
+    if regex.matches_empty:
+        only_empty = len(text) > 1 and text.startswith("^") and text.endswith("$")
+        where = "empty lines" if only_empty else "everywhere, even an empty string"
+        raise PatternError(f"{shown} would match {where}; use + instead of *, or say what to look for.")
+    return Pattern(text, fixed, ignore_case, None, regex)
 
 
 class Sizes(Struct, frozen=True, kw_only=True):
@@ -97,9 +167,9 @@ def count(blob: Blob, pattern: Pattern, *, start: int = 0, sizes: Sizes = SIZES)
     for piece in _pieces(blob, start, sizes):
         if piece.limit is None:
             hits += _count(piece, pattern)
-        elif occurrences <= MANY:
-            occurrences += sum(1 for _ in islice(_finds(piece, pattern), MANY + 1 - occurrences))
-    return Count(hits + min(occurrences, MANY), exact=occurrences <= MANY)
+        elif occurrences <= MAX_OCCURRENCES:
+            occurrences += sum(1 for _ in islice(_finds(piece, pattern), MAX_OCCURRENCES + 1 - occurrences))
+    return Count(hits + min(occurrences, MAX_OCCURRENCES), exact=occurrences <= MAX_OCCURRENCES)
 
 
 class _Piece(Struct):
@@ -166,7 +236,7 @@ def _count(piece: _Piece, pattern: Pattern) -> int:
     return sum(1 for _ in _matches(pattern, data, at, stop, by_line=True))
 
 
-def _finds(piece: _Piece, pattern: Pattern) -> Iterator[Find]:
+def _finds(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
     if piece.limit is not None:
         return _in_window(piece, pattern, piece.limit)
     searchable = _is_searchable(piece.data, piece.at, piece.stop, pattern)
@@ -180,7 +250,7 @@ def _is_searchable(data: bytes, at: int, stop: int, pattern: Pattern) -> bool:
     return is_plain(data) and (pattern.regex is None or "\ufffd" not in data[at:stop].decode(errors="replace"))
 
 
-def _in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Find]:
+def _in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
     data, base, line_start, since = piece.data, piece.base, piece.line_start, piece.at
     for begin, end, line_end in _matches(pattern, data, piece.at, piece.stop, by_line=True):
         if (newline := rfind(data, "\n", since, begin)) >= 0:
@@ -189,7 +259,7 @@ def _in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Find]:
         since = line_end
 
 
-def _in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Find]:
+def _in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
     """Yield lines that match as they were shown or as they are. Cleaning keeps every newline, and rows know their line."""
     before, data = piece.data[max(0, piece.at - 1) : piece.at], piece.data[piece.at : piece.stop]
     raw = data.replace(b"\r\n", b"\n")
@@ -223,14 +293,14 @@ def _rows(raw: bytes) -> tuple[bytes, list[int] | None]:
     return "\n".join(lines).encode(), of_line
 
 
-def _in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Find]:
+def _in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Place]:
     """Yield every occurrence in a window of a giant line."""
     at = min(piece.at, 1)  # a byte of context
     base = piece.base + piece.at - at
     text = piece.data[piece.at - at : piece.stop]
     spans: Iterator[tuple[int, int]] = (match[:2] for match in _matches(pattern, text, at, len(text), by_line=False))
     if not is_plain(text):
-        many = HITS + MANY
+        many = MAX_HITS + MAX_OCCURRENCES
         spans = iter(sorted({*islice(spans, many), *islice(_between_codes(pattern, text, at), many)}))
     for begin, end in spans:
         if base + begin >= piece.base + limit:

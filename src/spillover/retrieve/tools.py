@@ -1,30 +1,41 @@
-"""Going back, as plain typed functions for a model to call. They answer in words, even when something is wrong."""
+"""Going back, as plain typed functions, schemas and calls by name, for a model. They answer in words, even when something is wrong."""
 
 from __future__ import annotations
 
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.errors import SpilloverError, UsageError
+from spillover.base.integers import spell_int
+from spillover.choices import Choices
+from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.events import record_retrieval, together
+from spillover.journal import RETRIEVALS, Operation
 from spillover.notice.hints import TOOLS, Hint
-from spillover.notice.words import one_line
+from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
-from spillover.retrieve import look
-from spillover.retrieve.asked import read_number, read_range, read_ref, read_value, word_for_models
-from spillover.retrieve.names import find_each
-from spillover.retrieve.several import each
+from spillover.retrieve.grep import grep
+from spillover.retrieve.names import find_each, matches, spell_range
+from spillover.retrieve.read import fill, read
+from spillover.select.ends import most
 from spillover.show.fit import trim
+from spillover.store.base import Record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from spillover.choices import Choices
-    from spillover.journal import Operation
-
-#: The most characters of an error; fewer where limits are smaller.
+#: Characters of an error, at most; fewer where limits are smaller.
 ERROR_CHARS = 400
+#: A call of each tool, for a refusal.
+CALLS = {
+    "read_output": '(ref="last", lines="120:180")',
+    "grep_output": '(ref="last", pattern="ERROR|FAILED", context=2)',
+    "outline_output": '(ref="last")',
+    "list_outputs": '(tool="bash")',
+}
 #: The tool that does each.
 TOOL_OF = {
     "read": "read_output",
@@ -37,22 +48,10 @@ TOOL_OF = {
 BEFORE = ("before", "previous", "last")
 
 
-def _one(ref: Any) -> Any:
-    """Return the one ref of a list of one."""
-    return ref[0] if isinstance(ref, list) and len(ref) == 1 else ref
-
-
-def _diff(choices: Choices, ref: Any, since: str) -> str:
-    """Return what changed since an earlier output: a ref, or the run before it of the same command."""
-    if not isinstance(ref, str):
-        raise UsageError("since compares one output with an earlier one; name one ref.")
-    return look.diff(choices, ref, None if since.strip() in BEFORE else since).text
-
-
 def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = str) -> list[Callable[..., str]]:
     """Return the functions, bound to these choices; an answer that goes on names these very functions.
 
-    `hint` says what they are called, where they have other names; `failed` gets the words for what is wrong.
+    `hint` has other names for them; `failed` gets the words for what is wrong.
     """
     choices = replace(choices, hints=hint)
     prefix = (hint.search or "").partition("grep_output")[0]
@@ -65,12 +64,6 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             words = trim(f"[{one_line(words, ERROR_CHARS)}]", choices)
         record_retrieval(choices, operation, words)
         return failed(words)
-
-    def ask_each(operation: Operation, refs: list[str], ask: Callable[[Choices, str], Clip]) -> str:
-        with together():
-            clip = each(choices, refs, ask)
-        record_retrieval(choices, operation, clip.text, clip=clip)
-        return clip.text
 
     def read_output(
         ref: str | list[str],
@@ -91,15 +84,11 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
 
         def ask() -> str:
             ranges = {"lines": lines, "bytes_": bytes, "columns": columns}
-            read = {name: read_range(value, name.rstrip("_")) for name, value in ranges.items()}
-            asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
-            refs = find_each(asked, choices.outputs)
+            parts: dict[str, Any] = {name: _read_range(value, name.rstrip("_")) for name, value in ranges.items()}
+            names = _read_names(ref)
             if since:
-                earlier = read_ref(read_value("since", since, "string"))
-                return _diff(choices, _one(asked) if refs is None else refs, earlier)
-            if refs is None:
-                return look.read(choices, _one(asked), **read).text
-            return ask_each("read", refs, lambda choices, ref: look.read(choices, ref, **read))
+                return _diff(choices, names, _read_name(read_value("since", since, "string")))
+            return _answer_each(choices, "read", names, lambda choices, ref: read(choices, ref, **parts))
 
         return answer("diff" if since else "read", ask)
 
@@ -124,17 +113,14 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
 
         def ask() -> str:
             options: dict[str, Any] = {
-                "context": read_number(context, "context"),
+                "context": _read_number(context, "context"),
                 "ignore_case": read_value("ignore_case", ignore_case, "boolean"),
                 "fixed": read_value("fixed", fixed, "boolean"),
                 "start": read_value("start", start, "string"),
             }
-            wanted = read_value("pattern", pattern, "string")
-            asked = [read_ref(one) for one in ref] if isinstance(ref, (list, tuple)) else read_ref(ref)
-            refs = find_each(asked, choices.outputs)
-            if refs is None:
-                return look.grep(choices, _one(asked), wanted, **options).text
-            return ask_each("grep", refs, lambda choices, ref: look.grep(choices, ref, wanted, **options))
+            text = read_value("pattern", pattern, "string")
+            names = _read_names(ref)
+            return _answer_each(choices, "grep", names, lambda choices, ref: grep(choices, ref, text, **options))
 
         return answer("grep", ask)
 
@@ -144,7 +130,13 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         Args:
             ref: As for read_output.
         """
-        return answer("outline", lambda: look.outline(choices, read_ref(ref)).text)
+
+        def ask() -> str:
+            from spillover.retrieve.outline import outline
+
+            return outline(choices, _read_name(ref)).text
+
+        return answer("outline", ask)
 
     def list_outputs(tool: str | None = None, query: str | None = None) -> str:
         """List the stored tool outputs, newest first.
@@ -157,10 +149,312 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         def ask() -> str:
             name = None if tool is None else read_value("tool", tool, "string")
             words = "" if query is None else read_value("query", query, "string")
-            listed = look.listing(choices, tool=name, query=words)
+            listed = _list(choices, tool=name, query=words)
             record_retrieval(choices, "list", listed, clip=Clip(listed, _count=choices.count))
             return listed
 
         return answer("list", ask)
 
     return [read_output, grep_output, outline_output, list_outputs]
+
+
+def _diff(choices: Choices, ref: Any, since: str) -> str:
+    """Return what changed since an earlier output, or since the run before it of the same command."""
+    from spillover.retrieve.diff import diff
+
+    if not isinstance(ref, str) or find_each(ref, choices.outputs) is not None:
+        raise UsageError("since compares one output with an earlier one; name one ref.")
+    return diff(choices, ref, None if since.strip() in BEFORE else since).text
+
+
+def _answer_each(choices: Choices, operation: Operation, names: Any, ask: Callable[[Choices, str], Clip]) -> str:
+    """Return the answer for one output, or those for several, each under its name, in equal parts of the limits."""
+    refs = find_each(names, choices.outputs)
+    if refs is None:
+        return ask(choices, names).text
+    if not refs:
+        raise RefError("Nothing is stored here yet.")
+    share = replace(choices, limits=choices.limits.share(0.9 / len(refs)), trigger=None)
+    answers: list[str] = []
+    with together():
+        for ref in refs:
+            try:
+                text = ask(share, ref).text
+            except UsageError:
+                if len(refs) <= 2:
+                    raise
+                raise UsageError(f"{len(refs)} outputs leave too little room for each; ask for fewer.") from None
+            except SpilloverError as error:
+                text = f"[{one_line(word_for_models(error), 200)}]"
+            answers.append(f"== {ref}\n{text.rstrip()}\n")
+    count = most(len(answers), lambda number: fill("".join(answers[:number]), choices))
+    clip = Clip("".join(answers[:count]), _count=choices.count, _limits=choices.limits)
+    record_retrieval(choices, operation, clip.text, clip=clip)
+    return clip.text
+
+
+def _list(choices: Choices, *, tool: str | None = None, query: str = "") -> str:
+    """Return what is stored, newest first, a line each; as many as fit, and how many there are."""
+    choices = choices.within_budget()
+    records, total = choices.outputs.newest()
+    rows = [_row(record) for record in records if tool in (None, record.tool) and matches(record, query)]
+    filtered = tool is not None or query != ""
+    among = f" among the newest {len(records):,} of {total:,}" if filtered and total > len(records) else ""
+    number = len(rows) if filtered else total
+
+    def text(count: int) -> str:
+        return f"{''.join(rows[:count])}[{count:,} of {number:,} stored output{'s' * (number != 1)}{among}.]"
+
+    listed = text(most(len(rows), lambda count: fill(text(count), choices)))
+    choices.spend(listed)
+    return listed
+
+
+def _row(record: Record) -> str:
+    part = ", in part" if record.partial else ""
+    command = f": {one_line(record.command, 80)}" if record.command else ""
+    return f"{record.ref} ({lines_of(record.lines)}, {record.bytes:,} bytes{part}){command}\n"
+
+
+# The schemas
+
+RANGE = "str | int | list[int] | None"
+#: The types our tools have, as JSON has them. None is what is not given. A range may come as a list too, which is not advertised.
+TYPES = {
+    "str": "string",
+    "str | None": "string",
+    "str | int": "string",
+    "str | list[str]": "string",
+    RANGE: "string",
+    "int": "integer",
+    "bool": "boolean",
+}
+#: Name, description and schema of a tool, as an API wants to have them.
+STYLES: dict[str, Callable[[str, str, dict[str, Any]], dict[str, Any]]] = {
+    "openai": lambda name, about, schema: {
+        "type": "function",
+        "function": {"name": name, "description": about, "parameters": schema},
+    },
+    "openai-responses": lambda name, about, schema: {
+        "type": "function",
+        "name": name,
+        "description": about,
+        "parameters": schema,
+        "strict": False,  # a strict one may leave nothing out
+    },
+    "anthropic": lambda name, about, schema: {"name": name, "description": about, "input_schema": schema},
+}
+
+
+def tool_specs(offered: Sequence[Callable[..., str]], style: str) -> list[dict[str, Any]]:
+    """Return the tools as a request to a model lists them."""
+    if style not in STYLES:
+        raise UsageError(f"style={style!r} is unknown; use {', '.join(STYLES)}.")
+    return [STYLES[style](tool.__name__, about(tool), schema(tool)) for tool in offered]
+
+
+def about(tool: Callable[..., str]) -> str:
+    """Return the docstring of a tool without its arguments."""
+    return (inspect.getdoc(tool) or "").partition("\n\nArgs:\n")[0]
+
+
+def schema(tool: Callable[..., str]) -> dict[str, Any]:
+    """Return the arguments of a tool as a JSON schema, from its signature and its docstring."""
+    arguments = (inspect.getdoc(tool) or "").partition("\n\nArgs:\n")[2]
+    about = dict(re.findall(r"^ +(\w+): (.+)$", arguments, re.MULTILINE))
+    parameters = inspect.signature(tool).parameters.values()
+    return {
+        "type": "object",
+        "properties": {one.name: {"type": TYPES[one.annotation], "description": about[one.name]} for one in parameters},
+        "required": [one.name for one in parameters if one.default is one.empty],
+        "additionalProperties": False,
+    }
+
+
+# Calls by name
+
+
+class Answer(Struct, frozen=True):
+    """The answer to a model's call: the `text` to send back, and whether it says that something is wrong with the call."""
+
+    text: str
+    is_error: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class _Refused(Exception):  # noqa: N818  it carries an answer
+    """A call that could not be answered, in words for the model that fit."""
+
+
+def dispatch(choices: Choices, name: str, arguments: Mapping[str, Any] | str | None) -> Answer:
+    """Answer a model's call of one of the tools by its name. A wrong call is answered, too, in words that fit."""
+
+    def refuse(words: str) -> str:
+        raise _Refused(words)
+
+    try:
+        tool = _find_tool(tools(choices, failed=refuse), name)
+        return Answer(tool(**check_arguments(schema(tool), _read_arguments(arguments), name)))
+    except _Refused as refused:
+        return Answer(str(refused), is_error=True)
+    except SpilloverError as error:
+        words = str(error)
+    except Exception as error:  # noqa: BLE001  a loop must not end because its model asked for something odd
+        words = f"{name} failed: {type(error).__name__}: {error}"
+    words = trim(f"[{one_line(choices.cover_text(words), ERROR_CHARS)}]", choices)
+    record_retrieval(choices, operation_of(name), words)
+    return Answer(words, is_error=True)
+
+
+def operation_of(name: str) -> Operation:
+    """Return the operation of a tool, in the word that the journal has for it."""
+    for word in RETRIEVALS:
+        if word in str(name):
+            return word  # type: ignore[return-value]
+    return "read"
+
+
+def _find_tool(offered: Sequence[Callable[..., str]], name: str) -> Callable[..., str]:
+    for tool in offered:
+        if tool.__name__ == name:
+            return tool
+    raise UsageError(f"unknown tool {_quote_name(name)}; use {', '.join(tool.__name__ for tool in offered)}.")
+
+
+def _read_arguments(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:
+    """Return arguments as models send them, an object, the JSON of one, or nothing, as an object."""
+    if isinstance(arguments, (str, bytes)):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except ValueError as error:
+            raise UsageError(
+                f'the arguments are not JSON ({error}); send an object such as {{"ref": "last"}}.'
+            ) from error
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, dict) and not hasattr(arguments, "keys"):
+        raise UsageError('the arguments are not an object; send one such as {"ref": "last"}.')
+    return arguments  # type: ignore[return-value]
+
+
+def check_arguments(schema: dict[str, Any], given: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the arguments in the types they should have. A refusal has an example in it.
+
+    An argument that is null is left out, and so is an empty text for an optional one: some models send every argument.
+    """
+    known = schema["properties"]
+    given = {
+        key: value
+        for key, value in given.items()
+        if value is not None and (value != "" or key in schema["required"] or key not in known)
+    }
+    plain_name = next((tool for tool in CALLS if name.endswith(tool)), name)
+    example = f"for example {name}{CALLS.get(plain_name, '(...)')}"
+    for key in given:
+        if key not in known:
+            raise UsageError(f"unknown argument {_quote_name(key)}; {name} takes {', '.join(known)}; {example}.")
+    for key in schema["required"]:
+        if key not in given:
+            raise UsageError(f"the argument {key} is missing; {example}.")
+    try:
+        return {
+            key: value if _is_read_by_tool(key, value) else read_value(key, value, known[key]["type"])
+            for key, value in given.items()
+        }
+    except UsageError as error:
+        raise UsageError(f"the argument {error}; {example}.") from None
+
+
+def _is_read_by_tool(name: str, value: Any) -> bool:
+    return name in ("lines", "columns", "bytes") or (name == "ref" and isinstance(value, list))
+
+
+def _quote_name(name: object) -> str:
+    return repr(one_line(str(name), 40))
+
+
+# What models send, and what they mean by it
+
+#: How a range is written, for a refusal.
+RANGE_EXAMPLES = '"120:180", "120:+50" (50 from 120 on), "-50:" (the last 50), or [120, 180]'
+BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+#: Words of a refusal that has an example in it.
+EXAMPLE_WORDS = ("for example", "e.g. ", "write ", "such as")
+#: Words of a sentence that is meant for a person at a shell.
+SHELL_WORDS = ("`spill ", "--all-scopes", "another folder", "is in neither")
+QUOTED_CHARS = 40
+
+
+def read_value(name: str, value: Any, kind: str) -> Any:
+    """Return an argument in the type it should have; a number sent as text, or text as a number, is what was meant."""
+    if kind == "string" and isinstance(value, (str, int)) and not isinstance(value, bool):
+        return str(spell_int(value) if isinstance(value, int) else value)
+    if kind == "boolean" and isinstance(value, (str, int)):
+        word = str(spell_int(value) if isinstance(value, int) else value).lower()
+        if word in BOOLEANS:
+            return BOOLEANS[word]
+    if kind == "integer" and isinstance(value, (str, int, float)):
+        with suppress(UsageError):
+            return _read_number(value, name)
+    article = "an" if kind == "integer" else "a"
+    raise UsageError(f"{name} is not {article} {kind}")
+
+
+def word_for_models(error: SpilloverError, prefix: str = "", *, tool: str = "read_output") -> str:
+    """Return an error in words for a model: its own next call, and no command of a shell that it may not have."""
+    words = ". ".join(filter(None, map(_drop_commands, str(error).split(". "))))
+    if isinstance(error, RefError):
+        next_call = f'{prefix}list_outputs() shows what is stored; then e.g. {prefix}read_output(ref="last").'
+        return f"{words.rstrip('.')}. {next_call}"
+    if not isinstance(error, UsageError) or any(example in words for example in EXAMPLE_WORDS):
+        return words
+    return f"{words.rstrip('.')}; for example {prefix}{tool}{CALLS[tool]}."
+
+
+def _drop_commands(sentence: str) -> str:
+    return "; ".join(part for part in sentence.split("; ") if not any(word in part for word in SHELL_WORDS))
+
+
+def _read_names(ref: Any) -> Any:
+    """Return a name, or several in a list."""
+    if not isinstance(ref, (list, tuple)):
+        return _read_name(ref)
+    names = [_read_name(one) for one in ref]
+    return names[0] if len(names) == 1 else names
+
+
+def _read_name(ref: Any) -> Any:
+    """Return a name without what models put around it."""
+    return ref.strip().strip("\"'`") if isinstance(ref, str) else read_value("ref", ref, "string")
+
+
+def _read_range(value: Any, name: str) -> str | None:
+    """Return a range as `parse_range` takes it; UsageError, with an example, if it is none. An empty text is none given."""
+    if value is None or value == "":
+        return None
+    text = spell_range(value)
+    if text is None:
+        raise UsageError(f"{name}={_quote_value(value)} is not a range; write {RANGE_EXAMPLES}.")
+    return text
+
+
+def _read_number(value: Any, name: str) -> int:
+    """Return a whole number, which may come as text."""
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    is_other = isinstance(value, bool) or (not isinstance(value, str) and number != value)
+    if number is None or is_other or isinstance(spell_int(number), str):
+        raise UsageError(f"{name}={_quote_value(value)} is not a whole number.")
+    return number
+
+
+def _quote_value(value: Any) -> str:
+    """Return a value as a refusal repeats it."""
+    try:
+        return repr(one_line(str(spell_int(value) if isinstance(value, int) else value), QUOTED_CHARS))
+    except Exception:  # noqa: BLE001  somebody else's object, or one that contains itself
+        return f"a {type(value).__name__}"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from spillover.errors import RefError, SpilloverError
 from spillover.retrieve.names import is_same_command, resolve, store_run
-from spillover.retrieve.opening import opened
+from spillover.retrieve.read import open_output
 from spillover.secrets.commands import shorten_command
 from spillover.since import Earlier
 from spillover.source.blob import MemoryBlob, Meter
@@ -82,7 +82,7 @@ def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Earl
             ref, ending = run
         else:
             ref = resolve(since, choices.outputs).ref
-        record, document = opened(choices, ref)
+        record, document = open_output(choices, ref)
         return Earlier(record.ref, ending, document=document)
     except SpilloverError as error:
         reason = str(error)

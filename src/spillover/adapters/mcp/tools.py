@@ -12,8 +12,7 @@ from spillover.errors import SpilloverError, UsageError
 from spillover.events import record_retrieval
 from spillover.notice.hints import TOOLS
 from spillover.notice.words import one_line
-from spillover.retrieve.specs import about, check_arguments, operation_of, schema
-from spillover.retrieve.tools import ERROR_CHARS, tools
+from spillover.retrieve.tools import ERROR_CHARS, about, check_arguments, operation_of, schema, tools
 from spillover.settings.limits import SMALLEST, Limits
 from spillover.show.fit import trim
 
