@@ -45,6 +45,7 @@ def run(home):
             "CI": "1",
             "HTTPS_PROXY": "http://127.0.0.1:9",  # nothing answers there, so all that is not on loopback fails
             "NO_PROXY": "127.0.0.1,localhost",
+            "npm_config_fetch_retries": "0",  # opencode asks npm for its plugin package, and would wait for 70 s
         }
         return subprocess.run(
             [*map(str, words)], env=environment | variables, cwd=home / "work", capture_output=True, text=True,

@@ -155,6 +155,17 @@ def result_in(said):
     return said[said.index("go\n") :]
 
 
+def play_in_time(host, run, home, calls, answered):
+    """Have a session; in Cline again if the result is not `answered`: on a busy machine its 2 s may be too few for the hook."""
+    for _ in range(4 if host == "cline" else 1):
+        model = Model(calls)
+        HOSTS[host][0](run, home, model)
+        model.close()
+        if re.search(answered, result_in(model.said(1))):
+            break
+    return model
+
+
 def check(model, most):
     assert len(model.requests) >= 2, "the host never came back with a result"
     said = result_in(model.said(1))
@@ -180,16 +191,15 @@ def test_a_failing_command_keeps_its_error_and_can_be_read_back(host, run, home)
 
 @pytest.mark.parametrize("host", HOOKS)
 def test_a_command_that_succeeds_is_clipped_by_the_hook(host, run, home):
-    play, shell, more, most = HOSTS[host]
+    _, shell, more, most = HOSTS[host]
     assert run("spill", "init", host).returncode == 0
     lines = 120_000 if host in ("claude-code", "opencode", "pi", "gemini") else 500  # the others cut before the hook
     (home / "work/spillover.toml").write_text("lines = 50\n")
-    model = Model([(shell, shell_arguments(host, f"seq -f 'part %g' {lines}", more))])
-    play(run, home, model)
-    said = result_in(model.said(1))
-    assert re.search(r"\[Output clipped: \d+ of (?:120,000|50\d) lines shown", said)  # Copilot CLI adds a line
+    clipped = r"\[Output clipped: \d+ of (?:120,000|50\d) lines shown"  # Copilot CLI adds a line
+    calls = [(shell, shell_arguments(host, f"seq -f 'part %g' {lines}", more))]
+    said = result_in(play_in_time(host, run, home, calls, clipped).said(1))
+    assert re.search(clipped, said)
     assert len(said) <= most + 2_000
-    model.close()
 
 
 #: How these say that a command ended with 3. The others keep their own line, or tell it apart from the text.
@@ -240,17 +250,15 @@ FAILING_BY_HOOK = {"opencode": "of 120,001 lines shown", "pi": "of 120,001 lines
 
 @pytest.mark.parametrize("host", FAILING_BY_HOOK)
 def test_a_failing_command_is_whole_or_called_a_preview_by_the_hook_alone(host, run, home):
-    play, shell, more, most = HOSTS[host]
+    _, shell, more, most = HOSTS[host]
     assert run("spill", "init", host).returncode == 0
     back = (shell, shell_arguments(host, "spill grep last 'no such type'", more))
-    model = Model([(shell, shell_arguments(host, FAILING, more)), back])
-    play(run, home, model)
+    model = play_in_time(host, run, home, [(shell, shell_arguments(host, FAILING, more)), back], FAILING_BY_HOOK[host])
     said, found = result_in(model.said(1)), result_in(model.said(2))
     assert FAILING_BY_HOOK[host] in said, said[:2_000]
     assert len(said) <= most + 2_000
     assert ("60001: ERROR" in found) == (host != "cline"), found[-1_000:]
     assert re.search("exited? (?:with )?(?:exit )?code:? 2|exit code 2", found)
-    model.close()
 
 
 @pytest.mark.parametrize("host", HOSTS)
