@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Model:
-    """`calls` are (tool, arguments); a tool's name may be a function of the names that the host offers."""
+    """`calls` are (tool, arguments), or (tool, script); a tool's name may be a function of the names that the host offers."""
 
     def __init__(self, calls):
         self.calls, self.requests, self.step = list(calls), [], 0
@@ -119,7 +119,9 @@ def wants_stream(path, asked):
 def names(asked):
     """Return the names of the tools that are offered, whatever the protocol."""
     found = []
-    for tool in asked.get("tools") or ():
+    # Codex in code mode offers its tools in a message.
+    more = [tool for item in asked.get("input") or () for each in item.get("tools") or () for tool in each["tools"]]
+    for tool in [*(asked.get("tools") or ()), *more]:
         found += [each.get("name") for each in tool.get("functionDeclarations") or ()]
         found += [f"{tool['name']}/{each['name']}" for each in tool.get("tools") or ()]  # a namespace of Codex
         found.append((tool.get("function") or {}).get("name") or tool.get("name"))
@@ -160,6 +162,8 @@ def responses(call, number, *, stream):
         item = {"type": "message", "id": f"m{number}", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "done", "annotations": []}]}  # fmt: skip
     else:
         item = {"type": "function_call", "id": f"fc{number}", "call_id": f"call_{number}", "name": call[0], "arguments": json.dumps(call[1]), "status": "completed"}  # fmt: skip
+    if call is not None and isinstance(call[1], str):  # a script
+        item = {"type": "custom_tool_call", "id": f"ct{number}", "call_id": f"call_{number}", "name": call[0], "input": call[1], "status": "completed"}  # fmt: skip
     if call is not None and "/" in call[0]:
         item["namespace"], item["name"] = call[0].split("/")
     usage = {"input_tokens": 10, "output_tokens": 10, "total_tokens": 20, "input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}  # fmt: skip

@@ -53,7 +53,7 @@ def opencode(run, home, model, servers=None):
     return run("opencode", "run", "go")
 
 
-def codex(run, home, model, servers=None):
+def codex(run, home, model, servers=None, named="gpt-5"):
     folder = home / ".codex"
     folder.mkdir(exist_ok=True)
     path = folder / "config.toml"
@@ -67,7 +67,7 @@ def codex(run, home, model, servers=None):
     provider = f'model_providers.x={{name="x",base_url="{model.url}/v1",wire_api="responses",env_key="KEY"}}'
     return run(
         "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",
-        "-c", 'model_provider="x"', "-c", provider, "-c", 'model="gpt-5"', "go", KEY="x",
+        "-c", 'model_provider="x"', "-c", provider, "-c", f'model="{named}"', "go", KEY="x",
     )  # fmt: skip
 
 
@@ -216,6 +216,40 @@ def test_a_failing_command_is_clipped_by_the_hook_and_keeps_its_exit_code(host, 
     said = result_in(model.said(1))
     assert re.search(r"\[Output clipped: \d+ of 500 lines shown", said)
     assert said.count(ENDINGS[host]) == 1
+    model.close()
+
+
+def test_a_script_in_codex_reads_what_its_commands_printed_and_runs_to_its_end(run, home):
+    assert run("spill", "init", "codex").returncode == 0
+    rows = "python3 -c 'import json; print(json.dumps([*range(4_000)]))'; exit 3"  # 22,891 bytes; the hook shows 8,900
+    script = f"""
+        const first = await tools.exec_command({{cmd: {json.dumps(rows)}}})
+        text(`rows: ${{JSON.parse(first.output).length}}, exit code: ${{first.exit_code}}`)
+        text((await tools.exec_command({{cmd: "echo the second command"}})).output)
+        text((await tools.exec_command({{cmd: {json.dumps(shlex.join([str(Path(sys.executable).with_name("spill")), "list"]))}}})).output)
+    """
+    model = Model([("exec", script)])
+    codex(run, home, model, named="gpt-6.1-sol")
+    said = result_in(model.said(1)).partition('await tools.exec_command({cmd: "echo')[2]
+    assert "rows: 4000, exit code: 3" in said
+    assert "the second command" in said
+    assert "22,891" in said, "all of it is stored"
+    assert "[Output clipped: " not in said
+    model.close()
+
+
+@pytest.mark.parametrize("host", ["claude-code"])
+def test_no_hook_replaces_what_a_failing_command_printed(host, run, home):
+    """What `spill init claude-code` says that it cannot do, seen again in each version."""
+    assert run("spill", "init", host).returncode == 0
+    (home / "work/spillover.toml").write_text("lines = 50\n")
+    model = Model([("Bash", {"command": "seq -f 'part %g' 5000; exit 3", "description": "x"})])
+    claude(run, home, model)
+    said = result_in(model.said(1))
+    assert "Exit code 3" in said
+    assert "part 100\n" in said
+    assert "part 2500\n" not in said
+    assert len(said) < 12_000
     model.close()
 
 
