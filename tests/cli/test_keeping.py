@@ -385,6 +385,11 @@ def test_the_same_output_from_a_pipe_erased_the_command_and_the_exit_code_of_its
     shown, (row,) = spill("show", "--json", "last").json, spill("list", "--json").json
     assert (shown["command"], shown["exit_code"], row["command"]) == (f"sh -c {line}", 3, f"sh -c {line}")
     assert [(run["command"], run["exit_code"]) for run in shown["runs"]] == [(None, None), (f"sh -c {line}", 3)]
+    rows = [row for row in spill("show", "last:job").stdout.splitlines() if row.startswith("run ")]
+    assert [row.split(maxsplit=1)[1] for row in rows] == [
+        "no command, just now",
+        f"sh -c {line}, exit code 3, just now",
+    ]
     assert spill("show", "last:seq 5000").stdout == spill("show", "last").stdout
     assert "exit code 3" in spill("read", "last:seq 5000", "1:2").stdout
     assert spill("show", "last").stdout.count("\nrun ") == 2

@@ -143,6 +143,8 @@ WRONG = [
     (["--bytes", "9"], "leaves no room for the notice"),
     (["--keep", "middle"], "is not valid"),
     (["--tokenizer", "nonsense"], "nonsense"),
+    (["--profile", "klaude", "read", "last"], "read is a command, and stands before its options: `spill read …`"),
+    (["list", "read"], "unexpected argument 'read'"),
     (["run", "--timeout", "x", "true"], "--timeout: 'x' is not a time; use e.g. 90, 90s, 5m, 2h or 7d"),
     (["run", "--timeout", "-1", "true"], "--timeout"),
     (["run", "--timeout", "nan", "true"], "is not a time"),

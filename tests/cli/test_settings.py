@@ -199,6 +199,7 @@ def test_doctor_finds_a_store_that_cannot_be_one(spill, tmp_path):
     said = spill("doctor")
     assert said.returncode == 1
     assert any(line.startswith("!!") and " store " in line for line in said.stdout.splitlines())
+    assert "needs a folder; move it; to use another folder, set `store`" in said.stdout, "what to do is said once"
 
 
 def test_doctor_names_the_folder_that_it_may_not_use(spill):

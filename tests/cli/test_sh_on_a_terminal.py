@@ -71,6 +71,22 @@ def test_without_a_terminal_a_question_is_no_reason_to_clip_nothing(spill):
     assert "Output clipped" in said.stdout
 
 
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("kill -9 $$", 137, "spill: the line ended with exit code 137 (SIGKILL)\r\n"),
+        ("exit 139", 139, "spill: the line ended with exit code 139 (SIGSEGV)\r\n"),
+        ("kill -INT $$", 130, ""),
+        ("kill -PIPE $$", 141, ""),
+        ("exit 128", 128, ""),
+        ("exit 255", 255, ""),
+    ],
+)
+def test_a_person_was_not_told_of_a_signal_that_ended_a_line(spill, terminal, line, code, said):
+    assert terminal(line) == (said, code)
+    assert spill("sh", line).stderr == "", "for a program, stderr stays that of the command"
+
+
 def test_what_fits_is_clean_on_a_terminal(terminal):
     """Off a terminal it passes as it came; a person is shown neither codes that are obeyed nor codes that are spelled out."""
     shown, code = terminal(r"printf 'a\r\nb\033[31mred\033[0m\033]0;title\a\r\n'")

@@ -113,6 +113,15 @@ def test_in_a_folder_that_is_gone_it_runs(ran, tmp_path, spill):
     assert (done.returncode, TAIL in done.stdout, done.stderr) == (7, True, b"")
 
 
+def test_in_a_folder_that_is_gone_going_back_said_no_such_file_and_not_which(tmp_path, spill):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f'cd "{gone}" && rmdir "{gone}" && exec "{sys.executable}" "{spill}" list'
+    done = subprocess.run(["sh", "-c", script], capture_output=True, check=False)
+    expected = b"spill: the working folder was removed; change to another one.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", expected)
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- 2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("script", ["echo out; echo err >&2; exit 7", SCRIPT], ids=["small", "large"])
 def test_with_closed_streams_the_others_work_and_the_exit_code_is_the_commands(spill, store, closed, script):

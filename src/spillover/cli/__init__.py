@@ -42,6 +42,8 @@ def _run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not error.filename and _is_nowhere():
+            return _complain("the working folder was removed; change to another one.", exits.USAGE)
         where = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, (str, bytes)) else ""
         return _complain(f"{error.strerror or error}{where}", exits.UNWRITTEN)
     except Exception as error:  # noqa: BLE001  a bug of ours, which is said to be one
@@ -52,6 +54,15 @@ def _run(argv: list[str]) -> int:
         what = f"{type(error).__name__}: {error}"
         return _complain(f"this is a bug in spill: {what}\nSPILLOVER_DEBUG=1 shows where; please report it.", exits.BUG)
     return code
+
+
+def _is_nowhere() -> bool:
+    """Return whether somebody has removed the working folder."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _open_what_is_closed() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from contextlib import suppress
 
 from spillover.cli.output import complain, facts, put, put_json, wait
 from spillover.cli.setup import compare_if_failed, ends_with_newline, lower_if_failed, make_clipper_anyway
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from spillover.choices import Choices
     from spillover.clipper import Clipper
     from spillover.run.command import Run
+
+#: The signals of Ctrl-C and of a closed pipe: a shell does not report a command that they end, either.
+UNSAID_SIGNALS = (signal.SIGINT, signal.SIGPIPE)
 
 
 def filter_stdin(arguments: argparse.Namespace) -> int:
@@ -100,9 +105,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def complain_of_end(ended: Run, what: str, timeout: float | None) -> None:
-    """Say if a command was stopped, or if a process that it started goes on printing."""
+    """Say if a command was stopped, by us or by a signal, or if a process that it started goes on printing."""
     if ended.timed_out:
         complain(f"{what} took longer than --timeout {timeout:g}s and was stopped")
+    number = ended.exit_code - 128
+    if number > 0 and number not in (*UNSAID_SIGNALS, *ended.signals) and os.isatty(2):  # a program reads the exit code
+        with suppress(ValueError):
+            complain(f"{what} ended with exit code {ended.exit_code} ({signal.Signals(number).name})")
     if ended.still_open:
         complain(
             f"{what} has ended, but a process it started still has its {' and '.join(sorted(ended.still_open))} open; "

@@ -220,7 +220,7 @@ class _Parser(argparse.ArgumentParser):
 
         words = " ".join(message.split("\n"))
         known = [option for action in self._actions for option in action.option_strings]
-        complain(f"{explain(words, known, self.prog.removeprefix('spill '))} See `{help_call(self.prog)}`.")
+        complain(f"{explain(words, known, self.prog.removeprefix('spill '), COMMANDS)} See `{help_call(self.prog)}`.")
         raise SystemExit(2)
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:

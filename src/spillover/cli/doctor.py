@@ -103,7 +103,8 @@ def _round_trip(outputs: ScopedStore) -> Check:
         blob.close()
     except SpilloverError as error:
         kind = "folder" if isinstance(outputs.store, DirStore) else "store"
-        said = f"{str(error).rstrip('.')}; to use another {kind}, set `store`, SPILLOVER_STORE or --store"
+        said = str(error).rstrip(".").removesuffix("; name another store").removesuffix(" or name another store")
+        said += f"; to use another {kind}, set `store`, SPILLOVER_STORE or --store"
         return Check("store", ok=False, said=said)
     try:
         outputs.delete(ref)

@@ -133,7 +133,7 @@ def show(arguments: argparse.Namespace) -> int:
         ("exit code", "" if run is None or run.exit_code is None else str(run.exit_code)),
         ("took", "" if run is None or run.seconds is None else f"{run.seconds:.1f} s"),
         ("folder", (run and run.cwd) or ""),
-        *(("run", describe_run(other, time.time())) for other in runs[:RUNS_SHOWN] if len(runs) > 1),
+        *(("run", describe_run(other, time.time(), "no command")) for other in runs[:RUNS_SHOWN] if len(runs) > 1),
         ("call", record.call_id or ""),
         ("project", ", ".join(_scopes(record)) or "none"),
         ("stored", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.created))),

@@ -60,10 +60,12 @@ def guess(word: str, known: Iterable[str]) -> str:
     return near[0] if near else ""
 
 
-def explain(message: str, options: Iterable[str], command: str = "") -> str:
-    """Say in plain words what argparse has found wrong with the words of a command."""
+def explain(message: str, options: Iterable[str], command: str = "", commands: Iterable[str] = ()) -> str:
+    """Say in plain words what argparse has found wrong with the words of a command, or of the filter, which is none of `commands`."""
     if message.startswith("unrecognized arguments: "):
         word = message.removeprefix("unrecognized arguments: ").split(" ")[0]
+        if command not in commands and word in commands:
+            return f"{word} is a command, and stands before its options: `spill {word} …`."
         if not word.startswith("-"):
             return f"unexpected argument {word!r}."
         near = guess(word.partition("=")[0], options)

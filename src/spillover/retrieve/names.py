@@ -197,11 +197,11 @@ def store_run(store: ScopedStore, run: RunRecord) -> str:
         raise RefError(f"its output cannot be stored to be read: {error}") from error
 
 
-def describe_run(run: Record | RunRecord, now: float) -> str:
-    """Return what was run, how it ended and how long ago."""
+def describe_run(run: Record | RunRecord, now: float, without: str = "") -> str:
+    """Return what was run, how it ended and how long ago; `without` stands for a command that is not known."""
     exit_code = getattr(run, "exit_code", None)
     parts = [
-        one_line(run.command, COMMAND_CHARS) if run.command else "",
+        one_line(run.command, COMMAND_CHARS) if run.command else without,
         "" if exit_code is None else f"exit code {exit_code}",
         tell_age(now - run.created),
     ]
