@@ -205,9 +205,11 @@ def listing(url: str, count: int, scopes: int) -> dict[str, Any]:
     import hashlib
 
     from spillover import ObjectStore
-    from spillover.store.object_store import STORED, Entry, folder_of, record_key
+    from spillover.store.frames import FRAME_BYTES, Frames
+    from spillover.store.object_store import STORED, BucketRecord, folder_of, record_key
     from spillover.testing import record_of
 
+    no_frames = Frames(0, "plain", FRAME_BYTES, (), ())
     store = ObjectStore(url, deadline_seconds=60)
     client = store.bucket.client(60)
 
@@ -216,7 +218,7 @@ def listing(url: str, count: int, scopes: int) -> dict[str, Any]:
         scope = "listed" if scopes == 1 else f"listed/{number % scopes}"
         record = record_of(b"", "bash", sha256=sha256, scope=scope, created=float(number))
         ref = f"bash-{sha256[:16]}"
-        client.put(record_key(scope, ref), Entry(record.with_ref(ref)).encode())
+        client.put(record_key(scope, ref), BucketRecord(record.with_ref(ref), "", no_frames, 0).encode())
         client.put(f"{folder_of(scope)}/{STORED}/{ref}.{sha256[-16:]}.zst", b"x")
 
     begin = time.perf_counter()

@@ -59,11 +59,9 @@ UNPROVED = {
     "retrieve/outline.py": {
         "_RULE": SHORT,
     },
-    "retrieve/pattern.py": {
-        "_TOKEN": "the pattern has PATTERN_CHARS characters at most; a [ that is never closed is followed to the end",
-    },
     "retrieve/search.py": {
         "_CODE_AND_TEXT": RUN,
+        "_TOKEN": "the pattern has PATTERN_CHARS characters at most; a [ that is never closed is followed to the end",
     },
     "rules.py": {
         "fnmatchcase": STARS,

@@ -106,13 +106,17 @@ def test_the_same_bytes_of_two_tenants_are_two_objects_and_the_hash_opens_neithe
 
 
 def test_a_record_that_was_put_into_another_scope_is_nobodys(s3):
+    """Neither in that scope nor in one above it: whoever may write to one prefix cannot speak for another."""
     store = ObjectStore(s3)
-    record = put(store, b"secret\n", scope="acme")
-    found = store.bucket.get(record_key("acme", record.ref))
-    store.bucket.create(record_key("evil", record.ref), found.data)
-    with pytest.raises(RefError):
-        ScopedStore(store, "evil").get(record.ref)
-    assert list(ScopedStore(store, "evil").list()) == []
+    record = put(store, b"secret\n", scope="acme/web")
+    found = store.bucket.get(record_key("acme/web", record.ref))
+    store.bucket.create(record_key("acme/evil", record.ref), found.data)
+    store.bucket.delete([record_key("acme/web", record.ref)])
+    for scope in ("acme/evil", "acme", "*"):
+        view = ScopedStore(store, scope)
+        with pytest.raises(RefError):
+            view.get(record.ref)
+        assert list(view.list()) == []
 
 
 @pytest.mark.parametrize(
@@ -184,6 +188,7 @@ def test_what_goes_wrong_once_on_the_way_is_made_good(proxy, s3, fault, place):
     proxy.script = [None] * place + [fault]
     clip = clipper.clip(LOG)
     assert (clip.outcome, clip.reason) == ("stored", None)
+    assert len([*store.bucket.list("")]) == 2, "the bytes and the record, each once"
     proxy.script = [None] * place + [fault] * (fault not in ("412", "409"))  # nobody answers a read with those
     assert "1: 0 compiled" in clipper.read(clip.ref, lines=1).text
 
@@ -216,7 +221,7 @@ def test_when_the_bucket_fails_the_output_is_kept_here_the_clip_says_so_and_push
 
 
 def test_the_next_call_brings_along_what_earlier_ones_left(proxy, s3, tmp_path, monkeypatch):
-    monkeypatch.setattr("spillover.store.object_store.ALONG_SECONDS", 60)
+    monkeypatch.setattr("spillover.store.object_store.PUSH_SECONDS", 60)
     store = ObjectStore(s3, spool=tmp_path / "spool", deadline_seconds=60)
     clippers = [Clipper(Limits(tokens=400), store=store, scope=scope) for scope in ("acme", "other")]
     proxy.faults = {"403": 1.0}

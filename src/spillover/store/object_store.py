@@ -1,30 +1,32 @@
-"""ObjectStore: outputs in a bucket that many machines share, and a spool for what could not be brought there.
+"""ObjectStore: outputs in a bucket that many machines share, and a local spool for what could not be uploaded.
 
     acme/web/~o/bash-7f3a9c2e41d05b86.json                          the record, with the frames and the key of the bytes
     acme/web/~s/bash-7f3a9c2e41d05b86.5f1c09aa5f1c09aa.zst          its bytes, under a name that nobody else writes to
 
-The scope comes first, so that a prefix can be granted to a tenant; no key outside the scope of a view is requested, and whose
-a record is is checked at every read. A scope that is a folder of a machine stands under `~f/`, by its hash: it may be longer
-than a key. What belongs to nobody stands under `~n/`. Records are in a folder of their own, so that a listing of one scope
-brings records alone.
+The scope comes first, so that a prefix can be granted to a tenant. A view of a scope requests no key outside it, and every
+record is checked when it is read. A scope that is a folder of a machine stands under `~f/`, by its hash, since it may be
+longer than a key; what belongs to nobody stands under `~n/`. Records have a folder of their own, so that a listing of one
+scope returns records only.
 
-The bytes go up first, then the record, if there is none: whoever finds the record finds the bytes. If the same output is there
-already, its record is brought up to date and the bytes that came for nothing are removed. docs/format.md says what stands in a
-bucket.
+The bytes are uploaded first, then the record, if there is none: whoever finds the record finds the bytes. If there is one
+for the same output, it is brought up to date and the new bytes are removed. docs/format.md describes the contents.
 """
 
 from __future__ import annotations
 
+import builtins  # a method has the name of a type
 import hashlib
 import logging
 import os
 import re
 import time
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from heapq import nlargest
 from itertools import chain
+from typing import Any, Self
 
 from msgspec import Struct, convert
 from msgspec.structs import astuple, force_setattr, replace
@@ -32,6 +34,7 @@ from msgspec.structs import astuple, force_setattr, replace
 from spillover.base import Public
 from spillover.base.folders import user_folder
 from spillover.errors import RefError, SpilloverError, StoreError, UsageError
+from spillover.source.blob import Blob
 from spillover.store import BaseStore
 from spillover.store.base import (
     REF_SHAPE,
@@ -50,6 +53,7 @@ from spillover.store.bucket import (
     Bucket,
     Conflict,
     Denied,
+    Listed,
     NotFound,
     Progress,
     load_library,
@@ -57,66 +61,105 @@ from spillover.store.bucket import (
 )
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder, explain_errors
-from spillover.store.frames import (
-    FRAME_BYTES,
-    DamagedError,
-    FrameBlob,
-    Frames,
-    FrameWriter,
-    load_zstd,
-    open_bytes,
-)
+from spillover.store.frames import DamagedError, FrameBlob, Frames, FrameWriter, load_zstd, open_bytes
 from spillover.store.owners import merge, owners, seen
 from spillover.store.reading import read_record
 from spillover.store.record import read_facts, to_json, to_record
 from spillover.store.retention import Retention
+from spillover.store.runs import RunRecord
 from spillover.store.scope import EVERY, covers
 from spillover.store.tally import remove
 
 _log = logging.getLogger(__name__)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import builtins  # a method has the name of a type
-    from collections.abc import Iterable, Iterator
-    from typing import Any, Self
-
-    from spillover.source.blob import Blob
-    from spillover.store.runs import RunRecord
-
-
 SCHEMES = ("s3", "gs", "az")
 LIFECYCLE_DECIDES = "the bucket's lifecycle rule decides how long outputs are kept (docs/fleet.md)"
 #: The format of a record in a bucket.
 FORMAT = 2
-#: Folders in a bucket.
-OUTPUTS, STORED, FOLDERS, NOBODY = "~o", "~s", "~f", "~n"
-#: A key has at most 1,024 bytes in every store; a prefix of the bucket and the name of an output are part of it.
-SCOPE_CHARS = 700
-_ODD = re.compile(rb"[^A-Za-z0-9_.@+-]")
-#: The shape of a ref (`REF_SHAPE`) stands in the middle of it: a listing of 100,000 keys has time for one look at each.
+#: Folders in a bucket: records, bytes, scopes that are folders of a machine, and what belongs to nobody.
+RECORDS, STORED, FOLDERS, NOBODY = "~o", "~s", "~f", "~n"
+#: A key has at most 1,024 bytes in every store; the bucket's prefix and the name of the output are part of it.
+MAX_SCOPE_CHARS = 700
+_NOT_PLAIN = re.compile(rb"[^A-Za-z0-9_.@+-]")
+#: One pattern with the shape of a ref in it: a listing of 100,000 keys has time for one match each.
 _KEY = re.compile(
-    rf"((?:.*/)?)(?:{OUTPUTS}/({REF_SHAPE.pattern})\.json|{STORED}/({REF_SHAPE.pattern})\.[0-9a-f]{{16}}\.(?:zst|txt))",
+    rf"((?:.*/)?)(?:{RECORDS}/({REF_SHAPE.pattern})\.json|{STORED}/({REF_SHAPE.pattern})\.[0-9a-f]{{16}}\.(?:zst|txt))",
     re.ASCII | re.DOTALL,
 )
 #: Records read, newest first, to find an output by words: each one is a request.
 MAX_RECORDS_SEARCHED = 1_000
-#: Records read at once.
-READS_AT_ONCE = 16
-#: Bytes that are not more are read when an output is opened: they are there then, whatever becomes of them in the bucket.
+#: Records requested at once.
+REQUESTS_AT_ONCE = 16
+#: An output of at most so many stored bytes is read when it is opened: it stays readable if it is removed meanwhile.
 SMALL_BYTES = 1 << 19
 #: How often a record is tried that others change at the very moment, and how many names for the bytes.
 MAX_RECORD_TRIES = 50
 MAX_NAME_TRIES = 3
-#: What a slow line may need for the parts that are under way when the last one is handed over: a second for so many bytes.
-SLOW_LINE_BYTES = 1 << 20
-#: A look that may be left out is slow if it takes more than this share of the deadline; then there is none for so long.
+#: The slowest upload to wait for, in bytes a second, for the parts under way when the next one is handed over.
+MIN_BYTES_PER_SECOND = 1 << 20
+#: An optional request that takes more than this share of the deadline is slow; then there is none for so many seconds.
 SLOW_SHARE = 0.1
 PAUSE_SECONDS = 60.0
-#: How long a tool call may be busy with what earlier ones have left.
-ALONG_SECONDS = 1.0
-#: What waits in the spool is not removed by age: it is nowhere else. It is bounded all the same.
+#: How long a tool call may upload what earlier calls have left in the spool.
+PUSH_SECONDS = 1.0
+#: Outputs in the spool are nowhere else, so age does not remove them; their number and size are bounded all the same.
 SPOOL_RETENTION = Retention(age_seconds=None, bytes=5 << 30, count=10_000, grace_seconds=7 * 86_400)
+
+
+class Pushed(Struct, frozen=True):
+    """What a push did."""
+
+    outputs: int = 0
+    bytes: int = 0
+    left: int = 0  # outputs that are still only on this machine
+    why: str = ""
+
+
+class Key(Struct, frozen=True):
+    """The key of a record or of bytes, and the ref in it."""
+
+    ref: str
+    name: str
+
+
+class BucketRecord(Struct, frozen=True):
+    """A record as it stands in a bucket: with the place and the frames of the bytes."""
+
+    record: Record
+    data: str  # the key of the bytes in the folder of the scope; "" if there are none
+    frames: Frames
+    newlines: int
+
+    @property
+    def key(self) -> str:
+        return record_key(self.record.scope, self.record.ref)
+
+    @property
+    def data_key(self) -> str:
+        return f"{folder_of(self.record.scope)}/{self.data}"
+
+    def encode(self) -> bytes:
+        stored = {"data": self.data, **self.frames.to_json(), "newlines": self.newlines}
+        return to_json(self.record, spillover=FORMAT, object=stored)
+
+
+class Place(Struct, frozen=True):
+    """Where the bytes of a record are, and how many newlines they have: the key `object`, without the frames."""
+
+    data: str
+    newlines: int
+
+
+class Copies(Struct, frozen=True):
+    """An output as the scopes in view have it: in the spool, and in the bucket once for each scope."""
+
+    ref: str
+    spooled: Record | None
+    stored: tuple[BucketRecord, ...]
+
+    @property
+    def record(self) -> Record:
+        return _merge_records([*([self.spooled] if self.spooled else []), *(each.record for each in self.stored)])
 
 
 class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
@@ -133,7 +176,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
     compress: bool = True
     options: Any = None
     scope: str = EVERY  # what this view of the bucket can see; `for_scope` narrows it
-    bucket: Bucket = None  # type: ignore[assignment]  # made below
+    bucket: Bucket = None  # type: ignore[assignment]  # set below
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ObjectStore) and astuple(self)[:-1] == astuple(other)[:-1]  # all but the bucket
@@ -153,9 +196,9 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
             raise UsageError(
                 f"deadline_seconds={self.deadline_seconds!r} is not a time; use a number of seconds above 0."
             )
-        load_library()
+        load_library()  # so that a missing extra is reported now
         if self.compress:
-            load_zstd()  # or say at once what to install
+            load_zstd()
         url = self.url.rstrip("/")
         force_setattr(self, "bucket", Bucket(url, deadline=self.deadline_seconds, options=self.options))
         force_setattr(self, "spool", os.path.abspath(self.spool or _default_spool(url)))
@@ -171,7 +214,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         return self.local.folder
 
     def for_scope(self, scope: str) -> Self:
-        """Return the part of the store that a scope can see; no key outside it is ever requested."""
+        """Return the part of the store that a scope may see; no key outside it is ever requested."""
         return self if scope == self.scope else replace(self, scope=scope)
 
     def writer(self) -> ObjectWriter:
@@ -180,72 +223,73 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
 
     def get(self, ref: str) -> Record:
         """Return the record of a ref or of a unique prefix."""
-        return _merge_records([entry.record for entry in self._find(ref)[1]])
+        return self._find(ref).record
 
     def get_any_scope(self, ref: str) -> Record | None:
         """Return the record of a complete ref in exactly this scope, with at most one request and no listing.
 
-        An output may hold many lines that look like notices of ours, and each is looked up. If one look fails or is slow, the
-        bucket is left alone for a minute.
+        An output may hold many lines that look like notices of ours, and each is looked up. If one request fails or is
+        slow, none is made for a minute.
         """
         started = time.monotonic()
         if not REF_SHAPE.fullmatch(ref) or started < self.bucket.pause_until:
             return None
-        entries: builtins.list[Entry] = []
+        copies = None
         failed = False
         try:
-            entries = self._find_exact(ref)
+            copies = self._find_exact(ref)
         except StoreError:
             failed = True
         now = time.monotonic()
         if failed or now - started > SLOW_SHARE * self.deadline_seconds:
             self.bucket.pause_until = now + PAUSE_SECONDS
-        return entries[0].record if entries else None
+        return copies.record if copies else None
 
     def open(self, ref: str) -> Blob:
         """Return the bytes of a ref; reading a range downloads only the frames it is in."""
         return self.open_record(ref)[1]
 
     def open_record(self, ref: str) -> tuple[Record, Blob]:
-        """Return the record and the bytes with a single lookup, since each lookup is a request."""
-        name, entries = self._find(ref)
-        record = _merge_records([entry.record for entry in entries])
-        for entry in entries:
-            if not entry.spooled:
-                return record, BucketBlob(self.bucket, entry)
-        return record, self.local.open(name)
+        """Return the record and the bytes of a ref with one lookup, since each lookup is a request."""
+        copies = self._find(ref)
+        blob = BucketBlob(self.bucket, copies.stored[0]) if copies.stored else self.local.open(copies.ref)
+        return copies.record, blob
 
     def list(self) -> Iterator[Record]:
-        """Return every visible output, newest first. Reads every record, many at once."""
+        """Return every output in view, newest first. Reads every record, many at once."""
         copies: dict[str, list[Record]] = {}
-        for record in chain(self._spooled_records(), (entry.record for entry in self._read_entries(self._keys()))):
+        for record in chain(self._spooled_records(), (each.record for each in self._read_records(self._keys()))):
             copies.setdefault(record.ref, []).append(record)
         return iter(sorted(map(_merge_records, copies.values()), key=_newest_first))
 
     def newest(self, count: int | None = None) -> tuple[builtins.list[Record], int]:
-        """Return the `count` outputs changed last in the bucket, and how many there are: one listing, and `count` records."""
+        """Return the outputs changed last, and how many there are, with one listing and `count` more requests."""
         count = MAX_RECORDS_SEARCHED if count is None else count
         records = [*self._spooled_records()]
         rows = [*self._list_records()]
         total = len(records) + len(rows)
-        keys = filter(None, (parse_key(key) for _, key in nlargest(count, rows)))
-        records += [entry.record for entry in self._read_entries(keys)]
+        keys = filter(
+            None, (parse_key(row.key) for row in nlargest(count, rows, key=lambda row: (row.changed, row.key)))
+        )
+        records += [each.record for each in self._read_records(keys)]
         return sorted(records, key=_newest_first)[:count], total
 
     def delete(self, ref: str) -> None:
-        """Remove an output from every visible scope."""
-        name, entries = self._find(ref)
-        for entry in entries:
-            if entry.spooled:
-                with suppress(RefError):
-                    self._delete_spooled(name)
-                continue
-            self.bucket.delete([entry.record_key])  # first, because it makes the bytes visible
-            if entry.data:
-                self.bucket.delete([entry.data_key])
+        """Remove an output from every scope in view."""
+        copies = self._find(ref)
+        if copies.spooled:
+            with suppress(RefError):
+                if self.scope == EVERY:
+                    self.local.delete(copies.ref)
+                else:
+                    self.local.release(copies.ref, self.scope)
+        for each in copies.stored:
+            self.bucket.delete([each.key])  # first, because it makes the bytes visible
+            if each.data:
+                self.bucket.delete([each.data_key])
 
     def release(self, ref: str, scope: str) -> None:
-        """Drop an output from a scope."""
+        """Remove an output from one scope."""
         self.for_scope(scope).delete(ref)
 
     def pin(self, ref: str, pinned: bool = True) -> None:  # noqa: ARG002  as in every store
@@ -267,7 +311,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         return self.local.runs()
 
     def push(self, *, seconds: float | None = None) -> Pushed:
-        """Upload the outputs that are only on this machine: all, or what can be done in so many seconds. What fails stays."""
+        """Upload outputs that are only on this machine: all, or what can be done in so many seconds. What fails stays."""
         refs = self._spooled_refs()
         until = None if seconds is None else time.monotonic() + seconds
         outputs = size = 0
@@ -284,7 +328,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
                 continue
             except SpilloverError as error:
                 why = str(error)
-                break  # what one meets, the next one would meet
+                break  # the next one would fail too
             outputs += uploaded is not None
             size += uploaded or 0
         if outputs:
@@ -292,18 +336,15 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         return Pushed(outputs, size, len(self._spooled_refs()) if refs else 0, why)
 
     def _push_one(self, ref: str) -> int | None:
-        """Upload one output, for every scope that has it; its bytes, or None where somebody has stored it again meanwhile."""
+        """Upload an output for every scope that has it; return its size, or None if it was stored again and stays."""
         root = os.fspath(self.local.root)
         with explain_errors(root), Folder(root) as folder:
-            facts = folder.look(ref)  # before it is read: whoever adds a call to it touches it
+            files = folder.look(ref)  # before it is read: whoever adds a call to it touches it
             record = read_record(folder, ref)
-            blob = open_bytes(folder, ref)
-            try:
+            with closing(open_bytes(folder, ref)) as blob:
                 for each in _split_scopes(record):  # each has the deadline for itself
                     watch(self.bucket.url, self.deadline_seconds, partial(upload, self, blob, each))
-            finally:
-                blob.close()
-            return record.bytes if remove(folder, ref, facts) else None
+            return record.bytes if remove(folder, ref, files) else None
 
     def _spooled_refs(self) -> builtins.list[str]:
         with suppress(OSError), Folder(os.fspath(self.local.root)) as folder:
@@ -314,98 +355,93 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         if self._spooled_refs():
             yield from filter(None, (seen(record, self.scope) for record in self.local.list()))
 
-    def _delete_spooled(self, ref: str) -> None:
-        if self.scope == EVERY:
-            self.local.delete(ref)
-        else:
-            self.local.release(ref, self.scope)
+    def _get_spooled(self, ref: str) -> Record | None:
+        """Return the record of a complete ref in the spool, as the scopes in view see it."""
+        try:
+            record = self.local.get(ref)
+        except (RefError, StoreError):
+            return None
+        return seen(record, self.scope) if record.ref == ref else None
 
-    def _find(self, ref: str) -> tuple[str, builtins.list[Entry]]:
-        """Return the one output that `ref` names, and its entry in each scope in view."""
+    def _find(self, ref: str) -> Copies:
+        """Return the one output that `ref` names; raise RefError if there is none."""
         check_ref(ref)
-        if REF_SHAPE.fullmatch(ref) and (entries := self._find_exact(ref)):
-            return ref, entries
+        if REF_SHAPE.fullmatch(ref) and (copies := self._find_exact(ref)):
+            return copies
         spooled = {record.ref for record in self._spooled_records()}
         try:
             keys = self._keys(ref)
         except StoreError:
             if not any(matches(ref, name) for name in spooled):
                 raise
-            keys = []  # the bucket is away, and it is here
+            keys = []  # the bucket is away, but the output is here
         name = resolve(ref, iter(sorted({*spooled, *(key.ref for key in keys)})))
-        entries = [*self._find_spooled(name), *self._read_entries(key for key in keys if key.ref == name)]
-        if not entries:
+        records = self._read_records(key for key in keys if key.ref == name)
+        copies = Copies(name, self._get_spooled(name), tuple(records))
+        if not copies.spooled and not copies.stored:
             raise UnknownRefError(ref)
-        return name, entries
+        return copies
 
-    def _find_exact(self, ref: str) -> builtins.list[Entry]:
-        """Return the entries of a whole ref that can be had without a listing: here, and in the very scope of this view."""
-        if self.scope == EVERY:  # others may have it too
-            return []
-        spooled = self._find_spooled(ref)
+    def _find_exact(self, ref: str) -> Copies | None:
+        """Return an output by its complete ref without a listing: from the spool, and from exactly this scope."""
+        if self.scope == EVERY:  # several scopes may have it
+            return None
+        spooled = self._get_spooled(ref)
+        stored = None
         try:
-            entry = self._read_entry(Key(ref, record_key(self.scope, ref)))
-        except Denied:  # perhaps it is not there: who has to know makes a listing, which says why it may not
-            return spooled
+            stored = self._read_record(Key(ref, record_key(self.scope, ref)))
+        except Denied:
+            pass  # perhaps it is not there; a listing tells, or says why it may not
         except StoreError:
             if not spooled:
                 raise
-            return spooled  # the bucket is away, and it is here
-        return [*spooled, *([entry] if entry else [])]
-
-    def _find_spooled(self, ref: str) -> builtins.list[Entry]:
-        """Return what is kept here only, as the scopes in view see it."""
-        try:
-            record = self.local.get(ref)
-        except (RefError, StoreError):
-            return []
-        visible = seen(record, self.scope) if record.ref == ref else None
-        return [Entry(visible, spooled=True)] if visible else []
+            # The bucket is away, but the output is here.
+        return Copies(ref, spooled, (stored,) if stored else ()) if spooled or stored else None
 
     def _keys(self, ref: str = "") -> builtins.list[Key]:
-        """Return the records in view, by their keys alone; with a ref, those that it may name."""
-        keys = (parse_key(name) for _, name in self._list_records(ref))
+        """Return the keys of the records in view that `ref` may name, or of all."""
+        keys = (parse_key(row.key) for row in self._list_records(ref))
         return [key for key in keys if key and matches(ref, key.ref)]
 
-    def _list_records(self, ref: str = "") -> Iterator[tuple[Any, str]]:
-        """Yield when each record in view was changed, and its key; with the start of a ref, of those that it may name, and others."""
+    def _list_records(self, ref: str = "") -> Iterator[Listed]:
+        """Yield the records in view from a listing; for the start of a ref, those that it may name, and others."""
         folder = folder_of(self.scope)
         after = None
-        if self.scope.startswith("/"):  # such a scope has no others below it
-            folder = f"{folder}/{OUTPUTS}"
+        if self.scope.startswith("/"):  # no other scope is below it
+            folder = f"{folder}/{RECORDS}"
             after = f"{folder}/{ref}" if "-" in ref else None
-        for name, _, changed in self.bucket.list(folder, after=after):
-            if after and name > f"{after}~":  # "~" comes after every character of a name
+        for row in self.bucket.list(folder, after=after):
+            if after and row.key > f"{after}~":  # "~" comes after every character of a name
                 return
-            if name.endswith(".json") and parse_key(name):
-                yield changed, name
+            if row.key.endswith(".json") and parse_key(row.key):
+                yield row
 
-    def _read_entries(self, keys: Iterable[Key]) -> builtins.list[Entry]:
-        """Return the entries under these keys that can be read and belong where they stand."""
+    def _read_records(self, keys: Iterable[Key]) -> builtins.list[BucketRecord]:
+        """Return the records under these keys, without those that are damaged or not in view."""
         keys = [*keys]
         if len(keys) < 2:
-            return [*filter(None, map(self._read_entry, keys))]
-        with ThreadPoolExecutor(min(READS_AT_ONCE, len(keys)), "spillover-list") as pool:
-            return [*filter(None, pool.map(self._read_entry, keys))]
+            return [*filter(None, map(self._read_record, keys))]
+        with ThreadPoolExecutor(min(REQUESTS_AT_ONCE, len(keys)), "spillover-list") as pool:
+            return [*filter(None, pool.map(self._read_record, keys))]
 
-    def _read_entry(self, key: Key) -> Entry | None:
-        """Return what stands under a key; None for nothing, for what cannot be read, and for what is not in view.
+    def _read_record(self, key: Key) -> BucketRecord | None:
+        """Return the record under a key; None if there is none, or it is damaged or not in view.
 
-        A record has to stand where its own scope puts it: one that was copied elsewhere is nobody's.
+        A record counts only where its own scope puts it: one that was copied elsewhere is nobody's.
         """
         try:
-            entry = _get_entry(self.bucket, key)[1]
+            found = _get_record(self.bucket, key)[1]
         except NotFound:
             return None
-        if entry is None:
+        if found is None:
             _log.warning("The record %s in %s is damaged.", key.name, self.bucket.url)
             return None
-        in_view = self.scope == EVERY or covers(self.scope, entry.record.scope)
-        return entry if in_view and entry.record_key == key.name and not entry.record.others else None
+        in_view = self.scope == EVERY or covers(self.scope, found.record.scope)
+        return found if in_view and found.key == key.name and not found.record.others else None
 
 
 class ObjectWriter:
-    """An output on its way into a bucket; it stays in the spool if it cannot be brought there."""
+    """An output on its way into a bucket; it stays in the spool if it cannot be uploaded."""
 
     __slots__ = ("_inner", "_store", "abandon", "blob", "fileno", "write")
 
@@ -418,28 +454,25 @@ class ObjectWriter:
         self.abandon = self._inner.abandon
 
     def publish(self, record: Record) -> Record:
-        """Upload it, and what earlier calls have left here; where that fails, keep it here and say so."""
+        """Upload the output, and what earlier calls have left in the spool; if that fails, keep it there and say so."""
         store = self._store
         record = record.with_created(time.time())
-        blob = self._inner.blob()
-        if blob.size != record.bytes:
-            blob.close()
-            self.abandon()
-            raise StoreError(f"expected {record.bytes:,} bytes, but {blob.size:,} were stored.")
-        try:
-            published = watch(store.bucket.url, store.deadline_seconds, partial(self._upload, blob, record))
-        except RefTakenError:  # keeping it here would not help
-            self.abandon()
-            raise
-        except StoreError as error:
-            _log.warning("An output of %s is kept on this machine only: %s", record.tool, error)
-            spooled = self._inner.publish(record)
-            return replace(spooled, path=store.local.where(spooled.ref), only_here=str(error))
-        finally:
-            blob.close()
+        with closing(self._inner.blob()) as blob:
+            if blob.size != record.bytes:
+                self.abandon()
+                raise StoreError(f"expected {record.bytes:,} bytes, but {blob.size:,} were stored.")
+            try:
+                published = watch(store.bucket.url, store.deadline_seconds, partial(self._upload, blob, record))
+            except RefTakenError:  # the spool would not help
+                self.abandon()
+                raise
+            except StoreError as error:
+                _log.warning("An output of %s is kept on this machine only: %s", record.tool, error)
+                spooled = self._inner.publish(record)
+                return replace(spooled, path=store.local.where(spooled.ref), only_here=str(error))
         self.abandon()
         with suppress(StoreError):
-            store.push(seconds=ALONG_SECONDS)
+            store.push(seconds=PUSH_SECONDS)
         return published
 
     def _upload(self, blob: Blob, record: Record, progress: Progress) -> Record:
@@ -447,85 +480,84 @@ class ObjectWriter:
 
 
 def upload(store: ObjectStore, blob: Blob, record: Record, progress: Progress) -> Record:
-    """Upload an output and return its record as it is in the bucket then; StoreError when that could not be done."""
-    bucket = store.bucket
+    """Upload an output for one scope and return its record as it is in the bucket then."""
     record = record.with_ref(name_for(record.tool, record.sha256))
-    entry = _put_bytes(bucket, blob, record, compress=store.compress, progress=progress)
-    # Where this fails, nobody knows whether the record arrived, so the bytes stay, until the lifecycle rule removes them.
-    published = _claim(bucket, entry, progress, store.retention.age_seconds)
-    if entry.data and published.data != entry.data:
-        with suppress(StoreError):  # the lifecycle rule removes it
-            bucket.delete([entry.data_key])
+    uploaded = _upload_bytes(store.bucket, blob, record, compress=store.compress, progress=progress)
+    # If this fails, the record may have arrived all the same, so the bytes stay until the lifecycle rule removes them.
+    published = _upload_record(store.bucket, uploaded, progress, store.retention.age_seconds)
+    if uploaded.data and published.data != uploaded.data:
+        with suppress(StoreError):  # the lifecycle rule removes them
+            store.bucket.delete([uploaded.data_key])
     return published.record
 
 
-def _put_bytes(bucket: Bucket, blob: Blob, record: Record, *, compress: bool, progress: Progress) -> Entry:
-    """Put the bytes under a name that nobody has; return the entry that names them."""
+def _upload_bytes(bucket: Bucket, blob: Blob, record: Record, *, compress: bool, progress: Progress) -> BucketRecord:
+    """Upload the bytes under a name that nobody else has; return the record that names them."""
     newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
-    packer = FrameWriter(blob, compress=compress)
+    writer = FrameWriter(blob, compress=compress)
     if not blob.size:
-        return Entry(record, "", packer.table(), newlines)
+        return BucketRecord(record, "", writer.table(), newlines)
 
-    def pieces() -> Iterator[bytes]:
-        for piece in packer.write():
-            progress.step(4 * PART_BYTES / SLOW_LINE_BYTES)
-            yield piece
+    def frames() -> Iterator[bytes]:
+        for frame in writer.write():
+            progress.step(4 * PART_BYTES / MIN_BYTES_PER_SECOND)
+            yield frame
 
-    rest = pieces()
+    rest = frames()
     first: list[bytes] = []
     size = 0
-    for piece in rest:
-        first.append(piece)
-        size += len(piece)
-        if size > PART_BYTES:
-            break
+    while size <= PART_BYTES and (frame := next(rest, b"")):
+        first.append(frame)
+        size += len(frame)
+    ending = "zst" if writer.form == "zstd" else "txt"
     for _ in range(MAX_NAME_TRIES):
-        data = f"{STORED}/{record.ref}.{os.urandom(8).hex()}.{'zst' if packer.form == 'zstd' else 'txt'}"
+        data = f"{STORED}/{record.ref}.{os.urandom(8).hex()}.{ending}"
         key = f"{folder_of(record.scope)}/{data}"
         if size > PART_BYTES:
             bucket.put_pieces(key, chain(first, rest))
         elif not _create(bucket, key, b"".join(first), progress):
             continue
         progress.step()
-        return Entry(record, data, packer.table(), newlines)
+        return BucketRecord(record, data, writer.table(), newlines)
     raise StoreError(f"{bucket.url}: {MAX_NAME_TRIES} uploads in a row were refused under names that nobody has")
 
 
 def _create(bucket: Bucket, key: str, data: bytes, progress: Progress) -> bool:
-    """Put an object under a name that nobody has; False where the server is wrong about that."""
-    progress.step(len(data) / SLOW_LINE_BYTES)
+    """Put an object under a name that nobody else has; return whether it is there."""
+    progress.step(len(data) / MIN_BYTES_PER_SECOND)
     try:
         bucket.create(key, data)
-    except Conflict:  # nobody else makes this name: an earlier try of ours arrived, and its answer was lost
+    except Conflict:  # an earlier try of ours arrived and its answer was lost, or the server is wrong
         stored = bucket.head(key)
         return stored is not None and stored["size"] == len(data)
     return True
 
 
-def _claim(bucket: Bucket, entry: Entry, progress: Progress, max_age_seconds: float | None) -> Entry:
-    """Put the record under its key, and return what stands there then; RefTakenError when another output has it."""
-    key = Key(entry.record.ref, entry.record_key)
+def _upload_record(
+    bucket: Bucket, uploaded: BucketRecord, progress: Progress, max_age_seconds: float | None
+) -> BucketRecord:
+    """Put a record under its key, or merge it with the one that is there; RefTakenError if another output has the ref."""
+    key = Key(uploaded.record.ref, uploaded.key)
     for _ in range(MAX_RECORD_TRIES):
         progress.step()
         try:
-            bucket.create(key.name, entry.encode())
+            bucket.create(key.name, uploaded.encode())
         except Conflict:
             pass
         else:
-            return entry
+            return uploaded
         try:
-            tag, present = _get_entry(bucket, key)
+            tag, present = _get_record(bucket, key)
         except NotFound:
             continue  # removed just now
-        merged = entry  # what cannot be read is nobody's, and the same bytes are here
+        merged = uploaded  # replaces a damaged record: that is nobody's, and the same bytes are here
         if present is not None:
-            if present.record.sha256 != entry.record.sha256:
-                raise RefTakenError(entry.record.ref)
-            if present.data == entry.data and present.record == entry.record:
-                return present  # our own request was heard, and its answer was lost on the way
-            # The record is written again even if nothing changed, so that the lifecycle rule sees it as new.
-            record = replace(merge(present.record, entry.record), others=())
-            merged = replace(present if _has_fresh_bytes(bucket, present, max_age_seconds) else entry, record=record)
+            if present.record.sha256 != uploaded.record.sha256:
+                raise RefTakenError(uploaded.record.ref)
+            # The record is replaced even if nothing changed, so that the lifecycle rule sees it as new. It may be our own:
+            # the request arrived, and its answer was lost.
+            place = present if _has_fresh_bytes(bucket, present, max_age_seconds) else uploaded
+            merged = replace(place, record=replace(merge(present.record, uploaded.record), others=()))
         try:
             bucket.replace(key.name, merged.encode(), tag)
         except (Conflict, NotFound):
@@ -534,46 +566,42 @@ def _claim(bucket: Bucket, entry: Entry, progress: Progress, max_age_seconds: fl
     raise StoreError(f"{bucket.url}/{key.name} keeps changing; nothing can be stored under that name")
 
 
-def _has_fresh_bytes(bucket: Bucket, entry: Entry, max_age_seconds: float | None) -> bool:
-    """Return whether the bytes of an entry are there, and at most half as old as the bucket's lifecycle rule allows."""
-    if not entry.data:
+def _has_fresh_bytes(bucket: Bucket, present: BucketRecord, max_age_seconds: float | None) -> bool:
+    """Return whether the bytes of a record are there, and at most half as old as the bucket's lifecycle rule allows."""
+    if not present.data:
         return True
-    stored = bucket.head(entry.data_key)
-    if stored is None or stored["size"] != entry.frames.stored_bytes:
+    stored = bucket.head(present.data_key)
+    if stored is None or stored["size"] != present.frames.stored_bytes:
         return False
     return max_age_seconds is None or time.time() - stored["last_modified"].timestamp() <= max_age_seconds / 2
 
 
-def _get_entry(bucket: Bucket, key: Key) -> tuple[str | None, Entry | None]:
-    """Return the tag of a record's object, and its entry; None for one that is damaged, and not only on the way here."""
-    stored = bucket.get(key.name)
-    try:
-        return stored.tag, decode(stored.data, key.ref)
-    except ValueError:
+def _get_record(bucket: Bucket, key: Key) -> tuple[str | None, BucketRecord | None]:
+    """Return the tag and the content of a record; None for one that is damaged in the bucket, not on the way here."""
+    for _ in range(2):
         stored = bucket.get(key.name)
-    try:
-        return stored.tag, decode(stored.data, key.ref)
-    except ValueError:
-        return stored.tag, None
+        with suppress(ValueError):
+            return stored.tag, decode(stored.data, key.ref)
+    return stored.tag, None
 
 
 class BucketBlob(FrameBlob):
-    """The bytes of one output in a bucket: a read costs one request, and each frame is checked before it is given out."""
+    """The bytes of one output in a bucket. A read costs one request, and every frame is checked."""
 
     __slots__ = ("_bucket", "_key", "newlines")
 
-    def __init__(self, bucket: Bucket, entry: Entry) -> None:
+    def __init__(self, bucket: Bucket, stored: BucketRecord) -> None:
         self._bucket = bucket
-        self._key = entry.data_key
-        self.newlines = entry.newlines
-        super().__init__(entry.frames, self._get_range, entry.record.ref)
-        if 0 < entry.frames.stored_bytes <= SMALL_BYTES:
-            self.load(0, len(entry.frames.sizes))
+        self._key = stored.data_key
+        self.newlines = stored.newlines
+        super().__init__(stored.frames, self._get_range, stored.record.ref)
+        if 0 < stored.frames.stored_bytes <= SMALL_BYTES:
+            self.load(0, len(stored.frames.sizes))
 
     def load(self, first: int, upto: int) -> dict[int, bytes]:
         try:
             return super().load(first, upto)
-        except DamagedError:  # what the way garbled once comes whole the next time
+        except DamagedError:  # perhaps it was garbled on the way
             return super().load(first, upto)
 
     def _get_range(self, start: int, end: int) -> bytes:
@@ -585,60 +613,17 @@ class BucketBlob(FrameBlob):
             ) from None
 
 
-class Pushed(Struct, frozen=True):
-    """What a push did."""
-
-    outputs: int = 0
-    bytes: int = 0
-    left: int = 0  # still on this machine only
-    why: str = ""
-
-
-class Key(Struct, frozen=True):
-    """The key of a record or of bytes, and the ref in it."""
-
-    ref: str
-    name: str
-
-
-class Entry(Struct, frozen=True):
-    """A record as an object: with its frames, and where its bytes are. One in the spool has neither yet."""
-
-    record: Record
-    data: str = ""  # the key of the bytes, in the folder of the scope; "" where there are none
-    frames: Frames = Frames(0, "plain", FRAME_BYTES, (), ())
-    newlines: int = 0
-    spooled: bool = False
-
-    @property
-    def record_key(self) -> str:
-        return record_key(self.record.scope, self.record.ref)
-
-    @property
-    def data_key(self) -> str:
-        return f"{folder_of(self.record.scope)}/{self.data}"
-
-    def encode(self) -> bytes:
-        stored = {"data": self.data, **self.frames.to_json(), "newlines": self.newlines}
-        return to_json(self.record, spillover=FORMAT, object=stored)
-
-
-def decode(data: bytes, ref: str) -> Entry:
-    """Return the entry under the key of a ref; ValueError, with the reason, for anything else."""
+def decode(data: bytes, ref: str) -> BucketRecord:
+    """Return the record that was written under the key of a ref; raise ValueError, with the reason, for anything else."""
     facts = read_facts(data, FORMAT)
     record = to_record(facts, ref=ref, pinned=False)
-    try:
-        stored: dict[str, Any] = facts["object"]
-        name = stored["data"]
-        newlines = stored["newlines"]
-        frames = convert({**stored, "bytes": record.bytes}, Frames)
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"a value is missing or wrong ({error})") from error
-    if not isinstance(name, str) or (record.bytes if not name else not _is_data_of(ref, name)):
+    place = convert(facts.get("object"), Place)
+    frames = convert({**facts["object"], "bytes": record.bytes}, Frames)
+    if record.bytes if not place.data else not _is_data_of(ref, place.data):
         raise ValueError("its bytes would be elsewhere")
-    if newlines not in (record.lines, record.lines - 1):
+    if place.newlines not in (record.lines, record.lines - 1):
         raise ValueError("its lines do not add up")
-    return Entry(record, name, frames, newlines)
+    return BucketRecord(record, place.data, frames, place.newlines)
 
 
 def _is_data_of(ref: str, name: str) -> bool:
@@ -648,17 +633,17 @@ def _is_data_of(ref: str, name: str) -> bool:
 
 
 def parse_key(name: str) -> Key | None:
-    """Return the ref in a key; None where it is not one of ours."""
+    """Return the ref in a key; None if it is not one of ours."""
     match = _KEY.fullmatch(name)
     return None if match is None else Key(match[2] or match[3], name)
 
 
 def record_key(scope: str | None, ref: str) -> str:
-    return f"{folder_of(scope)}/{OUTPUTS}/{ref}.json"
+    return f"{folder_of(scope)}/{RECORDS}/{ref}.json"
 
 
 def folder_of(scope: str | None) -> str:
-    """Return the folder of a scope: with its outputs and, where it is a name, every scope below it; "" for everything."""
+    """Return the folder of a scope, which also holds every scope below it; "" for everything."""
     if scope == EVERY:
         return ""
     if scope is None:
@@ -666,20 +651,21 @@ def folder_of(scope: str | None) -> str:
     if scope.startswith("/"):
         return f"{FOLDERS}/{hashlib.sha256(scope.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
     folder = "/".join(map(_escape, scope.split("/")))
-    if len(folder) > SCOPE_CHARS:
+    if len(folder) > MAX_SCOPE_CHARS:
         raise StoreError(
-            f"the scope takes {len(folder):,} characters of a key; use at most {SCOPE_CHARS}, best of a-z, 0-9 and '-_.@'"
+            f"the scope takes {len(folder):,} characters of a key; use at most {MAX_SCOPE_CHARS}, "
+            "best of a-z, 0-9 and '-_.@'"
         )
     return folder
 
 
-def _escape(name: str) -> str:
-    """Return a part of a scope as a part of a key; what is not plain stands there as =XX. It never begins with "~"."""
-    return _ODD.sub(lambda match: b"=%02X" % match[0][0], name.encode("utf-8", "surrogatepass")).decode("ascii")
+def _escape(segment: str) -> str:
+    """Return a segment of a scope as a segment of a key: =XX for what is not plain. It never begins with "~"."""
+    data = segment.encode("utf-8", "surrogatepass")
+    return _NOT_PLAIN.sub(lambda match: b"=%02X" % match[0][0], data).decode("ascii")
 
 
 def _default_spool(url: str) -> str:
-    """Return the folder where outputs wait for this store."""
     name = hashlib.sha256(url.encode()).hexdigest()[:16]
     return os.path.join(user_folder(os.environ, "XDG_STATE_HOME", ".local/state") + "-spool", name)
 
@@ -687,8 +673,10 @@ def _default_spool(url: str) -> str:
 def _split_scopes(record: Record) -> list[Record]:
     """Return a record for each scope that has the output, with that scope's own call."""
     return [
-        replace(record, scope=one.scope, created=one.created, call_id=one.call_id, command=one.command, others=())
-        for one in owners(record)
+        replace(
+            record, scope=owner.scope, created=owner.created, call_id=owner.call_id, command=owner.command, others=()
+        )
+        for owner in owners(record)
     ] or [record]
 
 
