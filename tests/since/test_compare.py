@@ -30,7 +30,6 @@ def test_each_line_is_the_same_or_new_or_has_other_numbers_or_is_gone():
     assert (found.new.ranges, found.numbers.ranges, found.gone.ranges) == (((4, 4), (6, 6)), ((3, 3),), ((3, 3),))
     assert (found.new.lines, found.numbers.lines, found.same, found.gone.lines) == (2, 1, 3, 1)
     assert found.mark(after, 0, after.size)[0].tolist() == [SAME, SAME, NUMBERS, NEW, SAME, NEW]
-    assert found.mark_before(before, 0, before.size).tolist() == [SAME, NUMBERS, NEW, SAME, SAME]
     assert not found.unchanged
 
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spillover.since.compare import Compared
+    from spillover.since import Compared
 
 
 class Since(Struct, frozen=True, kw_only=True):

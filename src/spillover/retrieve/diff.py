@@ -17,7 +17,8 @@ from spillover.result import Clip
 from spillover.retrieve.names import resolve
 from spillover.retrieve.read import answer, fill, open_output
 from spillover.select.ends import most
-from spillover.since.compare import LineRanges, compare
+from spillover.since import LineRanges
+from spillover.since.compare import compare
 from spillover.since.earlier import find_before
 from spillover.store.base import Record
 from spillover.view.clean import flat

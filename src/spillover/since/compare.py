@@ -20,6 +20,7 @@ import numpy as np
 from msgspec import Struct
 
 from spillover.errors import SpilloverError
+from spillover.since import Compared, LineRanges
 from spillover.view.clean import flat
 from spillover.view.document import Document
 
@@ -57,61 +58,7 @@ def compare(document: Document, before: Document) -> Compared:
     for content, wording, starts in _read_all(before):
         gone.add(later.judge(content, wording) == NEW, starts)
         lines_before += len(content)
-    return Compared(new.ranges(), numbers.ranges(), gone.ranges(), lines, lines_before, earlier, later)
-
-
-class LineRanges(Struct, frozen=True):
-    """Lines of one output that the other does not have: how many, which ones, and where in its bytes they are many."""
-
-    lines: int
-    ranges: tuple[tuple[int, int], ...]  # line numbers from 1, first to last; at most MAX_RANGES
-    cells: tuple[int, ...]  # how many of them begin in each CELL of bytes
-
-
-class Compared(Struct, frozen=True):
-    """What became of an output since an earlier one. `new`, `numbers` and `same` add up to its lines."""
-
-    new: LineRanges
-    numbers: LineRanges  # lines that differ from lines of the earlier output in numbers only
-    gone: LineRanges  # lines of the earlier output that the new one does not have, not even with other numbers
-    lines: int
-    lines_before: int
-    _before: Shapes
-    _after: Shapes
-
-    @property
-    def same(self) -> int:
-        return self.lines - self.new.lines - self.numbers.lines
-
-    @property
-    def cells(self) -> tuple[int, ...]:
-        """How many new lines begin in each CELL of the output; where none is new, lines with other numbers."""
-        return self.new.cells if self.new.lines else self.numbers.cells
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether both outputs say the same: nothing new, nothing gone, and no other numbers."""
-        return not (self.new.lines or self.numbers.lines or self.gone.lines)
-
-    def mark(self, document: Document, start: int, end: int) -> tuple[Array, Array]:
-        """Return SAME, NUMBERS or NEW for each line in these bytes, and its content key.
-
-        The bytes begin and end at line ends.
-        """
-        return _mark(self._before, document, start, end)
-
-    def mark_before(self, before: Document, start: int, end: int) -> Array:
-        """Return the mark of each line of the earlier output, where NEW means that it is gone."""
-        return _mark(self._after, before, start, end)[0]
-
-
-def _mark(shapes: Shapes, document: Document, start: int, end: int) -> tuple[Array, Array]:
-    marks = [np.zeros(0, np.uint8)]
-    keys = [np.zeros(0, np.uint64)]
-    for content, wording, _ in _read_shapes(document, start, end):
-        marks.append(shapes.judge(content, wording))
-        keys.append(content)
-    return np.concatenate(marks), np.concatenate(keys)
+    return Compared(new.ranges(), numbers.ranges(), gone.ranges(), lines, lines_before, earlier)
 
 
 class Shapes:
@@ -133,6 +80,15 @@ class Shapes:
         others = np.flatnonzero((content != 0) & ~self.contents.contain(content))
         marks[others] = np.where(self.wordings.contain(wording[others]), NUMBERS, NEW)
         return marks
+
+    def mark(self, document: Document, start: int, end: int) -> tuple[Array, Array]:
+        """Return the mark and the content key of each line in these bytes, which are whole lines."""
+        marks = [np.zeros(0, np.uint8)]
+        keys = [np.zeros(0, np.uint64)]
+        for content, wording, _ in _read_shapes(document, start, end):
+            marks.append(self.judge(content, wording))
+            keys.append(content)
+        return np.concatenate(marks), np.concatenate(keys)
 
 
 class KeySet:
@@ -257,10 +213,6 @@ def _read_long_line(document: Document, at: int, end: int) -> tuple[LongLine, in
 
 # The shape of a line. Pure and linear: bytes in, arrays out, and no pattern engine.
 
-#: Any odd numbers would do, as long as they are always the same.
-_SALT, _MIX, _POWER = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x5851F42D4C957F2D
-_ALL = (1 << 64) - 1
-
 
 def _table(*members: str | range) -> bytes:
     codes = {ord(char) if isinstance(char, str) else char for member in members for char in member}
@@ -327,11 +279,12 @@ class LongLine:
         """Add the next piece, which has no newline in it."""
         for at in range(0, len(piece), STRETCH):
             content, wording = _make_keys(piece[at : at + STRETCH] + b"\n")
-            self.content = (self.content * _POWER + int(content[0]) + 1) & _ALL
-            self.wording = (self.wording * _POWER + int(wording[0]) + 1) & _ALL
+            self.content = hash((self.content, int(content[0])))
+            self.wording = hash((self.wording, int(wording[0])))
 
     def keys(self) -> tuple[Array, Array]:
-        return np.array([self.content], np.uint64), np.array([self.wording], np.uint64)
+        keys = np.array([[self.content], [self.wording]], np.int64).view(np.uint64)
+        return keys[0], keys[1]
 
 
 def _make_keys(view: bytes) -> tuple[Array, Array]:
@@ -479,7 +432,7 @@ def _within(places: Array, first: Array, last: Array) -> Array:
 
 
 def _hash(data: Array, begin: Array, end: Array, blank: Array) -> Array:
-    """Return a key for each line, without blanks, and with one byte for each hidden range."""
+    """Return a key for each line, without blanks, and with one byte for each hidden range; 0 for an empty line."""
     change = np.zeros(len(data) + 1, dtype=np.int8)
     change[begin + 1] += 1
     change[end] -= 1
@@ -487,17 +440,8 @@ def _hash(data: Array, begin: Array, end: Array, blank: Array) -> Array:
     omitted |= blank
     out = data.copy()
     out[begin] = _ANY
-    out = out[~omitted]
-    ends = np.flatnonzero(out == 10)
-    starts = np.concatenate((np.zeros(1, ends.dtype), ends[:-1] + 1))
-    tables = _tables()
-    terms = tables.salt[out]
-    terms *= tables.power[: len(out)]
-    sums = np.add.reduceat(terms, starts) * tables.inverse[starts]
-    sums ^= sums >> np.uint64(29)
-    sums *= np.uint64(_MIX)
-    sums[starts == ends] = 0
-    return sums
+    lines = out[~omitted].tobytes().split(b"\n")[:-1]
+    return np.array([hash(line) if line else 0 for line in lines], dtype=np.int64).view(np.uint64)
 
 
 def _count_in(view: bytes, table: bytes, begin: Array, end: Array) -> Array:
@@ -508,12 +452,9 @@ def _count_in(view: bytes, table: bytes, begin: Array, end: Array) -> Array:
 
 
 class _Tables(Struct, frozen=True):
-    """What words and bytes are looked up in; `power` and `inverse` make the key of a line independent of its place."""
+    """What words and bytes are looked up in."""
 
-    salt: Array
-    power: Array
-    inverse: Array
-    joint: Array
+    joint: Array  # the bytes between the parts of a time, of a number or of a hash
     mask: Array  # the first bytes of a word, by its length: of one of 7 bytes or less these are all of it
     units: Array
     names: Array
@@ -521,26 +462,14 @@ class _Tables(Struct, frozen=True):
 
 @cache
 def _tables() -> _Tables:
-    salt = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
-    salt ^= salt >> np.uint64(29)
-    salt *= np.uint64(_MIX)
-    salt ^= salt >> np.uint64(32)
-    salt[10] = 0  # a line that ends has the key of one that does not
     joint = np.zeros(256, dtype=bool)
-    joint[list(b".,:-+")] = True  # what stands between the parts of a time, of a number or of a hash
+    joint[list(b".,:-+")] = True
     return _Tables(
-        salt,
-        power=_powers(_POWER),
-        inverse=_powers(pow(_POWER, -1, 1 << 64)),
-        joint=joint,
+        joint,
         mask=np.array([(1 << 8 * min(size, 7)) - 1 for size in range(LONGEST_NAME + 1)], dtype=np.uint64),
         units=_encode_names(UNITS_BEHIND),
         names=_encode_names((*NAMES_BEFORE, *MONTHS)),
     )
-
-
-def _powers(base: int) -> Array:
-    return np.cumprod(np.append(np.uint64(1), np.full(STRETCH + 1, base, dtype=np.uint64)))
 
 
 def _encode_names(names: Sequence[bytes]) -> Array:

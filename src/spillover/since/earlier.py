@@ -1,4 +1,4 @@
-"""The earlier run of the same command: the newest one, the newest good one, or a ref.
+"""The earlier run of the same command: the newest one, the newest good one, or one that is named.
 
 Nothing here fails the call: what cannot be found or opened is a reason that the notice gives.
 """
@@ -6,28 +6,24 @@ Nothing here fails the call: what cannot be found or opened is a reason that the
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from msgspec.structs import replace
 
+from spillover.choices import Choices
 from spillover.errors import RefError, SpilloverError
 from spillover.retrieve.names import is_same_command, resolve, store_run
 from spillover.retrieve.read import open_output
 from spillover.secrets.commands import shorten_command
 from spillover.since import Earlier
 from spillover.source.blob import MemoryBlob, Meter
+from spillover.store.base import Record
+from spillover.store.runs import RunRecord
+from spillover.store.scoped import ScopedStore
 from spillover.view.document import Document, Section
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spillover.choices import Choices
-    from spillover.store.base import Record
-    from spillover.store.runs import RunRecord
-    from spillover.store.scoped import ScopedStore
-
-#: The newest run of the same command; the newest that ended with exit code 0; the same, and not a word where there is none.
+#: The newest run of the same command; the newest that ended with exit code 0; the same, and no reason where there is none.
 LAST, GOOD, GOOD_IF_ANY = "last", "good", "good if any"
 #: A shorter output is shown again, whatever the earlier one said: a notice would take as much.
 WORTH_A_NOTICE_BYTES = 1_200
@@ -37,7 +33,7 @@ WORTH_A_NOTICE_BYTES = 1_200
 def open_earlier(
     choices: Choices, command: str | None, cwd: str | None, whole: bytes | None
 ) -> Iterator[Earlier | None]:
-    """Give the earlier output to compare with, open; or why there is none; or None where nothing is to be said about that.
+    """Give the earlier output to compare with, open, or the reason why there is none; None if the notice does not mention it.
 
     `whole` is an output that fits, and is compared here: it is only stored and clipped if it repeats the earlier one.
     """
@@ -55,11 +51,11 @@ def open_earlier(
 
 
 def compare_with(earlier: Earlier, document: Document) -> Earlier:
-    """Return the earlier output with what is new in this one; or with why they cannot be compared."""
+    """Return the earlier output with what is new in this one, or with the reason why they cannot be compared."""
     if earlier.document is None or earlier.compared is not None:
         return earlier
     try:
-        from spillover.since.compare import compare  # numpy
+        from spillover.since.compare import compare
 
         return replace(earlier, compared=compare(document, earlier.document))
     except Exception as error:  # noqa: BLE001  it cannot be read, there is no memory left, or it is a bug of ours
@@ -67,7 +63,7 @@ def compare_with(earlier: Earlier, document: Document) -> Earlier:
 
 
 def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Earlier | None:
-    """Return the earlier output, open; or why there is none. None where nothing is to be said about that."""
+    """Return the earlier output, open, or the reason why there is none; None if the notice does not mention it."""
     since = choices.since
     ref = since
     ending = ""
@@ -96,22 +92,20 @@ def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: b
     store = choices.outputs
     line = None if command is None else shorten_command(command)
     folder = cwd or _working_folder()
-
-    def is_same(run: Record | RunRecord) -> bool:
-        other = getattr(run, "cwd", None)
-        return is_same_command(run, line, choices.tool) and (other is None or folder is None or other == folder)
-
     elsewhere = set()  # a record does not say in which folder its command ran
     for run in store.runs():
-        if not is_same(run):
+        if not is_same_command(run, line, choices.tool):
+            continue
+        if run.cwd is not None and folder is not None and run.cwd != folder:
             elsewhere.add(run.ref)
         elif not good or run.exit_code == 0:
             return store_run(store, run), "" if run.exit_code is None else f"exit code {run.exit_code}"
     if good:
         return None
-    records = (record for record in store.newest()[0] if is_same(record) and record.ref not in elsewhere)
-    record = next(records, None)
-    return None if record is None else (record.ref, "")
+    for record in store.newest()[0]:
+        if is_same_command(record, line, choices.tool) and record.ref not in elsewhere:
+            return record.ref, ""
+    return None
 
 
 def find_before(store: ScopedStore, record: Record) -> str:
@@ -134,7 +128,7 @@ def find_before(store: ScopedStore, record: Record) -> str:
             if is_older:
                 return record.ref
             is_older = True
-    earlier = next((other for other in store.list() if is_earlier(other)), None)
+    earlier = next(filter(is_earlier, store.list()), None)
     if earlier is None:
         what = f"`{record.command}`" if record.command else record.tool
         raise RefError(f"No earlier run of {what} is kept to compare {record.ref} with; name one: spill diff OLD NEW.")

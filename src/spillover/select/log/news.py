@@ -22,8 +22,8 @@ from spillover.select.log.signal import Part, Sight, evidence, fit, points_of, s
 from spillover.select.log.spans import Renderer, reasons
 from spillover.select.span import Fill, Span, join
 from spillover.select.wanted import NOTHING, Wanted
-from spillover.since import Earlier
-from spillover.since.compare import NEW, Compared
+from spillover.since import Compared, Earlier
+from spillover.since.compare import NEW
 from spillover.view.document import Document
 
 Array = Any  # of numpy; its own types say little about what is in one
