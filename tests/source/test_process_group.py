@@ -96,6 +96,23 @@ def _children():
     return found
 
 
+def test_what_the_child_left_in_the_pipe_is_read_however_late_we_come_to_it(sh, tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "LINGER_SECONDS", 0)
+    go, ready = tmp_path / "go", tmp_path / "ready"
+
+    def tick():
+        if not go.exists():
+            go.touch()
+            until = time.monotonic() + 20
+            while not ready.exists() and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(0.2)  # until the child has ended
+
+    script = 'sleep 5 & while ! [ -e "$1" ]; do sleep 0.01; done; head -c 60000 /dev/zero; : > "$2"'
+    ended, printed, _ = sh(script, go, ready, tick=tick)
+    assert (ended.exit_code, len(printed), ended.still_open) == (0, 60_000, ("stdout", "stderr"))
+
+
 def test_where_there_is_no_shell_to_hand_a_pipe_to_nothing_else_changes(sh, monkeypatch):
     monkeypatch.setattr(process, "LINGER_SECONDS", 0.1)
     monkeypatch.setattr(terminal, "_SHELL", "/no such shell")

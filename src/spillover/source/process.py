@@ -124,10 +124,12 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
 
 def _is_missing(command: Command, error: OSError) -> bool:
     """Return whether there is no such command. As in a shell, a folder of the PATH that may not be entered is skipped."""
+    if isinstance(error, FileNotFoundError):
+        return True
     name = os.fsdecode(command.argv[0])
-    if isinstance(error, FileNotFoundError) or "/" in name:
-        return isinstance(error, FileNotFoundError)
-    return not any(os.path.exists(os.path.join(folder, name)) for folder in os.get_exec_path(command.env))
+    return "/" not in name and not any(
+        os.path.exists(os.path.join(folder, name)) for folder in os.get_exec_path(command.env)
+    )
 
 
 class _Watcher:
