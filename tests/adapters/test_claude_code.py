@@ -418,3 +418,7 @@ def test_a_hook_stores_and_does_not_change_what_a_program_reads(caller):
     assert len(list(clipper.store.list())) == 1
     failed = bound_result(lambda call: call.text(LONG), lambda: 1 / 0, "exec", **options)
     assert (failed is None) == (caller is not None)
+    told = LONG + "token=ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hJ2kLm\n"
+    covered = bound_result(lambda call: call.text(told), lambda: 1 / 0, "exec", **options)
+    assert "ghp_aB" not in covered
+    assert covered.startswith(LONG) == (caller is not None)

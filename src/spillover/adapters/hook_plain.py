@@ -24,6 +24,7 @@ class Plain(Struct, frozen=True):
     limits: Limits | None = None
     ending: str = ""
     cover: Callable[[str], str] = str  # what takes secrets out of a text, where they are to be covered
+    program: bool = False  # one reads the result, so nothing is cut
 
     def fits(self, text: str) -> bool:
         """Return whether a text is within the limits."""
@@ -62,7 +63,7 @@ class Plain(Struct, frozen=True):
             covered = self.cover(text)
         except Exception as error:  # noqa: BLE001  then nothing is shown that was not looked at
             return shorten("", error, self.limits, shares=shares, hidden=len(text.encode("utf-8", "replace")))
-        short = shorten(covered, self.error, self.limits, shares=shares)
+        short = None if self.program else shorten(covered, self.error, self.limits, shares=shares)
         return covered if short is None and covered != text else short
 
 

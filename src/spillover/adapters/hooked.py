@@ -218,11 +218,9 @@ def bound_result(
             return None if choices.redact == "off" else bound(replace(call, choices=choices.uncut()))
         return bound(call)
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
-        if pipeline.is_program(caller) and cover is str:
-            return None
         from spillover.adapters.hook_plain import Plain
 
-        return bound(Plain(error, limits, ending, cover))
+        return bound(Plain(error, limits, ending, cover, pipeline.is_program(caller)))
 
 
 def _cover(text: str) -> str:
