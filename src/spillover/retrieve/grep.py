@@ -100,13 +100,13 @@ class Search(Struct, frozen=True):
 
     def answer(self, start: str | int) -> Clip:
         """Return the hits from `start` on ("LINE" or "LINE:COLUMN"), as many as fit."""
-        offset, line = self._place(start)
+        offset, line = self._read_start(start)
         if self.options.count:
-            return self._tell_count(self._count(offset, line))
+            return self._answer_count(self._count(offset, line))
         hits: list[Hit] = []
         others: list[Count] = []  # of hits that are not among these
         for hit in self._scan(offset, line):
-            if len(hits) == self._enough:
+            if len(hits) == self._max_hits:
                 others.append(self._count(hit.start if _is_giant(hit) else hit.line_start, hit.line))
                 break
             hits.append(hit)
@@ -114,9 +114,9 @@ class Search(Struct, frozen=True):
             every, behind = self._count(0, 1), self._count(offset, line)
             others.append(Count(every.hits - behind.hits, exact=every.exact))
         total = Count(len(hits) + sum(each.hits for each in others), exact=all(each.exact for each in others))
-        shown = most(len(hits), lambda number: self._fill(hits[:number], hits, total))
+        shown = most(len(hits), lambda number: self._measure(hits[:number], hits, total))
         if shown == 0 and hits:
-            return self._clip(self._narrow(hits, total), hits[:1], whole=total == Count(1))
+            return self._clip(self._text_of_one(hits, total), hits[:1], whole=total == Count(1))
         rows = [row for rows in self._rows(hits[:shown]) for row in rows]
         text = self._text(rows, hits[:shown], hits, total)
         return self._clip(text, hits[:shown], whole=total == Count(shown))
@@ -128,13 +128,13 @@ class Search(Struct, frozen=True):
 
     def _invert(self, found: Iterator[Hit], line: int) -> Iterator[Hit]:
         for hit in found:
-            yield from self._lines(line, hit.line)
+            yield from self._other_lines(line, hit.line)
             line = max(line, hit.line + 1)
-        yield from self._lines(line, self.document.lines + 1)
+        yield from self._other_lines(line, self.document.lines + 1)
 
-    def _lines(self, first: int, upto: int) -> Iterator[Hit]:
+    def _other_lines(self, first: int, upto: int) -> Iterator[Hit]:
         for number in range(first, upto):
-            start, end = self._start(number), self._start(number + 1)
+            start, end = self._line_start(number), self._line_start(number + 1)
             end -= end > start and self.document.blob.read(end - 1, end) == b"\n"
             yield Hit(number, start, start, end, end)
 
@@ -147,8 +147,8 @@ class Search(Struct, frozen=True):
             matching, last = matching + (hit.line != last), hit.line
         return Count(max(0, self.document.lines - line + 1) - matching)
 
-    def _tell_count(self, total: Count) -> Clip:
-        """Answer with the number alone, as grep does; what else there is to say stands below it."""
+    def _answer_count(self, total: Count) -> Clip:
+        """Return the answer to `-c`: the number alone, as grep prints it, and notes below it."""
         if self.options.most is not None and total.hits >= self.options.most:
             total = Count(self.options.most)
         text = f"{total.hits}\n"
@@ -159,8 +159,8 @@ class Search(Struct, frozen=True):
         ranges = ((1, self.document.lines),) if total.hits and self.document.lines else ()
         return answer(text, self.choices, self.record, self.document, ranges=ranges, size=len(text), whole=True)
 
-    def _fill(self, shown: list[Hit], hits: list[Hit], total: Count) -> float:
-        """Return how full the limits are with these hits. Far above them, that is told by the first of the hits."""
+    def _measure(self, shown: list[Hit], hits: list[Hit], total: Count) -> float:
+        """Return how full the limits are with these hits; far above the limits, estimated from the first of the hits."""
         rows: list[str] = []
         size = 0
         for few, more in enumerate(self._rows(shown), 1):
@@ -170,26 +170,27 @@ class Search(Struct, frozen=True):
                 return max(2.0, fill(self._text(rows, shown[:few], hits, total), self.choices) * len(shown) / few)
         return fill(self._text(rows, shown, hits, total), self.choices)
 
-    def _narrow(self, hits: list[Hit], total: Count) -> str:
-        """Show less of a hit's line and nothing around it, because not even one hit fits; so a search always gets further."""
+    def _text_of_one(self, hits: list[Hit], total: Count) -> str:
+        """Return one hit with less of its line and nothing around it, so that a search goes on where no whole hit fits."""
 
         def text(around: int, ways: Sequence[Hint]) -> str:
-            rest = f" {self._next(hits[1], ways)}" if len(hits) > 1 else ""
-            row = number_rows(f"{hits[0].line}: ", self._line(hits[0], around))
+            rest = f" {self._next_call(hits[1], ways)}" if len(hits) > 1 else ""
+            row = number_rows(f"{hits[0].line}: ", self._hit_text(hits[0], around))
             return f"{row}\n[{_summarize(1, total)}{rest}{stored_part(self.record)}]"
 
-        ways = (
-            self.choices.ways if fill(text(0, self.choices.ways), self.choices) <= 1 else ()
-        )  # the pattern may be too long
+        ways = self.choices.ways
+        if fill(text(0, ways), self.choices) > 1:  # the pattern may be too long to be repeated
+            ways = ()
         return text(most(AROUND, lambda around: fill(text(around, ways), self.choices)), ways)
 
     @property
-    def _enough(self) -> int:
-        """More hits than this cannot fit: each takes a line of some bytes."""
+    def _max_hits(self) -> int:
+        """How many hits can fit at most: each takes a line of some bytes."""
         limits = self.choices.limits
         return min(MAX_HITS, limits.lines or MAX_HITS, limits.window // 4, self.options.most or MAX_HITS)
 
-    def _place(self, start: str | int) -> tuple[int, int]:
+    def _read_start(self, start: str | int) -> tuple[int, int]:
+        """Return the offset and the line of a place that is written as LINE or LINE:COLUMN."""
         found = _START.fullmatch(str(start).strip())
         if not found:
             raise UsageError(f"{start!r} is not a place to search from; write a line number, or LINE:COLUMN.")
@@ -206,12 +207,12 @@ class Search(Struct, frozen=True):
             return f"[{none} in {where} of {self.record.ref}.{stored_part(self.record)}]"
         rest = ""
         if len(shown) < len(hits):
-            rest = " " + self._next(hits[len(shown)], self.choices.ways)
-        elif hits and len(hits) == self._enough and total.hits > len(hits):
-            rest = " " + self._next(hits[-1], self.choices.ways, behind=True)
+            rest = " " + self._next_call(hits[len(shown)], self.choices.ways)
+        elif hits and len(hits) == self._max_hits and total.hits > len(hits):
+            rest = " " + self._next_call(hits[-1], self.choices.ways, behind=True)
         return f"{body}[{_summarize(len(shown), total)}{rest}{stored_part(self.record)}]"
 
-    def _next(self, hit: Hit, ways: Sequence[Hint], *, behind: bool = False) -> str:
+    def _next_call(self, hit: Hit, ways: Sequence[Hint], *, behind: bool = False) -> str:
         if _is_giant(hit) or (_is_long(hit) and not behind):
             column = (hit.end if behind else hit.start) - hit.line_start + 1
             place = f"{hit.line}:{column}" if column > 1 else f"{hit.line}"
@@ -241,49 +242,49 @@ class Search(Struct, frozen=True):
             if place and (before or after) and first > last + 1:
                 rows.append("--")
             if before:
-                rows += [number_rows(f"{number}- ", line) for number, line in self._around(first, hit.line - 1)]
+                rows += [number_rows(f"{number}- ", line) for number, line in self._lines_around(first, hit.line - 1)]
             if hit.line > last or _is_long(hit):
-                rows.append(number_rows(f"{hit.line}: ", self._line(hit)))
+                rows.append(number_rows(f"{hit.line}: ", self._hit_text(hit)))
             last = max(last, hit.line)
             if after:
                 upto = hit.line + after
                 behind = bisect_right(following, hit.line)
                 if behind < len(following):  # the next line that matches speaks for itself
                     upto = min(upto, following[behind] - 1)
-                rows += [number_rows(f"{number}- ", line) for number, line in self._around(last + 1, upto)]
+                rows += [number_rows(f"{number}- ", line) for number, line in self._lines_around(last + 1, upto)]
                 last = max(last, min(upto, self.document.lines))
             yield rows
 
     def _occurrences(self, hit: Hit) -> list[str]:
-        """Return every match in the line of a hit; in a giant line, which has a hit for each, this one."""
+        """Return every match in the line of a hit; in a giant line, which has a hit for each match, this one."""
         blob = self.document.blob
         if _is_giant(hit) or hit.line_end is None:
             return [clean(blob.read(hit.start, min(hit.end, hit.start + LONG_LINE)))]
         found = occurrences(self.pattern, blob.read(hit.line_start, hit.line_end))
         return found or [clean(blob.read(hit.start, hit.end))]
 
-    def _around(self, first: int, last: int) -> list[tuple[int, str]]:
-        """Return lines as they are shown around a match: numbered, cleaned, and no more than LONG_LINE of each."""
+    def _lines_around(self, first: int, last: int) -> list[tuple[int, str]]:
+        """Return the lines around a match: numbered, cleaned, and cut at LONG_LINE."""
         first, last = max(1, first), min(last, self.document.lines)
         if last < first:
             return []
-        start, end = self._start(first), self._start(last + 1)
+        start, end = self._line_start(first), self._line_start(last + 1)
         if end - start <= NEAR_BYTES:
             lines = self.document.blob.read(start, end).removesuffix(b"\n").split(b"\n")
         else:  # giants among them
-            starts = [self._start(number) for number in range(first, last + 1)]
+            starts = [self._line_start(number) for number in range(first, last + 1)]
             lines = [self.document.blob.read(at, at + LONG_LINE + 1).split(b"\n", 1)[0] for at in starts]
         shown = (clean(line[:LONG_LINE]) + "…" * (len(line) > LONG_LINE) for line in lines)
         return list(enumerate(shown, first))
 
-    def _start(self, line: int) -> int:
-        """Return where a line begins; the same ones are asked for again and again."""
+    def _line_start(self, line: int) -> int:
+        """Return the start of a line; the same ones are asked for again and again."""
         if line not in self._starts:
             self._starts[line] = self.document.start(line)
         return self._starts[line]
 
-    def _line(self, hit: Hit, around: int | None = None) -> str:
-        """Return the line of a hit, or what stands around the match: in a long line, and where so little is asked for."""
+    def _hit_text(self, hit: Hit, around: int | None = None) -> str:
+        """Return the line of a hit; of a long one, or with `around`, only the text around the match."""
         blob = self.document.blob
         if around is None and not _is_long(hit):
             assert hit.line_end is not None
@@ -295,7 +296,7 @@ class Search(Struct, frozen=True):
         end = min(hit.end, hit.start + match) + around
         data = blob.read(start, end if hit.line_end is None else min(end, hit.line_end))
         data = data.split(b"\n", 1)[0] if b"\n" not in data[: hit.start - start] else data
-        start, data = _row(start, data, hit)
+        start, data = _cut_row(start, data, hit)
         before = "…" if start > hit.line_start else ""
         text = clean(data)
         if not _is_seen(blob.read(hit.start, min(hit.end, start + len(data))), text):
@@ -310,8 +311,8 @@ class Search(Struct, frozen=True):
         return answer(text, self.choices, self.record, self.document, ranges=ranges, size=size, whole=whole)
 
 
-def _row(start: int, data: bytes, hit: Hit) -> tuple[int, bytes]:
-    """Return the row that a match is in: in a line that was overwritten, the match may be in a frame."""
+def _cut_row(start: int, data: bytes, hit: Hit) -> tuple[int, bytes]:
+    """Return the row that a match is in. In a line that was overwritten, the match may be in a frame."""
     begin, end = hit.start - start, min(len(data), hit.end - start)
     first = data.rfind(b"\r", 0, begin) + 1
     last = data.find(b"\r", end)
@@ -319,7 +320,7 @@ def _row(start: int, data: bytes, hit: Hit) -> tuple[int, bytes]:
 
 
 def _is_seen(match: bytes, text: str) -> bool:
-    """Return whether a match stands in what is shown: it may be a frame, erased by backspaces, or inside an escape code."""
+    """Return whether a match is visible: it may be in a frame, erased by backspaces, or inside an escape code."""
     return match.decode("utf-8", "replace") in text or clean(match) in text
 
 

@@ -15,8 +15,8 @@ from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Clip
 from spillover.retrieve.names import resolve
-from spillover.retrieve.outline_scan import Group, Groups, Part, Parts, Seen, scan
-from spillover.retrieve.read import answer, answer_from, fill
+from spillover.retrieve.outline_scan import Families, Family, OutlineSection, Sections, Survey, scan
+from spillover.retrieve.read import answer, answer_from, fill, tell_range
 from spillover.select.ends import most
 from spillover.select.json.scan import Marks, marks
 from spillover.select.kind import describe
@@ -26,11 +26,11 @@ from spillover.view.clean import clean, flat
 from spillover.view.document import Document
 
 TIMES = "\N{MULTIPLICATION SIGN}"
-#: So much of a line, and of a command, is shown.
-LINE = 100
-COMMAND = 80
-#: What a list shows at most, and how much of the room it gets when there is little.
-ROWS = {
+#: Characters that are shown of a line, and of a command.
+LINE_CHARS = 100
+COMMAND_CHARS = 80
+#: Rows of each list, at most, and its share of the room when there is little.
+MAX_ROWS = {
     "Streams": 4,
     "Keys": 30,
     "Items": 3,
@@ -41,29 +41,29 @@ ROWS = {
     "Most frequent": 12,
 }
 WEIGHTS = {"Failures": 3, "Sections": 2, "Keys": 2, "Streams": 2}
-#: A section without failures is shown where there are few, or where it is as much as one in so many lines.
+#: A section without failures is shown where there are few, or where it has at least one in so many lines.
 FEW_SECTIONS = 12
-SMALL = 100
-#: Headings are taken for sections where there are so many; a line or two may begin with # for other reasons.
-HEADINGS = 3
-#: How many ranges of a stream are named.
-PLACES = 4
-#: Where reading begins before the first failure, and how many lines, or bytes, are proposed.
-BEFORE = 10
+SMALL_SECTION = 100
+#: Headings that make sections; a line or two may begin with # for other reasons.
+MIN_HEADINGS = 3
+#: Ranges of a stream that are named.
+MAX_PLACES = 4
+#: Lines before the first failure where reading begins, and lines, or bytes, that are proposed.
+LINES_BEFORE = 10
 PAGE = 50
 PAGE_BYTES = 4_000
-#: Of each end, so much is counted to estimate the tokens of the whole, as for a notice.
-COUNTED = 1 << 14
+#: Bytes of each end that are counted to estimate the tokens of the whole, as for a notice.
+SAMPLE_BYTES = 1 << 14
 
 _RULE = re.compile(r"([^\w\s]|_)\1{3,}")
 _WORD = re.compile(rb"[\w\x80-\xff]")
 #: JSON is looked into up to this size: all of it is in memory then.
 MAX_JSON_BYTES = 16 << 20
-#: Members that are told apart.
+#: Members that are looked at.
 MAX_MEMBERS = 200
 #: A value is of the kind that its first byte says.
 KINDS = {b"{": "object", b"[": "array", b'"': "string", b"t": "true", b"f": "false", b"n": "null"}
-#: What one of them is called, where there are several inside.
+#: What the members of a value are called.
 INSIDE = {"object": "keys", "array": "items"}
 
 _KEY = re.compile(rb'\s*+("(?:[^"\\]|\\.)*+")\s*+:')
@@ -79,7 +79,7 @@ def outline(choices: Choices, ref: str) -> Clip:
 
 
 class _Row(Struct, frozen=True):
-    """One line of the outline; `line` is the one of the output that it shows, 0 for none."""
+    """One line of the outline; `line` is the line of the output that it shows, 0 for none."""
 
     text: str
     line: int = 0
@@ -91,13 +91,13 @@ class _List(Struct, frozen=True):
 
     name: str
     rows: Sequence[_Row]
-    said: str = ""  # behind the name
-    of: int = 0  # how many there are, where not all are rows
+    facts: str = ""  # behind the name
+    total: int = 0  # how many there are, where not all are rows
 
     def title(self, shown: int) -> str:
-        more = f"{shown:,} shown" if shown < max(self.of, len(self.rows)) else ""
-        said = "; ".join(filter(None, (self.said, more)))
-        return f"{self.name}: {said}" if said else self.name
+        more = f"{shown:,} shown" if shown < max(self.total, len(self.rows)) else ""
+        facts = "; ".join(filter(None, (self.facts, more)))
+        return f"{self.name}: {facts}" if facts else self.name
 
 
 class Outline(Struct, frozen=True):
@@ -110,10 +110,10 @@ class Outline(Struct, frozen=True):
     def answer(self) -> Clip:
         """Return as much of the map as fits."""
         kind = describe(self.document, self.record.command or self.record.tool)
-        seen = scan(self.document.blob) if kind != "blob" else None
-        lists = list(self._lists(kind, seen)) if seen else []
-        order = _by_weight(lists)
-        step = self._next(kind, seen)
+        survey = scan(self.document.blob) if kind != "blob" else None
+        lists = list(self._lists(kind, survey)) if survey else []
+        order = _order_rows(lists)
+        step = self._next(kind, survey)
         heads = [self._head(kind, tier) for tier in range(3)]
 
         def text(count: int, head: str) -> str:
@@ -140,39 +140,43 @@ class Outline(Struct, frozen=True):
         part = stored_part(record)
         if tier == 2:
             return f"{record.ref}: {size}.{part}"
-        command = f"; command: {one_line(record.command, COMMAND)}" if record.command and tier == 0 else ""
+        command = f"; command: {one_line(record.command, COMMAND_CHARS)}" if record.command and tier == 0 else ""
         return f"Outline of {record.ref}: {kind}, {size}, ~{self._tokens():,} tokens{command}.{part}"
 
     def _tokens(self) -> int:
         size = self.document.size
-        head = self.document.blob.read(0, min(COUNTED, size))
-        tail = self.document.blob.read(max(len(head), size - COUNTED), size)
+        head = self.document.blob.read(0, min(SAMPLE_BYTES, size))
+        tail = self.document.blob.read(max(len(head), size - SAMPLE_BYTES), size)
         counted = self.choices.count(clean(head)) + self.choices.count(clean(tail))
         return scale(counted, len(head) + len(tail), size)
 
-    def _lists(self, kind: str, seen: Seen) -> Iterator[_List]:
+    def _lists(self, kind: str, survey: Survey) -> Iterator[_List]:
         if any(stream != "stdout" for stream, _ in self.record.segments):
             yield self._streams()
         if kind == "json":
             yield from self._members()
         if kind in ("csv", "tsv"):
-            first = self.document.blob.read(0, min(self.document.start(2), 4 * LINE))
-            yield _List("Table", [_Row(f"line 1: {_show_line(first)}", 1)])
-        parts = _sections(kind, seen)
+            first = self.document.blob.read(0, min(self.document.start(2), 4 * LINE_CHARS))
+            yield _List("Table", [_Row(f"line 1: {_shorten_line(first)}", 1)])
+        parts = _sections(kind, survey)
         if parts:
             yield self._sections(parts)
         if kind == "diff":
             return  # what it says that failed is the text that was changed
-        yield _list_groups("Failures", seen.failures)
-        yield _list_groups("Warnings", seen.warnings)
-        said = {group.first for groups in (seen.failures, seen.warnings) for group in groups.ranked()}
-        alike = [group for group in seen.alike.ranked(least=2) if group.first not in said and _WORD.search(group.line)]
-        in_all = seen.sampled >= self.document.size
-        part = "" if in_all else f"counted in {seen.sampled:,} of {self.document.size:,} bytes"
-        yield _List("Most frequent", _rows(alike[: ROWS["Most frequent"]], in_all=in_all), part)
+        yield _list_families("Failures", survey.failures)
+        yield _list_families("Warnings", survey.warnings)
+        listed = {family.first for families in (survey.failures, survey.warnings) for family in families.ranked()}
+        alike = [
+            family
+            for family in survey.alike.ranked(least=2)
+            if family.first not in listed and _WORD.search(family.line)
+        ]
+        in_all = survey.sampled >= self.document.size
+        part = "" if in_all else f"counted in {survey.sampled:,} of {self.document.size:,} bytes"
+        yield _List("Most frequent", _family_rows(alike[: MAX_ROWS["Most frequent"]], in_all=in_all), part)
 
     def _streams(self) -> _List:
-        """Return each stream with its bytes, and the lines where it stands."""
+        """Return each stream with its bytes and its lines."""
         places: dict[str, list[tuple[int, int]]] = {}
         sizes: dict[str, int] = {}
         at = 0
@@ -184,15 +188,16 @@ class Outline(Struct, frozen=True):
             _Row(f"{one_line(name, 20)}: {sizes[name]:,} bytes in {self._ranges(where)}")
             for name, where in places.items()
         ]
-        return _List("Streams", rows[: ROWS["Streams"]], of=len(rows))
+        return _List("Streams", rows[: MAX_ROWS["Streams"]], total=len(rows))
 
     def _ranges(self, places: Sequence[tuple[int, int]]) -> str:
         number = self.document.number
-        ranges = [(number(start), number(max(start, end - 1))) for start, end in places[:PLACES]]
-        more = f" and {len(places) - PLACES:,} more places" if len(places) > PLACES else ""
+        ranges = [(number(start), number(max(start, end - 1))) for start, end in places[:MAX_PLACES]]
+        more = f" and {len(places) - MAX_PLACES:,} more places" if len(places) > MAX_PLACES else ""
         if len(places) == 1:
-            return _where(*ranges[0])
-        return f"lines {', '.join(_range(*one) for one in ranges)}{more}"
+            return tell_range("line", *ranges[0])
+        spans = [f"{first:,}" if first == last else f"{first:,}-{last:,}" for first, last in ranges]
+        return f"lines {', '.join(spans)}{more}"
 
     def _members(self) -> Iterator[_List]:
         if self.document.size > MAX_JSON_BYTES:
@@ -200,82 +205,81 @@ class Outline(Struct, frozen=True):
         total, found = members(self.document.blob.read(0, self.document.size))
         name = "Keys" if found and found[0].name else "Items"
         number = self.document.number
-        lines = [(number(member.start), number(member.end - 1)) for member in found[: ROWS[name]]]
+        lines = [(number(member.start), number(member.end - 1)) for member in found[: MAX_ROWS[name]]]
         rows = [
-            _Row(f"{_where(*where)}: {_shorten(str(member))}", place=nth)
+            _Row(f"{tell_range('line', *where)}: {_shorten(str(member))}", place=nth)
             for nth, (where, member) in enumerate(zip(lines, found, strict=False))
         ]
         yield _List(name, rows, f"{total:,}", total)
 
-    def _sections(self, parts: Parts) -> _List:
+    def _sections(self, parts: Sections) -> _List:
         every = parts.ranked()
         telling = [
             part
             for part in every
-            if len(every) <= FEW_SECTIONS or part.failures or part.lines * SMALL >= self.document.lines
+            if len(every) <= FEW_SECTIONS or part.failures or part.lines * SMALL_SECTION >= self.document.lines
         ]
-        rows = [_section_row(part) for part in (telling or every)[: ROWS["Sections"]]]
+        rows = [_section_row(part) for part in (telling or every)[: MAX_ROWS["Sections"]]]
         total = parts.titled + (len(every) > 0 and any(not part.line for part in every))
         return _List("Sections", rows, f"{total:,}", total)
 
-    def _next(self, kind: str, seen: Seen | None) -> str:
-        """Return where to read: around the first failure, or how it ended; of what is no log, how it begins."""
+    def _next(self, kind: str, survey: Survey | None) -> str:
+        """Return the call that reads around the first failure, or the end of a log; otherwise the beginning."""
         total, ways, ref = self.document.lines, self.choices.ways, self.record.ref
         if not total:
             return "There is nothing to read."
-        if seen is None:
+        if survey is None:
             return next_call(ways, "bytes", ref, 1, min(self.document.size, PAGE_BYTES))
-        line, size = seen.longest
+        line, size = survey.longest
         if 2 * size > self.document.size and size > PAGE_BYTES:  # it is all that there is
             return next_call(ways, "columns", ref, 1, PAGE_BYTES, line=line)
         first = 1
-        if seen.first_failure and kind != "diff":
-            first = max(1, seen.first_failure - BEFORE)
+        if survey.first_failure and kind != "diff":
+            first = max(1, survey.first_failure - LINES_BEFORE)
         elif kind == "log":
             first = max(1, total - PAGE + 1)
         return next_call(ways, "lines", ref, first, min(total, first + PAGE - 1))
 
 
-def _sections(kind: str, seen: Seen) -> Parts | None:
-    """Return what this kind of output is divided by, if by anything."""
-    parts = seen.parts
+def _sections(kind: str, survey: Survey) -> Sections | None:
+    """Return the sections that this kind of output has, if any."""
+    parts = survey.parts
     if kind == "diff":
         return parts["files"] if parts["files"].titled else parts["names"]
     if kind != "log":
         return None
     headings, commands = parts["headings"], parts["commands"]
-    if headings.titled >= HEADINGS and (not commands.titled or headings.begin < commands.begin):
+    if headings.titled >= MIN_HEADINGS and (not commands.titled or headings.begin < commands.begin):
         return headings  # commands in it are examples
     return commands if commands.titled else None
 
 
-def _section_row(part: Part) -> _Row:
+def _section_row(part: OutlineSection) -> _Row:
     failures = "" if not part.failures else " (1 failure)" if part.failures == 1 else f" ({part.failures:,} failures)"
     if not part.line:
-        return _Row(f"{_where(part.first, part.last)}: before the first{failures}", 0, part.first)
+        return _Row(f"{tell_range('line', part.first, part.last)}: before the first{failures}", 0, part.first)
     title = _RULE.sub(r"\1\1\1", flat(part.line))
-    return _Row(f"{_where(part.first, part.last)}: {_shorten(title)}{failures}", part.first, part.first)
+    return _Row(f"{tell_range('line', part.first, part.last)}: {_shorten(title)}{failures}", part.first, part.first)
 
 
-def _list_groups(name: str, groups: Groups) -> _List:
-    ranked = groups.ranked()
-    families = f"{'at least ' if groups.forgot else ''}{len(ranked):,} {'family' if len(ranked) == 1 else 'families'}"
-    return _List(name, _rows(ranked[: ROWS[name]]), f"{lines_of(groups.lines)}, {families}", len(ranked))
+def _list_families(name: str, families: Families) -> _List:
+    ranked = families.ranked()
+    count = f"{'at least ' if families.forgot else ''}{len(ranked):,} {'family' if len(ranked) == 1 else 'families'}"
+    return _List(name, _family_rows(ranked[: MAX_ROWS[name]]), f"{lines_of(families.lines)}, {count}", len(ranked))
 
 
-def _rows(groups: Sequence[Group], *, in_all: bool = True) -> list[_Row]:
-    return [
-        _Row(
-            f"{'' if group.exact and in_all else 'at least '}{group.count:,} {TIMES} {_where(group.first, group.last)}: {_show_line(group.line)}",
-            group.first,
-            nth,
-        )
-        for nth, group in enumerate(groups)
-    ]
+def _family_rows(families: Sequence[Family], *, in_all: bool = True) -> list[_Row]:
+    rows = []
+    for nth, family in enumerate(families):
+        least = "" if family.exact and in_all else "at least "
+        where = tell_range("line", family.first, family.last)
+        text = f"{least}{family.count:,} {TIMES} {where}: {_shorten_line(family.line)}"
+        rows.append(_Row(text, family.first, nth))
+    return rows
 
 
-def _by_weight(lists: Sequence[_List]) -> list[tuple[int, int]]:
-    """Return all rows, by list and place in it, in the order in which they get room: every list has its turn, some more than one."""
+def _order_rows(lists: Sequence[_List]) -> list[tuple[int, int]]:
+    """Return all rows, by list and place in it, in the order in which they get room: the lists take turns, by weight."""
     turns = [
         ((at + 1) / WEIGHTS.get(each.name, 1), nth, at)
         for nth, each in enumerate(lists)
@@ -288,22 +292,14 @@ def _place(row: _Row) -> int:
     return row.place
 
 
-def _where(first: int, last: int) -> str:
-    return f"line {first:,}" if first == last else f"lines {_range(first, last)}"
-
-
-def _range(first: int, last: int) -> str:
-    return f"{first:,}" if first == last else f"{first:,}-{last:,}"
-
-
-def _show_line(line: bytes) -> str:
+def _shorten_line(line: bytes) -> str:
     return _shorten(flat(line))
 
 
 def _shorten(text: str) -> str:
-    """Return a line as it stands, but for the space around it, and no more than LINE of it."""
+    """Return a line with single spaces, cut at LINE_CHARS."""
     text = " ".join(text.split())
-    return text if len(text) <= LINE else text[: LINE - 1] + "…"
+    return text if len(text) <= LINE_CHARS else text[: LINE_CHARS - 1] + "…"
 
 
 class Member(Struct, frozen=True):
@@ -321,7 +317,7 @@ class Member(Struct, frozen=True):
 
 
 def members(data: bytes) -> tuple[int, list[Member]]:
-    """Return how many there are at the top of a value that opens with a bracket, and the first of them."""
+    """Return how many members a JSON value has at its top, and the first of them."""
     try:
         msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=msgspec.Raw)
     except (msgspec.DecodeError, RecursionError):
@@ -349,7 +345,7 @@ def members(data: bytes) -> tuple[int, list[Member]]:
 
 
 def _inside(data: bytes, found: Marks, start: int, end: int) -> int:
-    """Return how many members a value has itself; 0 for one that is no container."""
+    """Return how many members a value has, 0 if it is no container."""
     within = found.inside(2, start, end) if data[start : start + 1] in (b"{", b"[") else None
     if within is None or len(within) < 2:
         return 0

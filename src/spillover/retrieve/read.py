@@ -63,8 +63,8 @@ def read(
     def make(choices: Choices, record: Record, document: Document) -> Clip:
         reader = Reader(document, record, choices)
         if bytes_ is not None:
-            return reader.byte_range(bytes_)
-        return reader.lines(lines) if columns is None else reader.columns(columns, lines)
+            return reader.read_bytes(bytes_)
+        return reader.read_lines(lines) if columns is None else reader.read_columns(columns, lines)
 
     return answer_from(choices, target, "read", make)
 
@@ -171,12 +171,12 @@ class Reader(Struct, frozen=True):
     record: Record
     choices: Choices
 
-    def lines(self, wanted: str | int | None) -> Clip:
+    def read_lines(self, wanted: str | int | None) -> Clip:
         """Return lines with their numbers, cleaned as the model saw them."""
         total = self.document.lines
         first, last = parse_range(wanted, total) if wanted is not None else (1, min(total, PAGE))
         if last < first:
-            return self._answer([], (first, last), self._nothing("line", first, total))
+            return self._answer_lines([], (first, last), self._beyond_end("line", first, total))
         rows = self._rows(first, last)
 
         def text(count: int) -> str:
@@ -184,42 +184,42 @@ class Reader(Struct, frozen=True):
 
         count = most(len(rows), lambda count: fill(text(count), self.choices))
         if count == 0:
-            return self._columns(first, 1, None)
-        return self._answer(rows[:count], (first, last), text(count))
+            return self._answer_columns(first, 1, None)
+        return self._answer_lines(rows[:count], (first, last), text(count))
 
-    def columns(self, wanted: str, line: int | str | None) -> Clip:
+    def read_columns(self, wanted: str, line: int | str | None) -> Clip:
         """Return a part of one line; columns count bytes, so that any place in a line of a gigabyte is one step away."""
         first, last = parse_range(line if line is not None else 1, self.document.lines)
         if last < first:
-            return self._answer([], (first, last), self._nothing("line", first, self.document.lines))
+            return self._answer_lines([], (first, last), self._beyond_end("line", first, self.document.lines))
         if first != last:
             raise UsageError("columns need a single line: e.g. line 7, columns 4001:8000.")
-        start, end = self._line(first)
+        start, end = self._line_bounds(first)
         left, right = parse_range(wanted, end - start, "columns")
         if right < left:
-            return self._answer([], (first, first - 1), self._nothing("column", left, end - start))
-        return self._columns(first, left, right)
+            return self._answer_lines([], (first, first - 1), self._beyond_end("column", left, end - start))
+        return self._answer_columns(first, left, right)
 
-    def byte_range(self, wanted: str) -> Clip:
+    def read_bytes(self, wanted: str) -> Clip:
         """Return bytes as they are, with control characters made visible."""
         size = self.document.size
         first, last = parse_range(wanted, size, "bytes")
         if last < first:
-            return self._answer([], (1, 0), self._nothing("byte", first, size))
-        start, data = self._raw(first - 1, last)
+            return self._answer_lines([], (1, 0), self._beyond_end("byte", first, size))
+        start, data = self._read_chars(first - 1, last)
 
         def text(count: int) -> str:
             upto = start + len(_whole_chars(data, count))
-            lines = _range("line", self.document.number(start), self.document.number(max(start, upto - 1)))
-            where = f"{_range('Byte', start + 1, upto)} of {size:,}, {lines}."
-            return f"{self._mark(exact(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
+            lines = tell_range("line", self.document.number(start), self.document.number(max(start, upto - 1)))
+            where = f"{tell_range('Byte', start + 1, upto)} of {size:,}, {lines}."
+            return f"{self._guard(exact(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
 
         count = most(len(data), lambda count: fill(text(count), self.choices))
         upto = start + len(_whole_chars(data, count))
         numbers = (self.document.number(start), self.document.number(max(start, upto - 1)))
         return self._clip(text(count), numbers, upto - start, whole=upto >= last)
 
-    def _mark(self, text: str) -> str:
+    def _guard(self, text: str) -> str:
         """Mark what reads like a notice. Where a number stands before every line, no line does."""
         return text if self.document.guard is None else self.document.guard(text)
 
@@ -236,7 +236,7 @@ class Reader(Struct, frozen=True):
     def _page(self, rows: list[_Line], first: int, last: int) -> str:
         body = "".join(f"{number_rows(f'{row.number}: ', row.text)}\n" for row in rows)
         upto = first + len(rows) - 1
-        where = f"{_range('Line', first, upto)} of {self.document.lines:,}.{self._describe_folded(rows)}"
+        where = f"{tell_range('Line', first, upto)} of {self.document.lines:,}.{self._describe_folded(rows)}"
         return f"{body}[{where} {self._next_lines(first, upto, last)}]"
 
     def _describe_folded(self, rows: list[_Line]) -> str:
@@ -247,10 +247,10 @@ class Reader(Struct, frozen=True):
         line = next(row.number for row in rows if row.frames)
         return " " + frames_call(self.choices.ways, self.record.ref, frames, line, PAGE)
 
-    def _columns(self, line: int, left: int, right: int | None) -> Clip:
-        start, end = self._line(line)
+    def _answer_columns(self, line: int, left: int, right: int | None) -> Clip:
+        start, end = self._line_bounds(line)
         last = end if right is None else min(end, start + right)
-        begin, data = self._raw(start + left - 1, last)
+        begin, data = self._read_chars(start + left - 1, last)
 
         def text(count: int) -> str:
             shown = _whole_chars(data, count)
@@ -262,30 +262,30 @@ class Reader(Struct, frozen=True):
         size = len(_whole_chars(data, count))
         return self._clip(text(count), (line, line), size, whole=begin + size >= last and right is not None)
 
-    def _line(self, line: int) -> tuple[int, int]:
+    def _line_bounds(self, line: int) -> tuple[int, int]:
         """Return the start and the end of a line, without its line end."""
         start, end = self.document.start(line), self.document.start(line + 1)
         return start, end - (end > start and self.document.blob.read(end - 1, end) == b"\n")
 
-    def _raw(self, start: int, end: int) -> tuple[int, bytes]:
+    def _read_chars(self, start: int, end: int) -> tuple[int, bytes]:
         """Return bytes from `start` on, as many as could fit, with the whole of the characters at both edges."""
         low, end = max(0, start - 3), min(end, start + self.choices.reach)
         data = self.document.blob.read(low, end + 3)
-        begin, _ = _character(data, start - low)
-        _, stop = _character(data, end - low)
+        begin, _ = _char_bounds(data, start - low)
+        _, stop = _char_bounds(data, end - low)
         return low + begin, data[begin:stop]
 
     def _next_lines(self, first: int, upto: int, last: int) -> str:
         total = self.document.lines
         if upto >= total:
-            return self._the_end()
+            return self._end_words()
         # What is left of the range, or as much again as was asked for.
         count = last - upto if last > upto else max(1, last - first + 1)
         return next_call(self.choices.ways, "lines", self.record.ref, upto + 1, min(total, upto + count))
 
     def _next_bytes(self, first: int, upto: int, last: int) -> str:
         if upto >= self.document.size:
-            return self._the_end()
+            return self._end_words()
         count = last - upto if last > upto else max(1, last - first)
         return next_call(self.choices.ways, "bytes", self.record.ref, upto + 1, min(self.document.size, upto + count))
 
@@ -296,7 +296,7 @@ class Reader(Struct, frozen=True):
             )
         return self._next_lines(line, line, line)
 
-    def _the_end(self) -> str:
+    def _end_words(self) -> str:
         produced = self.record.produced_bytes
         if self.record.partial and produced is None:
             return f"The end.{stored_part(self.record)}"
@@ -304,14 +304,14 @@ class Reader(Struct, frozen=True):
             return f"The stored part ends here: the first {self.record.bytes:,} of {produced:,} bytes; {self.record.partial}."
         return "The end."
 
-    def _nothing(self, unit: str, first: int, total: int) -> str:
+    def _beyond_end(self, unit: str, first: int, total: int) -> str:
         counted = lines_of(total) if unit == "line" else f"{total:,} {unit}s"
-        stored = f" {self._the_end()}" if self.record.partial else ""
-        rest = self._next_lines(1, 0, PAGE) if total else "" if stored else self._the_end()
+        stored = f" {self._end_words()}" if self.record.partial else ""
+        rest = self._next_lines(1, 0, PAGE) if total else "" if stored else self._end_words()
         where = f"No {unit} {first:,}: {self.record.ref} has {counted}{' stored' if stored else ''}."
         return f"[{' '.join(filter(None, (where + stored, rest)))}]"
 
-    def _answer(self, rows: list[_Line], wanted: tuple[int, int], text: str) -> Clip:
+    def _answer_lines(self, rows: list[_Line], wanted: tuple[int, int], text: str) -> Clip:
         first = wanted[0]
         upto = first + len(rows) - 1
         size = self.document.start(upto + 1) - self.document.start(first) if rows else 0
@@ -323,8 +323,8 @@ class Reader(Struct, frozen=True):
         return answer(text, self.choices, self.record, self.document, ranges=ranges, size=size, whole=whole)
 
 
-def _character(data: bytes, at: int) -> tuple[int, int]:
-    """Return the start and end of the character that `at` is inside of; the same twice if it is between two, or in junk."""
+def _char_bounds(data: bytes, at: int) -> tuple[int, int]:
+    """Return the start and the end of the character around `at`; `at` twice if it is between two, or in junk."""
     for start in range(at - 1, max(-1, at - 4), -1):
         if data[start] >= 0xC0:
             end = start + 2 + (data[start] >= 0xE0) + (data[start] >= 0xF0)
@@ -335,12 +335,13 @@ def _character(data: bytes, at: int) -> tuple[int, int]:
     return at, at
 
 
-def _range(unit: str, first: int, last: int) -> str:
+def tell_range(unit: str, first: int, last: int) -> str:
+    """Return a range in words: "line 7", "bytes 1-4,000"."""
     return f"{unit} {first:,}" if first == last else f"{unit}s {first:,}-{last:,}"
 
 
 def _whole_chars(data: bytes, count: int) -> bytes:
-    """Return the first `count` bytes, without a character cut in two at their end."""
+    """Return the first `count` bytes without half a character at their end."""
     for back in range(min(4, count)):
         if count - back >= len(data) or not 0x80 <= data[count - back] < 0xC0:
             return data[: count - back] if count - back > 0 else data[:count]

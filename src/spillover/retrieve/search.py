@@ -105,7 +105,7 @@ def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False
 
 
 class Sizes(Struct, frozen=True, kw_only=True):
-    """How many bytes are looked at. A chunk fits the processor's cache, and is longer than the other two by 3 or more."""
+    """Bytes that are looked at together. A chunk fits the processor's cache, and is longer than the other two by 3 or more."""
 
     chunk: int = 1 << 20
     giant: int = 1 << 16  # a line longer than this gives a hit for every occurrence
@@ -140,8 +140,8 @@ def scan(
 ) -> Iterator[Hit]:
     """Yield the hits from `start` on, which stands in line `first_line`. An index spares counting the lines between hits."""
     line, counted = first_line, start
-    for piece in _pieces(blob, start, sizes):
-        for line_start, begin, end, line_end in _finds(piece, pattern):
+    for piece in _split(blob, start, sizes):
+        for line_start, begin, end, line_end in _find_in_piece(piece, pattern):
             # Lines are counted only when there is a hit to number: counting takes longer than finding nothing.
             block = min(begin // index.block, len(index.before) - 1) if index else 0
             if index and counted < block * index.block:
@@ -164,11 +164,11 @@ class Count(Struct, frozen=True):
 def count(blob: Blob, pattern: Pattern, *, start: int = 0, sizes: Sizes = SIZES) -> Count:
     """Return how many hits there are from `start` on."""
     hits = occurrences = 0
-    for piece in _pieces(blob, start, sizes):
+    for piece in _split(blob, start, sizes):
         if piece.limit is None:
-            hits += _count(piece, pattern)
+            hits += _count_in_piece(piece, pattern)
         elif occurrences <= MAX_OCCURRENCES:
-            occurrences += sum(1 for _ in islice(_finds(piece, pattern), MAX_OCCURRENCES + 1 - occurrences))
+            occurrences += sum(1 for _ in islice(_find_in_piece(piece, pattern), MAX_OCCURRENCES + 1 - occurrences))
     return Count(hits + min(occurrences, MAX_OCCURRENCES), exact=occurrences <= MAX_OCCURRENCES)
 
 
@@ -185,7 +185,8 @@ class _Piece(Struct):
     reached: int = 0  # of a window: where in the output its last match ended
 
 
-def _pieces(blob: Blob, start: int, sizes: Sizes) -> Iterator[_Piece]:
+def _split(blob: Blob, start: int, sizes: Sizes) -> Iterator[_Piece]:
+    """Yield the output from `start` on in pieces that can be searched in one go."""
     pos, line_start, base, data = start, _line_start(blob, start, sizes), 0, b""
     while pos < blob.size:
         if base + len(data) < min(blob.size, pos + sizes.giant + 1):  # too little to tell whether the line is giant
@@ -213,6 +214,7 @@ def _pieces(blob: Blob, start: int, sizes: Sizes) -> Iterator[_Piece]:
 
 
 def _line_start(blob: Blob, offset: int, sizes: Sizes) -> int:
+    """Return the start of the line that holds a byte."""
     while offset > 0:
         data = blob.read(max(0, offset - sizes.chunk), offset)
         newline: int = rfind(data, "\n")
@@ -223,24 +225,25 @@ def _line_start(blob: Blob, offset: int, sizes: Sizes) -> int:
 
 
 def _ordinary_end(data: bytes, at: int, line_start: int, sizes: Sizes, *, last: bool) -> int:
-    """Return how far the lines are whole and none is giant."""
+    """Return the end of the lines that are whole and not giant."""
     while (newline := int(rfind(data, "\n", at, max(at, line_start + sizes.giant + 1)))) >= 0:
         at = line_start = newline + 1
     return len(data) if last and len(data) - line_start <= sizes.giant else at
 
 
-def _count(piece: _Piece, pattern: Pattern) -> int:
+def _count_in_piece(piece: _Piece, pattern: Pattern) -> int:
     data, at, stop = piece.data, piece.at, piece.stop
     if not _is_searchable(data, at, stop, pattern):
-        return sum(1 for _ in _finds(piece, pattern))
+        return sum(1 for _ in _find_in_piece(piece, pattern))
     return sum(1 for _ in _matches(pattern, data, at, stop, by_line=True))
 
 
-def _finds(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
+def _find_in_piece(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
+    """Yield the hits in a piece: lines that match, or in a window every occurrence."""
     if piece.limit is not None:
-        return _in_window(piece, pattern, piece.limit)
+        return _find_in_window(piece, pattern, piece.limit)
     searchable = _is_searchable(piece.data, piece.at, piece.stop, pattern)
-    return _in_lines(piece, pattern) if searchable else _in_unclean_lines(piece, pattern)
+    return _find_in_lines(piece, pattern) if searchable else _find_in_unclean_lines(piece, pattern)
 
 
 def _is_searchable(data: bytes, at: int, stop: int, pattern: Pattern) -> bool:
@@ -250,7 +253,7 @@ def _is_searchable(data: bytes, at: int, stop: int, pattern: Pattern) -> bool:
     return is_plain(data) and (pattern.regex is None or "\ufffd" not in data[at:stop].decode(errors="replace"))
 
 
-def _in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
+def _find_in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
     data, base, line_start, since = piece.data, piece.base, piece.line_start, piece.at
     for begin, end, line_end in _matches(pattern, data, piece.at, piece.stop, by_line=True):
         if (newline := rfind(data, "\n", since, begin)) >= 0:
@@ -259,13 +262,13 @@ def _in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
         since = line_end
 
 
-def _in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
-    """Yield lines that match as they were shown or as they are. Cleaning keeps every newline, and rows know their line."""
+def _find_in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
+    """Yield lines that match as they are shown or as they are stored. Cleaning keeps every newline, and rows know their line."""
     before, data = piece.data[max(0, piece.at - 1) : piece.at], piece.data[piece.at : piece.stop]
     raw = data.replace(b"\r\n", b"\n")
     found: dict[int, tuple[int, bytes]] = {}  # by line: the column and the bytes of the match
     plain = _is_searchable(raw, 0, len(raw), pattern)  # but for CRLF
-    for view, of_line in ((raw, None),) if plain else (_rows(raw), (raw, None)):
+    for view, of_line in ((raw, None),) if plain else (_shown_rows(raw), (raw, None)):
         text, nth, since = before + view, 0, len(before)
         for begin, end, _ in _matches(pattern, text, since, len(text), by_line=True):
             nth, since = nth + text.count(b"\n", since, begin), begin
@@ -283,8 +286,8 @@ def _in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
         yield base + at if at else piece.line_start, base + begin, base + end, base + at + len(line)
 
 
-def _rows(raw: bytes) -> tuple[bytes, list[int] | None]:
-    """Return the lines as they are shown; where some are shown as several rows, also which line each row is of."""
+def _shown_rows(raw: bytes) -> tuple[bytes, list[int] | None]:
+    """Return the lines as they are shown, and the line of each row where some lines are shown as several rows."""
     view = clean(raw)
     if view.count("\n") == raw.count(b"\n"):
         return view.encode(), None
@@ -293,7 +296,7 @@ def _rows(raw: bytes) -> tuple[bytes, list[int] | None]:
     return "\n".join(lines).encode(), of_line
 
 
-def _in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Place]:
+def _find_in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Place]:
     """Yield every occurrence in a window of a giant line."""
     at = min(piece.at, 1)  # a byte of context
     base = piece.base + piece.at - at
@@ -301,7 +304,7 @@ def _in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Place]:
     spans: Iterator[tuple[int, int]] = (match[:2] for match in _matches(pattern, text, at, len(text), by_line=False))
     if not is_plain(text):
         many = MAX_HITS + MAX_OCCURRENCES
-        spans = iter(sorted({*islice(spans, many), *islice(_between_codes(pattern, text, at), many)}))
+        spans = iter(sorted({*islice(spans, many), *islice(_match_without_codes(pattern, text, at), many)}))
     for begin, end in spans:
         if base + begin >= piece.base + limit:
             return
@@ -310,8 +313,8 @@ def _in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Place]:
             yield piece.line_start, base + begin, base + end, piece.line_end
 
 
-def _between_codes(pattern: Pattern, text: bytes, at: int) -> Iterator[tuple[int, int]]:
-    """Yield matches in what is left without escape codes, led back to where they stand among them."""
+def _match_without_codes(pattern: Pattern, text: bytes, at: int) -> Iterator[tuple[int, int]]:
+    """Yield matches in the text without escape codes, by their places in the text with them."""
     shown, shown_starts, raw_starts = bytearray(text[:at]), [], []
     for part in _CODE_AND_TEXT.finditer(text, at):
         seen = clean(part[0]).encode()
@@ -336,14 +339,14 @@ def occurrences(pattern: Pattern, line: bytes) -> list[str]:
 
 def _matches(pattern: Pattern, text: bytes, pos: int, stop: int, *, by_line: bool) -> Iterator[Match]:
     """Yield every match; by line, only the first of each, since the search goes on behind the line's end."""
-    while span := _next(pattern, text, pos, stop):
+    while span := _next_match(pattern, text, pos, stop):
         begin, end = span
         pos = _line_end(text, end, stop) if by_line else end
         yield begin, end, pos
 
 
-def _next(pattern: Pattern, text: bytes, pos: int, stop: int) -> tuple[int, int] | None:
-    """Return where the next match begins and ends."""
+def _next_match(pattern: Pattern, text: bytes, pos: int, stop: int) -> tuple[int, int] | None:
+    """Return the start and the end of the next match."""
     if pattern.regex:
         return pattern.regex.search(text, pos, stop)
     assert pattern.text is not None
