@@ -59,7 +59,7 @@ print(json.dumps(refs), flush=True)
 LISTER = """
 import sys, time
 from spillover import ObjectStore
-from spillover.store.scoped import ScopedStore
+from spillover.store.scopes import ScopedStore
 from spillover.testing import peak_memory
 view = ScopedStore(ObjectStore(sys.argv[1], deadline_seconds=60), "listed")
 begin, cpu = time.perf_counter(), time.process_time()
@@ -146,7 +146,7 @@ def many(url: str, workers: int, outputs: int, puts: int) -> dict[str, Any]:
         if kind == "spill":
             refs = [(ref, reason) for each in said for ref, reason in json.loads(each)]
     from spillover import ObjectStore, SpilloverError
-    from spillover.store.scoped import ScopedStore
+    from spillover.store.scopes import ScopedStore
     from spillover.testing import content
 
     view = ScopedStore(ObjectStore(url, deadline_seconds=60), "bench")

@@ -25,10 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from spillover import DirStore
-from spillover.store.base import Record
 from spillover.store.contract import record_of
 from spillover.store.folder import Folder
-from spillover.store.record import to_json
+from spillover.store.record import Record, encode
 
 HERE = Path(__file__).resolve().parent
 SPILL = str(Path(sys.executable).parent / "spill")
@@ -74,7 +73,7 @@ def fill(root: Path, outputs: int, scope: str) -> None:
             tool = TOOLS[number % len(TOOLS)]
             record: Record = record_of(data, tool, created=now - number, scope=scope, command=f"{tool} --target {number}", kind="log", shown=((1, 20),))  # fmt: skip
             ref = f"{tool}-{record.sha256[:16]}"
-            for name, content in ((f"{ref}.txt", data), (f"{ref}.json", to_json(record))):
+            for name, content in ((f"{ref}.txt", data), (f"{ref}.json", encode(record))):
                 path = Path(folder.path) / name
                 path.write_bytes(content)
                 path.chmod(0o600)

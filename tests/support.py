@@ -41,12 +41,10 @@ from spillover.source.intake import MAX_STORED_BYTES as STORED_BYTES_CAP
 from spillover.source.intake import Intake
 from spillover.stats import add_up
 from spillover.store import named as named_store
-from spillover.store.base import REF_DIGITS, REF_SHAPE, mint, resolve
 from spillover.store.joined import Joined
 from spillover.store.named import NamedStore
-from spillover.store.runs import RunRecord
-from spillover.store.scope import covers
-from spillover.store.scoped import ScopedStore as Scoped
+from spillover.store.record import REF_DIGITS, REF_SHAPE, RunRecord, covers, mint, resolve
+from spillover.store.scopes import ScopedStore as Scoped
 from spillover.tokens import exact_counter
 from spillover.view import forged
 from spillover.view.clean import clean, every_line, look

@@ -15,7 +15,7 @@ from spillover.notice.marker import marker
 from spillover.notice.wording import Wording
 from spillover.notice.words import REASON_CHARS, one_line, shorten_reason
 from spillover.select.span import Hidden
-from spillover.store.scoped import ScopedStore
+from spillover.store.scopes import ScopedStore
 
 REF = "bash-7f3a9c2e41d0"
 WHERE = "/out/bash-7f3a9c2e41d0.txt"

@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from spillover.store import Store as Store
     from spillover.store import Writer as Writer
     from spillover.store import verify as verify
-    from spillover.store.base import Record as Record
     from spillover.store.directory import DirStore as DirStore
     from spillover.store.memory import MemoryStore as MemoryStore
     from spillover.store.object_store import ObjectStore as ObjectStore
+    from spillover.store.record import Record as Record
     from spillover.store.retention import Retention as Retention
     from spillover.tokens import estimate as estimate
     from spillover.types import AsyncSource as AsyncSource
@@ -89,7 +89,7 @@ _WHERE = {
     "run.command": ("Progress", "Run"),
     "select.span": ("Hidden", "Span"),
     "store": ("Store", "Writer", "verify"),
-    "store.base": ("Record",),
+    "store.record": ("Record",),
     "store.directory": ("DirStore",),
     "store.memory": ("MemoryStore",),
     "store.object_store": ("ObjectStore",),

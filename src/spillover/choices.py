@@ -19,7 +19,7 @@ from spillover.select import HEAD_SHARE, KEEPS
 from spillover.settings.limits import DEFAULT_WORTH, SMALLEST, Limits
 from spillover.settings.place import default_store, open_store
 from spillover.source.intake import MAX_STORED_BYTES
-from spillover.store.base import REF_DIGITS
+from spillover.store.record import REF_DIGITS
 from spillover.tokens import Counter, find_counter
 from spillover.view.clean import keep_line_ends, look
 from spillover.view.forged import Guard, may_hold
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from spillover.select.wanted import Wanted
     from spillover.source.blob import Blob
     from spillover.store import Store
-    from spillover.store.scoped import ScopedStore
+    from spillover.store.scopes import ScopedStore
     from spillover.types import HintName, Keep, NoticePlace, Redact, Selector
 
     class StoreLike:
@@ -135,7 +135,7 @@ class Choices(_Limited, frozen=True, kw_only=True):
         if self.redact not in REDACT:
             raise UsageError(f"redact={self.redact!r} is not valid; use {', '.join(REDACT)}.")
         if self.scope is not None:
-            from spillover.store.scope import check_scope  # most leave it to the project
+            from spillover.store.record import check_scope  # most leave it to the project
 
             check_scope(self.scope)
         if isinstance(self.cap, bool) or not isinstance(self.cap, int):
@@ -214,7 +214,7 @@ class Choices(_Limited, frozen=True, kw_only=True):
     @property
     def outputs(self) -> ScopedStore:
         """The store, limited to the scope; all reading and writing goes through it."""
-        from spillover.store.scoped import ScopedStore  # nothing of it is wanted before something overflows
+        from spillover.store.scopes import ScopedStore  # nothing of it is wanted before something overflows
 
         return ScopedStore(self.store, self.scope)
 

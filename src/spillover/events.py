@@ -20,8 +20,8 @@ from contextvars import ContextVar
 from spillover.hosts import cut_of, name_of
 from spillover.journal import Entry, append, folder_of
 from spillover.secrets.commands import shorten_command
-from spillover.store.runs import RunRecord
-from spillover.store.scope import EVERY, default_scope
+from spillover.store.record import EVERY, RunRecord
+from spillover.store.scopes import default_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from spillover.journal import EntryOutcome, Operation
     from spillover.result import Clip
     from spillover.settings.limits import Size
-    from spillover.store.base import Record
+    from spillover.store.record import Record
 
     Facts = dict[str, str | int]
 

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from spillover.errors import StoreError
 from spillover.store import Store, complete
 from spillover.store.folder import READ, TEMP, Folder, is_ours, make_file, make_folder, open_folder, shut
-from spillover.store.scope import EVERY, covers
+from spillover.store.record import EVERY, covers
 
 Operation = Literal["clip", "read", "grep", "outline", "list", "diff", "schema"]
 EntryOutcome = Literal["whole", "stored", "lost", "failed"]

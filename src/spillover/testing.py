@@ -29,8 +29,8 @@ from spillover.errors import StoreError, UsageError
 from spillover.show import fit
 from spillover.source.blob import Blob
 from spillover.store import Store, WrappedStore, Writer
-from spillover.store.base import Record
 from spillover.store.contract import HOSTILE_REFS, StoreContract, byte_by_byte, chunked, content, put, record_of
+from spillover.store.record import Record
 
 __all__ = [
     "HOSTILE_REFS",

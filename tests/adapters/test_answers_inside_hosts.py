@@ -65,12 +65,12 @@ def said(tmp_path, monkeypatch, capfd):
     """Call `spill` as in an agent's shell and return what it printed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SPILLOVER_STORE", str(tmp_path / "store"))
-    monkeypatch.setattr("spillover.store.scope._found", None)  # outputs that the test stores belong to this folder
+    monkeypatch.setattr("spillover.store.scopes._default", None)  # outputs that the test stores belong to this folder
 
     def call(host, *arguments):
         with monkeypatch.context() as within:
             within.setenv(SHELLS[host].variable, "1")
-            within.setattr("spillover.store.scope._found", None)  # in reality, every call is a new process
+            within.setattr("spillover.store.scopes._default", None)  # in reality, every call is a new process
             code = main([*map(str, arguments)])
         printed = capfd.readouterr()
         assert code in (0, 1), printed.err  # 1: grep has found nothing

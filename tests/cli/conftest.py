@@ -32,7 +32,7 @@ def store(tmp_path):
 @pytest.fixture(autouse=True)
 def _this_process_works_where_spill_does(tmp_path, monkeypatch):
     """What a test stores by itself belongs to the project that `spill` is then called in."""
-    monkeypatch.setattr("spillover.store.scope._found", os.path.realpath(tmp_path))
+    monkeypatch.setattr("spillover.store.scopes._default", os.path.realpath(tmp_path))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from spillover import DirStore
-from spillover.store.scoped import ScopedStore
+from spillover.store.scopes import ScopedStore
 
 TOKEN = "hunter2" * 3
 

@@ -15,7 +15,7 @@ import pytest
 import spillover.cli
 from spillover import DirStore
 from spillover.cli.output import make_harmless, put_json
-from spillover.store.base import Record
+from spillover.store.record import Record
 from spillover.testing import put
 
 #: Sets the clipboard, the title and colours; an 8-bit CSI; turns the line around; hides letters; DEL; a second line of ours.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from spillover import Clipper, DirStore
-from spillover.store.scope import folder_scope
+from spillover.store.scopes import folder_scope
 
 _place = Path(__file__).parents[2] / "scripts" / "chromium.py"
 _spec = importlib.util.spec_from_file_location("chromium", _place)

@@ -11,8 +11,7 @@ from playwright.sync_api import expect
 
 from spillover import Clipper, Limits
 from spillover.source.blob import BLOCK_BYTES, LineIndex
-from spillover.store.base import Record
-from spillover.store.record import to_json
+from spillover.store.record import Record, encode
 
 expect.set_options(timeout=60_000)
 
@@ -77,7 +76,7 @@ def one_gigabyte(place):
         ref=ref, tool="cat", sha256="a" * 64, bytes=1 << 30, lines=LINES, created=2e9, index=index, scope=place.scope,
         shown=((1, 20), (9_000_000, 9_000_000), (LINES - 9, LINES)), why=((9_000_000, 9_000_000, "error"),), kind="log",
     )  # fmt: skip
-    (place.root / f"{ref}.json").write_bytes(to_json(record))
+    (place.root / f"{ref}.json").write_bytes(encode(record))
     for ending in (".txt", ".json"):
         os.chmod(place.root / (ref + ending), 0o600)
     return ref

@@ -14,7 +14,7 @@ from spillover.retrieve.names import matches, resolve, tell_age
 from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
-from spillover.store.scoped import ScopedStore
+from spillover.store.scopes import ScopedStore
 from spillover.testing import HOSTILE_REFS, put, record_of
 
 

@@ -11,7 +11,7 @@ import pytest
 from spillover import Clipper, DirStore, Limits, MemoryStore, verify
 from spillover.errors import StoreError, UsageError
 from spillover.run.command import EVERY, LAST_CHARS, tool_name
-from spillover.store.base import REF_DIGITS
+from spillover.store.record import REF_DIGITS
 from spillover.testing import FailingStore, content
 
 LIMITS = Limits(bytes=2_000)

@@ -171,7 +171,7 @@ def read_back(figures, folder, url, environ, dice):
 def check(store, said):
     """Return which failure it is, if the output of a claim is not there as it was claimed, and what was said."""
     from spillover import RefError, StoreError
-    from spillover.store.scoped import ScopedStore
+    from spillover.store.scopes import ScopedStore
     from spillover.testing import content
 
     try:
@@ -186,7 +186,7 @@ def check(store, said):
 def foreign(store, said):
     """Return how many scopes that may not see an output get it."""
     from spillover import RefError
-    from spillover.store.scoped import ScopedStore
+    from spillover.store.scopes import ScopedStore
 
     got = 0
     for other in {"acme/api", "other/web", "acme/web", "nobody", "acme/web/deeper"} - {said["scope"]}:

@@ -7,8 +7,8 @@ import os
 
 from spillover import Clipper, DirStore, Limits, Retention, SpilloverError
 from spillover.store import verify
-from spillover.store.base import mint
 from spillover.store.folder import Folder
+from spillover.store.record import mint
 from spillover.store.tally import LOCK, count, hold_lock
 from spillover.testing import content, put
 

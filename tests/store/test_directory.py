@@ -19,9 +19,9 @@ from msgspec.structs import replace
 
 from spillover.errors import SENTENCES, RefError, StoreError, UsageError, describe_error
 from spillover.store import verify
-from spillover.store.base import mint
 from spillover.store.directory import DirStore
 from spillover.store.folder import MARKER, Folder
+from spillover.store.record import mint
 from spillover.store.retention import Retention
 from spillover.testing import HOSTILE_REFS, StoreContract, content, put, record_of
 
@@ -658,7 +658,7 @@ def test_processes_that_write_read_sweep_and_delete_at_once_do_not_disturb_each_
 import random, traceback
 from contextlib import suppress
 from spillover.errors import RefError
-from spillover.store.base import mint
+from spillover.store.record import mint
 from spillover.store import verify
 from spillover.store.retention import Retention
 
@@ -776,7 +776,7 @@ for n in itertools.count():
     if n % 5 == 4:
         store.delete(store.get(mint("bash", record_of(b"shared %d" % (n % 7)).sha256)).ref)
 """
-    code = "from spillover.store.base import mint\n" + code
+    code = "from spillover.store.record import mint\n" + code
     luck = random.Random(7)
     for batch in range(2):
         children = [python(code, root, batch * 10 + number) for number in range(6)]

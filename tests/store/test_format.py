@@ -9,7 +9,7 @@ import pytest
 
 from spillover import Clipper, DirStore, Limits, ObjectStore
 from spillover.store.frames import load_zstd
-from spillover.store.record import from_json
+from spillover.store.record import decode
 from spillover.testing import put
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -64,4 +64,4 @@ def test_the_names_of_scopes_are_as_written(s3):
 
 def test_a_format_that_is_not_ours_is_left_alone():
     with pytest.raises(ValueError, match="not a record of this version"):
-        from_json(b'{"spillover": 2}', ref="bash-0123456789abcdef", pinned=False)
+        decode(b'{"spillover": 2}', ref="bash-0123456789abcdef", pinned=False)

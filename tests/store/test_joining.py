@@ -11,8 +11,8 @@ import pytest
 from spillover.errors import RefError, StoreError
 from spillover.store import directory, tally
 from spillover.store.directory import DirStore
-from spillover.store.owners import owners
-from spillover.store.scoped import ScopedStore
+from spillover.store.record import owners
+from spillover.store.scopes import ScopedStore
 from spillover.testing import content, put
 
 
@@ -51,7 +51,7 @@ from spillover import DirStore
 from spillover.testing import put
 for _ in range(20):
     put(DirStore(sys.argv[1]), b"the same bytes", scope=sys.argv[2])
-    assert any(o.scope == sys.argv[2] for r in DirStore(sys.argv[1]).list() for o in __import__("spillover.store.owners").store.owners.owners(r))
+    assert any(o.scope == sys.argv[2] for r in DirStore(sys.argv[1]).list() for o in __import__("spillover.store.record").store.record.owners(r))
 """
 
 

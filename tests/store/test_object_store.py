@@ -12,7 +12,7 @@ import pytest
 from spillover import Clipper, Limits, ObjectStore, RefError, Retention, StoreError, UsageError
 from spillover.store.bucket import Bucket, Conflict
 from spillover.store.object_store import record_key
-from spillover.store.scoped import ScopedStore
+from spillover.store.scopes import ScopedStore
 from spillover.testing import StoreContract, content, put
 
 LOG = "".join(f"{number} compiled module_{number * 7919 % 10007}\n" for number in range(9_000))

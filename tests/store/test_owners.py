@@ -4,9 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from spillover.errors import StoreError
-from spillover.store.base import Owner
-from spillover.store.owners import GRACE_SECONDS, MOST, merge, owners, seen, without
-from spillover.store.scope import EVERY
+from spillover.store.record import EVERY, MAX_OWNERS, OWNER_GRACE_SECONDS, Owner, merge, owners, released_by, seen_by
 from spillover.testing import record_of
 
 
@@ -16,12 +14,12 @@ def record(scope, created, **facts):
 
 def test_each_scope_sees_its_own_call_and_nothing_of_the_others():
     both = merge(record("acme/a", 1.0, command="curl a", call_id="1"), record("/b", 2.0, command="curl b", call_id="2"))
-    a, b = seen(both, "acme/a"), seen(both, "/b")
+    a, b = seen_by(both, "acme/a"), seen_by(both, "/b")
     assert (a.scope, a.created, a.command, a.call_id, a.others) == ("acme/a", 1.0, "curl a", "1", ())
     assert (b.scope, b.created, b.command, b.call_id, b.others) == ("/b", 2.0, "curl b", "2", ())
-    assert seen(both, "acme") == a
-    assert seen(both, "acme/b") is seen(both, "/") is None
-    assert seen(both, EVERY) == both
+    assert seen_by(both, "acme") == a
+    assert seen_by(both, "acme/b") is seen_by(both, "/") is None
+    assert seen_by(both, EVERY) == both
 
 
 def test_a_call_without_a_command_erases_none_and_is_given_none_of_another_scope():
@@ -35,41 +33,44 @@ def test_a_call_without_a_command_erases_none_and_is_given_none_of_another_scope
 
 def test_a_scope_above_sees_the_newest_of_those_below():
     both = merge(record("acme/a", 1.0, command="old"), record("acme/b", 2.0, command="new"))
-    assert (seen(both, "acme").command, seen(both, "acme").others) == ("new", (Owner("acme/a", 1.0, None, "old"),))
+    assert (seen_by(both, "acme").command, seen_by(both, "acme").others) == (
+        "new",
+        (Owner("acme/a", 1.0, None, "old"),),
+    )
 
 
 def test_what_belongs_to_nobody_is_seen_by_nobody():
-    assert seen(record(None, 1.0, command="x"), "acme") is None
-    assert seen(record(None, 1.0), EVERY) is not None
+    assert seen_by(record(None, 1.0, command="x"), "acme") is None
+    assert seen_by(record(None, 1.0), EVERY) is not None
 
 
 def test_a_scope_that_deletes_an_output_leaves_it_to_the_others():
     both = merge(record("acme/a", 1.0, command="a"), record("acme/b", 2.0, command="b"))
-    left = without(both, "acme/b")
+    left = released_by(both, "acme/b")
     assert [(owner.scope, owner.command) for owner in owners(left)] == [("acme/a", "a")]
-    assert without(left, "acme/a") is None
-    assert without(both, "acme") is None
+    assert released_by(left, "acme/a") is None
+    assert released_by(both, "acme") is None
 
 
 def test_when_a_record_is_full_the_oldest_scope_is_dropped_unless_used_within_the_hour():
     full = record("s/0", 0.0)
-    for number in range(1, MOST):
+    for number in range(1, MAX_OWNERS):
         full = merge(full, record(f"s/{number}", float(number)))
-    assert len(owners(full)) == MOST
+    assert len(owners(full)) == MAX_OWNERS
     with pytest.raises(StoreError, match="already belongs to 500 scopes"):
-        merge(full, record("new", float(MOST)))
-    later = merge(full, record("new", GRACE_SECONDS + 1.0))
-    assert len(owners(later)) == MOST
-    assert seen(later, "s/0") is None
-    assert seen(later, "s/1") is not None
-    assert seen(later, "new") is not None
-    again = merge(full, record("s/0", float(MOST)))
-    assert len(owners(again)) == MOST, "a scope that already has it takes no room"
+        merge(full, record("new", float(MAX_OWNERS)))
+    later = merge(full, record("new", OWNER_GRACE_SECONDS + 1.0))
+    assert len(owners(later)) == MAX_OWNERS
+    assert seen_by(later, "s/0") is None
+    assert seen_by(later, "s/1") is not None
+    assert seen_by(later, "new") is not None
+    again = merge(full, record("s/0", float(MAX_OWNERS)))
+    assert len(owners(again)) == MAX_OWNERS, "a scope that already has it takes no room"
 
 
 def test_a_scope_that_does_not_fit_is_never_dropped_silently():
     full = record("s/0", 1e6)
-    for number in range(1, MOST):
+    for number in range(1, MAX_OWNERS):
         full = merge(full, record(f"s/{number}", 1e6 + number))
     with pytest.raises(StoreError):
         merge(full, record("late", 1.0))

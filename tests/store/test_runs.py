@@ -12,8 +12,8 @@ from spillover.store import runs
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.store.named import NamedStore
+from spillover.store.record import RunRecord, decode_run, encode_run
 from spillover.store.retention import Retention
-from spillover.store.runs import RunRecord
 
 RUN = RunRecord(scope="/home/me", tool="make", created=1_000.5, outcome="whole", bytes=3, lines=1, data=b"hi\n")
 TEXTS = st.none() | st.text()
@@ -42,16 +42,16 @@ def test_runs_come_back_as_they_were_noted_newest_first(store):
 @given(TEXTS, TEXTS, TEXTS, st.none() | st.binary(), st.integers(-300, 300))
 def test_any_words_and_bytes_come_back(command, cwd, reason, data, code):
     run = replace(RUN, command=command, cwd=cwd, reason=reason, data=data, exit_code=code)
-    assert runs._decode(runs._encode(run)) == run
+    assert decode_run(encode_run(run)) == run
 
 
 def test_a_run_that_was_cut_short_is_skipped_at_every_byte():
-    whole = runs._encode(RUN)
+    whole = encode_run(RUN)
     for size in range(len(whole)):
         with pytest.raises(ValueError):
-            runs._decode(whole[:size])
+            decode_run(whole[:size])
     with pytest.raises(ValueError, match="cut short"):
-        runs._decode(whole + b"x")
+        decode_run(whole + b"x")
 
 
 def test_files_of_others_and_links_among_the_runs_are_skipped(tmp_path):

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from spillover.clipper import Clipper
 from spillover.errors import ConfigError, UsageError
-from spillover.store import scope as module
-from spillover.store.scope import EVERY, FOLDER_BYTES, check_scope, covers, default_scope, folder_scope
+from spillover.store import scopes as module
+from spillover.store.record import EVERY, MAX_FOLDER_BYTES, check_scope, covers
+from spillover.store.scopes import default_scope, folder_scope
 
 
 @pytest.fixture(autouse=True)
 def _not_found_yet(monkeypatch):
-    monkeypatch.setattr(module, "_found", None)
+    monkeypatch.setattr(module, "_default", None)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_the_way_up_opens_nothing_and_is_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr("builtins.open", None)
     monkeypatch.setattr(os, "open", None)
     assert module._root(str(deep)) == str(deep)
-    assert len(looked) < 2 * module.LEVELS + 400  # plus those that resolve the home folder
+    assert len(looked) < 2 * module.MAX_LEVELS + 400  # plus those that resolve the home folder
 
 
 @pytest.mark.parametrize("name", ["new\nline", "esc\x1b[31m", "bidi\u202e", "100%", "caf\udce9"])
@@ -175,7 +176,7 @@ def test_any_folder_has_a_scope_that_can_be_written_and_shown(tmp_path, name):
 
 
 def test_a_path_that_is_too_long_is_known_by_its_hash():
-    scopes = {module._as_text("/" + "x" * FOLDER_BYTES + end) for end in "ab"}
+    scopes = {module._as_text("/" + "x" * MAX_FOLDER_BYTES + end) for end in "ab"}
     assert len(scopes) == 2
     assert all(len(check_scope(scope)) < 100 for scope in scopes)
 

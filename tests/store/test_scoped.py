@@ -5,12 +5,11 @@ import hashlib
 import pytest
 
 from spillover.errors import RefError, StoreError
-from spillover.store.base import mint
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.store.named import NamedStore
-from spillover.store.scope import EVERY
-from spillover.store.scoped import ScopedStore
+from spillover.store.record import EVERY, mint
+from spillover.store.scopes import ScopedStore
 from spillover.testing import FailingStore, StoreContract, content, put
 
 NOT_HERE = dict.fromkeys(

@@ -11,7 +11,7 @@ from spillover import Clipper, Limits, RefError, StoreError, UsageError
 from spillover.cli import main
 from spillover.store import verify
 from spillover.store.directory import DirStore
-from spillover.store.record import from_json
+from spillover.store.record import decode
 from spillover.testing import content, put
 
 LINES = b"".join(b"line %d of the output\n" % number for number in range(1, 9_001))  # three blocks of the index
@@ -151,7 +151,7 @@ def test_a_forged_record_gives_an_error_or_the_right_answer(store, root):
     for changed in mutations(facts):
         path.write_text(signed(changed))
         try:
-            from_json(path.read_bytes(), ref=ref, pinned=False)
+            decode(path.read_bytes(), ref=ref, pinned=False)
         except ValueError:
             with pytest.raises(StoreError):
                 store.get(ref)

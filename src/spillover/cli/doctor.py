@@ -22,10 +22,10 @@ from spillover.notice.words import one_line
 from spillover.settings.load import load
 from spillover.settings.trust import list_trusted
 from spillover.store import BaseStore
-from spillover.store.base import Record
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder
 from spillover.store.object_store import ObjectStore
+from spillover.store.record import Record
 from spillover.store.retention import Retention, look_around
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from spillover.store.scoped import ScopedStore
+    from spillover.store.scopes import ScopedStore
 
 LOW_SPACE = 1 << 30
 #: A store counts as full when this share of it cannot be removed.

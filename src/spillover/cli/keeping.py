@@ -14,10 +14,8 @@ from spillover.notice.words import one_line
 from spillover.result import Reason
 from spillover.retrieve.names import describe_run, matches
 from spillover.settings.load import load
-from spillover.store.base import Record
-from spillover.store.owners import owners
-from spillover.store.runs import is_run_of
-from spillover.store.scope import default_scope
+from spillover.store.record import Record, owners
+from spillover.store.scopes import default_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spillover.clipper import Clipper
-    from spillover.store.scoped import ScopedStore
+    from spillover.store.scopes import ScopedStore
 
 NEWEST = 50
 CELL_CHARS = 4_096  # as long as a path may be
@@ -114,7 +112,7 @@ def show(arguments: argparse.Namespace) -> int:
     record = look_up(store, arguments.ref)
     here = path_here(store, record.ref)
     path = here or store.where(record.ref)
-    runs = [run for run in store.runs() if is_run_of(run, record)]
+    runs = [run for run in store.runs() if run.printed(record)]
     # The newest that says what was run: the same output may have come by way of a pipe, too, which says nothing.
     run = next((run for run in runs if run.command == record.command), None)
     if arguments.json:

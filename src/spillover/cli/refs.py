@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from spillover.clipper import Clipper
     from spillover.store import BaseStore, Store
-    from spillover.store.base import Record
-    from spillover.store.scoped import ScopedStore
+    from spillover.store.record import Record
+    from spillover.store.scopes import ScopedStore
 
 
 def reader(arguments: argparse.Namespace) -> Clipper:

@@ -127,7 +127,7 @@ def _join(patterns: Sequence[str], *, fixed: bool) -> tuple[str, bool]:
 
 def _how_sure(made: Clipper, word: str) -> int:
     """Return how likely a word is a ref by its shape alone: 2 for a whole ref or a path, 1 for `last`, 0."""
-    from spillover.store.base import REF_SHAPE
+    from spillover.store.record import REF_SHAPE
 
     if REF_SHAPE.fullmatch(word):
         return 2

@@ -174,7 +174,7 @@ def _made(
     if settings.values["hints"].origin == "default":
         others["hints"] = _going_back(hints, given, everything=everything, elsewhere=_elsewhere(settings, cwd, project))
     if everything:
-        from spillover.store.scope import EVERY  # only for a person who asks
+        from spillover.store.record import EVERY  # only for a person who asks
 
         others["scope"] = EVERY
     return settings.made(Clipper, **others), settings.complaint
@@ -201,7 +201,7 @@ def _elsewhere(settings: Loaded, cwd: str | None, project: str | None) -> str | 
     """Return the scope of a host's session, where a command in the tool's own folder would not find it by itself."""
     if cwd is None or project is None or settings.values["scope"].origin != "default" or os.environ.get(WHERE[1]):
         return None
-    from spillover.store.scope import folder_scope  # hooks know both folders; nobody else does
+    from spillover.store.scopes import folder_scope  # hooks know both folders; nobody else does
 
     begun = folder_scope(project)
     return None if folder_scope(cwd) == begun else begun

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from spillover.inspector.library import Library
     from spillover.inspector.outputs import Output, Outputs
-    from spillover.store.runs import RunRecord
+    from spillover.store.record import RunRecord
 
 #: Failures are counted in the newest so many runs of a command, and in outputs up to so many bytes.
 COUNTED, COUNTED_BYTES = 40, 64 << 20

@@ -15,10 +15,9 @@ from spillover.errors import StoreError
 from spillover.journal import RETRIEVALS
 from spillover.store.directory import DirStore
 from spillover.store.folder import PIN, RECORD, Folder, parse_name
-from spillover.store.owners import seen
 from spillover.store.reading import read_record
+from spillover.store.record import covers, seen_by
 from spillover.store.runs import RUNS, read_unknown_runs
-from spillover.store.scope import covers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +25,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.journal import Entry
-    from spillover.store.base import Record
-    from spillover.store.runs import RunRecord
-    from spillover.store.scoped import ScopedStore
+    from spillover.store.record import Record, RunRecord
+    from spillover.store.scopes import ScopedStore
 
     Row = dict[str, Any]
 
@@ -201,7 +199,7 @@ class Library:
         some, self._waiting = self._waiting[:most], self._waiting[most:]
         for ref in some:
             try:
-                mine = seen(read_record(folder, ref), self.own)
+                mine = seen_by(read_record(folder, ref), self.own)
             except (OSError, StoreError):  # gone meanwhile, or damaged: `spill verify` says so
                 mine = None
             if mine is None:

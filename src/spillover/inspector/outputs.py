@@ -16,11 +16,10 @@ from spillover.errors import RefError, StoreError
 from spillover.inspector.library import RUN_PREFIX, facts_of
 from spillover.retrieve.read import open_output
 from spillover.source.blob import MemoryBlob, Meter
-from spillover.store.base import Record, mint
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder, explain_errors
+from spillover.store.record import Record, covers, mint
 from spillover.store.runs import read_run
-from spillover.store.scope import covers
 from spillover.view.clean import exact, flat
 from spillover.view.document import Document
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.store import Store
-    from spillover.store.base import Record
+    from spillover.store.record import Record
     from spillover.store.retention import Retention
 
 

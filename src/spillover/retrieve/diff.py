@@ -20,7 +20,7 @@ from spillover.select.ends import most
 from spillover.since import LineRanges
 from spillover.since.compare import compare
 from spillover.since.earlier import find_before
-from spillover.store.base import Record
+from spillover.store.record import Record
 from spillover.view.clean import flat
 from spillover.view.document import Document
 

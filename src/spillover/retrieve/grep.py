@@ -19,7 +19,7 @@ from spillover.retrieve.names import parse_range, resolve
 from spillover.retrieve.read import answer, answer_from, fill, number_rows
 from spillover.retrieve.search import MAX_HITS, SIZES, Count, Hit, Pattern, compile_pattern, count, occurrences, scan
 from spillover.select.ends import most
-from spillover.store.base import Record
+from spillover.store.record import Record
 from spillover.view.clean import clean, exact
 from spillover.view.document import Document
 

@@ -31,9 +31,8 @@ from spillover.errors import RefError, StoreError, UsageError
 from spillover.notice.words import lines_of, one_line, shorten_reason
 from spillover.shell.line import is_retrieval
 from spillover.source.blob import Meter
-from spillover.store.base import Record, check_ref, mint
-from spillover.store.runs import RunRecord
-from spillover.store.scoped import ScopedStore
+from spillover.store.record import Record, RunRecord, check_ref, mint
+from spillover.store.scopes import ScopedStore
 
 LAST = "last"
 ALL = "all"

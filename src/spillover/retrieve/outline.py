@@ -20,7 +20,7 @@ from spillover.retrieve.read import answer, answer_from, fill, tell_range
 from spillover.select.ends import most
 from spillover.select.json.scan import Marks, marks
 from spillover.select.kind import describe
-from spillover.store.base import Record
+from spillover.store.record import Record
 from spillover.tokens import scale
 from spillover.view.clean import clean, flat
 from spillover.view.document import Document

@@ -27,7 +27,7 @@ from spillover.select.json.texts import read_string
 from spillover.settings.limits import Size
 from spillover.show.fit import trim
 from spillover.source.blob import Blob, MemoryBlob, Meter
-from spillover.store.base import Record
+from spillover.store.record import Record
 from spillover.view.clean import exact, look
 from spillover.view.document import Document
 

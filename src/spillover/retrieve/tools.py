@@ -25,7 +25,7 @@ from spillover.retrieve.names import find_each, matches, spell_range
 from spillover.retrieve.read import fill, read
 from spillover.select.ends import most
 from spillover.show.fit import trim
-from spillover.store.base import Record
+from spillover.store.record import Record
 
 #: Characters of an error, at most; fewer where limits are smaller.
 ERROR_CHARS = 400

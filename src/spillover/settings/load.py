@@ -39,8 +39,9 @@ from spillover.settings.place import DEADLINE_SECONDS, is_url, open_store
 from spillover.settings.trust import SmallFile, read_small, state_of
 from spillover.source.intake import MAX_STORED_BYTES
 from spillover.store.named import NamedStore
+from spillover.store.record import check_given_scope
 from spillover.store.retention import Retention
-from spillover.store.scope import VARIABLE, folder_scope, from_outside
+from spillover.store.scopes import VARIABLE, folder_scope
 
 Made = TypeVar("Made")
 
@@ -125,7 +126,7 @@ def check(setting: Setting, folder: str, environ: Mapping[str, str], text: str =
         elif name == "redact" and value not in REDACT:
             raise UsageError(f"use one of {', '.join(REDACT)}.")
         elif name == "scope":
-            from_outside(value)
+            check_given_scope(value)
     except ValueError as error:
         words = str(error) if isinstance(error, UsageError) else f"expected {kind}."
         raise ConfigError(f"{setting.origin}{line_of(text, name)}: {join_words(setting, words)}") from error

@@ -15,7 +15,7 @@ from spillover.show.made import tell_choices
 from spillover.show.render import Kept, Renderer, Shown
 from spillover.since.earlier import compare_with
 from spillover.source.blob import BothEnds, MemoryBlob, Meter, find_gap, read_ends
-from spillover.store.base import Record, mint
+from spillover.store.record import Record, mint
 from spillover.tokens import scale
 from spillover.view.document import Document, Section
 from spillover.view.forged import remember

@@ -18,9 +18,8 @@ from spillover.retrieve.read import open_output
 from spillover.secrets.commands import shorten_command
 from spillover.since import Earlier
 from spillover.source.blob import MemoryBlob, Meter
-from spillover.store.base import Record
-from spillover.store.runs import RunRecord
-from spillover.store.scoped import ScopedStore
+from spillover.store.record import Record, RunRecord
+from spillover.store.scopes import ScopedStore
 from spillover.view.document import Document, Section
 
 #: The newest run of the same command; the newest that ended with exit code 0; the same, and no reason where there is none.

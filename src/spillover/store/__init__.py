@@ -8,9 +8,7 @@ from typing import Protocol, Self
 
 from spillover.errors import RefError, StoreError
 from spillover.source.blob import Blob, Meter
-from spillover.store.base import REF_SHAPE, BytesMissingError, Record
-from spillover.store.runs import RunRecord
-from spillover.store.scope import EVERY
+from spillover.store.record import EVERY, REF_SHAPE, BytesMissingError, Record, RunRecord
 
 #: Has the shape of a ref, and no hash is all zeros. If a store fails for this one too, the whole store is unreadable.
 NO_REF = "tool-" + "0" * 64

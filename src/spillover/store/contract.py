@@ -10,10 +10,8 @@ from msgspec.structs import replace
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.source.blob import Meter
 from spillover.store import Store, complete, verify
-from spillover.store.base import Owner, Record, mint
-from spillover.store.owners import owners
-from spillover.store.runs import RunRecord
-from spillover.store.scope import default_scope
+from spillover.store.record import Owner, Record, RunRecord, mint, owners
+from spillover.store.scopes import default_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

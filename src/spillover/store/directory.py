@@ -18,12 +18,21 @@ from msgspec.structs import force_setattr, replace
 
 from spillover.errors import StoreError, UsageError, describe_error
 from spillover.store import BaseStore
-from spillover.store.base import REF_SHAPE, Record, RefTakenError, UnknownRefError, check_ref, name_for, resolve
 from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
 from spillover.store.frames import Compressed, compress, open_bytes
-from spillover.store.owners import merge, without
 from spillover.store.reading import FileBlob, read_record
-from spillover.store.record import to_json
+from spillover.store.record import (
+    REF_SHAPE,
+    Record,
+    RefTakenError,
+    UnknownRefError,
+    check_ref,
+    encode,
+    merge,
+    name_for,
+    released_by,
+    resolve,
+)
 from spillover.store.retention import Retention, Swept, sweep, sweep_if_due
 
 TYPE_CHECKING = False
@@ -33,7 +42,7 @@ if TYPE_CHECKING:
     from io import FileIO
 
     from spillover.source.blob import Blob
-    from spillover.store.runs import RunRecord
+    from spillover.store.record import RunRecord
 
 #: How often a name is tried for that others give back at the very moment we look.
 TRIES = 100
@@ -122,7 +131,7 @@ class DirStore(BaseStore, Struct, frozen=True):
 
         with self._reach(ref) as (folder, whole):
             with hold_lock(folder):
-                left = without(read_record(folder, whole), scope)
+                left = released_by(read_record(folder, whole), scope)
                 if left is None:
                     folder.remove(whole, folder.look(whole))
                 else:
@@ -259,7 +268,7 @@ class DirWriter:
 
         ref = name_for(record.tool, record.sha256)
         size = self._written(record)
-        temp, made = folder.write_temp(to_json(record))
+        temp, made = folder.write_temp(encode(record))
         try:
             with hold_lock(folder) as tally:
                 # What is there already gets a record that says no more than both.
@@ -337,7 +346,7 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
 
 def _replace_record(folder: Folder, record: Record) -> None:
     """Put a record in the place of the one that is there."""
-    temp, _ = folder.write_temp(to_json(record))
+    temp, _ = folder.write_temp(encode(record))
     try:
         folder.move(temp, record.ref + RECORD)
     finally:

@@ -23,7 +23,7 @@ import time
 from contextlib import contextmanager, suppress
 
 from spillover.errors import StoreError, describe_error
-from spillover.store.base import REF_SHAPE
+from spillover.store.record import REF_SHAPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ from msgspec import Struct
 
 from spillover.errors import RefError, StoreError
 from spillover.store import BaseStore
-from spillover.store.base import REF_SHAPE, UnknownRefError, check_ref, resolve
 from spillover.store.directory import DirStore
 from spillover.store.folder import DATA, MARKER
 from spillover.store.named import INNER, NamedStore
-from spillover.store.owners import merge
+from spillover.store.record import REF_SHAPE, UnknownRefError, check_ref, merge, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.source.blob import Blob
-    from spillover.store.base import Record
-    from spillover.store.runs import RunRecord
+    from spillover.store.record import Record, RunRecord
 
     Stores = list[DirStore | NamedStore]  # a method has the name of the type below
 

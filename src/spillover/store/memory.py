@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from threading import Lock
 
 from msgspec.structs import replace
@@ -10,14 +11,7 @@ from msgspec.structs import replace
 from spillover.errors import StoreError, UsageError
 from spillover.source.blob import MemoryBlob
 from spillover.store import BaseStore
-from spillover.store.base import Record, RefTakenError, name_for, resolve
-from spillover.store.owners import merge, without
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spillover.store.runs import RunRecord
+from spillover.store.record import Record, RefTakenError, RunRecord, merge, name_for, released_by, resolve
 
 #: So many runs are remembered.
 RUNS = 100
@@ -72,7 +66,7 @@ class MemoryStore(BaseStore):
         with self._lock:
             whole = self._resolve(ref)
             record, data = self._kept[whole]
-            left = without(record, scope)
+            left = released_by(record, scope)
             self._forget(whole, scope)
             if left is None:
                 del self._kept[whole]
@@ -90,10 +84,7 @@ class MemoryStore(BaseStore):
 
     def _forget(self, ref: str, scope: str | None = None) -> None:
         """Drop the bytes of an output from the runs it fitted in."""
-        if self._runs:
-            from spillover.store.runs import is_of, without_bytes
-
-            self._runs = [without_bytes(run, ref) if is_of(run, ref, scope) else run for run in self._runs]
+        self._runs = [run.without_bytes(ref) if run.has_bytes_of(ref, scope) else run for run in self._runs]
 
     def _find(self, ref: str) -> tuple[Record, bytes]:
         with self._lock:

@@ -21,9 +21,9 @@ from msgspec.structs import force_setattr, replace
 
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.store import BaseStore
-from spillover.store.base import REF_SHAPE, Record, check_ref
 from spillover.store.directory import DirStore
 from spillover.store.folder import DATA, MAKE, READ, explain_errors, refuse_writable
+from spillover.store.record import REF_SHAPE, Record, check_ref
 from spillover.store.retention import DAY, EVERY_SECONDS, Entry, Retention, plan
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from spillover.source.blob import Blob
     from spillover.store.directory import DirWriter
-    from spillover.store.runs import RunRecord
+    from spillover.store.record import RunRecord
 
 INNER, NOTED = ".spillover", ".names"
 #: What a name may hold of somebody else's words, and how much of each.

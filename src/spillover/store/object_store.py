@@ -36,17 +36,6 @@ from spillover.base.folders import user_folder
 from spillover.errors import RefError, SpilloverError, StoreError, UsageError
 from spillover.source.blob import Blob
 from spillover.store import BaseStore
-from spillover.store.base import (
-    REF_SHAPE,
-    BytesMissingError,
-    Record,
-    RefTakenError,
-    UnknownRefError,
-    check_ref,
-    matches,
-    name_for,
-    resolve,
-)
 from spillover.store.bucket import (
     DEADLINE_SECONDS,
     PART_BYTES,
@@ -62,12 +51,28 @@ from spillover.store.bucket import (
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder, explain_errors
 from spillover.store.frames import DamagedError, FrameBlob, Frames, FrameWriter, load_zstd, open_bytes
-from spillover.store.owners import merge, owners, seen
 from spillover.store.reading import read_record
-from spillover.store.record import read_facts, to_json, to_record
+from spillover.store.record import (
+    EVERY,
+    REF_SHAPE,
+    BytesMissingError,
+    Record,
+    RefTakenError,
+    RunRecord,
+    UnknownRefError,
+    check_ref,
+    covers,
+    encode,
+    matches,
+    merge,
+    name_for,
+    owners,
+    read_facts,
+    resolve,
+    seen_by,
+    to_record,
+)
 from spillover.store.retention import Retention
-from spillover.store.runs import RunRecord
-from spillover.store.scope import EVERY, covers
 from spillover.store.tally import remove
 
 _log = logging.getLogger(__name__)
@@ -140,7 +145,7 @@ class BucketRecord(Struct, frozen=True):
 
     def encode(self) -> bytes:
         stored = {"data": self.data, **self.frames.to_json(), "newlines": self.newlines}
-        return to_json(self.record, spillover=FORMAT, object=stored)
+        return encode(self.record, spillover=FORMAT, object=stored)
 
 
 class Place(Struct, frozen=True):
@@ -353,7 +358,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
 
     def _spooled_records(self) -> Iterator[Record]:
         if self._spooled_refs():
-            yield from filter(None, (seen(record, self.scope) for record in self.local.list()))
+            yield from filter(None, (seen_by(record, self.scope) for record in self.local.list()))
 
     def _get_spooled(self, ref: str) -> Record | None:
         """Return the record of a complete ref in the spool, as the scopes in view see it."""
@@ -361,7 +366,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
             record = self.local.get(ref)
         except (RefError, StoreError):
             return None
-        return seen(record, self.scope) if record.ref == ref else None
+        return seen_by(record, self.scope) if record.ref == ref else None
 
     def _find(self, ref: str) -> Copies:
         """Return the one output that `ref` names; raise RefError if there is none."""

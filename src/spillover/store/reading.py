@@ -7,11 +7,11 @@ from contextlib import suppress
 
 from spillover.errors import StoreError
 from spillover.store.folder import DATA, PIN, RECORD, Folder, explain_errors, shut_on_error
-from spillover.store.record import from_json
+from spillover.store.record import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.store.base import Record
+    from spillover.store.record import Record
 
 
 #: A record that is larger is none of ours, and is not given the memory: that of a terabyte has a third of this.
@@ -58,7 +58,7 @@ def read_record(folder: Folder, ref: str) -> Record:
     finally:
         file.close()
     try:
-        return from_json(data, ref=ref, pinned=folder.facts(ref + PIN) is not None)
+        return decode(data, ref=ref, pinned=folder.facts(ref + PIN) is not None)
     except ValueError as error:
         raise StoreError(
             f"The record of {ref} is damaged: {error}. Its bytes may be whole: {folder.path}/{ref}{DATA}"

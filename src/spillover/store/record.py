@@ -1,113 +1,395 @@
-"""A record as the JSON that stands beside the bytes, and back. Pure: bytes in, Record out.
+"""Refs, and what is known about a stored output besides its bytes: its record, the scopes that have it, its runs.
 
-It ends with a hash of itself, so that a record that was changed by accident is not believed. Its numbers are checked as well,
-because anybody who can write to the store can also write the hash.
+Everything here is pure: values in, values out. A record is written as JSON that ends with a hash of itself, so that one
+that was changed by accident is not believed. Its numbers are checked as well, because anybody who can write to the
+store can also write the hash.
+
+The same bytes from two scopes are stored once. The record then says for each scope apart when and by which command
+they were printed, so that nobody reads the command of another.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any, Literal, Self
 
-from msgspec import ValidationError, convert
-from msgspec.structs import asdict, astuple, replace
+from msgspec import DecodeError, Struct, ValidationError, convert, field, msgpack, to_builtins
+from msgspec.structs import astuple, replace
 
-from spillover.errors import UsageError
-from spillover.store.base import Record, is_hash
-from spillover.store.scope import from_outside
+from spillover.errors import RefError, StoreError, UsageError
+from spillover.source.blob import LineIndex
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+#: Hexadecimal digits of a ref: so many that nobody finds two outputs with the same ones (12 took minutes).
+REF_DIGITS = 16
+HASH_DIGITS = 64
+MAX_TOOL_CHARS = 32
+#: The shape of a ref, and of anything else that may become part of a path.
+REF_SHAPE = re.compile(r"[a-z0-9_.]{1,32}-[0-9a-f]{12,64}", re.ASCII)
+#: What a person may type for a ref: all of it, its start, or the start of its digits.
+REF_TYPED = re.compile(r"(?:[a-z0-9_.]{1,32}-)?[0-9a-f]{1,64}|[a-z0-9_.]{1,32}-?", re.ASCII)
 
+#: The scope that sees every output, also those that belong to none. Never from a file or a variable.
+EVERY = "*"
+#: Bytes of a scope. A name becomes part of a key in stores whose keys have at most 1,024 bytes.
+MAX_NAME_BYTES = 512
+MAX_FOLDER_BYTES = 4_096
+
+#: Notices that a record remembers, the newest.
+MAX_NOTICES = 16
+#: Scopes that can have one output. The oldest gives way to a new one, but not within the time below: then the new one
+#: is refused, and its clip says so.
+MAX_OWNERS = 500
+OWNER_GRACE_SECONDS = 3_600
+
+#: The format of a record in a folder.
 FORMAT = 1
-#: No number of ours is larger: a size that is claims what cannot be.
-LARGEST = 1 << 62
-#: An index of larger blocks would have us read as much for one line.
-LARGEST_BLOCK = 1 << 24
+#: No number of ours is larger.
+MAX_NUMBER = 1 << 62
+#: To find one line, as many bytes are read as a block of the index has.
+MAX_BLOCK_BYTES = 1 << 24
 #: A time is in seconds from 1970 and below this.
-LATEST = 1e12
+MAX_TIME = 1e12
+#: Fields that are names of files, or only known to the call that stored the output; the file cannot contradict them.
+NOT_SAVED = ("ref", "pinned", "path", "only_here")
 _CHECK, _DIGITS, _END = b', "check": "', 64, b'"}\n'
+_RUN_FORMAT = b"spillover-run 1\n"
+
+Bytes = bytes  # records have a field of that name
 
 
-def to_json(record: Record, **more: Any) -> bytes:
-    """Return all but the ref and the pin: those are names of files, so that they cannot say two things. `more` stands below."""
-    import json  # 2 ms, wanted only once something has overflowed
+class UnknownRefError(RefError):
+    """Nothing is stored under a ref."""
 
-    facts = {
-        "spillover": FORMAT,
-        "tool": record.tool,
-        "call_id": record.call_id,
-        "command": record.command,
-        "created": record.created,
-        "bytes": record.bytes,
-        "lines": record.lines,
-        "sha256": record.sha256,
-        "partial": record.partial,
-        "produced_bytes": record.produced_bytes,
-        "produced_lines": record.produced_lines,
-        "segments": record.segments,
-        "shown": record.shown,
-        "kind": record.kind,
-        "why": record.why,
-        "notices": record.notices,
-        **({"made": record.made} if record.made else {}),
-        "scope": record.scope,
-        "others": [astuple(owner) for owner in record.others],
-        **({} if record.redacted is None else {"redacted": record.redacted}),
-        "index": asdict(record.index),
-        **more,
-    }
-    text = json.dumps(facts, allow_nan=False).encode("ascii")[:-1]
+    def __init__(self, ref: str) -> None:
+        super().__init__(
+            f"No output is stored under {ref}: it never existed, or it has been removed. "
+            "`spill list` shows what is stored; if it is gone, run the tool again."
+        )
+
+
+class BytesMissingError(RefError):
+    """The record of an output is there, and its bytes are not."""
+
+
+class RefTakenError(StoreError):
+    """Another output has this ref."""
+
+    def __init__(self, ref: str) -> None:
+        super().__init__(f"another output is stored as {ref}; one ref never names two")
+
+
+def mint(tool: str, sha256: str, digits: int = REF_DIGITS) -> str:
+    """Return the name of an output: what made it, and the start of its own hash, so that no output can carry its own ref."""
+    name = re.sub(r"[^a-z0-9_.]+", "_", tool.lower())[:MAX_TOOL_CHARS].strip("_.") or "tool"
+    return f"{name}-{sha256[:digits]}"
+
+
+def name_for(tool: str, sha256: str) -> str:
+    """Return the ref of an output; UsageError if the hash is none, so that it never becomes part of a path."""
+    if not is_hash(sha256):
+        raise UsageError(f"sha256={sha256[:80]!r} is not a SHA-256 in 64 lower-case hexadecimal digits.")
+    return mint(tool, sha256)
+
+
+def is_hash(text: str) -> bool:
+    """Return whether this is a SHA-256 in hexadecimal digits."""
+    return len(text) == HASH_DIGITS and REF_SHAPE.fullmatch(f"x-{text}") is not None
+
+
+def check_ref(ref: str) -> str:
+    """Return the ref, if it has the shape of one or of the start of one; RefError otherwise."""
+    if not isinstance(ref, str) or not REF_TYPED.fullmatch(ref):
+        shown = repr(ref)[:76]
+        raise RefError(
+            f"{shown} is not a ref; refs look like bash-7f3a9c2e41d05b86. `spill list` shows what is stored."
+        )
+    return ref
+
+
+def matches(prefix: str, ref: str) -> bool:
+    """Return whether a ref, or the hash in it, begins with this."""
+    return ref.startswith(prefix) or ref.rpartition("-")[2].startswith(prefix)
+
+
+def resolve(ref: str, known: Iterable[str]) -> str:
+    """Return the one stored ref that `ref` names, completely or by a unique prefix."""
+    check_ref(ref)
+    found = []
+    for name in known:
+        if name == ref:
+            return ref
+        if matches(ref, name):
+            found.append(name)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        some = ", ".join(sorted(found)[:4])
+        raise RefError(
+            f"{ref} is ambiguous: {len(found):,} outputs begin with it ({some}{', …' if len(found) > 4 else ''}); write more of it."
+        )
+    raise UnknownRefError(ref)
+
+
+def covers(scope: str, other: str | None) -> bool:
+    """Return whether `scope` may see an output of the scope `other`; None belongs to nobody.
+
+    A folder ("/home/me/app") sees only itself. A name ("tenant/project/session") also sees everything below it.
+    """
+    if scope == EVERY:
+        return True
+    if other is None or not scope:
+        return False
+    return scope == other or (scope[0] != "/" and other.startswith(scope + "/"))
+
+
+def check_scope(text: str) -> str:
+    """Return the scope, if it can be one; UsageError otherwise."""
+    if not isinstance(text, str):
+        raise UsageError(f"scope={text!r:.80} is not a text; use a name such as 'acme/web', or None for the project.")
+    if text == EVERY:
+        return text
+    folder = text.startswith("/")
+    max_bytes = MAX_FOLDER_BYTES if folder else MAX_NAME_BYTES
+    if not text or len(text.encode("utf-8", "surrogatepass")) > max_bytes:
+        raise UsageError(f"scope={text[:80]!r} has {len(text):,} characters; use 1 to {max_bytes:,} bytes.")
+    if not text.isprintable():
+        raise UsageError(f"scope={text[:80]!r} has characters that cannot be seen; use letters, digits and '-_.@'.")
+    for segment in [] if text == "/" else text[folder:].split("/"):
+        if segment in ("", ".", "..", EVERY) or (segment != segment.strip() and not folder):
+            raise UsageError(
+                f"scope={text[:80]!r} has the segment {segment[:80]!r}; use 'tenant/project/session' "
+                "or the absolute path of a folder, without empty segments, '.', '..' or '*'."
+            )
+    return text
+
+
+def check_given_scope(text: str) -> str:
+    """Return a scope from a variable, a file or a record, if it can be one: any but the one that sees everything."""
+    if text == EVERY:
+        raise UsageError("it means every project. Leave it out, or use --all-scopes where the command has that option.")
+    return check_scope(text)
+
+
+class Owner(Struct, frozen=True, array_like=True):
+    """A scope that has an output, and its newest call."""
+
+    scope: str
+    created: float
+    call_id: str | None = None
+    command: str | None = None
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """What is known about a stored output besides its bytes."""
+
+    ref: str
+    tool: str
+    sha256: str  # of the stored bytes
+    bytes: int  # stored
+    lines: int  # stored
+    created: float = 0.0  # 0: set when it is published
+    call_id: str | None = None
+    command: str | None = None
+    partial: str | None = None  # why not all of it is stored; None when all of it is
+    produced_bytes: int | None = None  # of the whole output, where only a part is stored
+    produced_lines: int | None = None
+    segments: tuple[tuple[str, int], ...] = ()  # (stream, bytes) in order of arrival; empty when all of it is stdout
+    index: LineIndex = field(default_factory=LineIndex)
+    shown: tuple[tuple[int, int], ...] = ()  # the line ranges the model saw
+    kind: str = ""  # what the output was recognized as
+    why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
+    notices: tuple[str, ...] = ()  # notices about it, as `view.forged.remember` writes them; the newest last
+    made: str = ""  # the choices behind the clip, as `show.made` writes them: limits, keep, query, the earlier run; "" if unknown
+    pinned: bool = False
+    scope: str | None = None  # the scope it belongs to; None: no scope, and visible only with --all-scopes
+    others: tuple[Owner, ...] = ()  # other scopes that have the same bytes
+    redacted: int | None = None  # how many secrets were covered before it was stored; None: redaction was off
+    path: str | None = None  # a file with its own name, if this call made one; not saved
+    only_here: str | None = None  # why it is only on this machine, if it is; not saved
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all that is saved: everything but the last two fields."""
+        return isinstance(other, Record) and astuple(self)[:-2] == astuple(other)[:-2]
+
+    def __hash__(self) -> int:
+        return hash(self.ref)
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What it says about the bytes; two records with the same facts describe the same output."""
+        return self.sha256, self.bytes, self.partial, self.produced_bytes, self.produced_lines, self.segments
+
+    def with_notices(self, earlier: Record) -> Self:
+        """Return the same record, with the notices that were written before for the same output."""
+        return replace(self, notices=tuple(dict.fromkeys((*earlier.notices, *self.notices)))[-MAX_NOTICES:])
+
+    def with_ref(self, ref: str) -> Self:
+        return replace(self, ref=ref)
+
+    def with_created(self, now: float) -> Self:
+        """Return the same record, with a time if it has none."""
+        return self if self.created else replace(self, created=now)
+
+    def with_owners(self, first: Owner, *others: Owner) -> Self:
+        """Return the same record for these scopes; the call of the first one is the one that is told."""
+        return replace(
+            self,
+            scope=first.scope,
+            created=first.created,
+            call_id=first.call_id,
+            command=first.command,
+            others=others,
+        )
+
+
+class RunRecord(Struct, frozen=True, kw_only=True):
+    """One call of a tool, and what became of its output."""
+
+    scope: str
+    tool: str
+    created: float
+    outcome: Literal["whole", "stored", "lost"]
+    bytes: int
+    lines: int
+    exit_code: int | None = None
+    seconds: float | None = None
+    command: str | None = None
+    call_id: str | None = None
+    cwd: str | None = None
+    ref: str | None = None  # where it was stored
+    reason: str | None = None  # why it was not
+    data: Bytes | None = None  # all of it, where it fitted
+
+    def has_bytes_of(self, ref: str, scope: str | None = None) -> bool:
+        """Return whether it holds the bytes of an output; with a scope, only if that covers the run."""
+        if self.data is None or (scope is not None and not covers(scope, self.scope)):
+            return False
+        return mint(self.tool, hashlib.sha256(self.data).hexdigest()) == ref
+
+    def printed(self, record: Record) -> bool:
+        """Return whether this run printed an output: it was stored then, or later, or fitted and has the same bytes."""
+        if self.ref == record.ref or self.data is None:
+            return self.ref == record.ref
+        return len(self.data) == record.bytes and self.has_bytes_of(record.ref)
+
+    def without_bytes(self, ref: str) -> Self:
+        """Return the same run, without the bytes of an output that was removed."""
+        return replace(self, data=None, ref=ref)
+
+
+def owners(record: Record) -> tuple[Owner, ...]:
+    """Return every scope that has an output."""
+    if record.scope is None:
+        return record.others
+    return (Owner(record.scope, record.created, record.call_id, record.command), *record.others)
+
+
+def merge(earlier: Record, new: Record) -> Record:
+    """Return one record for the same bytes stored again: that of the newest call, with the scopes of both.
+
+    StoreError if it has room for no more scopes.
+    """
+    # The newest call is the one that is asked for; and the last time it may have been only a part.
+    is_newer = earlier.facts != new.facts or earlier.created <= new.created
+    newest, before_it = (new, earlier) if is_newer else (earlier, new)
+    by_scope: dict[str, Owner] = {}
+    for owner in sorted((*owners(earlier), *owners(new)), key=lambda owner: owner.created):
+        before = by_scope.get(owner.scope)
+        # A call that does not say its command, as a pipe does not, takes away nothing that an earlier one said.
+        by_scope[owner.scope] = replace(owner, command=owner.command or (before and before.command))
+    if newest.scope is not None:
+        newest = replace(newest, command=by_scope.pop(newest.scope).command)
+    others = sorted(by_scope.values(), key=lambda owner: (-owner.created, owner.scope))
+    moment = max(earlier.created, new.created)
+    if any(
+        owner.scope == new.scope or moment - owner.created < OWNER_GRACE_SECONDS for owner in others[MAX_OWNERS - 1 :]
+    ):
+        raise StoreError(
+            f"This output already belongs to {MAX_OWNERS:,} scopes, and its record has room for no more; try again in an hour"
+        )
+    pinned = earlier.pinned or new.pinned
+    return replace(
+        newest.with_notices(before_it), ref=earlier.ref, others=tuple(others[: MAX_OWNERS - 1]), pinned=pinned
+    )
+
+
+def seen_by(record: Record, scope: str) -> Record | None:
+    """Return the record as a scope sees it: its own newest call, and nothing of others; None when it is not its own."""
+    if scope == EVERY:
+        return record
+    mine = sorted((owner for owner in owners(record) if covers(scope, owner.scope)), key=lambda owner: -owner.created)
+    return record.with_owners(*mine) if mine else None
+
+
+def released_by(record: Record, scope: str) -> Record | None:
+    """Return the record without the scopes that `scope` covers; None when nobody has the output then."""
+    rest = [owner for owner in owners(record) if not covers(scope, owner.scope)]
+    return record.with_owners(*sorted(rest, key=lambda owner: -owner.created)) if rest else None
+
+
+def encode(record: Record, **more: Any) -> bytes:
+    """Return a record as JSON, with `more` keys at the end. Lone surrogates stand there as escapes, which msgspec refuses."""
+    facts = {"spillover": FORMAT, **to_builtins(record)}
+    for name in NOT_SAVED:
+        del facts[name]
+    if not record.made:
+        del facts["made"]
+    if record.redacted is None:
+        del facts["redacted"]
+    text = json.dumps({**facts, **more}, allow_nan=False).encode("ascii")[:-1]
     return text + _CHECK + _hash(text) + _END
 
 
-def from_json(data: bytes, *, ref: str, pinned: bool) -> Record:
+def decode(data: bytes, *, ref: str, pinned: bool) -> Record:
     """Return the record that was written for this ref; raises ValueError, with the reason, for anything else."""
     return to_record(read_facts(data), ref=ref, pinned=pinned)
 
 
 def read_facts(data: bytes, number: int = FORMAT) -> dict[str, Any]:
-    """Return what a record says, if it is one and nobody has changed it; ValueError says what it is instead."""
-    import json  # see to_json
-
+    """Return what a record of this format says, if nobody has changed it; ValueError, with the reason, otherwise."""
     try:
         facts = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ValueError("it is not JSON") from error
     if not isinstance(facts, dict) or facts.get("spillover") != number:
         raise ValueError("it is not a record of this version")
-    if not _is_as_written(data):
+    digits = len(data) - len(_END) - _DIGITS
+    text = data[: max(0, digits - len(_CHECK))]
+    if data != text + _CHECK + _hash(text) + _END:
         raise ValueError("it was changed after it was written")
     return facts
 
 
 def to_record(facts: dict[str, Any], *, ref: str, pinned: bool) -> Record:
-    """Return the record of this ref that says so; ValueError for what cannot be true of it."""
-    own = {"ref": ref, "pinned": pinned, "path": None, "here": None}  # never from the file
+    """Return the record of this ref with these facts; ValueError if they cannot be true of it."""
     try:
-        record = convert({**facts, **own}, Record)
-        others = tuple(replace(owner, scope=from_outside(owner.scope)) for owner in record.others)
-        record = replace(record, scope=None if record.scope is None else from_outside(record.scope), others=others)
+        record = convert({**facts, "ref": ref, "pinned": pinned, "path": None, "only_here": None}, Record)
+        for owner in owners(record):
+            check_given_scope(owner.scope)
     except (ValidationError, UsageError) as error:
         raise ValueError(f"a value is missing or wrong ({error})") from error
     if not is_hash(record.sha256) or not record.sha256.startswith(ref.rpartition("-")[2]):
         raise ValueError("it belongs to another output")
-    if wrong := _contradiction(record):
-        raise ValueError(wrong)
+    if problem := _contradiction(record):
+        raise ValueError(problem)
     return record
 
 
 def _contradiction(record: Record) -> str:
-    """Return what cannot be true of its numbers; "" where nothing is known to be wrong."""
+    """Return what cannot be true of the numbers of a record; "" if nothing is known to be wrong."""
     block, before = record.index.block, record.index.before
     produced = record.bytes if record.produced_bytes is None else record.produced_bytes
     lines = record.lines if record.produced_lines is None else record.produced_lines
     sizes = [size for _, size in record.segments]
-    if any(not 0 <= number <= LARGEST for number in (record.bytes, produced, lines, record.redacted or 0, *sizes)):
+    if any(not 0 <= number <= MAX_NUMBER for number in (record.bytes, produced, lines, record.redacted or 0, *sizes)):
         return "a number is too large, or below zero"
-    if any(not abs(moment) < LATEST for moment in (record.created, *[owner.created for owner in record.others])):
+    if any(not abs(moment) < MAX_TIME for moment in (record.created, *[owner.created for owner in record.others])):
         return "a time is none"
-    if not 0 < block <= LARGEST_BLOCK or len(before) != record.bytes // block + 1:
+    if not 0 < block <= MAX_BLOCK_BYTES or len(before) != record.bytes // block + 1:
         return "its line index does not have an entry for each block"
     steps = [after - earlier for earlier, after in pairwise(before)]
     if before[0] or any(not 0 <= step <= block for step in steps) or not 0 <= record.lines - before[-1] <= block:
@@ -127,12 +409,24 @@ def _contradiction(record: Record) -> str:
 
 
 def _hash(text: bytes) -> bytes:
-    import hashlib  # wanted only once something has overflowed
-
     return hashlib.sha256(text).hexdigest().encode()
 
 
-def _is_as_written(data: bytes) -> bool:
-    digits = len(data) - len(_END) - _DIGITS
-    text = data[: max(0, digits - len(_CHECK))]
-    return data == text + _CHECK + _hash(text) + _END
+def encode_run(run: RunRecord) -> bytes:
+    """Return a run as MessagePack. Texts stand there as bytes: a path may have lone surrogates, which msgspec refuses."""
+    values = [value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value for value in astuple(run)]
+    return _RUN_FORMAT + msgpack.encode(values)
+
+
+def decode_run(data: bytes) -> RunRecord:
+    """Return the run that was written; ValueError for anything else, or for a part of one."""
+    if not data.startswith(_RUN_FORMAT):
+        raise ValueError("not a run of this version")
+    names = RunRecord.__struct_fields__
+    try:
+        values = dict(zip(names, msgpack.decode(data[len(_RUN_FORMAT) :], type=list[Any]), strict=True))
+        texts = {name: value for name, value in values.items() if isinstance(value, bytes) and name != "data"}
+        values |= {name: value.decode("utf-8", "surrogatepass") for name, value in texts.items()}
+        return convert(values, RunRecord)
+    except DecodeError as error:
+        raise ValueError(f"cut short, or not a run ({error})") from error

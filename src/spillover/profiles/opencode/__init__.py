@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from spillover.notice.form import Words
     from spillover.result import Clip
     from spillover.store import Store
-    from spillover.store.base import Record
+    from spillover.store.record import Record
     from spillover.types import Keep, Selector
 
     Function = TypeVar("Function", bound=Callable[..., Any])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spillover.clipper import Clipper
     from spillover.notice.form import Words
     from spillover.store import Store
-    from spillover.store.base import Record
+    from spillover.store.record import Record
     from spillover.types import Keep, Selector
 
     NoticeStyle = Literal["block", "recipe", "generic"]

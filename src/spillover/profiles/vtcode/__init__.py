@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spillover.result import Clip
     from spillover.select.span import Fill
     from spillover.store import Store
-    from spillover.store.base import Record
+    from spillover.store.record import Record
     from spillover.types import Keep, Selector
     from spillover.view.document import Document
 

@@ -1,24 +1,130 @@
-"""A store as one scope sees it: what is written belongs to that scope, and nothing of any other can be had.
+"""Whose outputs: the scope that holds when nobody names one, and a store as one scope sees it.
 
-"Not there" and "not yours" are the same answer, in the same words. Every store works under it, ours and others': whose
-an output is stands in its record. Commands are stored, and shown, without their secrets.
+A scope is a text. One that starts with "/" is a folder, a project on this machine. Any other is a name,
+"tenant/project/session". Where nobody says, it is SPILLOVER_SCOPE, or else the root of the repository the process works
+in, or else the working folder.
+
+What is written through a `ScopedStore` belongs to its scope, and nothing of any other can be read: "not there" and "not
+yours" are the same answer, in the same words. Whose an output is stands in its record. Commands are stored, and shown,
+without their secrets.
 """
 
 from __future__ import annotations
 
 import builtins  # a method has the name of a type
-from collections.abc import Iterator
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from spillover.errors import RefError, StoreError, UsageError
+from spillover.errors import ConfigError, RefError, StoreError, UsageError
 from spillover.secrets.commands import shorten_command
 from spillover.source.blob import Blob
 from spillover.store import BaseStore, Store, Writer, complete
-from spillover.store.base import REF_SHAPE, BytesMissingError, Record, UnknownRefError, check_ref, resolve
-from spillover.store.owners import owners, seen
-from spillover.store.runs import RunRecord
-from spillover.store.scope import EVERY, check_scope, covers, default_scope
+from spillover.store.record import (
+    EVERY,
+    MAX_FOLDER_BYTES,
+    REF_SHAPE,
+    BytesMissingError,
+    Record,
+    RunRecord,
+    UnknownRefError,
+    check_given_scope,
+    check_ref,
+    check_scope,
+    covers,
+    owners,
+    resolve,
+    seen_by,
+)
+
+VARIABLE = "SPILLOVER_SCOPE"
+#: A repository is looked for in so many folders, upward.
+MAX_LEVELS = 100
+REPOSITORY = ".git"
+#: The working folder of a process whose working folder was removed, if the system does not say which it was.
+REMOVED = "/(deleted)"
+
+_default: str | None = None  # found at first need, then kept, so that a later chdir changes nothing
+
+
+def default_scope(environ: Mapping[str, str] | None = None) -> str:
+    """Return the scope of this process where nobody says: SPILLOVER_SCOPE, or its project. Found at first need, then kept."""
+    said = (os.environ if environ is None else environ).get(VARIABLE)
+    if said:
+        try:
+            return check_given_scope(said)
+        except UsageError as error:
+            raise ConfigError(f"{VARIABLE}: {error}") from error
+    global _default  # noqa: PLW0603  a cache of one
+    if _default is None:
+        _default = folder_scope()
+    return _default
+
+
+def folder_scope(cwd: str | os.PathLike[str] | None = None) -> str:
+    """Return the project that a folder (without one: the working folder) is in: its repository's root, or itself."""
+    try:
+        here = _working_folder() if cwd is None else os.path.realpath(cwd)
+    except (OSError, ValueError):  # what is no path
+        here = REMOVED
+    return _as_text(_root(here))
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # somebody removed it
+        try:
+            return os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
+        except OSError:
+            return REMOVED
+
+
+def _root(here: str) -> str:
+    """Return the nearest folder upward with a repository in it. Nothing is opened and no link is followed: names are looked at.
+
+    Not beyond the filesystem it starts in, and not in the home folder or above unless it starts there: a repository for
+    the dotfiles in a home would make one project of all that is below. One that belongs to somebody else than the
+    folder we start in, us, or root does not count: or anybody could make one project of all of /tmp.
+    """
+    home = os.path.realpath(os.path.expanduser("~"))
+    try:
+        start = os.lstat(here)
+    except OSError:
+        start = None
+    folder = here
+    for _ in range(MAX_LEVELS):
+        if folder == home and folder != here:
+            return here
+        try:
+            if start and folder != here and os.lstat(folder).st_dev != start.st_dev:
+                return here
+            owner = os.lstat(os.path.join(folder, REPOSITORY)).st_uid
+        except OSError:
+            owner = None
+        if owner is not None and owner in (0, os.geteuid(), start.st_uid if start else 0):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return here
+        folder = above
+    return here
+
+
+def _as_text(path: str) -> str:
+    """Return a path as a scope: what cannot be seen in it is written as %XX, and one that is too long as its hash."""
+    path = "/" + path.strip("/")
+    if not path.isprintable() or "%" in path:
+        path = "".join(char if char.isprintable() and char != "%" else _escape(char) for char in path)
+    if len(path.encode()) > MAX_FOLDER_BYTES:
+        return "/sha256/" + hashlib.sha256(path.encode()).hexdigest()
+    return path
+
+
+def _escape(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
 
 
 class ScopedStore(BaseStore):
@@ -62,7 +168,7 @@ class ScopedStore(BaseStore):
         try:
             if view.scope == scope:
                 return self._show(ref, view.get(ref))
-            if (record := view.get_any_scope(ref)) and (mine := seen(record, scope)):
+            if (record := view.get_any_scope(ref)) and (mine := seen_by(record, scope)):
                 return _redact(mine)
             records = {record.ref: record for record in self.list()}
             return records[resolve(ref, iter(records))]
@@ -99,7 +205,7 @@ class ScopedStore(BaseStore):
     def list(self) -> Iterator[Record]:
         """Return this scope's outputs, by its own newest calls."""
         scope = self.scope
-        mine = (seen(record, scope) for record in self._view().list())
+        mine = (seen_by(record, scope) for record in self._view().list())
         return iter(sorted((_redact(record) for record in mine if record), key=lambda one: (-one.created, one.ref)))
 
     def newest(self, count: int | None = None) -> tuple[builtins.list[Record], int]:
@@ -107,7 +213,7 @@ class ScopedStore(BaseStore):
         if view.scope != scope:
             return super().newest(count)
         records, total = view.newest(count)
-        return [_redact(mine) for record in records if (mine := seen(record, scope))], total
+        return [_redact(mine) for record in records if (mine := seen_by(record, scope))], total
 
     def find_ref(self, path: str) -> str | None:
         """Return the ref in a path as a notice names it; None if there is none. The path is not opened."""
@@ -160,7 +266,7 @@ class ScopedStore(BaseStore):
 
     def _show(self, ref: str, record: Record) -> Record:
         """Return a record as this scope sees it; RefError if it is not this scope's."""
-        mine = seen(record, self.scope)
+        mine = seen_by(record, self.scope)
         if mine is None:
             raise self._missing(ref)
         return _redact(mine)
@@ -192,7 +298,7 @@ class ScopedWriter:
         """Make it visible to its scope; the record comes back as that scope sees it."""
         command = None if record.command is None else shorten_command(record.command)
         published = self._inner.publish(replace(record, scope=self._scope, others=(), command=command))
-        mine = seen(published, self._scope)
+        mine = seen_by(published, self._scope)
         if mine is None:
             raise StoreError("The store did not record whose output this is, so nobody could read it back")
         return replace(mine, path=published.path, only_here=published.only_here)
