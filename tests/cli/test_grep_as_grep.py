@@ -102,6 +102,13 @@ def test_the_same_rows_and_the_same_exit_code(places, capfd, words):
         assert ours([ref, *words], capfd) == theirs([*words, file])
 
 
+def test_a_value_in_json_is_searched_whichever_comes_first(places, capfd, store):
+    """Once `spill grep REF#/stdout ERROR` said that neither names an output."""
+    ref = put(store, b'{"stdout": "one\\nERROR two\\n"}', tool="api").ref
+    for words in ([f"{ref}#/stdout", "ERROR"], ["ERROR", f"{ref}#/stdout"], [f"{ref[:12]}#/stdout", "ERROR"]):
+        assert ours(words, capfd) == (0, ["2:ERROR two"])
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

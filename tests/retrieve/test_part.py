@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore, UsageError
-from spillover.retrieve.names import Part, split_part
+from spillover.retrieve.names import Part, how_sure, resolve, split_part
 
 VALUE = {"stdout": "a\nb\nc\nERROR d\n", "rows": [{"id": 1}, {"id": 2}], "n": 5, "deep": {"x": "y\u2028\U0001f600"}}
 
@@ -72,3 +72,39 @@ def test_the_tools_of_a_model_take_it_too(clipper, ref):
     for said in (f"{ref}#/stdout", f"spill://{ref}#/stdout"):
         assert read(said, lines="4").startswith("4: ERROR d\n")
     assert read(f"spill://{ref}#L1-1").startswith("1: {")
+
+
+def test_a_secret_that_a_value_spells_with_escapes_is_covered_where_it_is_read():
+    token = "ghp_" + "aB3dE6gH9" * 4
+    clipper = Clipper(Limits(tokens=500), store=MemoryStore(), redact="shown")
+    escaped = token.replace("_", "\\u005f")
+    ref = clipper.clip(f'{{"stdout": "a\\n{escaped}\\n", "pad": "{"x " * 9_000}"}}').ref
+    for answer in (clipper.read(f"{ref}#/stdout"), clipper.grep(f"{ref}#/stdout", "...")):
+        assert token not in answer.text
+        assert "2: [redacted: github token" in answer.text
+
+
+@pytest.mark.parametrize("part", ["#L1-3", "#bytes=1-9", "#/stdout"])
+def test_where_a_whole_output_is_meant_a_part_of_one_is_refused(clipper, ref, part):
+    """So `spill rm REF#L1-3` removes nothing."""
+    for name in (ref, f"spill://{ref}"):
+        with pytest.raises(UsageError, match="names a part of an output, which can only be read"):
+            resolve(name + part, clipper.outputs)
+        with pytest.raises(UsageError, match="names a part of an output, which can only be read"):
+            clipper.diff(name + part)
+
+
+@pytest.mark.parametrize("given", [{"lines": "1:3"}, {"bytes": "1:9"}, {"columns": "1:9"}])
+def test_a_range_beside_a_range_is_refused(clipper, ref, given):
+    with pytest.raises(UsageError, match="already names a part"):
+        clipper.read(f"{ref}#L1-3", **given)
+
+
+def test_a_word_names_an_output_as_surely_as_its_shape_says(clipper, ref):
+    words = {
+        2: [ref, f"{ref}#/stdout", f"{ref}.txt", f"/store/{ref}.txt.zst", f"C:\\store\\{ref}.json", f"spill://{ref}", "spill://x"],
+        1: ["last", " last:cargo test", "last#/stdout"],
+        0: ["api", ref[:8], "a/b", "notes.txt", "ERROR|FAILED", "c# build", "lasting", ""],
+    }  # fmt: skip
+    for sure, some in words.items():
+        assert [how_sure(word, clipper.outputs) for word in some] == [sure] * len(some)

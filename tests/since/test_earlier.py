@@ -83,6 +83,19 @@ def test_an_earlier_output_that_is_not_there_is_said_so(clipper, since):
     assert clip.outcome == "stored"
 
 
+@pytest.mark.parametrize("name", ["spill://{ref}", "/store/{ref}.txt", "last:make", "{start}"])
+def test_the_earlier_output_is_named_as_any_output_is(clipper, name):
+    ref = replace(clipper, stats=False).clip(log()).ref
+    clip = clipper.clip(log(error="boom"), since=name.format(ref=ref, start=ref[:12]))
+    assert f" Since {ref}: 1 line new" in clip.text
+
+
+def test_a_part_of_an_output_is_not_compared_with(clipper):
+    ref = clipper.clip(log()).ref
+    clip = clipper.clip(log(error="boom"), since=f"{ref}#L1-3")
+    assert f"Not compared with {ref}#L1-3: {ref}#L1-3 names a part of an output" in clip.text
+
+
 def test_an_output_of_another_scope_is_not_compared_with(clipper):
     theirs = replace(clipper, scope="acme/a").clip(log())
     ours = replace(clipper, scope="acme/b").clip(log(error="boom"), since=theirs.ref)

@@ -7,7 +7,7 @@ from spillover.cli.output import complain, facts, put, put_json
 from spillover.cli.refs import reader
 from spillover.cli.setup import ends_with_newline, leave_room
 from spillover.errors import PatternError, RefError
-from spillover.retrieve.names import LAST
+from spillover.retrieve.names import how_sure, split_part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _tell_apart(made: Clipper, arguments: argparse.Namespace) -> tuple[str, str]
     A whole ref or a path is surer than `last`, and `last` is surer than the start of a ref: a short pattern often is one.
     """
     first, second = arguments.ref, arguments.pattern
-    sure = _how_sure(made, first), _how_sure(made, second)
+    sure = how_sure(first, made.outputs), how_sure(second, made.outputs)
     if any(sure):  # a look at the store, which may be away, could not change it
         return (second, first) if sure[1] > sure[0] else (first, second)
     if _names_output(made, first):
@@ -125,21 +125,10 @@ def _join(patterns: Sequence[str], *, fixed: bool) -> tuple[str, bool]:
     return "|".join(re.escape(one) if fixed else f"(?:{one})" for one in patterns), False
 
 
-def _how_sure(made: Clipper, word: str) -> int:
-    """Return how likely a word is a ref by its shape alone: 2 for a whole ref or a path, 1 for `last`, 0."""
-    from spillover.store.record import REF_SHAPE
-
-    if REF_SHAPE.fullmatch(word):
-        return 2
-    if ("/" in word or word.endswith(".txt")) and made.outputs.find_ref(word) is not None:
-        return 2
-    return int(word.partition(":")[0].strip() == LAST)
-
-
 def _check_not_ambiguous(made: Clipper, word: str) -> None:
     """Raise the error of a word that several refs begin with."""
     try:
-        made.outputs.get(word)
+        made.outputs.get(split_part(word)[0])
     except RefError as error:
         if "is ambiguous" in str(error):
             raise
@@ -148,7 +137,7 @@ def _check_not_ambiguous(made: Clipper, word: str) -> None:
 def _names_output(made: Clipper, word: str) -> bool:
     """Return whether a word is the start of a ref that is stored."""
     try:
-        made.outputs.get(word)
+        made.outputs.get(split_part(word)[0])
     except RefError:
         return False
     return True

@@ -31,7 +31,7 @@ from spillover.errors import RefError, StoreError, UsageError
 from spillover.notice.words import lines_of, one_line, shorten_reason
 from spillover.shell.line import is_retrieval
 from spillover.source.blob import Meter
-from spillover.store.record import Record, RunRecord, check_ref, mint
+from spillover.store.record import REF_SHAPE, Record, RunRecord, check_ref, mint
 from spillover.store.scopes import ScopedStore
 
 LAST = "last"
@@ -86,9 +86,24 @@ def resolve(name: str, store: ScopedStore, *, part: Literal["none", "value", "an
     head, _, words = ref.partition(":")
     if head.strip() == LAST:
         return replace(_find_last(ref, words, store), part=named)
-    if "/" in ref or "\\" in ref or ref.endswith((".txt", ".zst", ".json")):
-        ref = store.find_ref(ref) or store.find_ref(ref.replace("\\", "/")) or ref
-    return Target(ref, named)
+    return Target(_find_in_path(ref, store) or ref, named)
+
+
+def how_sure(word: str, store: ScopedStore) -> int:
+    """Return how surely a word names an output, by its shape alone: 2 for a ref, a path or a URI, 1 for `last`, 0."""
+    if word[: len(SCHEME)].lower() == SCHEME:
+        return 2
+    ref, _ = split_part(word)
+    if REF_SHAPE.fullmatch(ref) or _find_in_path(ref, store) is not None:
+        return 2
+    return 1 if ref.partition(":")[0].strip() == LAST else 0
+
+
+def _find_in_path(path: str, store: ScopedStore) -> str | None:
+    """Return the ref in a path as a notice names it; None if there is none."""
+    if "/" in path or "\\" in path or path.endswith((".txt", ".zst", ".json")):
+        return store.find_ref(path) or store.find_ref(path.replace("\\", "/"))
+    return None
 
 
 # Matched at one place; no quantifier gives anything back.
