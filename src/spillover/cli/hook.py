@@ -14,7 +14,7 @@ import time
 from spillover.base.integers import read_int
 from spillover.cli import exits
 from spillover.cli.output import complain, put
-from spillover.hosts import HOOK_SECONDS
+from spillover.hosts import HOOK_SECONDS, HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,18 +25,10 @@ if TYPE_CHECKING:
 
 #: More than this no host sends for one tool call; what is larger is left as it is.
 MOST_BYTES = 1 << 28
-#: Who answers for each host.
-MODULES = {
-    "claude-code": "claude_code",
-    "opencode": "opencode",
-    "copilot": "copilot",
-    "cline": "cline",
-    "pi": "pi",
-    "codex": "codex",
-    "gemini": "gemini",
-}
+#: The module of `adapters` that answers for each host.
+MODULES = {host.id: host.id.replace("-", "_") for host in HOSTS}
 #: Where a host says in which folder a session began; the working folder changes with every `cd`.
-PROJECT = {"claude-code": "CLAUDE_PROJECT_DIR", "gemini": "GEMINI_PROJECT_DIR"}
+PROJECT = {host.id: host.project_variable for host in HOSTS}
 #: What lies deeper in an event is left out, or is text, where it is too deep to be parsed as usual.
 DEEPEST = 100
 TOO_DEEP = "[nested too deeply to be shown]"
@@ -145,7 +137,7 @@ class _Asked:
 
     def project(self) -> str | None:
         """Return the folder the session began in, where the host says, or else the one the tool worked in."""
-        begun = os.environ.get(PROJECT.get(self.host, ""), "")
+        begun = os.environ.get(PROJECT[self.host], "")
         return begun if os.path.isabs(begun) and os.path.isdir(begun) else self.cwd
 
     def clipper(self, hints: tuple[str, ...]) -> Clipper:

@@ -8,6 +8,7 @@ from difflib import unified_diff
 from shutil import which
 from textwrap import fill
 
+from spillover import hosts
 from spillover.adapters.install.files import Change, apply, plan_install, plan_removal
 from spillover.adapters.install.hosts import FILE_HOST, HOSTS, LINES, targets, tell_offering
 from spillover.cli import exits
@@ -21,41 +22,15 @@ if TYPE_CHECKING:
 
 #: The narrowest terminal that is usual.
 COLUMNS = 79
-CLIPPED = "Tool results that are too long reach the model clipped, and each is stored in full."
-CLIPPED_AS_SEEN = "Tool results that are too long reach the model clipped, and what the hook sees of each is stored."
 #: What works in each host, and what is left to do by hand.
-THEN = {
-    "claude-code": f"{CLIPPED} CLAUDE.md tells the model to run noisy commands as `spill run -- COMMAND`, and permission rules see that line as it is. New sessions use it.",
-    "opencode": f"{CLIPPED} Restart opencode to use it.",
-    "codex": f"{CLIPPED_AS_SEEN} Codex runs the hook only after you have trusted it: start `codex` and choose to trust it, there or under /hooks. Until then, `codex exec` skips it without a word.",
-    "gemini": f"{CLIPPED} New sessions use it.",
-    "copilot": f"{CLIPPED} New sessions use it.",
-    "cline": f"{CLIPPED_AS_SEEN} New sessions use it.",
-    "pi": f"{CLIPPED} Restart pi or type /reload to use it.",
+THEN = {host.id: host.works for host in hosts.HOSTS} | {
     "shell": "Agents that read these files know about `spill run` and `spill sh`.",
     FILE_HOST: "The model can read stored outputs through `spill mcp`. Restart the host to use it.",
 }
-#: What each host does not let us do, as seen with the version that docs/adapters names.
-CANNOT = {
-    "claude-code": "Claude Code cuts the output of a failing command to 10,000 characters, stores the rest nowhere, and no hook can replace it. All of it is stored only if the command ran in `spill run` or `spill sh`.",
-    "opencode": "opencode cuts a command's output at 50 KB before the plugin sees it; the plugin reads the rest from opencode's own file.",
-    "codex": "Codex cuts a command's output before it calls the hook, and keeps at most 64 KB of it; the rest is stored only if the command ran in `spill run` or `spill sh`. No hook can replace what a script of the model reads (code mode), nor MCP results that are errors.",
-    "gemini": "Results are replaced through the tool `read_file`. If your settings or policies exclude it, or if a result has images, nothing changes.",
-    "copilot": "Copilot CLI cuts at 20 KB before it calls the hook. The hook copies the whole output from Copilot's own file, which is gone after the session; if it cannot, the notice says that there is only a preview. MCP results that are errors cannot be replaced.",
-    "cline": "Cline cuts a command's output at 48,000 characters before the plugin sees it, and stores the rest nowhere: the notice calls it a preview. All of it is stored only if the command ran in `spill run` or `spill sh`. If clipping takes more than 2 s, nothing changes. The editor extension was not tried.",
-    "pi": "pi cuts at 50 KB before the extension sees it; the extension reads the rest from pi's own file. If the command failed, only pi's message names that file.",
+#: What each host does not let us do.
+CANNOT = {host.id: host.cannot for host in hosts.HOSTS} | {
     "shell": "A model may forget to use them.",
     FILE_HOST: "Results of other servers are clipped only behind the proxy: `spill mcp -- COMMAND`.",
-}
-#: Where each host would be, for --all.
-FOUND_BY = {
-    "claude-code": (".claude", "claude"),
-    "opencode": (".config/opencode", "opencode"),
-    "codex": (".codex", "codex"),
-    "gemini": (".gemini", "gemini"),
-    "copilot": (".copilot", "copilot"),
-    "cline": (".cline", "cline"),
-    "pi": (".pi", "pi"),
 }
 
 
@@ -122,9 +97,7 @@ def _check_folder(folder: str) -> None:
 def _find_hosts() -> list[str]:
     """Return the agents that are installed: by their folder, or on the PATH."""
     home = os.environ.get("HOME") or os.path.expanduser("~")
-    return [
-        host for host, (folder, name) in FOUND_BY.items() if os.path.isdir(os.path.join(home, folder)) or which(name)
-    ]
+    return [host.id for host in hosts.HOSTS if os.path.isdir(os.path.join(home, host.folder)) or which(host.program)]
 
 
 def _describe(change: Change, *, would: bool) -> str:

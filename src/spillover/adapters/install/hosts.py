@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
+from spillover import hosts
 from spillover.adapters import claude_code, codex, gemini
 from spillover.adapters.install.edits import Entry, Marked, Several, Whole
 from spillover.adapters.install.files import Target
 from spillover.adapters.install.toml_text import Table
 from spillover.base.jsonc import read_jsonc
 from spillover.errors import UsageError
-from spillover.hosts import CODEX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from spillover.adapters.install.files import Edit
 
-HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "shell")
+HOSTS = (*(host.id for host in hosts.HOSTS), "shell")
 #: Any host that has a file of MCP servers: `spill init mcp-json FILE`.
 FILE_HOST = "mcp-json"
 SCOPES = ("user", "project")
@@ -207,7 +207,7 @@ def script(name: str) -> str:
 def _toml() -> Table:
     first, last = f"# >>> {NAME}: written by `spill init codex`", f"# <<< {NAME}"
     # Codex starts servers without its own variables; by this one ours knows how much Codex shows of an answer.
-    lines = f'command = "{COMMAND}"\nargs = ["mcp"]\nenv = {{ {CODEX.variable} = "mcp" }}'
+    lines = f'command = "{COMMAND}"\nargs = ["mcp"]\nenv = {{ {hosts.CODEX.variable} = "mcp" }}'
     return Table(f"mcp_servers.{NAME}", lines, first, last, is_our_server)
 
 
