@@ -187,7 +187,7 @@ def _read_shapes(document: Document, start: int, end: int) -> Iterator[tuple[Arr
             at = stop
             continue
         data = data[:whole]
-        ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10) + 1
+        ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
         starts = np.concatenate(([0], ends))
         starts = at + (starts[:-1] if data.endswith(b"\n") else starts)
         view = flat(data).encode("utf-8", "replace")
@@ -329,27 +329,41 @@ def _judge(view: bytes, data: Array, begin: Array, end: Array, numeric: Array, d
     number = digits == size
     before, after = at(first, -1), at(behind, 0)
     hexadecimal = _count_in(view, _HEX, first, behind) == size
-    starts_with_digit = (at(first, 0) >= 48) & (at(first, 0) < 58)
+    starts_with_digit = (at(first, 0) >= ord("0")) & (at(first, 0) <= ord("9"))
     variable = (number & (size >= LONG_NUMBER)) | (~number & hexadecimal & (size >= SHORTEST_HASH))
-    variable |= (at(first, 0) == 48) & (at(first, 1) == 120)  # 0x…
+    variable |= (at(first, 0) == ord("0")) & (at(first, 1) == ord("x"))  # 0x…
     variable |= ~number & starts_with_digit & (_count_in(view, _UNITS, first, behind) == size)
-    variable |= (at(first, 0) == 103) & (at(first, 1) == 119) & (digits == size - 2)  # gw3, a worker of pytest
-    opening = (before == 91) | (before == 40)  # [ (
+    # gw3 is a worker of pytest
+    variable |= (at(first, 0) == ord("g")) & (at(first, 1) == ord("w")) & (digits == size - 2)
+    opening = (before == ord("[")) | (before == ord("("))
     ahead = at(first, -2)
-    opening |= (before == 32) & ((ahead == 91) | (ahead == 40) | (ahead == 32))
-    variable |= number & opening & (after == 37) & (at(behind, 1) == 93)  # [ 45%]
-    variable |= number & (before == 91) & (after == 93) & (at(behind, 1) == 58)  # sshd[123]:
-    variable |= number & (before == 35) & (at(first, -2) == 10)  # a step of docker build: #12
+    opening |= (before == ord(" ")) & ((ahead == ord("[")) | (ahead == ord("(")) | (ahead == ord(" ")))
+    variable |= number & opening & (after == ord("%")) & (at(behind, 1) == ord("]"))  # [ 45%]
+    variable |= number & (before == ord("[")) & (after == ord("]")) & (at(behind, 1) == ord(":"))  # sshd[123]:
+    variable |= number & (before == ord("#")) & (at(first, -2) == ord("\n"))  # a step of docker build: #12
     variable |= number & _is_near(view, begin, end, numeric)
     if len(numeric) > 1:
         touching = behind[:-1] + 1 == first[1:]
         joint = np.where(touching, after[:-1], 0)
         short = size <= 2
-        clock = (joint == 58) & number[:-1] & short[:-1] & (size[1:] == 2) & (before[:-1] != 58) & (digits[1:] == 2)
-        date = ((joint == 45) | (joint == 47)) & number[:-1] & (size[:-1] == 4) & (digits[1:] >= 2) & (size[1:] <= 5)
+        clock = (
+            (joint == ord(":"))
+            & number[:-1]
+            & short[:-1]
+            & (size[1:] == 2)
+            & (before[:-1] != ord(":"))
+            & (digits[1:] == 2)
+        )
+        date = (
+            ((joint == ord("-")) | (joint == ord("/")))
+            & number[:-1]
+            & (size[:-1] == 4)
+            & (digits[1:] >= 2)
+            & (size[1:] <= 5)
+        )
         date &= size[1:] != 4  # 2024-01, and 2024-01T…, but not one year after the other
-        counter = (joint == 47) & number[:-1] & number[1:] & opening[:-1]  # [3/10]
-        port = (joint == 58) & number[1:] & (size[1:] == 4) & (before[:-1] == 46)  # 127.0.0.1:8080
+        counter = (joint == ord("/")) & number[:-1] & number[1:] & opening[:-1]  # [3/10]
+        port = (joint == ord(":")) & number[1:] & (size[1:] == 4) & (before[:-1] == ord("."))  # 127.0.0.1:8080
         pair = clock | date | counter
         variable[:-1] |= pair
         variable[1:] |= pair | port
@@ -385,21 +399,21 @@ def _is_near(view: bytes, begin: Array, end: Array, numeric: Array) -> Array:
         opening = words[begin[other]] & tables.mask[size]
         opening ^= size.astype(np.uint64) << np.uint64(56)
         listed = codes[np.minimum(codes.searchsorted(opening), len(codes) - 1)] == opening
-        listed &= (data[apart - 1] != 10) & (data[np.maximum(apart - 2, 0)] != 10)  # both on one line
+        listed &= (data[apart - 1] != ord("\n")) & (data[np.maximum(apart - 2, 0)] != ord("\n"))  # both on one line
         near[close[listed]] = True
     return near
 
 
 def _hide_dates(data: Array, begin: Array, end: Array, hidden: Array) -> None:
     """Hide the name of a month before a day, and the name of a day before that: Tue Nov 17."""
-    short = np.flatnonzero((end - begin == 3) & (data[begin] < 97) & (data[begin] >= 65))  # and a capital
+    short = np.flatnonzero((end - begin == 3) & (data[begin] < ord("a")) & (data[begin] >= ord("A")))  # and a capital
     for names in (MONTHS, DAYS):
         codes = (data[begin[short]].astype(np.uint32) << 16) | (data[begin[short] + 1].astype(np.uint32) << 8)
         words = short[np.isin(codes | data[begin[short] + 2], [int.from_bytes(name, "big") for name in names])]
         words = words[words + 1 < len(begin)]
         gap = begin[words + 1] - end[words]
-        follow = hidden[words + 1] & (gap <= 2) & (data[begin[words + 1] - 1] == 32)
-        hidden[words[follow & ((gap == 1) | (data[end[words]] == 32) | (data[end[words]] == 44))]] = True
+        follow = hidden[words + 1] & (gap <= 2) & (data[begin[words + 1] - 1] == ord(" "))
+        hidden[words[follow & ((gap == 1) | (data[end[words]] == ord(" ")) | (data[end[words]] == ord(",")))]] = True
 
 
 def _find_temporary(view: bytes, begin: Array, numeric: Array, hidden: Array) -> Array:
@@ -415,7 +429,7 @@ def _find_temporary(view: bytes, begin: Array, numeric: Array, hidden: Array) ->
         first = places + len(folder)
         stops = np.flatnonzero(np.frombuffer(view.translate(_ENDS_PATH), dtype=np.uint8))
         last = stops[np.searchsorted(stops, first)]
-        slashes = np.append(np.flatnonzero((data == 47) | (data == 92)), len(data))
+        slashes = np.append(np.flatnonzero((data == ord("/")) | (data == ord("\\"))), len(data))
         upto = np.minimum(slashes[np.searchsorted(slashes, first)], last)
         names.append(np.stack((first, upto), axis=1)[upto > first])
         hidden |= numeric & _within(begin, first, last)
