@@ -41,7 +41,7 @@ from spillover.source.intake import MAX_STORED_BYTES as STORED_BYTES_CAP
 from spillover.source.intake import Intake
 from spillover.stats import add_up
 from spillover.store import named as named_store
-from spillover.store.joined import Joined
+from spillover.store.named import JoinedStores as Joined
 from spillover.store.named import NamedStore
 from spillover.store.record import REF_DIGITS, REF_SHAPE, RunRecord, covers, mint, resolve
 from spillover.store.scopes import ScopedStore as Scoped

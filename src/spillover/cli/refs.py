@@ -16,8 +16,7 @@ from spillover.retrieve.names import resolve
 from spillover.settings.place import default_store
 from spillover.store import verify
 from spillover.store.directory import DirStore
-from spillover.store.joined import Joined, store_of
-from spillover.store.named import NamedStore
+from spillover.store.named import JoinedStores, NamedStore, find_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,12 +33,12 @@ def reader(arguments: argparse.Namespace) -> Clipper:
     made = clipper(arguments)
     words = [getattr(arguments, name, None) for name in ("ref", "pattern", "other", "refs")]
     paths = [path for word in words for path in (word if isinstance(word, list) else [word]) if path and os.sep in path]
-    beside: list[Store | None] = [store_of(path) for path in paths]
+    beside: list[Store | None] = [find_store(path) for path in paths]
     if arguments.store is None and not os.environ.get("SPILLOVER_STORE"):
-        beside += [default_store(), *(store_of(os.path.join(folder, "any")) for folder in profiles.folders())]
+        beside += [default_store(), *(find_store(os.path.join(folder, "any")) for folder in profiles.folders())]
     stores = {each.folder or "": each for each in (made.store, *beside) if isinstance(each, DirStore | NamedStore)}
     several = isinstance(made.store, DirStore | NamedStore) and len(stores) > 1
-    return replace(made, store=Joined(tuple(stores.values()))) if several else made
+    return replace(made, store=JoinedStores(tuple(stores.values()))) if several else made
 
 
 def path(arguments: argparse.Namespace) -> int:

@@ -1,5 +1,7 @@
 """NamedStore: a DirStore whose outputs also stand under names of another system's making, in that system's folder.
 
+`JoinedStores` reads several such stores as one.
+
     <folder>/<name>                   one plain file per call, as that system names them
     <folder>/.spillover/              the DirStore: the same bytes (a hard link, where there are any) and their record
     <folder>/.spillover/.names/<name> the ref of the output that has this name
@@ -10,30 +12,24 @@ that is noted ends with its output, also where it is a copy.
 
 from __future__ import annotations
 
+import builtins  # a method has the name of a type
 import os
 import re
 import stat
 import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.store import BaseStore
-from spillover.store.directory import DirStore
-from spillover.store.folder import DATA, MAKE, READ, explain_errors, refuse_writable
-from spillover.store.record import REF_SHAPE, Record, check_ref
+from spillover.source.blob import Blob
+from spillover.store import BaseStore, Writer
+from spillover.store.directory import DirStore, DirWriter
+from spillover.store.folder import DATA, MAKE, MARKER, READ, explain_errors, refuse_writable
+from spillover.store.record import REF_SHAPE, Record, RunRecord, UnknownRefError, check_ref, merge, resolve
 from spillover.store.retention import DAY, EVERY_SECONDS, Entry, Retention, plan
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import builtins  # a method has the name of a type
-    from collections.abc import Callable, Iterable, Iterator
-
-    from spillover.source.blob import Blob
-    from spillover.store.directory import DirWriter
-    from spillover.store.record import RunRecord
 
 INNER, NOTED = ".spillover", ".names"
 #: What a name may hold of somebody else's words, and how much of each.
@@ -299,3 +295,111 @@ def _copied(source: str, path: str) -> None:
     except BaseException:
         os.unlink(path)
         raise
+
+
+class JoinedStores(BaseStore, Struct, frozen=True):
+    """Several stores of this machine read as one, for a reader who has a ref or a path but not the settings of the call.
+
+    New outputs go into the first store. An output that several stores have is read from the first of them, and removed,
+    released or pinned in all of them.
+    """
+
+    stores: tuple[DirStore | NamedStore, ...]
+
+    @property
+    def folder(self) -> str | None:
+        """The folder that new outputs are written to."""
+        return self.stores[0].folder
+
+    def writer(self) -> Writer:
+        return self.stores[0].writer()
+
+    def remember(self, run: RunRecord) -> None:
+        self.stores[0].remember(run)
+
+    def get(self, ref: str) -> Record:
+        """Return the record of a ref or of a unique prefix, with the scopes of every store that has the output."""
+        whole, stores = self._find(ref)
+        return _merge([store.get(whole) for store in stores])
+
+    def open(self, ref: str) -> Blob:
+        whole, stores = self._find(ref)
+        return stores[0].open(whole)
+
+    def list(self) -> Iterator[Record]:
+        copies: dict[str, list[Record]] = {}
+        for store in self.stores:
+            for record in store.list():
+                copies.setdefault(record.ref, []).append(record)
+        return iter(sorted(map(_merge, copies.values()), key=lambda record: (-record.created, record.ref)))
+
+    def runs(self) -> Iterator[RunRecord]:
+        return iter(sorted((run for store in self.stores for run in store.runs()), key=lambda run: -run.created))
+
+    def damaged(self) -> builtins.list[str]:
+        return sorted({ref for store in self.stores for ref in store.damaged()})
+
+    def delete(self, ref: str) -> None:
+        """Remove an output from every store that has it, also one whose record is damaged."""
+        stores = [store for store in self.stores if ref in store.damaged()]
+        whole, stores = (ref, stores) if stores else self._find(ref)
+        for store in stores:
+            store.delete(whole)
+
+    def release(self, ref: str, scope: str) -> None:
+        whole, stores = self._find(ref)
+        for store in stores:
+            store.release(whole, scope)
+
+    def pin(self, ref: str, pinned: bool = True) -> None:
+        whole, stores = self._find(ref)
+        for store in stores:
+            store.pin(whole, pinned)
+
+    def where(self, ref: str) -> str | None:
+        """Return the path of an output; of one that is not there, the path it would have."""
+        with suppress(RefError):
+            whole, stores = self._find(ref)
+            return stores[0].where(whole)
+        return self.stores[0].where(ref)
+
+    def find_ref(self, path: str) -> str | None:
+        return next((ref for store in self.stores if (ref := store.find_ref(path))), None)
+
+    def _find(self, ref: str) -> tuple[str, builtins.list[DirStore | NamedStore]]:
+        """Return the ref that is meant, and the stores that have the output; raise RefError if there is none."""
+        check_ref(ref)
+        if stores := [store for store in self.stores if _has(store, ref)]:
+            return ref, stores
+        whole = resolve(ref, iter(dict.fromkeys(record.ref for store in self.stores for record in store.list())))
+        if stores := [store for store in self.stores if _has(store, whole)]:
+            return whole, stores
+        raise UnknownRefError(ref)  # removed this moment
+
+
+def find_store(path: str) -> DirStore | NamedStore | None:
+    """Return the store that the path of an output is in, by the marker that every store has."""
+    folder, name = os.path.split(os.path.abspath(path))
+    if os.path.isfile(os.path.join(folder, INNER, MARKER)):
+        return NamedStore(folder, lambda _: "")
+    is_output = name.endswith(DATA) and REF_SHAPE.fullmatch(name.removesuffix(DATA))
+    return DirStore(folder) if is_output and os.path.isfile(os.path.join(folder, MARKER)) else None
+
+
+def _has(store: DirStore | NamedStore, ref: str) -> bool:
+    """Return whether a store has an output under a complete ref."""
+    if not REF_SHAPE.fullmatch(ref):
+        return False
+    try:
+        return store.get(ref).ref == ref
+    except RefError:
+        return False
+
+
+def _merge(records: list[Record]) -> Record:
+    """Return one record of the same bytes in several stores."""
+    first, *rest = records
+    for record in rest:
+        with suppress(StoreError):  # it has more scopes than a record can name: those of the first count
+            first = merge(record, first) if record.sha256 == first.sha256 else first
+    return first
