@@ -208,6 +208,9 @@ def record_run(
 
             if is_retrieval(choices.tool, command):
                 return
+        kept = data if clip.outcome == "whole" else None
+        if kept and choices.redact == "stored":
+            kept = choices.cover(kept)
         choices.outputs.remember(
             RunRecord(
                 scope=_scope(choices),
@@ -223,7 +226,7 @@ def record_run(
                 cwd=cwd or _working_folder(),
                 ref=clip.ref,
                 reason=clip.reason or choices.preview or None,
-                data=data if clip.outcome == "whole" else None,
+                data=kept,
             )
         )
     except Exception as error:  # noqa: BLE001  as above

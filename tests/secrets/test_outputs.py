@@ -72,6 +72,17 @@ def test_a_mark_says_what_it_covers_and_is_as_long(text, shown):
     assert len(shown) == len(text)
 
 
+def test_a_covered_header_was_covered_again_and_data_with_one_became_text():
+    for kind, draw in bench.KINDS.items():
+        dice = random.Random(kind)
+        covered = cover(" ".join("".join(draw(dice)) for _ in range(9)).encode())[0].decode()
+        for form in (covered, json.dumps({"out": covered}), repr([covered]), json.dumps(json.dumps(covered))):
+            assert find(form.encode()) == [], kind
+    data = {"headers": [f"Authorization: Bearer {TOKEN}"]}
+    shown = Clipper(store=MemoryStore(), redact="shown").wrap(lambda: data)()
+    assert shown == {"headers": [cover(data["headers"][0].encode())[0].decode()]}
+
+
 def test_a_private_key_keeps_its_lines():
     covered, count = cover(f"a\n{KEY}\nb\n".encode())
     assert count == 1

@@ -60,6 +60,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         command=words_of(arguments, "command", COMMAND_CHARS),
         call_id=words_of(event, "tool_use_id"),
         cwd=words_of(event, "cwd"),
+        whole=response,
     )
     if changed is None:
         return None

@@ -48,6 +48,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         call_id=words_of(event, "callID"),
         cwd=words_of(event, "cwd"),
         exit_code=_code_of(event["output"]),
+        whole=event["output"],
     )
     return None if new is None else {"output": new}
 

@@ -70,6 +70,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         cwd=words_of(event, "cwd"),
         exit_code=exit_code,
         caller="script" if call_id.startswith(SCRIPT_ID) else None,
+        whole=text,
     )
     if new is None:
         return None

@@ -46,8 +46,13 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         return None
     ended = ENDED.search(text, max(0, len(text) - ENDED_CHARS))
     output = text[: ended.start()] if ended else text
-    new = bound_result(
-        lambda call: _restore(output, call) or call.text(output),
+
+    def bound(call: Call | Plain) -> dict[str, Any] | None:
+        new = _restore(output, call) or call.text(output)
+        return None if new is None else {**result, TEXT: new}
+
+    changed = bound_result(
+        bound,
         clipper,
         tool,
         host=COPILOT.name,
@@ -57,8 +62,9 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
         cwd=words_of(event, "cwd"),
         exit_code=read_number(ended),
         ending=ended[0] if ended else "",
+        whole=result,
     )
-    return None if new is None else {"modifiedResult": {**result, TEXT: new}}
+    return None if changed is None else {"modifiedResult": changed}
 
 
 def _restore(output: str, call: Call | Plain) -> str | None:

@@ -45,8 +45,7 @@ class Plain(Struct, frozen=True):
         text = self.text("\n".join(map(_text_of, bearing)))
         if text is None:
             return None
-        first = bearing[0] if self.cover is str else {"type": "text", "text": ""}  # nothing is beside that one
-        return [_with_text(first, text), *(block for block in blocks if not _text_of(block))]
+        return [_with_text(bearing[0], text), *(block for block in blocks if not _text_of(block))]
 
     def streams(self, *, stdout: str, stderr: str) -> dict[str, str] | None:
         """Return both ends of each stream, half of the room for each."""

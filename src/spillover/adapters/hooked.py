@@ -24,6 +24,7 @@ from spillover.result import Clip
 from spillover.settings.limits import Limits, Size, count_lines
 from spillover.view.clean import clean, every_line, is_plain
 from spillover.view.invisible import has_invisible, make_visible
+from spillover.wrap.shape import cover_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,15 +193,25 @@ def bound_result(
     caller: object = None,
     exit_code: int | None = None,
     ending: str = "",
+    whole: Any = None,
 ) -> Any:
     """Return what `bound` makes of a result; None if it stays as it is. Whatever fails, the result is bounded.
 
     `at_most` is what the result must not exceed, `shown` what the host itself shows of it, if that is more. A program, if
     that is the `caller`, gets the result as it is; it is stored where it overflows. `ending` is what the host says below
-    the output: room is left for it.
+    the output: room is left for it. `whole` is the result as it came, in the shape that `bound` returns: where secrets are
+    covered, they are covered in all of it.
     """
     limits = Limits(**at_most) if at_most else None
     cover: Callable[[str], str] = _cover
+
+    def without_secrets(new: Any) -> Any:
+        if cover is str:
+            return new
+        result = whole if new is None else new
+        covered = cover_value(result, cover)
+        return new if covered == result else covered
+
     try:
         chosen = clipper()
         cover = chosen.cover_text if chosen.redact != "off" else str
@@ -215,12 +226,12 @@ def bound_result(
         if pipeline.is_program(caller):
             with together():  # no model reads it, so it is stored and not counted
                 bound(call)
-            return None if choices.redact == "off" else bound(replace(call, choices=choices.uncut()))
-        return bound(call)
+            return without_secrets(None)
+        return without_secrets(bound(call))
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
         from spillover.adapters.hook_plain import Plain
 
-        return bound(Plain(error, limits, ending, cover, pipeline.is_program(caller)))
+        return without_secrets(bound(Plain(error, limits, ending, cover, pipeline.is_program(caller))))
 
 
 def _cover(text: str) -> str:

@@ -40,6 +40,8 @@ def reply(
         _log.info("The hook left the result of %s alone: the model needs it word for word.", event["tool"])
         return None
     ending, code, output = words_of(event, "ending"), event.get("exit"), words_of(event, "output") or ""
+    blocks = event.get("content")
+    whole = {"content": blocks} if isinstance(blocks, list) else {"output": output + (ending or "")}
     if ending is None:
         ending = output[output.rfind(SAID) :] if output.endswith(SAID_END) else ""
         event = {**event, "output": output.removesuffix(ending)} if ending else event
@@ -55,6 +57,7 @@ def reply(
         cwd=words_of(event, "cwd"),
         exit_code=code if type(code) is int else None,
         ending=ending,
+        whole=whole,
     )
     return changed
 

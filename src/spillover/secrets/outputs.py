@@ -141,7 +141,7 @@ def _merge(found: list[Secret]) -> list[Secret]:
 
 #: Words that stand where a secret would, in documentation and in code.
 _NOTHING = (
-    r"(?i)(?:x+|\*+|\.+|-+|_+|#+|null|none|nil|true|false|undefined|string|secret|token|password|passwd|changeme|example|redacted"
+    r"(?i)(?:x+|\*+|\.+|-+|_+|#+|null|none|nil|true|false|undefined|string|secret|token|password|passwd|changeme|example|redacted|\[redacted\**\]?"
     r"|your[-_].*|my[-_][a-z_-]*|<.*|\$[{(].*|%[sdr]?|%\(.*|%[a-z_]+%|\{.*|@.*|.*example.*|.*placeholder.*|.*dummy.*)"
 )
 _COMMON = 3  # of bytes that are alike, so many kinds at least
