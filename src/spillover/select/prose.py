@@ -62,7 +62,7 @@ _SENTENCE = re.compile(rb"[.!?:;][)\"'*`\]]?+ (?=[A-Z\"'`*(\[\d])")
 _QUOTED = re.compile(rb"`([^`\n]{2,80}+)`")
 _NAME = re.compile(rb"[\w$@./\\:#~-]{3,}+")
 #: What makes a word a name: a joint inside it, or a capital behind a small letter. Words joined by a dash are only words.
-_JOINT = re.compile(rb"\w[._/\\:#]++\w|[a-z][A-Z]|[A-Za-z]_|_[A-Za-z]")
+_JOINT = re.compile(rb"[A-Za-z0-9][._/\\:#]++[A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]_|_[A-Za-z]")
 _FILE = re.compile(rb"[\w)\]-]\.[A-Za-z][A-Za-z0-9]{0,5}+\Z|/\w")
 _LINE_NUMBER = re.compile(rb":\d++(?:-\d++)?+\Z")
 

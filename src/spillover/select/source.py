@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
 
-_PATH = re.compile(r"[^\s/\\]*+[/\\]\S*+|[^\s.]++\.\S*+")
+_TEXT_WORD = re.compile(r"\S++")
 _WORD = re.compile(rb"[A-Za-z_$][\w$]{2,}+")
 _KEYWORDS = frozenset(
     b"const let var val static final define export pub public private protected readonly int long char string String bool boolean auto unsigned".split()
@@ -78,7 +78,12 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
 
 def _asked(wanted: Wanted) -> Query:
     """Return what is asked of a file, without the names of files: which one it is says nothing of what is wanted of it."""
-    return Query.read(*(_PATH.sub(" ", text[:CHARS]) for text in (wanted.query, wanted.command)))
+    return Query.read(*(_TEXT_WORD.sub(_drop_path, text[:CHARS]) for text in (wanted.query, wanted.command)))
+
+
+def _drop_path(word: re.Match[str]) -> str:
+    """Return a blank for the name of a file: a word with a slash, or with a dot inside."""
+    return " " if "/" in word[0] or "\\" in word[0] or "." in word[0].lstrip(".") else word[0]
 
 
 def _count_legal(lines: Sequence[bytes]) -> int:
