@@ -117,9 +117,9 @@ def test_a_hook_that_hangs_changes_nothing_even_if_a_process_of_its_own_holds_th
         env={**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}"}, timeout=40,
     )  # fmt: skip
     assert json.loads(ran.stdout)[2] is None
-    assert "PATIENCE_MS = 2_500" in script("cline_plugin.js"), "behind 3 s Cline ends its session"
+    assert "TIMEOUT_MS = 2_500" in script("cline_plugin.js"), "behind 3 s Cline ends its session"
 
 
 def test_every_script_has_the_shared_part_once():
     for name in ("cline_plugin.js", "opencode_plugin.js", "pi_extension.js"):
-        assert script(name).count("function asked(") == 1
+        assert script(name).count("function ask(") == 1

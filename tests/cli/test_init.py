@@ -427,7 +427,7 @@ def test_in_and_out_is_the_identity_whatever_was_there(tmp_path_factory, data, h
         except ValueError:  # as it says itself: nothing was changed
             continue
         apply(change)
-        assert plan_install(target).nothing
+        assert plan_install(target).is_noop
         if change.before is not None and target.path.endswith(".json"):
             old, new = json.loads(change.before or "{}"), json.loads(Path(target.path).read_text())
             assert all(new[key] == old[key] for key in old if key not in ("hooks", "mcpServers"))

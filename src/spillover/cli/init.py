@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 from difflib import unified_diff
@@ -10,15 +11,10 @@ from textwrap import fill
 
 from spillover import hosts
 from spillover.adapters.install.files import Change, apply, plan_install, plan_removal
-from spillover.adapters.install.hosts import FILE_HOST, HOSTS, LINES, targets, tell_offering
+from spillover.adapters.install.hosts import FILE_HOST, HOSTS, LINES, targets, warn_duplicate_tools
 from spillover.cli import exits
 from spillover.cli.output import complain, put
 from spillover.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
 
 #: The narrowest terminal that is usual.
 COLUMNS = 79
@@ -75,7 +71,7 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
     options = [*(["--scope", "project"] if arguments.scope == "project" else []), "--uninstall"]
     put(f"Undo: {shlex.join(['spill', 'init', host, *filter(None, [arguments.file]), *options])}\n")
     for change in changes:
-        if said := tell_offering(change.path):
+        if said := warn_duplicate_tools(change.path):
             put(said + "\n")
     _warn()
 
@@ -101,7 +97,7 @@ def _find_hosts() -> list[str]:
 
 
 def _describe(change: Change, *, would: bool) -> str:
-    if change.nothing:
+    if change.is_noop:
         return f"nothing to do: {change.path}\n"
     verb = "write" if change.before is None else "remove" if change.after is None else "change"
     done = {"write": "wrote", "remove": "removed", "change": "changed"}[verb]

@@ -6,18 +6,13 @@ import json
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterator, Mapping
 from shutil import which
+from typing import Any
 
-from spillover.adapters.install.files import is_installed, plan_install
-from spillover.adapters.install.hosts import COMMAND, HOSTS, SCOPES, targets, tell_offering
+from spillover.adapters.install.files import Target, is_installed, plan_install
+from spillover.adapters.install.hosts import COMMAND, HOSTS, SCOPES, targets, warn_duplicate_tools
 from spillover.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from spillover.adapters.install.files import Target
 
 PATIENCE = 30  # seconds, for a command of ours that should take a tenth of one
 LONG = "".join(f"line {number} of what doctor made up\n" for number in range(1, 5_001))
@@ -76,7 +71,7 @@ def check_installed(environ: Mapping[str, str], folder: str) -> Iterator[tuple[s
     for path in sorted(
         seen | {os.path.realpath(os.path.join(*each)) for each in ((home, ".claude.json"), (folder, ".mcp.json"))}
     ):
-        if said := tell_offering(path):
+        if said := warn_duplicate_tools(path):
             yield "mcp", True, said
 
 
@@ -85,7 +80,7 @@ def _check(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, s
     try:
         if not is_installed(target):
             return
-        current = plan_install(target).nothing
+        current = plan_install(target).is_noop
     except UsageError as error:
         if _names_us(target.path):  # else it is nothing of ours that is broken
             yield host, False, str(error)

@@ -1,40 +1,61 @@
-"""What we put into files of other programs: insert it, find it, remove it, as text."""
+"""What of ours stands in files of other programs: inserted, found and removed as text."""
 
 from __future__ import annotations
 
+import json
+import tomllib
+from collections.abc import Callable
+from typing import Any, Protocol
+
 from msgspec import Struct
 
+from spillover.adapters.install import json_text
 from spillover.base.jsonc import blank
 from spillover.errors import UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+
+class Edit(Protocol):
+    """What of ours stands in a file."""
+
+    def insert(self, before: str | None) -> str:
+        """Return the text with ours in it; UsageError if that cannot be done."""
+        ...
+
+    def contains(self, text: str) -> bool:
+        """Return whether ours is in the text."""
+        ...
+
+    def remove(self, text: str) -> str | None:
+        """Return the text without ours; None if nothing is left."""
+        ...
+
+    def preview(self) -> str:
+        """Return what is inserted, for somebody who has to do it by hand."""
+        ...
 
 
-class Whole(Struct, frozen=True):
+class OwnFile(Struct, frozen=True):
     """A file that is all ours, as its first line says."""
 
     text: str
     key: str = ""  # what stands in it whatever else does, where its first line says nothing
 
-    def put(self, before: str | None) -> str:
-        if before is not None and not self.has(before):
+    def insert(self, before: str | None) -> str:
+        if before is not None and not self.contains(before):
             raise UsageError("a file of that name exists and is not ours; move it away first.")
         return self.text
 
-    def has(self, text: str) -> bool:
+    def contains(self, text: str) -> bool:
         return self.key in text if self.key else text.split("\n", 1)[0] == self.text.split("\n", 1)[0]
 
-    def taken(self, text: str) -> None:
+    def remove(self, text: str) -> None:
         """Return nothing: the file is all ours."""
 
-    def shown(self) -> str:
+    def preview(self) -> str:
         return self.text
 
 
-class Entry(Struct, frozen=True):
+class JsonEntry(Struct, frozen=True):
     """A value under keys of a JSON file; "[]" for one of a list. `ours` knows it again, also changed."""
 
     keys: tuple[str, ...]
@@ -44,56 +65,48 @@ class Entry(Struct, frozen=True):
     inner: tuple[str, ...] = ()
     ours_inside: Callable[[Any], bool] = bool
 
-    def put(self, before: str | None) -> str:
-        from spillover.adapters.install.json_text import put
-
+    def insert(self, before: str | None) -> str:
         text = before if before and before.strip() else "{}\n"
-        if self.has(text):
+        if self.contains(text):
             return text
         try:
-            return put(text, self.keys, self.value)
+            return json_text.insert(text, self.keys, self.value)
         except ValueError as error:
             where = ".".join(self.keys).removesuffix(".[]")
             raise UsageError(
-                f"{error} around {where}, or something else is there. Add this by hand:\n{self.shown()}"
+                f"{error} around {where}, or something else is there. Add this by hand:\n{self.preview()}"
             ) from error
 
-    def has(self, text: str) -> bool:
-        return text != self.taken(text)
+    def contains(self, text: str) -> bool:
+        return text != self.remove(text)
 
-    def taken(self, text: str) -> str:
-        import json
-
-        from spillover.adapters.install.json_text import take
-
+    def remove(self, text: str) -> str:
         try:
             json.loads(blank(text or "{}"))
         except (ValueError, RecursionError) as error:
             raise UsageError(
-                f"it is not JSON, not even with comments ({error}). Fix it first, or add this by hand:\n{self.shown()}"
+                f"it is not JSON, not even with comments ({error}). Fix it first, or add this by hand:\n{self.preview()}"
             ) from error
         if not text.strip():
             return text
-        text = take(text, self.keys, self.ours)
-        return take(text, (*self.keys, *self.inner), self.ours_inside) if self.inner else text
+        text = json_text.remove(text, self.keys, self.ours)
+        return json_text.remove(text, (*self.keys, *self.inner), self.ours_inside) if self.inner else text
 
-    def shown(self) -> str:
-        import json
-
+    def preview(self) -> str:
         value = self.value
         for key in reversed(self.keys):
             value = [value] if key == "[]" else {key: value}
         return json.dumps(value, indent=2)
 
 
-class Marked(Struct, frozen=True):
+class TextBlock(Struct, frozen=True):
     """Lines between two marks, at the end of a file."""
 
     first: str
     lines: str
     last: str
 
-    def put(self, before: str | None) -> str:
+    def insert(self, before: str | None) -> str:
         text = before or ""
         place = self._place(text)
         there = text if place is None else text[place[0] :]  # lines that are in already stay as they are
@@ -104,10 +117,10 @@ class Marked(Struct, frozen=True):
         apart = "" if not text else line_end if text.endswith("\n") else line_end * 2
         return text + apart + block
 
-    def has(self, text: str) -> bool:
+    def contains(self, text: str) -> bool:
         return self.first in text
 
-    def taken(self, text: str) -> str:
+    def remove(self, text: str) -> str:
         place = self._place(text)
         if place is None:
             return text
@@ -133,27 +146,109 @@ class Marked(Struct, frozen=True):
                 return start, end + len(line_end)
         return start, end
 
-    def shown(self) -> str:
+    def preview(self) -> str:
         return self.lines
 
 
 class Several(Struct, frozen=True):
     """Several entries in one file."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[JsonEntry, ...]
 
-    def put(self, before: str | None) -> str:
+    def insert(self, before: str | None) -> str:
         for entry in self.entries:
-            before = entry.put(before)
+            before = entry.insert(before)
         return before or ""
 
-    def has(self, text: str) -> bool:
-        return any(entry.has(text) for entry in self.entries)
+    def contains(self, text: str) -> bool:
+        return any(entry.contains(text) for entry in self.entries)
 
-    def taken(self, text: str) -> str:
+    def remove(self, text: str) -> str:
         for entry in reversed(self.entries):
-            text = entry.taken(text)
+            text = entry.remove(text)
         return text
 
-    def shown(self) -> str:
-        return "\n".join(entry.shown() for entry in self.entries)
+    def preview(self) -> str:
+        return "\n".join(entry.preview() for entry in self.entries)
+
+
+class TomlTable(Struct, frozen=True):
+    """A table in a TOML file that its host rewrites, known by its name and content wherever the marks around it have gone."""
+
+    name: str  # "mcp_servers.spillover"
+    lines: str  # what stands under its header
+    first: str
+    last: str
+    ours: Callable[[Any], bool]
+
+    def insert(self, before: str | None) -> str:
+        text = before or ""
+        there = self._find(text)
+        if there is not None:
+            if not self.ours(there):
+                raise UsageError(f"there is another [{self.name}]; rename that one first.")
+            return text
+        line_end = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
+        block = line_end.join([self.first, f"[{self.name}]", *self.lines.split("\n"), self.last]) + line_end
+        apart = "" if not text else line_end if text.endswith("\n") else line_end * 2
+        after = text + apart + block
+        self._parse(after)
+        return after
+
+    def contains(self, text: str) -> bool:
+        there = self._find(text)
+        return self.first in text or (there is not None and self.ours(there))
+
+    def remove(self, text: str) -> str:
+        """Return the text without our table and our marks. What the host has put between them stays."""
+        lines = text.splitlines(keepends=True)
+        kept: list[str] = []
+        inside = False
+        for line in lines:
+            words = line.strip()
+            if words.startswith("["):
+                inside = self._is_header(words)
+                if inside:
+                    self._drop_blank(kept)
+            if words in (self.first, self.last):
+                if words == self.first:
+                    self._drop_blank(kept)
+                inside = False
+            elif not inside:
+                kept.append(line)
+            elif words.startswith("#"):  # somebody else's, before what comes next
+                inside = False
+                kept.append(line)
+            elif not words:  # what follows the table is not ours
+                inside = False
+                if kept:
+                    kept.append(line)
+        return "".join(kept)
+
+    def preview(self) -> str:
+        return f"[{self.name}]\n{self.lines}"
+
+    def _is_header(self, words: str) -> bool:
+        name = words.partition("#")[0].strip().strip("[]").replace('"', "").replace("'", "").replace(" ", "")
+        return name == self.name or name.startswith(f"{self.name}.")
+
+    @staticmethod
+    def _drop_blank(kept: list[str]) -> None:
+        """Drop the empty line that came with us."""
+        if kept and not kept[-1].strip():
+            kept.pop()
+
+    def _find(self, text: str) -> Any:
+        """Return our table as it is there; None where there is none."""
+        found: Any = self._parse(text)
+        for key in self.name.split("."):
+            found = found.get(key) if isinstance(found, dict) else None
+        return found
+
+    def _parse(self, text: str) -> Any:
+        try:
+            return tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(
+                f"this would not be, or is not, valid TOML ({error}); add this by hand:\n{self.preview()}"
+            ) from error

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from msgspec import Struct
 
-from spillover.adapters.install.edits import Whole
+from spillover.adapters.install.edits import Edit, OwnFile
 from spillover.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Protocol
-
-    class Edit(Protocol):
-        """What of ours stands in a file."""
-
-        def put(self, before: str | None) -> str: ...
-        def has(self, text: str) -> bool: ...
-        def taken(self, text: str) -> str | None: ...
-        def shown(self) -> str: ...
-
 
 BACKUP = ".spillover-backup"
 MOST_BYTES = 1 << 24  # no configuration is larger
@@ -50,7 +37,8 @@ class Change(Struct, frozen=True):
     base: str = ""
 
     @property
-    def nothing(self) -> bool:
+    def is_noop(self) -> bool:
+        """Whether the file stays as it is."""
         return self.before == self.after
 
 
@@ -58,9 +46,9 @@ def plan_install(target: Target) -> Change:
     """Return the change that installs us; an empty one if we are installed already."""
     real = _real(target)
     before = _read(real)
-    with _told(target.path):
+    with _naming_file(target.path):
         # A file that is all ours needs no backup of an earlier version of ours.
-        return Change(target.path, real, before, target.edit.put(before), keep=not isinstance(target.edit, Whole))
+        return Change(target.path, real, before, target.edit.insert(before), keep=not isinstance(target.edit, OwnFile))
 
 
 def plan_removal(target: Target) -> Change:
@@ -68,28 +56,30 @@ def plan_removal(target: Target) -> Change:
     real = _real(target)
     before = _read(real)
     edit = target.edit
-    with _told(target.path):
-        if before is None or not edit.has(before):
+    with _naming_file(target.path):
+        if before is None or not edit.contains(before):
             return Change(target.path, real, before, before)
         for backup in _backups(real):
             kept = _read(backup)
-            if kept is not None and _leads(edit, kept, before):
+            if kept is not None and _is_installed_over(edit, kept, before):
                 return Change(target.path, real, before, kept, backup, keep=False, base=target.base)
-        if edit.put(None) == before:
+        if edit.insert(None) == before:
             return Change(target.path, real, before, None, keep=False, base=target.base)
-        return Change(target.path, real, before, edit.taken(before), keep=not isinstance(edit, Whole), base=target.base)
+        return Change(
+            target.path, real, before, edit.remove(before), keep=not isinstance(edit, OwnFile), base=target.base
+        )
 
 
 def is_installed(target: Target) -> bool:
     """Return whether we are installed in the file; UsageError if that cannot be determined."""
     text = _read(_real(target))
-    with _told(target.path):
-        return text is not None and target.edit.has(text)
+    with _naming_file(target.path):
+        return text is not None and target.edit.contains(text)
 
 
 def apply(change: Change) -> None:
     """Apply the change atomically; keep the mode, and a backup of what was there."""
-    if change.nothing:
+    if change.is_noop:
         return
     if _read(change.real) != change.before:
         raise UsageError(f"{change.path} was changed by somebody else just now; run this again.")
@@ -126,10 +116,10 @@ def _remove_empty(folder: str, base: str) -> None:
             folder = os.path.dirname(folder)
 
 
-def _leads(edit: Edit, kept: str, before: str) -> bool:
+def _is_installed_over(edit: Edit, kept: str, before: str) -> bool:
     """Return whether putting ours into what was kept gives what is there now."""
     try:
-        return not edit.has(kept) and edit.put(kept) == before
+        return not edit.contains(kept) and edit.insert(kept) == before
     except UsageError:
         return False
 
@@ -193,7 +183,7 @@ def _write(path: str, text: str, mode: int | None) -> None:
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
+def _naming_file(path: str) -> Iterator[None]:
     """Add the file's name to what an edit finds wrong."""
     try:
         yield

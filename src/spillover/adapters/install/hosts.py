@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tomllib
+from collections.abc import Mapping
+from typing import Any
 
 from spillover import hosts
 from spillover.adapters import claude_code, codex, gemini
-from spillover.adapters.install.edits import Entry, Marked, Several, Whole
+from spillover.adapters.install.edits import Edit, JsonEntry, OwnFile, Several, TextBlock, TomlTable
 from spillover.adapters.install.files import Target
-from spillover.adapters.install.toml_text import Table
 from spillover.base.jsonc import read_jsonc
 from spillover.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from spillover.adapters.install.files import Edit
 
 HOSTS = (*(host.id for host in hosts.HOSTS), "shell")
 #: Any host that has a file of MCP servers: `spill init mcp-json FILE`.
@@ -77,7 +73,7 @@ def targets(host: str, scope: str, environ: Mapping[str, str], folder: str, *, f
         case "opencode":
             base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
             above = os.path.join(folder, ".opencode") if scope == "project" else os.path.join(base, "opencode")
-            files = {os.path.join(above, "plugins", f"{NAME}.js"): Whole(script("opencode_plugin.js"))}
+            files = {os.path.join(above, "plugins", f"{NAME}.js"): OwnFile(script("opencode_plugin.js"))}
         case "codex":
             files = {
                 at("CODEX_HOME", ".codex", ".codex", "config.toml"): _toml(),
@@ -99,13 +95,13 @@ def targets(host: str, scope: str, environ: Mapping[str, str], folder: str, *, f
                 if scope == "project"
                 else environ.get("COPILOT_HOME") or os.path.join(home, ".copilot")
             )
-            files = {os.path.join(above, "hooks", f"{NAME}.json"): Whole(_copilot(), key=COPILOT_KEY)}
+            files = {os.path.join(above, "hooks", f"{NAME}.json"): OwnFile(_copilot(), key=COPILOT_KEY)}
         case "cline":
             above = os.path.join(folder if scope == "project" else home, ".cline")
-            files = {os.path.join(above, "plugins", f"{NAME}.js"): Whole(script("cline_plugin.js"))}
+            files = {os.path.join(above, "plugins", f"{NAME}.js"): OwnFile(script("cline_plugin.js"))}
         case "pi":
             above = os.path.join(folder, ".pi") if scope == "project" else os.path.join(home, ".pi", "agent")
-            files = {os.path.join(above, "extensions", f"{NAME}.js"): Whole(script("pi_extension.js"))}
+            files = {os.path.join(above, "extensions", f"{NAME}.js"): OwnFile(script("pi_extension.js"))}
         case _:
             if scope != "project":
                 raise UsageError(
@@ -126,13 +122,13 @@ def _read_here(folder: str) -> list[str]:
     return ["AGENTS.md", *["CLAUDE.md"] * own]
 
 
-def _hook(host: str, event: str, matcher: str, **more: int) -> Entry:
+def _hook(host: str, event: str, matcher: str, **more: int) -> JsonEntry:
     def is_ours(group: Any) -> bool:
         hooks = group.get("hooks") if isinstance(group, dict) else None
         return isinstance(hooks, list) and bool(hooks) and all(is_our_hook(hook, host) for hook in hooks)
 
     hook = {"type": "command", "command": f"{COMMAND} hook {host}", **more}
-    return Entry(
+    return JsonEntry(
         ("hooks", event, "[]"),
         {"matcher": matcher, "hooks": [hook]},
         is_ours,
@@ -146,8 +142,6 @@ COPILOT_KEY = '"spillover": "written by `spill init copilot`"'
 
 
 def _copilot() -> str:
-    import json
-
     hook = {
         "type": "command",
         "bash": f"{COMMAND} hook copilot",
@@ -158,12 +152,12 @@ def _copilot() -> str:
     return "{\n  " + COPILOT_KEY + ",\n" + json.dumps(settings, indent=2)[2:] + "\n"
 
 
-def _server_in(path: str) -> Entry:
+def _server_in(path: str) -> JsonEntry:
     """Return the entry for a host's own file of servers: VS Code's file calls them otherwise."""
     vs_code = os.path.basename(os.path.dirname(os.path.abspath(path))) == ".vscode"
     zed = os.path.basename(os.path.dirname(os.path.abspath(path))) in (".zed", "zed")
     key = "servers" if vs_code else "context_servers" if zed else "mcpServers"
-    return Entry((key, NAME), {"type": "stdio", **SERVER} if vs_code else SERVER, is_our_server)
+    return JsonEntry((key, NAME), {"type": "stdio", **SERVER} if vs_code else SERVER, is_our_server)
 
 
 def is_our_hook(hook: Any, host: str) -> bool:
@@ -179,8 +173,8 @@ def _is_spill(word: str) -> bool:
     return name in (COMMAND, f"{COMMAND}.exe")
 
 
-def _server() -> Entry:
-    return Entry(("mcpServers", NAME), SERVER, is_our_server)
+def _server() -> JsonEntry:
+    return JsonEntry(("mcpServers", NAME), SERVER, is_our_server)
 
 
 def is_our_server(server: Any) -> bool:
@@ -191,7 +185,7 @@ def is_our_server(server: Any) -> bool:
 
 
 #: The line of a script that stands for what all of them have in common. A host reads one file, so it is put in there.
-SHARED = "// asked.js\n"
+SHARED = "// ask.js\n"
 
 
 def script(name: str) -> str:
@@ -201,18 +195,18 @@ def script(name: str) -> str:
         with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
             return file.read()
 
-    return read(name).replace(SHARED, read("asked.js"), 1)
+    return read(name).replace(SHARED, read("ask.js"), 1)
 
 
-def _toml() -> Table:
+def _toml() -> TomlTable:
     first, last = f"# >>> {NAME}: written by `spill init codex`", f"# <<< {NAME}"
     # Codex starts servers without its own variables; by this one ours knows how much Codex shows of an answer.
     lines = f'command = "{COMMAND}"\nargs = ["mcp"]\nenv = {{ {hosts.CODEX.variable} = "mcp" }}'
-    return Table(f"mcp_servers.{NAME}", lines, first, last, is_our_server)
+    return TomlTable(f"mcp_servers.{NAME}", lines, first, last, is_our_server)
 
 
-def _markdown() -> Marked:
-    return Marked(f"<!-- {NAME}: written by `spill init` -->", LINES, f"<!-- /{NAME} -->")
+def _markdown() -> TextBlock:
+    return TextBlock(f"<!-- {NAME}: written by `spill init` -->", LINES, f"<!-- /{NAME} -->")
 
 
 def find_offering(path: str) -> list[str]:
@@ -239,7 +233,7 @@ def _stands_in_front(options: list[str]) -> bool:
     return any(word == "--" or word.startswith("--url") for word in options)
 
 
-def tell_offering(path: str) -> str:
+def warn_duplicate_tools(path: str) -> str:
     """Return what to do where several entries offer our tools; nothing where it is one, or none."""
     first, *others = find_offering(path) or [""]
     if not others:
@@ -255,8 +249,6 @@ def _read(path: str) -> Mapping[str, Any]:
         with open(path, "rb") as file:
             text = file.read(MAX_BYTES).decode()
         if path.endswith(".toml"):
-            import tomllib  # only Codex has one
-
             return tomllib.loads(text)
         data = read_jsonc(text)
     except (OSError, ValueError, RecursionError):

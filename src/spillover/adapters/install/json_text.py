@@ -1,17 +1,14 @@
-"""One entry put into JSON text, or taken out: every other byte stays, indentation and line ends as they are there."""
+"""Insert an entry into JSON text, or remove it: every other byte stays, and indentation and line ends are those of the text."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from spillover.base.jsonc import blank
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
 
 _SPACE = " \t\r\n"
 _read = json.JSONDecoder().raw_decode
@@ -26,7 +23,7 @@ class Child(Struct, frozen=True):
     end: int
 
 
-def put(text: str, keys: Sequence[str], value: Any) -> str:
+def insert(text: str, keys: Sequence[str], value: Any) -> str:
     """Return the text with `value` under these keys, which must not be there; "[]" as the last one appends to an array.
 
     Comments stay where they are: positions are found in the text without them, which is as long.
@@ -52,7 +49,7 @@ def _keep_comments(text: str, start: int, end: int, new: str) -> str:
     return text[:start] + (between.rstrip() if between.strip() else "") + new + text[end:]
 
 
-def take(text: str, keys: Sequence[str], wanted: Callable[[Any], bool]) -> str:
+def remove(text: str, keys: Sequence[str], wanted: Callable[[Any], bool]) -> str:
     """Return the text without what is wanted under these keys ("[]" is each item of an array), and without what is then empty."""
     plain = blank(text)
     while path := _path(plain, _skip(plain, 0), keys, wanted):

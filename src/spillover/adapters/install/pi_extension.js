@@ -1,15 +1,15 @@
-// Written by `spill init pi`, and taken out again by `spill init pi --uninstall`.
+// Written by `spill init pi`, and removed by `spill init pi --uninstall`.
 // What a tool returned goes to `spill hook pi`; what fits comes back. Whatever fails, the result stays as it was.
-// asked.js
+// ask.js
 const HOST = "pi"
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 export default function (pi) {
   pi.on("tool_result", async (event, context) => {
     try {
-      if (!Array.isArray(event?.content) || !event.content.some((block) => wanted(block?.text))) return undefined
+      if (!Array.isArray(event?.content) || !event.content.some((block) => mayNeedClipping(block?.text))) return undefined
       const directory = context?.cwd ?? process.cwd()
-      const answer = await asked(
+      const answer = await ask(
         {
           tool: event.toolName,
           callID: event.toolCallId,
@@ -22,7 +22,7 @@ export default function (pi) {
       )
       return Array.isArray(answer?.content) ? { content: answer.content } : undefined
     } catch {
-      return undefined // as it was
+      return undefined // the result stays as it was
     }
   })
 }
