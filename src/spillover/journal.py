@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from spillover.errors import StoreError
 from spillover.store import Store, complete
-from spillover.store.folder import READ, TEMP, Folder, is_ours, make_file, make_folder, open_folder, shut
+from spillover.store.folder import READ, TEMP, Folder, is_ours, make_file, shut
 from spillover.store.record import EVERY, covers
 
 Operation = Literal["clip", "read", "grep", "outline", "list", "diff", "schema"]
@@ -89,7 +89,7 @@ def append(
     line = encode(entry)
     with Folder(folder, make=True) as root:
         _refuse_links(root)
-        ledger = _open_ledger(root, make=True)
+        ledger = root.open_folder(FOLDER, make=True)
         try:
             fd = _open_journal(ledger, root.path)
             try:
@@ -204,17 +204,6 @@ def _refuse_links(root: Folder) -> None:
             raise StoreError(f"{root.path}/{TEMP} is not a folder of ours.")
 
 
-def _open_ledger(root: Folder, *, make: bool = False) -> int:
-    path = f"{root.path}/{FOLDER}"
-    try:
-        return open_folder(path, FOLDER, root.fd)
-    except FileNotFoundError:
-        if not make:
-            raise
-    make_folder(FOLDER, root.fd)
-    return open_folder(path, FOLDER, root.fd)
-
-
 def _open_journal(ledger: int, root: str) -> int:
     for _ in range(3):  # renamed, or made, by somebody else at this moment
         try:
@@ -257,7 +246,7 @@ def _files(folder: str) -> Iterator[tuple[int, list[str], int]]:
     current = -1
     try:
         with suppress(FileNotFoundError), Folder(folder) as root:
-            ledger = _open_ledger(root)
+            ledger = root.open_folder(FOLDER)
         names: list[str] = []
         if ledger >= 0:
             # The newest first: what is rotated away from here on is then seen under one of its two names.

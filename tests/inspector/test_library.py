@@ -5,6 +5,7 @@ import pytest
 from spillover import Clipper, DirStore, MemoryStore
 from spillover.inspector import library as module
 from spillover.inspector.library import Library
+from spillover.store.folder import Folder
 
 LONG = "a line\n" * 40_000
 
@@ -16,8 +17,8 @@ def clipper(tmp_path):
 
 @pytest.fixture
 def reads(monkeypatch):
-    read, real = [], module.read_record
-    monkeypatch.setattr(module, "read_record", lambda folder, ref: read.append(ref) or real(folder, ref))
+    read, real = [], Folder.read_record
+    monkeypatch.setattr(Folder, "read_record", lambda folder, ref: read.append(ref) or real(folder, ref))
     return read
 
 

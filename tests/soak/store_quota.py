@@ -10,7 +10,7 @@ import traceback
 from spillover import DirStore, Retention, StoreError
 from spillover.store import verify
 from spillover.store.folder import Folder
-from spillover.store.tally import Amount, count
+from spillover.store.retention import Amount, count
 from spillover.testing import put
 
 LIMITS = Retention(bytes=20_000, count=12, grace_seconds=0)

@@ -7,9 +7,9 @@ import os
 
 from spillover import Clipper, DirStore, Limits, Retention, SpilloverError
 from spillover.store import verify
-from spillover.store.folder import Folder
+from spillover.store.folder import LOCK, Folder
 from spillover.store.record import mint
-from spillover.store.tally import LOCK, count, hold_lock
+from spillover.store.retention import count, hold_tally
 from spillover.testing import content, put
 
 LOG = b"".join(b"2026-01-01 12:00:%02d INFO request %d took %d ms\n" % (n % 60, n, n % 97) for n in range(400))
@@ -109,7 +109,7 @@ def wrong_with(root, stored, retention=KEPT):
         refs = [record.ref for record in store.list()]
         wrong += [("torn", f"{ref}: {said}") for ref in refs if (said := verify(store, ref))]
         if os.path.exists(os.path.join(root, LOCK)):
-            with Folder(str(root)) as folder, hold_lock(folder) as tally:
+            with Folder(str(root)) as folder, hold_tally(folder) as tally:
                 noted, held = tally.read(), count(folder)
             if noted and (noted.outputs < held.outputs or noted.bytes < held.bytes):
                 wrong.append(("uncounted", f"{noted} noted, {held} there"))

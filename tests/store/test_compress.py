@@ -307,7 +307,7 @@ def test_a_sweep_that_saw_only_part_of_the_folder_removes_no_complete_output(sto
     for name in names(root):
         os.utime(root / name, (time.time() - DAY,) * 2)
     (root / ".sweep").unlink()
-    monkeypatch.setattr("spillover.store.retention.LOOK", 7)
+    monkeypatch.setattr("spillover.store.retention.MAX_SWEEP_FILES", 7)
     store.writer().abandon()
     assert {record.ref for record in store.list()} == refs
 

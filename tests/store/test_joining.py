@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spillover.errors import RefError, StoreError
-from spillover.store import directory, tally
+from spillover.store import directory, folder
 from spillover.store.directory import DirStore
 from spillover.store.record import owners
 from spillover.store.scopes import ScopedStore
@@ -71,11 +71,11 @@ def test_a_lock_file_that_a_killed_process_left_is_removed_when_it_is_stale(stor
 
     monkeypatch.setattr("fcntl.flock", flock)
     put(store, b"same", scope="a")
-    monkeypatch.setattr(tally, "WAIT_SECONDS", 0.05)
-    Path(store.root, tally.LOCK_FILE).touch()
+    monkeypatch.setattr(folder, "WAIT_SECONDS", 0.05)
+    Path(store.root, folder.LOCK_FILE).touch()
     with pytest.raises(StoreError, match="Another process"):
         put(store, b"same", scope="b")
-    monkeypatch.setattr(tally, "STALE_SECONDS", -1)
+    monkeypatch.setattr(folder, "STALE_SECONDS", -1)
     ref = put(store, b"same", scope="b").ref
     assert {owner.scope for owner in owners(store.get(ref))} == {"a", "b"}
 

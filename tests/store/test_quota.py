@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from spillover import Clipper, Limits
 from spillover.errors import StoreError
-from spillover.store import tally as tally_module
+from spillover.store import folder as folder_module
 from spillover.store.directory import DirStore
-from spillover.store.folder import Folder
-from spillover.store.retention import Retention
-from spillover.store.tally import LOCK, Amount, count, hold_lock
+from spillover.store.folder import LOCK, Folder
+from spillover.store.retention import Amount, Retention, count, hold_tally
 from spillover.testing import content, put, record_of
 
 HOUR = 3_600
@@ -32,7 +31,7 @@ def held(root):
 
 
 def noted(root):
-    with Folder(str(root)) as folder, hold_lock(folder) as tally:
+    with Folder(str(root)) as folder, hold_tally(folder) as tally:
         return tally.read()
 
 
@@ -243,7 +242,7 @@ def test_whatever_happens_the_tally_is_never_too_low_and_the_limits_hold(tmp_pat
                 case "sweep":
                     store.sweep()
                 case "kill":
-                    with Folder(str(root)) as folder, hold_lock(folder) as tally:  # as if killed between the two steps
+                    with Folder(str(root)) as folder, hold_tally(folder) as tally:  # as if killed between the two steps
                         known = tally.read()
                         tally.write(known and known + Amount(1, 500))
         except (StoreError, LookupError):
@@ -258,7 +257,7 @@ def test_whatever_happens_the_tally_is_never_too_low_and_the_limits_hold(tmp_pat
 def test_a_lock_held_for_too_long_is_reported_and_nothing_is_exceeded(root, monkeypatch):
     store = DirStore(root)
     put(store, b"one")
-    monkeypatch.setattr(tally_module, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(folder_module, "WAIT_SECONDS", 0.05)
     with open(root / LOCK) as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.raises(StoreError, match=r"Another process .*\.lock"):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.store import retention as module
 from spillover.store.directory import DirStore
-from spillover.store.retention import Entry, Retention, Swept, plan
+from spillover.store.retention import Retention, StoredFile, Swept, plan
 from spillover.testing import content, put, record_of
 
 NOW = 1_000_000.0
@@ -24,7 +24,7 @@ ROOMY = Retention(age_seconds=None, bytes=None, count=None)
 
 
 def entry(ref, age=0.0, size=10, pinned=False):
-    return Entry(ref, size, NOW - age, pinned)
+    return StoredFile(ref, size, NOW - age, pinned)
 
 
 # ── the plan
@@ -67,7 +67,7 @@ def test_the_plan(entries, limits, doomed):
 
 entries_of_any_kind = st.lists(
     st.builds(
-        Entry,
+        StoredFile,
         st.uuids().map(str),
         st.integers(0, 100),
         st.floats(0, 2 * NOW),
@@ -369,13 +369,13 @@ def test_reading_never_sweeps_nor_does_a_store_without_retention(root):
 
 
 def test_an_automatic_sweep_is_bounded(root, monkeypatch):
-    monkeypatch.setattr(module, "DROP", 3)
+    monkeypatch.setattr(module, "MAX_SWEEP_REMOVALS", 3)
     by_hand, store = DirStore(root, retention=None), DirStore(root)
     for number in range(10):
         aged(by_hand, b"%d" % number, 8 * DAY)
     store.writer().abandon()
     assert len(refs(store)) == 7
-    monkeypatch.setattr(module, "LOOK", 0)
+    monkeypatch.setattr(module, "MAX_SWEEP_FILES", 0)
     age(store, 3_601, ".sweep")
     store.writer().abandon()
     assert len(refs(store)) == 7

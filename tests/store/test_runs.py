@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from spillover.store import runs
+from spillover.store import directory
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.store.named import NamedStore
@@ -72,7 +72,7 @@ def test_nobody_else_reads_a_run(tmp_path):
 
 
 def test_runs_are_bounded_by_number_and_by_age(tmp_path, monkeypatch):
-    monkeypatch.setattr(runs, "PRUNE_ONE_IN", 1)
+    monkeypatch.setattr(directory, "PRUNE_ONE_IN", 1)
     store = DirStore(tmp_path / "store", Retention(runs=5, age_seconds=100))
     for number in range(20):
         store.remember(replace(RUN, created=1_000.0 + number))

@@ -26,7 +26,7 @@ from spillover.store.directory import DirStore
 from spillover.store.folder import Folder
 from spillover.store.object_store import ObjectStore
 from spillover.store.record import Record
-from spillover.store.retention import Retention, look_around
+from spillover.store.retention import Retention, list_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _tell_mode(mode: int, root: str) -> str:
 
 def _room(folder: Folder, retention: Retention) -> Check:
     """See whether the next output finds room: what is pinned or too young to be removed may fill the store."""
-    entries = [entry for entry, _ in look_around(folder).values()]
+    entries = [entry for entry, _ in list_entries(folder).values()]
     held = {"bytes": sum(entry.bytes for entry in entries), "count": len(entries)}
     stays = [entry for entry in entries if entry.pinned or time.time() - entry.mtime < retention.grace_seconds]
     fixed = {"bytes": sum(entry.bytes for entry in stays), "count": len(stays)}

@@ -13,11 +13,9 @@ from contextlib import suppress
 from spillover import journal
 from spillover.errors import StoreError
 from spillover.journal import RETRIEVALS
-from spillover.store.directory import DirStore
-from spillover.store.folder import PIN, RECORD, Folder, parse_name
-from spillover.store.reading import read_record
+from spillover.store.directory import DirStore, RunFolder
+from spillover.store.folder import PIN, RECORD, RUNS, Folder, parse_name
 from spillover.store.record import covers, seen_by
-from spillover.store.runs import RUNS, read_unknown_runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -199,7 +197,7 @@ class Library:
         some, self._waiting = self._waiting[:most], self._waiting[most:]
         for ref in some:
             try:
-                mine = seen_by(read_record(folder, ref), self.own)
+                mine = seen_by(folder.read_record(ref), self.own)
             except (OSError, StoreError):  # gone meanwhile, or damaged: `spill verify` says so
                 mine = None
             if mine is None:
@@ -211,7 +209,11 @@ class Library:
     def _read_runs(self, folder: Folder) -> None:
         from msgspec.structs import replace
 
-        names, new = read_unknown_runs(folder, self._runs)
+        names: list[str] = []
+        new: dict[str, RunRecord] = {}
+        with suppress(FileNotFoundError), RunFolder(folder) as stored:
+            names = stored.names()
+            new = {name: run for name in names if name not in self._runs and (run := stored.read(name))}
         mine = {name: replace(run, data=None) for name, run in new.items() if covers(self.own, run.scope)}
         known = {**self._runs, **mine}
         runs = {name: known[name] for name in names if name in known}

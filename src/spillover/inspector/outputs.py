@@ -16,10 +16,9 @@ from spillover.errors import RefError, StoreError
 from spillover.inspector.library import RUN_PREFIX, facts_of
 from spillover.retrieve.read import open_output
 from spillover.source.blob import MemoryBlob, Meter
-from spillover.store.directory import DirStore
+from spillover.store.directory import DirStore, RunFolder
 from spillover.store.folder import Folder, explain_errors
 from spillover.store.record import Record, covers, mint
-from spillover.store.runs import read_run
 from spillover.view.clean import exact, flat
 from spillover.view.document import Document
 
@@ -91,8 +90,8 @@ class Outputs:
         if isinstance(store, DirStore):
             with explain_errors(os.fspath(store.root)):
                 try:
-                    with Folder(os.fspath(store.root)) as folder:
-                        run = read_run(folder, id_.removeprefix(RUN_PREFIX))
+                    with Folder(os.fspath(store.root)) as folder, RunFolder(folder) as runs:
+                        run = runs.read(id_.removeprefix(RUN_PREFIX))
                 except FileNotFoundError:
                     run = None
         if run is None or not covers(self.library.own, run.scope):

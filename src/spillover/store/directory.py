@@ -9,43 +9,62 @@ Nothing is synced: a power failure can leave a file short or empty. `verify` not
 
 from __future__ import annotations
 
+import builtins  # a method has the name of a type
 import os
+import re
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
+from typing import Self
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from spillover.errors import StoreError, UsageError, describe_error
+from spillover.source.blob import Blob
 from spillover.store import BaseStore
-from spillover.store.folder import DATA, PACKED, PIN, RECORD, Folder, explain_errors, shut_on_error
+from spillover.store.folder import (
+    DATA,
+    PACKED,
+    PIN,
+    READ,
+    RECORD,
+    RUNS,
+    FileBlob,
+    Folder,
+    explain_errors,
+    is_ours,
+    make_file,
+    shut,
+    shut_on_error,
+    write_all,
+)
 from spillover.store.frames import Compressed, compress, open_bytes
-from spillover.store.reading import FileBlob, read_record
 from spillover.store.record import (
     REF_SHAPE,
     Record,
     RefTakenError,
+    RunRecord,
     UnknownRefError,
     check_ref,
+    decode_run,
     encode,
+    encode_run,
     merge,
     name_for,
     released_by,
     resolve,
 )
-from spillover.store.retention import Retention, Swept, sweep, sweep_if_due
+from spillover.store.retention import Amount, Retention, Swept, hold_tally, reserve, sweep, sweep_if_due
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import builtins  # a method has the name of a type
-    from collections.abc import Iterator
-    from io import FileIO
-
-    from spillover.source.blob import Blob
-    from spillover.store.record import RunRecord
-
-#: How often a name is tried for that others give back at the very moment we look.
-TRIES = 100
+#: How often a name is tried that others give back at the very moment we look.
+MAX_CLAIM_TRIES = 100
+#: A larger run is none of ours: what fits is a few times the limits at most.
+MAX_RUN_BYTES = 64 << 20
+#: One run in so many removes old ones, so that the others do not have to list the folder.
+PRUNE_ONE_IN = 16
+_RUN_NAME = re.compile(r"[0-9]{20}-[0-9a-f]{8}", re.ASCII)
 
 
 class DirStore(BaseStore, Struct, frozen=True):
@@ -80,7 +99,9 @@ class DirStore(BaseStore, Struct, frozen=True):
         with explain_errors(self._path), Folder(self._path, make=True) as folder:
             if self.retention is not None:
                 with suppress(OSError):  # an output is at stake here, and only tidiness there
-                    sweep_if_due(folder, self.retention, time.time())
+                    now = time.time()
+                    if sweep_if_due(folder, self.retention, now):
+                        _prune_runs(folder, self.retention, now)
             name, fd = folder.make_temp()
             try:
                 with shut_on_error(fd):
@@ -92,7 +113,7 @@ class DirStore(BaseStore, Struct, frozen=True):
     def get(self, ref: str) -> Record:
         """Return the record of a ref or of a unique prefix; StoreError when it is damaged."""
         with self._reach(ref) as (folder, whole):
-            return read_record(folder, whole)
+            return folder.read_record(whole)
 
     def open(self, ref: str) -> Blob:
         """Return the bytes of a ref, read piece by piece."""
@@ -105,7 +126,7 @@ class DirStore(BaseStore, Struct, frozen=True):
         with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
             for ref in filter(folder.holds, folder.refs()):
                 with suppress(OSError):  # damaged, not ours, or gone meanwhile: `get` says what is wrong
-                    records.append(read_record(folder, ref))
+                    records.append(folder.read_record(ref))
         return iter(sorted(records, key=lambda record: (-record.created, record.ref)))
 
     def damaged(self) -> builtins.list[str]:
@@ -117,26 +138,20 @@ class DirStore(BaseStore, Struct, frozen=True):
 
     def delete(self, ref: str) -> None:
         """Remove one output, pinned or not."""
-        from spillover.store.runs import forget_bytes
-        from spillover.store.tally import remove
-
         with self._reach(ref) as (folder, whole):
-            remove(folder, whole, folder.look(whole))
-            forget_bytes(folder, whole)
+            folder.remove(whole, folder.find_files(whole))
+            _forget_bytes(folder, whole)
 
     def release(self, ref: str, scope: str) -> None:
         """Drop an output from a scope; it is removed when no other scope has it."""
-        from spillover.store.runs import forget_bytes
-        from spillover.store.tally import hold_lock
-
         with self._reach(ref) as (folder, whole):
-            with hold_lock(folder):
-                left = released_by(read_record(folder, whole), scope)
+            with folder.lock():
+                left = released_by(folder.read_record(whole), scope)
                 if left is None:
-                    folder.remove(whole, folder.look(whole))
+                    folder.remove_locked(whole, folder.find_files(whole))
                 else:
                     _replace_record(folder, left)
-            forget_bytes(folder, whole, scope)
+            _forget_bytes(folder, whole, scope)
 
     def pin(self, ref: str, pinned: bool = True) -> None:
         """Pin or unpin an output."""
@@ -157,25 +172,34 @@ class DirStore(BaseStore, Struct, frozen=True):
 
     def remember(self, run: RunRecord) -> None:
         """Remember a run, unless `retention.runs` is 0."""
-        from spillover.store.runs import write_run
-
         kept = self.retention or Retention(age_seconds=None)
         if kept.runs:
-            with explain_errors(self._path), Folder(self._path, make=True) as folder:
-                write_run(folder, run, kept.runs, kept.age_seconds)
+            with (
+                explain_errors(self._path),
+                Folder(self._path, make=True) as folder,
+                RunFolder(folder, make=True) as runs,
+            ):
+                runs.add(run, kept.runs, kept.age_seconds)
 
     def runs(self) -> Iterator[RunRecord]:
         """Yield every run that is remembered, newest first."""
-        from spillover.store.runs import read_runs
-
-        with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
-            yield from read_runs(folder)
+        with (
+            explain_errors(self._path),
+            suppress(FileNotFoundError),
+            Folder(self._path) as folder,
+            RunFolder(folder) as runs,
+        ):
+            yield from runs.read_all()
 
     def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
         """Apply retention to the whole store, now. With `dry_run`, only report what would be removed."""
         applied = retention or self.retention or Retention()
         with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
-            return sweep(folder, applied, time.time() if now is None else now, dry_run=dry_run)
+            moment = time.time() if now is None else now
+            swept = sweep(folder, applied, moment, dry_run=dry_run)
+            if not dry_run:
+                _prune_runs(folder, applied, moment)
+            return swept
         return Swept()
 
     def compress(self, *, older_than_seconds: float = 0, now: float | None = None, dry_run: bool = False) -> Compressed:
@@ -204,26 +228,117 @@ class DirStore(BaseStore, Struct, frozen=True):
                 raise UnknownRefError(ref) from None
 
 
+class RunFolder:
+    """The runs of a store: a small file for each call, also for one whose output fitted or could not be kept.
+
+    A file is written once and never changed, so no lock is needed; one that was cut short by a full disk or a kill is
+    skipped. Nothing is hashed here: every tool call pays for it. An output that fitted becomes an ordinary one, with a
+    ref, when somebody asks for it (retrieve.names).
+    """
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, folder: Folder, *, make: bool = False) -> None:
+        self._fd = folder.open_folder(RUNS, make=make)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shut(self._fd)
+
+    def names(self) -> list[str]:
+        """Return the name of every run, newest first."""
+        return sorted(filter(_RUN_NAME.fullmatch, os.listdir(self._fd)), reverse=True)
+
+    def read(self, name: str) -> RunRecord | None:
+        """Return the run of this name; None if there is none, or it is not ours or cut short."""
+        if not _RUN_NAME.fullmatch(name):
+            return None
+        try:
+            fd = os.open(name, READ, dir_fd=self._fd)
+        except OSError:
+            return None
+        try:
+            found = os.fstat(fd)
+            if not is_ours(found) or found.st_size > MAX_RUN_BYTES:
+                return None
+            with open(fd, "rb", closefd=False) as file:
+                return decode_run(file.read(MAX_RUN_BYTES))
+        except (OSError, ValueError):
+            return None
+        finally:
+            shut(fd)
+
+    def read_all(self) -> Iterator[RunRecord]:
+        """Yield every run that can be read, newest first."""
+        return filter(None, map(self.read, self.names()))
+
+    def add(self, run: RunRecord, max_runs: int, age_seconds: float | None) -> None:
+        """Write a run; now and then, remove those that are too many or too old."""
+        random = os.urandom(4)
+        self._write(f"{int(run.created * 1e9):020d}-{random.hex()}", run)
+        if random[0] % PRUNE_ONE_IN == 0:
+            self.prune(max_runs, None if age_seconds is None else run.created - age_seconds)
+
+    def prune(self, max_runs: int, oldest: float | None) -> None:
+        """Remove the runs that are too many, or older than `oldest`."""
+        for number, name in enumerate(self.names()):
+            if number >= max_runs or (oldest is not None and int(name[:20]) / 1e9 < oldest):
+                with suppress(OSError):  # gone already
+                    os.unlink(name, dir_fd=self._fd)
+
+    def forget_bytes(self, ref: str, scope: str | None = None) -> None:
+        """Drop the bytes of an output that was removed from the runs it fitted in; of one scope, or of all."""
+        for name in self.names():
+            run = self.read(name)
+            if run is not None and run.has_bytes_of(ref, scope):
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=self._fd)
+                    self._write(name, run.without_bytes(ref))
+
+    def _write(self, name: str, run: RunRecord) -> None:
+        file = make_file(name, self._fd)
+        try:
+            write_all(file, encode_run(run))
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=self._fd)
+            raise
+        finally:
+            shut(file)
+
+
+def _prune_runs(folder: Folder, retention: Retention, now: float) -> None:
+    with suppress(FileNotFoundError), RunFolder(folder) as runs:
+        runs.prune(retention.runs, None if retention.age_seconds is None else now - retention.age_seconds)
+
+
+def _forget_bytes(folder: Folder, ref: str, scope: str | None = None) -> None:
+    with suppress(FileNotFoundError), RunFolder(folder) as runs:
+        runs.forget_bytes(ref, scope)
+
+
 class DirWriter:
     """An output on its way into a folder: a temporary file, locked while its writer lives."""
 
-    __slots__ = ("_file", "_path", "_retention", "_temp", "most_bytes")
+    __slots__ = ("_file", "_max_bytes", "_path", "_retention", "_temp")
 
     def __init__(self, path: str, temp: str, file: FileIO, retention: Retention | None = None) -> None:
         self._path, self._temp, self._file, self._retention = path, temp, file, retention
         #: An output that is larger than all of the store may be is not even written.
-        self.most_bytes = retention.bytes if retention else None
+        self._max_bytes = retention.bytes if retention else None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Append all of it, or raise StoreError and append nothing."""
         fd = self.fileno()
         rest = memoryview(data).cast("B")
-        if self.most_bytes is not None:
+        if self._max_bytes is not None:
             with explain_errors():
                 size = os.lseek(fd, 0, os.SEEK_CUR) + len(rest)
-            if size > self.most_bytes:
+            if size > self._max_bytes:
                 raise StoreError(
-                    f"it is larger than the whole store may be ({self.most_bytes:,} bytes); raise retention.bytes"
+                    f"it is larger than the whole store may be ({self._max_bytes:,} bytes); raise retention.bytes"
                 )
         written = 0
         try:
@@ -263,14 +378,12 @@ class DirWriter:
             self._temp = ""
 
     def _publish(self, folder: Folder, record: Record) -> Record:
-        from spillover.store.quota import reserve  # most outputs fit, and are never published
-        from spillover.store.tally import Amount, hold_lock
 
         ref = name_for(record.tool, record.sha256)
         size = self._written(record)
         temp, made = folder.write_temp(encode(record))
         try:
-            with hold_lock(folder) as tally:
+            with hold_tally(folder) as tally:
                 # What is there already gets a record that says no more than both.
                 more = Amount(0, made.st_size) if folder.holds(ref) else Amount(1, size + made.st_size)
                 reserve(folder, tally, self._retention, ref, more)
@@ -293,14 +406,14 @@ class DirWriter:
         """Put the bytes beside their record, which is taken away again if it was `made` for them and they cannot be brought."""
         packed = None
         try:
-            there = None if made else folder.facts(held.ref + DATA)
+            there = None if made else folder.stat(held.ref + DATA)
             if not (there and there.st_size == held.bytes and folder.touch(held.ref + DATA)):
-                packed = folder.facts(held.ref + PACKED)
+                packed = folder.stat(held.ref + PACKED)
                 folder.move(self._temp, held.ref + DATA)
                 self._temp = ""
                 if packed:  # a plain file again, as it costs nothing now
                     folder.take(held.ref + PACKED, packed)
-                folder.tidy(held.ref)
+                folder.remove_orphans(held.ref)
             if record.pinned:
                 _pin(folder, held.ref)
         except BaseException:
@@ -314,7 +427,7 @@ class DirWriter:
 
 def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record, bool]:
     """Put the record under its name: what stands there then, and whether it is ours. StoreError when another output has it."""
-    for tried in range(TRIES):
+    for tried in range(MAX_CLAIM_TRIES):
         try:
             folder.claim(temp, ref + RECORD)
         except FileExistsError:
@@ -323,12 +436,12 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
         else:
             return record.with_ref(ref), True
         try:
-            held = read_record(folder, ref)
+            held = folder.read_record(ref)
         except FileNotFoundError:
             continue
         except (StoreError, PermissionError):
             # Where there are no hard links, an empty record is one that is being claimed.
-            if tried < TRIES // 2 and (found := folder.facts(ref + RECORD)) and not found.st_size:
+            if tried < MAX_CLAIM_TRIES // 2 and (found := folder.stat(ref + RECORD)) and not found.st_size:
                 time.sleep(0.001)
                 continue
             folder.move(temp, ref + RECORD)

@@ -1,14 +1,15 @@
-"""The folder of a DirStore: its names, its checks, and the only ways a file in it is made, opened, moved or removed.
+"""The folder of a DirStore: the only ways a file in it is made, opened, moved, locked or removed.
 
     <ref>.txt  <ref>.json  <ref>.pin     an output, its record, and an empty file when it is pinned
     <ref>.txt.zst                        the output instead of <ref>.txt, once it is compressed
     .tmp/                                what is on its way in, or on its way out
-    .spillover  .sweep  .lock            says what the folder is; when it was last swept; who publishes, and how much it
-                                         holds (store.tally)
+    .runs/<when>-<random>                a run, with the bytes of an output that fitted
+    .spillover  .sweep  .lock            says what the folder is; when it was last swept; the lock, and in it how much
+                                         the folder holds (store.retention)
 
 Everything goes through the descriptor of a root that was checked after it was opened. A process may be killed
-between any two lines here, and others may write, sweep and delete at the same time, also where there are no locks.
-So whoever wants to keep a file touches it, and whoever wants it gone takes it aside first, looks whether it
+between any two lines here, and others may write, sweep and delete at the same time, also on a filesystem without locks.
+So whoever wants to keep a file touches it, and whoever wants it removed takes it aside first, looks whether it
 was touched meanwhile, and if so puts it back. An output may be compressed, or stored anew, while somebody looks for
 it: so the plain file is looked for first, then the compressed one, and then the plain one again.
 """
@@ -16,24 +17,37 @@ it: so the plain file is looked for first, then the compressed one, and then the
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
 import stat
 import time
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from itertools import islice
+from typing import Self
 
 from spillover.errors import StoreError, describe_error
-from spillover.store.record import REF_SHAPE
+from spillover.store.record import REF_SHAPE, Record, decode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from typing import Self
-
-ENDINGS = DATA, PACKED, RECORD, PIN = ".txt", ".txt.zst", ".json", ".pin"
+DATA, PACKED, RECORD, PIN = ".txt", ".txt.zst", ".json", ".pin"
 #: Where bytes are looked for, in this order: whoever puts one there takes the other away only afterwards.
 BYTES = (DATA, PACKED, DATA)
-MARKER, TEMP, SWEEP = ".spillover", ".tmp", ".sweep"
+MARKER, TEMP, RUNS, SWEEP = ".spillover", ".tmp", ".runs", ".sweep"
+LOCK = ".lock"
+#: Stands in for the lock on a filesystem that has none: only one process can create it.
+LOCK_FILE = ".lock.held"
+#: A lock file this old was left by a process that was killed; a lock is held for microseconds.
+STALE_SECONDS = 30
+#: The longest that anybody waits for another process that publishes.
+WAIT_SECONDS = 10.0
+#: A larger record is none of ours, and is not read: that of a terabyte has a third of this.
+MAX_RECORD_BYTES = 1 << 29
+
+#: The files of an output by their endings, as they were when somebody looked.
+Files = dict[str, os.stat_result]
+
 MARKER_TEXT = (
     b"Outputs of tools, kept by spillover: one .txt each, and what is known of it in .json. `spill gc` cleans up.\n"
 )
@@ -103,6 +117,36 @@ def write_all(fd: int, data: bytes | memoryview) -> None:
         rest = rest[os.write(fd, rest) :]
 
 
+class FileBlob:
+    """The bytes of an open file, read in ranges."""
+
+    __slots__ = ("_file", "size")
+
+    def __init__(self, fd: int) -> None:
+        with shut_on_error(fd):
+            self.size = os.fstat(fd).st_size
+            self._file = os.fdopen(fd, "rb", buffering=0)
+
+    def read(self, start: int, end: int) -> bytes:
+        if self._file.closed:
+            raise StoreError("These bytes have already been closed.")
+        at, end = max(start, 0), min(end, self.size)
+        parts = []
+        with explain_errors():
+            while at < end and (part := os.pread(self._file.fileno(), end - at, at)):
+                parts.append(part)
+                at += len(part)
+        if at < end:  # whoever reads on from here would never come to the end
+            raise StoreError(
+                f"The file became shorter while it was being read: {self.size:,} bytes before, {at:,} now."
+            )
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def close(self) -> None:
+        with suppress(OSError):  # nothing was written by way of it
+            self._file.close()
+
+
 class Folder:
     """A checked root, open while a `with` lasts. Made if need be with `make`; else FileNotFoundError says there is none."""
 
@@ -137,12 +181,12 @@ class Folder:
         self.fd = self._temp = -1
 
     def _check(self, *, make: bool) -> None:
-        marked = self.facts(MARKER) is not None
+        marked = self.stat(MARKER) is not None
         if not marked:
             with os.scandir(self.fd) as found:
                 empty = next(found, None) is None
             # We put the marker there before anything else: who sees a file of ours can see the marker by now.
-            marked = not empty and self.facts(MARKER) is not None
+            marked = not empty and self.stat(MARKER) is not None
             if not empty and not marked:
                 raise StoreError(
                     f"{self.path} holds files that are not ours. Name a folder that is empty or not there yet "
@@ -158,12 +202,16 @@ class Folder:
     def temp(self) -> int:
         """The folder for what is on its way."""
         if self._temp < 0:
-            try:
-                self._temp = open_folder(f"{self.path}/{TEMP}", TEMP, self.fd)
-            except FileNotFoundError:
-                make_folder(TEMP, self.fd)
-                self._temp = open_folder(f"{self.path}/{TEMP}", TEMP, self.fd)
+            self._temp = self.open_folder(TEMP, make=True)
         return self._temp
+
+    def open_folder(self, name: str, *, make: bool = False) -> int:
+        """Return a descriptor of a folder in this one; FileNotFoundError if there is none."""
+        if make:
+            with suppress(FileNotFoundError):
+                return open_folder(f"{self.path}/{name}", name, self.fd)
+            make_folder(name, self.fd)
+        return open_folder(f"{self.path}/{name}", name, self.fd)
 
     def make(self, name: str, data: bytes = b"") -> None:
         """Create a new file; raise FileExistsError if it exists."""
@@ -175,8 +223,6 @@ class Folder:
 
     def make_temp(self) -> tuple[str, int]:
         """Return a new file on its way in: its name, and a descriptor that holds a lock on it while its writer lives."""
-        import fcntl  # wanted only once something has overflowed
-
         name = _temp_name()
         fd = make_file(name, self.temp)
         with suppress(OSError):  # no locks on this filesystem: then age alone tells what was left behind
@@ -235,13 +281,9 @@ class Folder:
                 raise StoreError(f"{self.path}/{name} is not a plain file of ours.")
         return fd
 
-    def facts(self, name: str) -> os.stat_result | None:
+    def stat(self, name: str) -> os.stat_result | None:
         """Return size and times of a plain file of ours; None when there is none."""
-        try:
-            found = os.stat(name, dir_fd=self.fd, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
-        return found if is_ours(found) else None
+        return _stat(name, self.fd)
 
     def touch(self, name: str) -> bool:
         """Keep a file from whoever looked at it before and wants to remove it; false when it is gone already."""
@@ -254,7 +296,7 @@ class Folder:
 
     def take(self, name: str, seen: os.stat_result) -> bool:
         """Remove a file, unless it was touched or replaced since it was `seen`; whether it is gone."""
-        if not _same(seen, self.facts(name) or seen):
+        if not _same(seen, self.stat(name) or seen):
             return False  # said without taking it aside, where nobody could read it for a moment
         aside = _temp_name()
         try:
@@ -268,31 +310,142 @@ class Folder:
         self.drop_temp(aside)
         return gone
 
-    def remove(self, ref: str, seen: dict[str, os.stat_result]) -> bool:
-        """Remove what was `seen` of an output, unless somebody wants to keep it: the record first, it makes it visible."""
+    def remove(self, ref: str, seen: Files) -> bool:
+        """Remove what was `seen` of an output, unless somebody touched it since; return whether it is gone."""
+        with ExitStack() as stack:
+            with suppress(OSError):  # a full disk, or a process that hangs: cleaning up works all the same
+                stack.enter_context(self.lock())
+            return self.remove_locked(ref, seen)
+
+    def remove_locked(self, ref: str, seen: Files) -> bool:
+        """Remove what was `seen` of an output while the lock is held: the record first, since it makes the rest visible."""
         gone = all(self.take(ref + ending, seen[ending]) for ending in (RECORD, DATA, PACKED, PIN) if ending in seen)
         if gone:
-            self.tidy(ref)
+            self.remove_orphans(ref)
         return gone
 
-    def tidy(self, ref: str) -> None:
+    def remove_orphans(self, ref: str) -> None:
         """Remove bytes whose record was deleted while their writer was publishing them."""
-        if RECORD in (left := self.look(ref)) or not (DATA in left or PACKED in left):
+        if RECORD in (left := self.find_files(ref)) or not (DATA in left or PACKED in left):
             return
         time.sleep(0.02)  # `take` may have a record aside for a moment, and put it back
-        if RECORD not in (left := self.look(ref)):
+        if RECORD not in (left := self.find_files(ref)):
             for ending in (DATA, PACKED):
                 if ending in left:
                     self.take(ref + ending, left[ending])
 
-    def look(self, ref: str) -> dict[str, os.stat_result]:
+    @contextmanager
+    def lock(self) -> Iterator[int]:
+        """Hold the lock of the folder, and give the descriptor of its file; StoreError when another process holds it too long."""
+        with suppress(FileExistsError):
+            self.make(LOCK)
+        fd = os.open(LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=self.fd)
+        with shut_on_error(fd):
+            if not is_ours(os.fstat(fd)):
+                raise StoreError(f"{self.path}/{LOCK} is not a plain file of ours.")
+            unlock = self._wait_for_lock(fd)
+        try:
+            yield fd
+        finally:
+            with suppress(OSError):
+                unlock()
+            shut(fd)
+
+    def _wait_for_lock(self, fd: int) -> Callable[[], None]:
+        """Wait for the lock and return a function that releases it."""
+        until = time.monotonic() + WAIT_SECONDS
+        pause = 0.000_2
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Closing alone would leave it to a child that was forked meanwhile.
+                return partial(fcntl.flock, fd, fcntl.LOCK_UN)
+            except BlockingIOError:
+                pass
+            except OSError:  # no locks on this filesystem
+                if self._make_lock_file():
+                    return partial(os.unlink, LOCK_FILE, dir_fd=self.fd)
+            if time.monotonic() > until:
+                raise StoreError(
+                    f"Another process has been using the store for {WAIT_SECONDS:.0f} seconds: {self.path}/{LOCK}"
+                )
+            time.sleep(pause)
+            pause = min(2 * pause, 0.01)
+
+    def _make_lock_file(self) -> bool:
+        """Create the lock file, unless another process holds it; remove a stale one."""
+        try:
+            self.make(LOCK_FILE)
+        except FileExistsError:
+            stale = self.stat(LOCK_FILE)
+            if stale and time.time() - stale.st_mtime > STALE_SECONDS:
+                self.take(LOCK_FILE, stale)
+            return False
+        return True
+
+    def read_record(self, ref: str) -> Record:
+        """Return the record of an output; FileNotFoundError when there is none, StoreError when it is damaged."""
+        file = FileBlob(self.open(ref + RECORD))
+        try:
+            if file.size > MAX_RECORD_BYTES:
+                raise StoreError(f"The record of {ref} is damaged: it has {file.size:,} bytes.")
+            data = file.read(0, file.size)
+        finally:
+            file.close()
+        try:
+            return decode(data, ref=ref, pinned=self.stat(ref + PIN) is not None)
+        except ValueError as error:
+            raise StoreError(
+                f"The record of {ref} is damaged: {error}. Its bytes may be whole: {self.path}/{ref}{DATA}"
+            ) from error
+
+    def outputs(self, max_files: int | None = None) -> dict[str, Files]:
+        """Return the files of every output, complete or not; with `max_files`, only of so many files of the folder."""
+        found: dict[str, Files] = {}
+        for name, facts in self._list(self.fd, max_files):
+            if known := parse_name(name):
+                found.setdefault(known[0], {})[known[1]] = facts
+        return found
+
+    def temps(self, max_files: int | None = None) -> Iterator[tuple[str, os.stat_result]]:
+        """Yield the files on their way in or out."""
+        return ((name, facts) for name, facts in self._list(self.temp, max_files) if TEMP_SHAPE.fullmatch(name))
+
+    def has_writer(self, temp: str) -> bool | None:
+        """Return whether a living writer holds the lock on a temporary file; None on a filesystem without locks."""
+        try:
+            fd = os.open(temp, READ, dir_fd=self.temp)
+        except FileNotFoundError:
+            return True  # it is on its way: its writer was faster
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return None
+        finally:
+            shut(fd)
+        return False
+
+    def _list(self, fd: int, max_files: int | None) -> Iterator[tuple[str, os.stat_result]]:
+        """Yield the plain files of ours in a folder; links, folders and files of others are not looked at."""
+        with os.scandir(fd) as found:
+            for entry in islice(found, max_files):
+                try:
+                    facts: os.stat_result | None = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:  # a file server may say so of one that is there
+                    facts = _stat(entry.name, fd)
+                if facts is not None and is_ours(facts):
+                    yield entry.name, facts
+
+    def find_files(self, ref: str) -> Files:
         """Return what there is of an output, by ending."""
-        found = ((ending, self.facts(ref + ending)) for ending in (RECORD, *BYTES, PIN))
+        found = ((ending, self.stat(ref + ending)) for ending in (RECORD, *BYTES, PIN))
         return {ending: facts for ending, facts in found if facts}
 
     def holds(self, ref: str) -> bool:
         """Return whether an output is there, record and bytes."""
-        return bool(self.facts(ref + RECORD) and any(self.facts(ref + ending) for ending in BYTES))
+        return bool(self.stat(ref + RECORD) and any(self.stat(ref + ending) for ending in BYTES))
 
     def refs(self) -> set[str]:
         """Return every output that seems to be there, by names as far as they tell."""
@@ -302,6 +455,15 @@ class Folder:
         known = {part[0] for part in parts if part and part[1] == RECORD}
         # Compressed while we went through the names, it may seem to have neither.
         return {ref for ref in known if ref + DATA in names or ref + PACKED in names or self.holds(ref)}
+
+
+def _stat(name: str, within: int) -> os.stat_result | None:
+    """Return size and times of a plain file of ours; None when there is none."""
+    try:
+        found = os.stat(name, dir_fd=within, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return found if is_ours(found) else None
 
 
 def _same(seen: os.stat_result, now: os.stat_result) -> bool:

@@ -25,8 +25,7 @@ from msgspec import Meta, Struct, convert
 
 from spillover.errors import MissingExtraError, StoreError
 from spillover.source.blob import Blob
-from spillover.store.folder import BYTES, DATA, MARKER, PACKED, PIN, RECORD, Folder
-from spillover.store.reading import FileBlob, read_record
+from spillover.store.folder import BYTES, DATA, MARKER, PACKED, PIN, RECORD, FileBlob, Folder
 from spillover.store.retention import STEP_SECONDS
 
 #: Bytes of the output in a frame: the least that a read costs. Twice as many compress 1 % better; half as many make the table twice as long.
@@ -269,7 +268,7 @@ def compress(
     plain file is removed. So after kill -9 at any moment, one of the two is there and whole.
     """
     load_zstd()  # so that a missing extra is reported now
-    if folder.facts(MARKER) is None:  # an empty folder that is not ours yet
+    if folder.stat(MARKER) is None:  # an empty folder that is not ours yet
         return Compressed()
     outputs = _find_old(folder, now, older_than_seconds, ends_at_seconds)
     if dry_run:
@@ -295,7 +294,7 @@ def _find_old(
 ) -> Iterator[tuple[str, dict[str, os.stat_result]]]:
     """Yield the plain outputs of that age that are large enough, with their files by ending."""
     for ref in sorted(folder.refs()):
-        files = folder.look(ref)
+        files = folder.find_files(ref)
         if RECORD not in files or DATA not in files or files[DATA].st_size <= MIN_SAVED_BYTES:
             continue
         if files[DATA].st_nlink > 1:  # the bytes have another name too: nothing would be saved
@@ -311,7 +310,7 @@ def _compress_output(folder: Folder, ref: str, files: dict[str, os.stat_result],
     if leftover and (now - leftover.st_ctime <= STEP_SECONDS or not folder.take(ref + PACKED, leftover)):
         return None
     try:
-        sha256 = read_record(folder, ref).sha256
+        sha256 = folder.read_record(ref).sha256
     except StoreError as error:
         raise DamagedError(str(error)) from error
     temp, fd = folder.make_temp()
@@ -341,7 +340,7 @@ def _compress_output(folder: Folder, ref: str, files: dict[str, os.stat_result],
         return None  # another process is at it, where there are no locks
     finally:
         folder.drop_temp(temp)
-    folder.tidy(ref)
+    folder.remove_orphans(ref)
     return size if replaced else None
 
 

@@ -29,7 +29,7 @@ from spillover.store import BaseStore, Writer
 from spillover.store.directory import DirStore, DirWriter
 from spillover.store.folder import DATA, MAKE, MARKER, READ, explain_errors, refuse_writable
 from spillover.store.record import REF_SHAPE, Record, RunRecord, UnknownRefError, check_ref, merge, resolve
-from spillover.store.retention import DAY, EVERY_SECONDS, Entry, Retention, plan
+from spillover.store.retention import DAY, EVERY_SECONDS, Retention, StoredFile, plan
 
 INNER, NOTED = ".spillover", ".names"
 #: What a name may hold of somebody else's words, and how much of each.
@@ -104,7 +104,7 @@ class NamedStore(BaseStore, Struct, frozen=True):
             for entry in filter(self._ours, found):
                 with suppress(FileNotFoundError):  # gone meanwhile
                     facts = entry.stat(follow_symlinks=False)
-                    names.append(Entry(entry.path, facts.st_size, facts.st_mtime))
+                    names.append(StoredFile(entry.path, facts.st_size, facts.st_mtime))
                     ref = self._noted(entry.name) if moment - facts.st_mtime > EVERY_SECONDS else None
                     if ref and not self._data(ref):
                         left.append(entry.path)

@@ -51,7 +51,6 @@ from spillover.store.bucket import (
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder, explain_errors
 from spillover.store.frames import DamagedError, FrameBlob, Frames, FrameWriter, load_zstd, open_bytes
-from spillover.store.reading import read_record
 from spillover.store.record import (
     EVERY,
     REF_SHAPE,
@@ -73,7 +72,6 @@ from spillover.store.record import (
     to_record,
 )
 from spillover.store.retention import Retention
-from spillover.store.tally import remove
 
 _log = logging.getLogger(__name__)
 
@@ -344,12 +342,12 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         """Upload an output for every scope that has it; return its size, or None if it was stored again and stays."""
         root = os.fspath(self.local.root)
         with explain_errors(root), Folder(root) as folder:
-            files = folder.look(ref)  # before it is read: whoever adds a call to it touches it
-            record = read_record(folder, ref)
+            files = folder.find_files(ref)  # before it is read: whoever adds a call to it touches it
+            record = folder.read_record(ref)
             with closing(open_bytes(folder, ref)) as blob:
                 for each in _split_scopes(record):  # each has the deadline for itself
                     watch(self.bucket.url, self.deadline_seconds, partial(upload, self, blob, each))
-            return record.bytes if remove(folder, ref, files) else None
+            return record.bytes if folder.remove(ref, files) else None
 
     def _spooled_refs(self) -> builtins.list[str]:
         with suppress(OSError), Folder(os.fspath(self.local.root)) as folder:
