@@ -17,8 +17,14 @@ def clipper(tmp_path):
 
 @pytest.fixture
 def reads(monkeypatch):
-    read, real = [], Folder.read_record
-    monkeypatch.setattr(Folder, "read_record", lambda folder, ref: read.append(ref) or real(folder, ref))
+    read = []
+
+    class CountedFolder(Folder):
+        def read_record(self, ref):
+            read.append(ref)
+            return super().read_record(ref)
+
+    monkeypatch.setattr(module, "Folder", CountedFolder)
     return read
 
 
