@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from spillover.base.work import Work
 
-#: Bytes between two entries of a line index. A smaller block makes records larger (16 entries a MiB), a larger one lookups slower.
+#: Bytes between two entries of a line index. Smaller blocks make records larger (16 entries a MiB), larger ones lookups
+#: slower.
 BLOCK_BYTES = 1 << 16
 
 

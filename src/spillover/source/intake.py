@@ -173,7 +173,7 @@ class WholeLines:
 
 
 class Intake:
-    """One output on its way in: `write` all of it, `finish`, then look. As a context manager it leaves nothing behind."""
+    """One output on its way in: `write` all of it, then `finish`. As a context manager it leaves nothing behind."""
 
     def __init__(
         self,
@@ -251,7 +251,7 @@ class Intake:
         self._pass_on(chunk, stream, self._filters)
 
     def write_from(self, fd: int, stream: str = "stdout") -> int:
-        """Take the next bytes that a descriptor has and return how many, 0 at its end. Blocks where the descriptor does."""
+        """Take the next bytes of a descriptor and return how many, 0 at its end. Blocks if the descriptor does."""
         chunk = os.read(fd, PIPE_READ_BYTES)
         self.write(chunk, stream)
         return len(chunk)
@@ -431,7 +431,7 @@ def _read_at(fd: int, start: int, end: int) -> bytes:
 
 
 def _check_length(data: bytes, length: int) -> bytes:
-    """Return the bytes that a store read, if they are all there: a reader that expects more would never reach the end."""
+    """Return the bytes that a store read, if all are there: a reader that expects more would never reach the end."""
     if not isinstance(data, bytes) or len(data) < length:
         raise StoreError("the stored bytes cannot be read back whole")
     return data

@@ -26,7 +26,7 @@ NOT_RUNNABLE = 126
 TIMED_OUT = 124
 #: Between asking a group to end and killing it. A longer one keeps whoever waits for a timeout waiting.
 GRACE_SECONDS = 2.0
-#: After the child has ended, how long its pipes are read while a descendant holds them. A longer one delays every such call.
+#: How long the pipes of a child that has ended are read while a descendant holds them. A longer one delays such calls.
 LINGER_SECONDS = 1.0
 #: Between two looks for the end where the kernel cannot announce it. A longer one delays the end of a call.
 TICK_SECONDS = 0.05
@@ -82,7 +82,7 @@ def run(
 ) -> Ended:
     """Run a command to its end and take in all it prints.
 
-    `cancel` ends it: a descriptor that can be read, or a call that is true. `tick` is called every TICK_SECONDS or sooner.
+    `cancel` ends it: a descriptor that can be read, or a call that is true. `tick` is called every TICK_SECONDS or so.
     """
     with contextlib.ExitStack() as stack:
         signals = stack.enter_context(Signals(interactive=command.interactive))  # first, or one could be missed
@@ -123,7 +123,7 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
 
 
 def _is_missing(command: Command, error: OSError) -> bool:
-    """Return whether there is no such command. As in a shell, a folder of the PATH that may not be entered is skipped."""
+    """Return whether there is no such command; folders of the PATH that may not be entered are skipped."""
     if isinstance(error, FileNotFoundError):
         return True
     name = os.fsdecode(command.argv[0])
@@ -248,7 +248,7 @@ class _Watcher:
             self.child.stdin = None
 
     def _drain(self) -> None:
-        """Read what the child left in the pipes, and what other processes that hold them write within LINGER_SECONDS."""
+        """Read what the child left in the pipes, and what other processes write to them within LINGER_SECONDS."""
         if self.pidfd is not None:
             self.poll.unregister(self.pidfd)
         self.deadline = None  # it has ended in time
@@ -290,7 +290,7 @@ def _kill(child: subprocess.Popen[bytes], grace: float) -> None:
 
 
 def _count_waiting(fd: int) -> int:
-    """Return how many bytes wait in a pipe; 0 if the system does not say: what comes within LINGER_SECONDS is read anyway."""
+    """Return how many bytes wait in a pipe; 0 if the system does not say."""
     try:
         return int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder)
     except OSError:

@@ -1,8 +1,8 @@
 """Job control, as a shell does it: signals go on to the child's group, and the terminal is lent to it once it asks.
 
-`DeadManSwitch` and `drain_later` each start a shell of a few words beside the command, without forking ourselves, so threads
-do not matter. It has a session of its own, where no signal from our terminal or to our group reaches it, and none of our
-descriptors but those it is for.
+`DeadManSwitch` and `drain_later` each start a short shell script beside the command, without forking ourselves, so
+threads do not matter. It has a session of its own, where no signal from our terminal or to our group reaches it, and
+none of our descriptors but those it is for.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Signals:
 
 
 class Terminal:
-    """The terminal, lent to a child that asks for it. Until then our own group has it, where a pager behind us may need it."""
+    """The terminal, lent to a child that asks for it. Until then our own group has it, for a pager behind us."""
 
     def __init__(self, child: int, *, lend: bool) -> None:
         self._child = child
@@ -139,7 +139,7 @@ class Terminal:
 
 
 class DeadManSwitch:
-    """Ends a process group soon after us, even after `kill -9`. If it cannot be started, the command runs without it."""
+    """Ends a process group soon after us, even after `kill -9`. If it cannot start, the command runs without it."""
 
     def __init__(self, grace: float) -> None:
         self._grace = grace

@@ -73,7 +73,7 @@ REMEDIES = (
     ("429 ", "too many requests; it was tried again"),
     ("500 ", "the store has failed; it was tried again"),
 )
-#: A 404 with one of these is about the bucket, not about an object. The tags are part of it, since a key may be any text.
+#: A 404 with one of these is about the bucket, not about an object. With the tags, since a key may be any text.
 NO_BUCKET_SIGNS = (
     "<Code>NoSuchBucket</Code>",
     "<Message>The specified bucket does not exist",
@@ -217,7 +217,7 @@ class Bucket:
 
     def _make_client(self, timeout: float, more: dict[str, Any]) -> Any:
         from_url: Any = load_library().from_url  # its options are those of the URL's scheme
-        # S3 refuses an upload whose SHA-256 differs from the one sent along, so one that was garbled is noticed at once.
+        # S3 refuses an upload whose SHA-256 differs from the one sent along: one that was garbled is noticed at once.
         checksum = {"checksum_algorithm": "SHA256"} if self.url.startswith("s3://") else {}
         options = {**checksum, **self._options, **more}
         wait = timedelta(seconds=self.deadline)
@@ -244,8 +244,8 @@ class Bucket:
     def _explain(self, operation: str = "list", *, writing: bool = False) -> Iterator[None]:
         """Turn the library's errors into NotFound, Conflict, or a StoreError that says what to do.
 
-        `operation` names the right that is needed. In a request that makes an object (`writing`), "not found" is about the
-        bucket or the endpoint.
+        `operation` names the right that is needed. In a request that makes an object (`writing`), "not found" is about
+        the bucket or the endpoint.
         """
         try:
             yield
@@ -320,13 +320,14 @@ def load_library() -> ModuleType:
 
 
 def _refuse_fork() -> None:
-    """Raise StoreError in a fork of a process that has used the library: its threads are not there, and it would hang."""
+    """Raise StoreError in a fork of a process that has used the library: without its threads, it would hang."""
     global _library_process  # noqa: PLW0603  the library has one set of threads for the process
     if _library_process is None:
         _library_process = os.getpid()
     elif _library_process != os.getpid():
         raise StoreError(
-            "this process was forked from one that had used the bucket; start workers with spawn, or fork before the first output"
+            "this process was forked from one that had used the bucket; "
+            "start workers with spawn, or fork before the first output"
         )
 
 

@@ -1,8 +1,8 @@
 """Compressed frames: one writer and one reader, for outputs in a bucket and for old outputs in a folder.
 
 Every frame but the last holds the same number of bytes of the output and can be read alone. Its SHA-256 is that of the
-bytes as they are stored, and is checked before they are decompressed. Frames in a row are a zstd file: `zstd -d` restores
-the output. In a bucket, the table of the frames is in the record. A compressed file ends with it, in a frame that
+bytes as stored, and is checked before they are decompressed. Frames in a row are a zstd file: `zstd -d` restores the
+output. In a bucket, the table of the frames is in the record. A compressed file ends with it, in a frame that
 decompressors skip.
 """
 
@@ -28,7 +28,8 @@ from spillover.source.blob import Blob
 from spillover.store.folder import BYTES, DATA, MARKER, PACKED, PIN, RECORD, FileBlob, Folder
 from spillover.store.retention import STEP_SECONDS
 
-#: Bytes of the output in a frame: the least that a read costs. Twice as many compress 1 % better; half as many make the table twice as long.
+#: Bytes of the output in a frame, the least that a read costs. Twice as many compress 1 % better; half as many double
+#: the table.
 FRAME_BYTES = 1 << 19
 #: No memory is allocated for a frame that claims to be larger.
 MAX_FRAME_BYTES = 1 << 24

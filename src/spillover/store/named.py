@@ -45,9 +45,10 @@ def name_part(words: str | None, otherwise: str) -> str:
 
 
 class NamedStore(BaseStore, Struct, frozen=True):
-    """A folder of outputs under `names(record)`. What is older than `age_seconds` ends, once per process, before the first.
+    """A folder of outputs under `names(record)`.
 
-    With a `retention` it is that which decides, of the names as of the outputs, again every hour.
+    A process removes what is older than `age_seconds` before it stores its first output. With a `retention`, that
+    decides which names and outputs are removed, again every hour.
     """
 
     root: str | os.PathLike[str]
@@ -170,7 +171,7 @@ class NamedStore(BaseStore, Struct, frozen=True):
         return self.inner.where(ref)
 
     def name(self, record: Record, since: Record) -> str | None:
-        """Give a published output the name it has in this call; None where that cannot be done: it is stored all the same."""
+        """Give a published output the name it has in this call and return its path; None if that cannot be done."""
         try:
             wanted = str(self.names(replace(since, ref=record.ref, sha256=record.sha256)))
         except Exception:  # noqa: BLE001  whatever it raises, the output is kept, and the tool call goes on
@@ -235,7 +236,7 @@ class NamedStore(BaseStore, Struct, frozen=True):
         return ref if REF_SHAPE.fullmatch(ref) else None
 
     def _named(self, ref: str) -> Iterator[str]:
-        """Yield every name of an output in the folder: of the very file that the store has, or of a copy that we made."""
+        """Yield every name of an output in the folder: of the file that the store has, or of a copy that we made."""
         path = self._data(ref)
         if path is None:  # compressed, which happens only to what has no other name
             return
@@ -298,7 +299,7 @@ def _copied(source: str, path: str) -> None:
 
 
 class JoinedStores(BaseStore, Struct, frozen=True):
-    """Several stores of this machine read as one, for a reader who has a ref or a path but not the settings of the call.
+    """Several stores of this machine read as one, for a reader who has a ref or a path but not the call's settings.
 
     New outputs go into the first store. An output that several stores have is read from the first of them, and removed,
     released or pinned in all of them.

@@ -3,13 +3,13 @@
     acme/web/~o/bash-7f3a9c2e41d05b86.json                          the record, with the frames and the key of the bytes
     acme/web/~s/bash-7f3a9c2e41d05b86.5f1c09aa5f1c09aa.zst          its bytes, under a name that nobody else writes to
 
-The scope comes first, so that a prefix can be granted to a tenant. A view of a scope requests no key outside it, and every
-record is checked when it is read. A scope that is a folder of a machine stands under `~f/`, by its hash, since it may be
-longer than a key; what belongs to nobody stands under `~n/`. Records have a folder of their own, so that a listing of one
-scope returns records only.
+The scope comes first, so that a prefix can be granted to a tenant. A view of a scope requests no key outside it, and
+every record is checked when it is read. A scope that is a folder of a machine stands under `~f/`, by its hash, since it
+may be longer than a key; what belongs to nobody stands under `~n/`. Records have a folder of their own, so that a
+listing of one scope returns records only.
 
-The bytes are uploaded first, then the record, if there is none: whoever finds the record finds the bytes. If there is one
-for the same output, it is brought up to date and the new bytes are removed. docs/format.md describes the contents.
+The bytes are uploaded first, then the record, if there is none: whoever finds the record finds the bytes. If there is
+one for the same output, it is brought up to date and the new bytes are removed. docs/format.md describes the contents.
 """
 
 from __future__ import annotations
@@ -118,13 +118,6 @@ class Pushed(Struct, frozen=True):
     why: str = ""
 
 
-class Key(Struct, frozen=True):
-    """The key of a record or of bytes, and the ref in it."""
-
-    ref: str
-    name: str
-
-
 class BucketRecord(Struct, frozen=True):
     """A record as it stands in a bucket: with the place and the frames of the bytes."""
 
@@ -162,14 +155,14 @@ class Copies(Struct, frozen=True):
 
     @property
     def record(self) -> Record:
-        return _merge_records([*([self.spooled] if self.spooled else []), *(each.record for each in self.stored)])
+        return _merge_records([*([self.spooled] if self.spooled else []), *(stored.record for stored in self.stored)])
 
 
 class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
     """Outputs in object storage: `ObjectStore("s3://bucket/prefix")`. Creating the object sends no request.
 
-    Credentials and endpoints are found by the library's own conventions (AWS_…, GOOGLE_…, AZURE_… variables), or given as
-    `options` for `obstore.store.from_url`. `deadline_seconds` is how long a call waits without progress.
+    Credentials and endpoints are found by the library's own conventions (AWS_…, GOOGLE_…, AZURE_… variables), or given
+    as `options` for `obstore.store.from_url`. `deadline_seconds` is how long a call waits without progress.
     """
 
     url: str
@@ -261,7 +254,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
     def list(self) -> Iterator[Record]:
         """Return every output in view, newest first. Reads every record, many at once."""
         copies: dict[str, list[Record]] = {}
-        for record in chain(self._spooled_records(), (each.record for each in self._read_records(self._keys()))):
+        for record in chain(self._spooled_records(), (stored.record for stored in self._read_records(self._keys()))):
             copies.setdefault(record.ref, []).append(record)
         return iter(sorted(map(_merge_records, copies.values()), key=_newest_first))
 
@@ -271,10 +264,8 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         records = [*self._spooled_records()]
         rows = [*self._list_records()]
         total = len(records) + len(rows)
-        keys = filter(
-            None, (parse_key(row.key) for row in nlargest(count, rows, key=lambda row: (row.changed, row.key)))
-        )
-        records += [each.record for each in self._read_records(keys)]
+        newest = nlargest(count, rows, key=lambda row: (row.changed, row.key))
+        records += [stored.record for stored in self._read_records(row.key for row in newest)]
         return sorted(records, key=_newest_first)[:count], total
 
     def delete(self, ref: str) -> None:
@@ -286,10 +277,10 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
                     self.local.delete(copies.ref)
                 else:
                     self.local.release(copies.ref, self.scope)
-        for each in copies.stored:
-            self.bucket.delete([each.key])  # first, because it makes the bytes visible
-            if each.data:
-                self.bucket.delete([each.data_key])
+        for stored in copies.stored:
+            self.bucket.delete([stored.key])  # first, because it makes the bytes visible
+            if stored.data:
+                self.bucket.delete([stored.data_key])
 
     def release(self, ref: str, scope: str) -> None:
         """Remove an output from one scope."""
@@ -314,7 +305,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         return self.local.runs()
 
     def push(self, *, seconds: float | None = None) -> Pushed:
-        """Upload outputs that are only on this machine: all, or what can be done in so many seconds. What fails stays."""
+        """Upload the outputs that are only on this machine, for at most so many seconds. What fails stays."""
         refs = self._spooled_refs()
         until = None if seconds is None else time.monotonic() + seconds
         outputs = size = 0
@@ -377,9 +368,9 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         except StoreError:
             if not any(matches(ref, name) for name in spooled):
                 raise
-            keys = []  # the bucket is away, but the output is here
-        name = resolve(ref, iter(sorted({*spooled, *(key.ref for key in keys)})))
-        records = self._read_records(key for key in keys if key.ref == name)
+            keys = {}  # the bucket is away, but the output is here
+        name = resolve(ref, iter(sorted({*spooled, *keys.values()})))
+        records = self._read_records(key for key in keys if keys[key] == name)
         copies = Copies(name, self._get_spooled(name), tuple(records))
         if not copies.spooled and not copies.stored:
             raise UnknownRefError(ref)
@@ -392,7 +383,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         spooled = self._get_spooled(ref)
         stored = None
         try:
-            stored = self._read_record(Key(ref, record_key(self.scope, ref)))
+            stored = self._read_record(record_key(self.scope, ref))
         except Denied:
             pass  # perhaps it is not there; a listing tells, or says why it may not
         except StoreError:
@@ -401,10 +392,10 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
             # The bucket is away, but the output is here.
         return Copies(ref, spooled, (stored,) if stored else ()) if spooled or stored else None
 
-    def _keys(self, ref: str = "") -> builtins.list[Key]:
-        """Return the keys of the records in view that `ref` may name, or of all."""
-        keys = (parse_key(row.key) for row in self._list_records(ref))
-        return [key for key in keys if key and matches(ref, key.ref)]
+    def _keys(self, ref: str = "") -> dict[str, str]:
+        """Return the keys of the records in view that `ref` may name, or of all, each with the ref in it."""
+        keys = {row.key: parse_key(row.key) or "" for row in self._list_records(ref)}
+        return {key: name for key, name in keys.items() if matches(ref, name)}
 
     def _list_records(self, ref: str = "") -> Iterator[Listed]:
         """Yield the records in view from a listing; for the start of a ref, those that it may name, and others."""
@@ -419,7 +410,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
             if row.key.endswith(".json") and parse_key(row.key):
                 yield row
 
-    def _read_records(self, keys: Iterable[Key]) -> builtins.list[BucketRecord]:
+    def _read_records(self, keys: Iterable[str]) -> builtins.list[BucketRecord]:
         """Return the records under these keys, without those that are damaged or not in view."""
         keys = [*keys]
         if len(keys) < 2:
@@ -427,7 +418,7 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         with ThreadPoolExecutor(min(REQUESTS_AT_ONCE, len(keys)), "spillover-list") as pool:
             return [*filter(None, pool.map(self._read_record, keys))]
 
-    def _read_record(self, key: Key) -> BucketRecord | None:
+    def _read_record(self, key: str) -> BucketRecord | None:
         """Return the record under a key; None if there is none, or it is damaged or not in view.
 
         A record counts only where its own scope puts it: one that was copied elsewhere is nobody's.
@@ -437,10 +428,10 @@ class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
         except NotFound:
             return None
         if found is None:
-            _log.warning("The record %s in %s is damaged.", key.name, self.bucket.url)
+            _log.warning("The record %s in %s is damaged.", key, self.bucket.url)
             return None
         in_view = self.scope == EVERY or covers(self.scope, found.record.scope)
-        return found if in_view and found.key == key.name and not found.record.others else None
+        return found if in_view and found.key == key and not found.record.others else None
 
 
 class ObjectWriter:
@@ -539,34 +530,33 @@ def _create(bucket: Bucket, key: str, data: bytes, progress: Progress) -> bool:
 def _upload_record(
     bucket: Bucket, uploaded: BucketRecord, progress: Progress, max_age_seconds: float | None
 ) -> BucketRecord:
-    """Put a record under its key, or merge it with the one that is there; RefTakenError if another output has the ref."""
-    key = Key(uploaded.record.ref, uploaded.key)
+    """Put a record under its key, or merge it with the one there; RefTakenError if another output has the ref."""
     for _ in range(MAX_RECORD_TRIES):
         progress.step()
         try:
-            bucket.create(key.name, uploaded.encode())
+            bucket.create(uploaded.key, uploaded.encode())
         except Conflict:
             pass
         else:
             return uploaded
         try:
-            tag, present = _get_record(bucket, key)
+            tag, present = _get_record(bucket, uploaded.key)
         except NotFound:
             continue  # removed just now
         merged = uploaded  # replaces a damaged record: that is nobody's, and the same bytes are here
         if present is not None:
             if present.record.sha256 != uploaded.record.sha256:
                 raise RefTakenError(uploaded.record.ref)
-            # The record is replaced even if nothing changed, so that the lifecycle rule sees it as new. It may be our own:
-            # the request arrived, and its answer was lost.
+            # The record is replaced even if nothing changed, so that the lifecycle rule sees it as new. It may be our
+            # own: the request arrived, and its answer was lost.
             place = present if _has_fresh_bytes(bucket, present, max_age_seconds) else uploaded
             merged = replace(place, record=replace(merge(present.record, uploaded.record), others=()))
         try:
-            bucket.replace(key.name, merged.encode(), tag)
+            bucket.replace(uploaded.key, merged.encode(), tag)
         except (Conflict, NotFound):
             continue
         return merged
-    raise StoreError(f"{bucket.url}/{key.name} keeps changing; nothing can be stored under that name")
+    raise StoreError(f"{bucket.url}/{uploaded.key} keeps changing; nothing can be stored under that name")
 
 
 def _has_fresh_bytes(bucket: Bucket, present: BucketRecord, max_age_seconds: float | None) -> bool:
@@ -579,12 +569,12 @@ def _has_fresh_bytes(bucket: Bucket, present: BucketRecord, max_age_seconds: flo
     return max_age_seconds is None or time.time() - stored["last_modified"].timestamp() <= max_age_seconds / 2
 
 
-def _get_record(bucket: Bucket, key: Key) -> tuple[str | None, BucketRecord | None]:
+def _get_record(bucket: Bucket, key: str) -> tuple[str | None, BucketRecord | None]:
     """Return the tag and the content of a record; None for one that is damaged in the bucket, not on the way here."""
     for _ in range(2):
-        stored = bucket.get(key.name)
+        stored = bucket.get(key)
         with suppress(ValueError):
-            return stored.tag, decode(stored.data, key.ref)
+            return stored.tag, decode(stored.data, parse_key(key) or "")
     return stored.tag, None
 
 
@@ -617,7 +607,7 @@ class BucketBlob(FrameBlob):
 
 
 def decode(data: bytes, ref: str) -> BucketRecord:
-    """Return the record that was written under the key of a ref; raise ValueError, with the reason, for anything else."""
+    """Return the record that was written for a ref; raise ValueError, with the reason, for anything else."""
     facts = read_facts(data, FORMAT)
     record = to_record(facts, ref=ref, pinned=False)
     place = convert(facts.get("object"), Place)
@@ -631,14 +621,13 @@ def decode(data: bytes, ref: str) -> BucketRecord:
 
 def _is_data_of(ref: str, name: str) -> bool:
     """Return whether a key in the folder of a scope is one of the bytes of a ref: no other is ever opened for it."""
-    key = parse_key(name)
-    return key is not None and key.ref == ref and name.rpartition("/")[0] == STORED
+    return parse_key(name) == ref and name.rpartition("/")[0] == STORED
 
 
-def parse_key(name: str) -> Key | None:
-    """Return the ref in a key; None if it is not one of ours."""
-    match = _KEY.fullmatch(name)
-    return None if match is None else Key(match[2] or match[3], name)
+def parse_key(key: str) -> str | None:
+    """Return the ref in the key of a record or of bytes; None if it is not one of ours."""
+    match = _KEY.fullmatch(key)
+    return match and (match[2] or match[3])
 
 
 def record_key(scope: str | None, ref: str) -> str:
