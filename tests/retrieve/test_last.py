@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillover.adapters import claude_code
 from spillover.clipper import Clipper
 from spillover.errors import RefError
 from spillover.events import record_run
@@ -323,3 +324,44 @@ def test_after_reading_an_output_last_was_our_own_answer(clipper):
     record_run(clipper.for_tool("mcp__spillover__read_output"), Clip("an answer"), b"an answer")
     put(clipper.store, b"an answer that overflowed", "bash", command=f"bash -c spill read {meant}")
     assert named(clipper.store, "last") == meant
+
+
+def hooked(clipper, command, stdout):
+    event = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t1", "cwd": "/home/me"}
+    response = {"stdout": stdout, "stderr": "", "interrupted": False}
+    claude_code.reply({**event, "tool_input": {"command": command}, "tool_response": response}, lambda: clipper)
+
+
+FLOOD = "".join(f"line {number}\n" for number in range(500))
+OUTPUTS = {"short": "short\n", "long": FLOOD, "as long": f"another {FLOOD}"}
+#: What looks at stored outputs, and is no run: as a hook sees it, as Python calls it, as a model does.
+RETRIEVALS = {
+    "spill read": lambda clipper: hooked(clipper, "spill read last", "an answer\n"),
+    "spill grep in a pipe": lambda clipper: hooked(clipper, "cd x && spill grep last:make error | head", FLOOD),
+    "spill in a shell": lambda clipper: hooked(clipper, "bash -c 'spill outline last'", "an answer\n"),
+    "clipper.grep": lambda clipper: clipper.grep("last", "line"),
+    "clipper.outline": lambda clipper: clipper.outline("last"),
+    "a tool for a model": lambda clipper: clipper.tools()[0]("last"),
+    "a tool of another server": lambda clipper: clipper.wrap(lambda: FLOOD, tool="mcp__spillover__read_output")(),
+}
+CALLS = st.one_of(
+    st.tuples(st.sampled_from(["make", "pytest -x", "cat log"]), st.sampled_from(sorted(OUTPUTS))),
+    st.sampled_from(sorted(RETRIEVALS)),
+)
+
+
+@given(st.lists(CALLS, max_size=12))
+def test_last_is_the_newest_run_whatever_is_read_between(calls):
+    clipper = Clipper(Limits(bytes=600), store=MemoryStore())
+    newest = {}
+    for call in calls:
+        if isinstance(call, tuple):
+            command, output = call
+            hooked(clipper, command, OUTPUTS[output])
+            newest |= {"last": call, f"last:{command}": call}
+        elif newest:
+            RETRIEVALS[call](clipper)
+        for name, (command, output) in newest.items():
+            told, first, *_ = clipper.read(name, lines="1").text.splitlines()
+            assert f": {command}, " in told
+            assert first == f"1: {OUTPUTS[output].splitlines()[0]}"
