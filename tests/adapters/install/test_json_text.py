@@ -59,9 +59,19 @@ def test_only_our_entry_is_removed_and_whatever_that_leaves_empty(before, after)
     assert remove(before, KEYS, lambda value: value == OURS) == after
 
 
-@pytest.mark.parametrize("text", ["[]", "5", '"x"', '{"hooks": []}', '{"hooks": {"After": {}}}', '{"hooks": null}'])
-def test_an_unexpected_value_in_the_way_is_reported(text):
-    with pytest.raises(ValueError, match="expected"):
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[]", "it is not an object"),
+        ("5", "it is not an object"),
+        ('"x"', "it is not an object"),
+        ('{"hooks": []}', "hooks is not an object"),
+        ('{"hooks": null}', "hooks is not an object"),
+        ('{"hooks": {"After": {}}}', "hooks.After is not a list"),
+    ],
+)
+def test_an_unexpected_value_in_the_way_is_reported(text, why):
+    with pytest.raises(ValueError, match=f"^{why}$"):
         insert(text, KEYS, OURS)
 
 

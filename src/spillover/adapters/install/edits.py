@@ -72,10 +72,7 @@ class JsonEntry(Struct, frozen=True):
         try:
             return json_text.insert(text, self.keys, self.value)
         except ValueError as error:
-            where = ".".join(self.keys).removesuffix(".[]")
-            raise UsageError(
-                f"{error} around {where}, or something else is there. Add this by hand:\n{self.preview()}"
-            ) from error
+            raise UsageError(f"{error}. Fix it first, or add this by hand:\n{self.preview()}") from error
 
     def contains(self, text: str) -> bool:
         return text != self.remove(text)
@@ -192,7 +189,7 @@ class TomlTable(Struct, frozen=True):
         block = line_end.join([self.first, f"[{self.name}]", *self.lines.split("\n"), self.last]) + line_end
         apart = "" if not text else line_end if text.endswith("\n") else line_end * 2
         after = text + apart + block
-        self._parse(after)
+        self._parse(after, f"[{self.name}] cannot be added to it")
         return after
 
     def contains(self, text: str) -> bool:
@@ -245,10 +242,8 @@ class TomlTable(Struct, frozen=True):
             found = found.get(key) if isinstance(found, dict) else None
         return found
 
-    def _parse(self, text: str) -> Any:
+    def _parse(self, text: str, wrong: str = "it is not valid TOML") -> Any:
         try:
             return tomllib.loads(text)
         except (ValueError, RecursionError) as error:
-            raise UsageError(
-                f"this would not be, or is not, valid TOML ({error}); add this by hand:\n{self.preview()}"
-            ) from error
+            raise UsageError(f"{wrong} ({error}). Fix it first, or add this by hand:\n{self.preview()}") from error

@@ -31,6 +31,8 @@ def insert(text: str, keys: Sequence[str], value: Any) -> str:
     plain = blank(text)
     at = _skip(plain, 0)
     for depth, key in enumerate(keys):
+        if plain[at] != ("[" if key == "[]" else "{"):
+            raise ValueError(f"{'.'.join(keys[:depth]) or 'it'} is not {'a list' if key == '[]' else 'an object'}")
         child = _child(plain, at, key)
         if child is None:
             for further in reversed(keys[depth + 1 :]):
@@ -40,7 +42,7 @@ def insert(text: str, keys: Sequence[str], value: Any) -> str:
                 text[:start] + new + text[max(end, start) :] if plain == text else _keep_comments(text, start, end, new)
             )
         at = child.at
-    raise ValueError(keys)
+    raise ValueError(f"there is another {'.'.join(keys)}")
 
 
 def _keep_comments(text: str, start: int, end: int, new: str) -> str:
@@ -84,8 +86,6 @@ def _path(text: str, at: int, keys: Sequence[str], wanted: Callable[[Any], bool]
 
 
 def _child(text: str, at: int, key: str) -> Child | None:
-    if text[at] != ("[" if key == "[]" else "{"):
-        raise ValueError(f"{'a list' if key == '[]' else 'an object'} was expected")
     if key == "[]":
         return None
     return next((child for child in reversed(_children(text, at)) if child.key == key), None)
