@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from spillover import DirStore
-from spillover.store.contract import record_of
 from spillover.store.folder import Folder
 from spillover.store.record import Record, encode
+from spillover.testing import record_of
 
 HERE = Path(__file__).resolve().parent
 SPILL = str(Path(sys.executable).parent / "spill")

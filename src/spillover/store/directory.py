@@ -27,7 +27,6 @@ from spillover.store import BaseStore
 from spillover.store.folder import (
     DATA,
     PACKED,
-    PIN,
     READ,
     RECORD,
     RUNS,
@@ -53,6 +52,7 @@ from spillover.store.record import (
     encode_run,
     merge,
     name_for,
+    newest_first,
     released_by,
     resolve,
 )
@@ -112,12 +112,12 @@ class DirStore(BaseStore, Struct, frozen=True):
 
     def get(self, ref: str) -> Record:
         """Return the record of a ref or of a unique prefix; StoreError when it is damaged."""
-        with self._reach(ref) as (folder, whole):
+        with self._resolve(ref) as (folder, whole):
             return folder.read_record(whole)
 
     def open(self, ref: str) -> Blob:
         """Return the bytes of a ref, read piece by piece."""
-        with self._reach(ref) as (folder, whole):
+        with self._resolve(ref) as (folder, whole):
             return open_bytes(folder, whole)
 
     def list(self) -> Iterator[Record]:
@@ -127,7 +127,7 @@ class DirStore(BaseStore, Struct, frozen=True):
             for ref in filter(folder.holds, folder.refs()):
                 with suppress(OSError):  # damaged, not ours, or gone meanwhile: `get` says what is wrong
                     records.append(folder.read_record(ref))
-        return iter(sorted(records, key=lambda record: (-record.created, record.ref)))
+        return iter(newest_first(records))
 
     def damaged(self) -> builtins.list[str]:
         """Return the refs whose record cannot be read."""
@@ -138,13 +138,13 @@ class DirStore(BaseStore, Struct, frozen=True):
 
     def delete(self, ref: str) -> None:
         """Remove one output, pinned or not."""
-        with self._reach(ref) as (folder, whole):
+        with self._resolve(ref) as (folder, whole):
             folder.remove(whole, folder.find_files(whole))
             _forget_bytes(folder, whole)
 
     def release(self, ref: str, scope: str) -> None:
         """Drop an output from a scope; it is removed when no other scope has it."""
-        with self._reach(ref) as (folder, whole):
+        with self._resolve(ref) as (folder, whole):
             with folder.lock():
                 left = released_by(folder.read_record(whole), scope)
                 if left is None:
@@ -155,18 +155,17 @@ class DirStore(BaseStore, Struct, frozen=True):
 
     def pin(self, ref: str, pinned: bool = True) -> None:
         """Pin or unpin an output."""
-        with self._reach(ref) as (folder, whole):
+        with self._resolve(ref) as (folder, whole):
             if pinned:
-                _pin(folder, whole)
+                folder.pin(whole)
             else:
-                with suppress(FileNotFoundError):
-                    os.unlink(whole + PIN, dir_fd=folder.fd)
+                folder.unpin(whole)
 
     def where(self, ref: str) -> str | None:
         """Return the path of the plain file; for a complete ref, also before it is published. None if it is compressed."""
         path = f"{self._path}/{ref}"
         if not REF_SHAPE.fullmatch(ref):
-            with self._reach(ref) as (_, whole):
+            with self._resolve(ref) as (_, whole):
                 path = f"{self._path}/{whole}"
         return None if not os.path.lexists(path + DATA) and os.path.lexists(path + PACKED) else path + DATA
 
@@ -213,8 +212,8 @@ class DirStore(BaseStore, Struct, frozen=True):
         return Compressed()
 
     @contextmanager
-    def _reach(self, ref: str) -> Iterator[tuple[Folder, str]]:
-        """The folder, and the one output in it that `ref` names; if that is gone, even just now, a RefError."""
+    def _resolve(self, ref: str) -> Iterator[tuple[Folder, str]]:
+        """Open the folder, and find the one output in it that `ref` names; RefError if it is gone, even just now."""
         check_ref(ref)
         with explain_errors(self._path):
             try:
@@ -378,7 +377,6 @@ class DirWriter:
             self._temp = ""
 
     def _publish(self, folder: Folder, record: Record) -> Record:
-
         ref = name_for(record.tool, record.sha256)
         size = self._written(record)
         temp, made = folder.write_temp(encode(record))
@@ -387,13 +385,13 @@ class DirWriter:
                 # What is there already gets a record that says no more than both.
                 more = Amount(0, made.st_size) if folder.holds(ref) else Amount(1, size + made.st_size)
                 reserve(folder, tally, self._retention, ref, more)
-                held, new = _claim(folder, temp, ref, record)
-                return self._bring(folder, record, held, made if new else None)
+                present, new = _claim(folder, temp, ref, record)
+                return self._move_bytes(folder, record, present, made if new else None)
         finally:
             folder.drop_temp(temp)
 
     def _written(self, record: Record) -> int:
-        """Close the file, and see that everything is in it; its size."""
+        """Close the file and return its size; StoreError if not everything is in it."""
         fd = self.fileno()
         os.utime(fd)  # retention counts from here, however long the tool was silent
         size = os.fstat(fd).st_size
@@ -402,31 +400,34 @@ class DirWriter:
             raise StoreError(f"expected {record.bytes:,} bytes, but {size:,} were stored.")
         return size
 
-    def _bring(self, folder: Folder, record: Record, held: Record, made: os.stat_result | None) -> Record:
-        """Put the bytes beside their record, which is taken away again if it was `made` for them and they cannot be brought."""
+    def _move_bytes(self, folder: Folder, record: Record, present: Record, made: os.stat_result | None) -> Record:
+        """Put the bytes beside their record. If that fails, remove the record again if it was `made` for them."""
         packed = None
         try:
-            there = None if made else folder.stat(held.ref + DATA)
-            if not (there and there.st_size == held.bytes and folder.touch(held.ref + DATA)):
-                packed = folder.stat(held.ref + PACKED)
-                folder.move(self._temp, held.ref + DATA)
+            there = None if made else folder.stat(present.ref + DATA)
+            if not (there and there.st_size == present.bytes and folder.touch(present.ref + DATA)):
+                packed = folder.stat(present.ref + PACKED)
+                folder.move(self._temp, present.ref + DATA)
                 self._temp = ""
                 if packed:  # a plain file again, as it costs nothing now
-                    folder.take(held.ref + PACKED, packed)
-                folder.remove_orphans(held.ref)
+                    folder.take(present.ref + PACKED, packed)
+                folder.remove_orphans(present.ref)
             if record.pinned:
-                _pin(folder, held.ref)
+                folder.pin(present.ref)
         except BaseException:
             if made:
-                folder.take(held.ref + RECORD, made)
+                folder.take(present.ref + RECORD, made)
             raise
-        # `where` knew of no path a moment ago; now there is the one it always had.
-        path = f"{self._path}/{held.ref}{DATA}" if packed else None
-        return replace(held, pinned=held.pinned or record.pinned, path=path)
+        # It was compressed, so `where` knew of no path; now there is one again.
+        path = f"{self._path}/{present.ref}{DATA}" if packed else None
+        return replace(present, pinned=present.pinned or record.pinned, path=path)
 
 
 def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record, bool]:
-    """Put the record under its name: what stands there then, and whether it is ours. StoreError when another output has it."""
+    """Put the record under its name; return the one that stands there then, and whether it is new.
+
+    RefTakenError when another output has the name.
+    """
     for tried in range(MAX_CLAIM_TRIES):
         try:
             folder.claim(temp, ref + RECORD)
@@ -436,7 +437,7 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
         else:
             return record.with_ref(ref), True
         try:
-            held = folder.read_record(ref)
+            present = folder.read_record(ref)
         except FileNotFoundError:
             continue
         except (StoreError, PermissionError):
@@ -446,10 +447,10 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
                 continue
             folder.move(temp, ref + RECORD)
             return record.with_ref(ref), True
-        if held.sha256 != record.sha256:
+        if present.sha256 != record.sha256:
             raise RefTakenError(ref)
-        merged = merge(held, record)
-        if merged != held:
+        merged = merge(present, record)
+        if merged != present:
             _replace_record(folder, merged)
         return merged, False
     raise StoreError(
@@ -464,11 +465,3 @@ def _replace_record(folder: Folder, record: Record) -> None:
         folder.move(temp, record.ref + RECORD)
     finally:
         folder.drop_temp(temp)
-
-
-def _pin(folder: Folder, ref: str) -> None:
-    with suppress(FileExistsError):
-        folder.make(ref + PIN)
-    if not folder.touch(ref + RECORD):  # a sweep was faster
-        os.unlink(ref + PIN, dir_fd=folder.fd)
-        raise UnknownRefError(ref)

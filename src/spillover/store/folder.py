@@ -29,7 +29,7 @@ from itertools import islice
 from typing import Self
 
 from spillover.errors import StoreError, describe_error
-from spillover.store.record import REF_SHAPE, Record, decode
+from spillover.store.record import REF_SHAPE, Record, UnknownRefError, decode
 
 DATA, PACKED, RECORD, PIN = ".txt", ".txt.zst", ".json", ".pin"
 #: Where bytes are looked for, in this order: whoever puts one there takes the other away only afterwards.
@@ -398,6 +398,18 @@ class Folder:
             raise StoreError(
                 f"The record of {ref} is damaged: {error}. Its bytes may be whole: {self.path}/{ref}{DATA}"
             ) from error
+
+    def pin(self, ref: str) -> None:
+        """Pin an output; UnknownRefError if a sweep was faster."""
+        with suppress(FileExistsError):
+            self.make(ref + PIN)
+        if not self.touch(ref + RECORD):
+            self.unpin(ref)
+            raise UnknownRefError(ref)
+
+    def unpin(self, ref: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(ref + PIN, dir_fd=self.fd)
 
     def outputs(self, max_files: int | None = None) -> dict[str, Files]:
         """Return the files of every output, complete or not; with `max_files`, only of so many files of the folder."""

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from spillover.errors import StoreError, UsageError
 from spillover.source.blob import MemoryBlob
 from spillover.store import BaseStore
-from spillover.store.record import Record, RefTakenError, RunRecord, merge, name_for, released_by, resolve
+from spillover.store.record import Record, RefTakenError, RunRecord, merge, name_for, newest_first, released_by, resolve
 
-#: So many runs are remembered.
-RUNS = 100
+MAX_RUNS = 100
 
 
 class MemoryStore(BaseStore):
@@ -42,14 +41,14 @@ class MemoryStore(BaseStore):
     def list(self) -> Iterator[Record]:
         with self._lock:
             records = [record for record, _ in self._kept.values()]
-        return iter(sorted(records, key=lambda record: (-record.created, record.ref)))
+        return iter(newest_first(records))
 
     def remember(self, run: RunRecord) -> None:
         """Remember a run. Output that fitted counts like any other, and is not kept if there is no room for it."""
         with self._lock:
             if self.max_bytes is not None and run.data:
                 run = replace(run, data=None, reason="the store has no room for it")
-            self._runs = [run, *self._runs[: RUNS - 1]]
+            self._runs = [run, *self._runs[: MAX_RUNS - 1]]
 
     def runs(self) -> Iterator[RunRecord]:
         with self._lock:

@@ -28,20 +28,29 @@ from spillover.source.blob import Blob
 from spillover.store import BaseStore, Writer
 from spillover.store.directory import DirStore, DirWriter
 from spillover.store.folder import DATA, MAKE, MARKER, READ, explain_errors, refuse_writable
-from spillover.store.record import REF_SHAPE, Record, RunRecord, UnknownRefError, check_ref, merge, resolve
+from spillover.store.record import (
+    REF_SHAPE,
+    Record,
+    RunRecord,
+    UnknownRefError,
+    check_ref,
+    merge,
+    newest_first,
+    resolve,
+)
 from spillover.store.retention import DAY, EVERY_SECONDS, Retention, StoredFile, plan
 
-INNER, NOTED = ".spillover", ".names"
-#: What a name may hold of somebody else's words, and how much of each.
+INNER, NOTES = ".spillover", ".names"
+#: Characters of somebody else's words that do not become part of a name.
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
-PART_CHARS = 64
+MAX_PART_CHARS = 64
 MAX_REF_BYTES = 128
-_swept: dict[str, float] = {}  # folder → when, by the clock that only goes forward
+_swept: dict[str, float] = {}  # when each folder was swept last, by the monotonic clock
 
 
 def name_part(words: str | None, otherwise: str) -> str:
     """Return somebody else's words as a part of a file name: short, visible, and inside the folder."""
-    return _ODD.sub("_", words or "")[:PART_CHARS].lstrip(".-") or otherwise
+    return _ODD.sub("_", words or "")[:MAX_PART_CHARS].lstrip(".-") or otherwise
 
 
 class NamedStore(BaseStore, Struct, frozen=True):
@@ -58,8 +67,8 @@ class NamedStore(BaseStore, Struct, frozen=True):
     retention: Retention | None = None
 
     def __post_init__(self) -> None:
-        own = DirStore(os.path.join(os.fspath(self.root), INNER))
-        force_setattr(self, "root", os.path.dirname(own.root))
+        inner = DirStore(os.path.join(os.fspath(self.root), INNER))
+        force_setattr(self, "root", os.path.dirname(inner.root))
         try:
             re.compile(self.shape)
         except re.error as error:
@@ -85,7 +94,7 @@ class NamedStore(BaseStore, Struct, frozen=True):
         return self.inner.folder
 
     def writer(self) -> NamedWriter:
-        """Begin an output; before the first of a process, what is too old goes."""
+        """Start storing an output; before the first one of a process, remove names that are too old."""
         self._make()
         writer = self.inner.writer()
         if self._due(time.monotonic()):
@@ -94,27 +103,25 @@ class NamedStore(BaseStore, Struct, frozen=True):
         return NamedWriter(self, writer)
 
     def sweep(self, now: float | None = None) -> int:
-        """Remove the names that are too old, or too many, by the age of the file; how many there were.
-
-        Also those whose output has ended: or a name would hold on to bytes that nothing counts.
-        """
+        """Remove the names that are too old or too many, and those whose output was removed; return how many."""
         by_age = Retention(age_seconds=self.age_seconds, bytes=None, count=None, grace_seconds=0)
         moment = time.time() if now is None else now
-        names, left = [], []
-        with self._open() as found:
-            for entry in filter(self._ours, found):
+        names: list[StoredFile] = []
+        orphans: list[str] = []
+        with os.scandir(self._path) as found:
+            for entry in filter(self._is_name, found):
                 with suppress(FileNotFoundError):  # gone meanwhile
                     facts = entry.stat(follow_symlinks=False)
                     names.append(StoredFile(entry.path, facts.st_size, facts.st_mtime))
-                    ref = self._noted(entry.name) if moment - facts.st_mtime > EVERY_SECONDS else None
-                    if ref and not self._data(ref):
-                        left.append(entry.path)
-        gone = 0
-        for path in dict.fromkeys((*left, *plan(names, self.retention or by_age, moment))):
+                    ref = self._read_note(entry.name) if moment - facts.st_mtime > EVERY_SECONDS else None
+                    if ref and not self._find_data(ref):
+                        orphans.append(entry.path)
+        removed = 0
+        for path in dict.fromkeys((*orphans, *plan(names, self.retention or by_age, moment))):
             with suppress(OSError):  # gone meanwhile, or not ours to remove
                 self._remove(path)
-                gone += 1
-        return gone
+                removed += 1
+        return removed
 
     def _due(self, moment: float) -> bool:
         """Return whether to sweep: for the first time in this process or, with a retention, after an hour."""
@@ -140,15 +147,15 @@ class NamedStore(BaseStore, Struct, frozen=True):
         self.inner.pin(ref, pinned)
 
     def release(self, ref: str, scope: str) -> None:
-        names = [*self._named(ref)]
+        names = [*self._paths(ref)]
         self.inner.release(ref, scope)
-        if self._data(ref) is None:  # nobody else has it
+        if self._find_data(ref) is None:  # nobody else has it
             self._remove_names(names)
 
     def find_ref(self, path: str) -> str | None:
         """Return the ref of the output that has this name in the folder; None where none has it."""
         folder, name = os.path.split(os.path.abspath(path))
-        return self._noted(name) if folder == self._path and os.path.lexists(path) else None
+        return self._read_note(name) if folder == self._path and os.path.lexists(path) else None
 
     def remember(self, run: RunRecord) -> None:
         self._make()
@@ -160,14 +167,14 @@ class NamedStore(BaseStore, Struct, frozen=True):
     def delete(self, ref: str) -> None:
         """Remove one output, and every name it has."""
         whole = self.inner.get(ref).ref
-        self._remove_names([*self._named(whole)])
+        self._remove_names([*self._paths(whole)])
         self.inner.delete(whole)
 
     def where(self, ref: str) -> str | None:
         """Return the newest of its names, or the plain file of the store."""
         check_ref(ref)
         with suppress(OSError, RefError):
-            return max(self._named(ref), default=None) or self.inner.where(ref)
+            return max(self._paths(ref), default=None) or self.inner.where(ref)
         return self.inner.where(ref)
 
     def name(self, record: Record, since: Record) -> str | None:
@@ -184,9 +191,9 @@ class NamedStore(BaseStore, Struct, frozen=True):
         for name in (wanted, f"{stem}-{record.sha256[:12]}{dot}{ending}"):
             path = os.path.join(self._path, name)
             with suppress(OSError):
-                _same_bytes(inner, path)
+                _link_or_copy(inner, path)
                 with suppress(OSError):  # another process gives the same output the same name
-                    self._note_name(name, record.ref)
+                    self._write_note(name, record.ref)
                 return path
         return None
 
@@ -205,20 +212,17 @@ class NamedStore(BaseStore, Struct, frozen=True):
             raise StoreError(f"{self._path} belongs to another user (uid {found.st_uid}); use a folder of your own.")
         refuse_writable(self._path, found.st_mode)
 
-    def _open(self) -> os._ScandirIterator[str]:
-        return os.scandir(self._path)
-
-    def _ours(self, entry: os.DirEntry[str]) -> bool:
+    def _is_name(self, entry: os.DirEntry[str]) -> bool:
         return bool(re.fullmatch(self.shape, entry.name)) and entry.is_file(follow_symlinks=False)
 
-    def _data(self, ref: str) -> str | None:
+    def _find_data(self, ref: str) -> str | None:
         """Return the path of the bytes of an output; None where the store has none under this ref."""
         path = os.path.join(self.inner.folder, ref + DATA)
         return path if os.path.lexists(path) else None
 
-    def _note_name(self, name: str, ref: str) -> None:
+    def _write_note(self, name: str, ref: str) -> None:
         """Note whose name this is, so that it ends with its output."""
-        noted = os.path.join(self.inner.folder, NOTED, name)
+        noted = os.path.join(self.inner.folder, NOTES, name)
         os.makedirs(os.path.dirname(noted), 0o700, exist_ok=True)
         with suppress(FileNotFoundError):  # of an output that had this name before
             os.unlink(noted)
@@ -226,25 +230,25 @@ class NamedStore(BaseStore, Struct, frozen=True):
         with os.fdopen(fd, "wb") as file:
             file.write(ref.encode())
 
-    def _noted(self, name: str) -> str | None:
+    def _read_note(self, name: str) -> str | None:
         """Return the ref of the output that was given this name."""
         try:
-            with os.fdopen(os.open(os.path.join(self.inner.folder, NOTED, name), READ), "rb") as file:
+            with os.fdopen(os.open(os.path.join(self.inner.folder, NOTES, name), READ), "rb") as file:
                 ref = file.read(MAX_REF_BYTES).decode()
         except (OSError, ValueError):
             return None
         return ref if REF_SHAPE.fullmatch(ref) else None
 
-    def _named(self, ref: str) -> Iterator[str]:
-        """Yield every name of an output in the folder: of the file that the store has, or of a copy that we made."""
-        path = self._data(ref)
+    def _paths(self, ref: str) -> Iterator[str]:
+        """Yield every name of an output in the folder: of the very file that the store has, or of a copy that we made."""
+        path = self._find_data(ref)
         if path is None:  # compressed, which happens only to what has no other name
             return
         here = os.stat(path)
-        with self._open() as found:
-            for entry in filter(self._ours, found):
+        with os.scandir(self._path) as found:
+            for entry in filter(self._is_name, found):
                 copied = not entry.stat(follow_symlinks=False).st_mode & stat.S_IWUSR
-                if entry.inode() == here.st_ino or (copied and self._noted(entry.name) == ref):
+                if entry.inode() == here.st_ino or (copied and self._read_note(entry.name) == ref):
                     yield entry.path
 
     def _remove_names(self, paths: Iterable[str]) -> None:
@@ -256,7 +260,7 @@ class NamedStore(BaseStore, Struct, frozen=True):
         """Remove a name and the note of it."""
         os.unlink(path)
         with suppress(OSError):
-            os.unlink(os.path.join(self.inner.folder, NOTED, os.path.basename(path)))
+            os.unlink(os.path.join(self.inner.folder, NOTES, os.path.basename(path)))
 
 
 class NamedWriter:
@@ -275,7 +279,7 @@ class NamedWriter:
         return replace(published, path=self._store.name(published, dated))
 
 
-def _same_bytes(source: str, path: str) -> None:
+def _link_or_copy(source: str, path: str) -> None:
     """Give a file another name, or copy it where there are no hard links; raise OSError if the name is taken."""
     try:
         os.link(source, path, follow_symlinks=False)
@@ -283,11 +287,11 @@ def _same_bytes(source: str, path: str) -> None:
         if not os.path.samefile(source, path):
             raise
     except OSError:
-        _copied(source, path)
+        _copy(source, path)
 
 
-def _copied(source: str, path: str) -> None:
-    # Nobody is to write into it, and so it can be told from a link that is the last of its file.
+def _copy(source: str, path: str) -> None:
+    # Read-only, which tells it from a link that is the last of its file.
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o400)
     try:
         with open(source, "rb") as read, os.fdopen(fd, "wb") as write:
@@ -332,7 +336,7 @@ class JoinedStores(BaseStore, Struct, frozen=True):
         for store in self.stores:
             for record in store.list():
                 copies.setdefault(record.ref, []).append(record)
-        return iter(sorted(map(_merge, copies.values()), key=lambda record: (-record.created, record.ref)))
+        return iter(newest_first(map(_merge, copies.values())))
 
     def runs(self) -> Iterator[RunRecord]:
         return iter(sorted((run for store in self.stores for run in store.runs()), key=lambda run: -run.created))

@@ -281,6 +281,11 @@ class RunRecord(Struct, frozen=True, kw_only=True):
         return replace(self, data=None, ref=ref)
 
 
+def newest_first(records: Iterable[Record]) -> list[Record]:
+    """Return the records in the order in which every store lists them."""
+    return sorted(records, key=lambda record: (-record.created, record.ref))
+
+
 def owners(record: Record) -> tuple[Owner, ...]:
     """Return every scope that has an output."""
     if record.scope is None:

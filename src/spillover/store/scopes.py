@@ -34,6 +34,7 @@ from spillover.store.record import (
     check_ref,
     check_scope,
     covers,
+    newest_first,
     owners,
     resolve,
     seen_by,
@@ -206,7 +207,7 @@ class ScopedStore(BaseStore):
         """Return this scope's outputs, by its own newest calls."""
         scope = self.scope
         mine = (seen_by(record, scope) for record in self._view().list())
-        return iter(sorted((_redact(record) for record in mine if record), key=lambda one: (-one.created, one.ref)))
+        return iter(newest_first(_redact(record) for record in mine if record))
 
     def newest(self, count: int | None = None) -> tuple[builtins.list[Record], int]:
         scope, view = self.scope, self._view()
