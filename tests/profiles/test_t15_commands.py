@@ -69,6 +69,8 @@ FLOODING = [
     "cat <(ls -R /)",
     "(ls -R /)",
     "for f in $(find /); do echo $f; done",
+    "bash -c 'x=$(ls -R /)'",
+    "cd x && timeout 5 sh -c 'bash -c \"x=\\$(find /)\"'",
 ]
 HARMLESS = [
     "",
@@ -116,6 +118,8 @@ HARMLESS = [
     "$(",
     'bash -c "find /" | head',
     'bash -c "find /" > all.txt',
+    "bash -c 'x=$(find /)' > all.txt",
+    "bash -c 'x=$(find / | wc -l)'",
 ]
 #: What only a parser of bash can tell.
 BY_THE_PARSER = [

@@ -25,16 +25,17 @@ GROUP = Command("(")
 
 def parse(line: str, deep: int = 0) -> list[list[Command]]:
     """Return the pipelines of a line, each a list of commands; `sudo`, `uv run` or `bash -c` stand for what they run."""
+    return [each for raws in _read(line) for each in join([_commands(raw, deep) for raw in raws], GROUP)]
+
+
+def _read(line: str) -> list[list[Raw]]:
+    """Return the pipelines of a line as they are written."""
     text = str(line)[:MOST_CHARS]
     found = split.read_plain(text)
     if found is None:
         found = tree.read(text)  # which takes a while to load
     pipelines = split.read(text) if found is None else found
-    return [
-        each
-        for raws in pipelines[:MOST_PIPELINES]
-        for each in join([_commands(raw, deep) for raw in raws[:MOST_STAGES]], GROUP)
-    ]
+    return [raws[:MOST_STAGES] for raws in pipelines[:MOST_PIPELINES]]
 
 
 def is_retrieval(tool: str, command: str | None) -> bool:
@@ -62,9 +63,13 @@ def _looks(command: Command) -> bool:
     return _retrieves(rest[-1]) if verb == "sh" and rest else verb in RETRIEVALS
 
 
-def parse_substitutions(line: str) -> list[list[Command]]:
+def parse_substitutions(line: str, deep: int = 0) -> list[list[Command]]:
     """Return the pipelines inside `$(…)`, backticks and `<(…)`, which `parse` leaves out: they do not print by themselves."""
-    return [pipeline for inner in tree.read_substitutions(str(line)[:MOST_CHARS]) for pipeline in parse(inner)]
+    found = [pipeline for inner in tree.read_substitutions(str(line)[:MOST_CHARS]) for pipeline in parse(inner)]
+    scripts = [unwrap(raw.words) for raws in _read(line) for raw in raws if not raw.silent] if deep < MOST_DEEP else []
+    for script in scripts:
+        found += parse_substitutions(script, deep + 1) if isinstance(script, str) else []
+    return found
 
 
 def _commands(raw: Raw, deep: int) -> list[list[Command]]:
