@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.secrets.outputs import PIECE, cover, find
+from spillover.secrets.outputs import PIECE_BYTES, cover, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -137,8 +137,8 @@ def speed(size: int = 64 << 20) -> dict[str, float]:
     data = b"".join(line % (n % 16, n, n % 900, n * 37 % 10**6) for n in range(size // 95))
 
     def alone() -> None:
-        for at in range(0, len(data), PIECE):
-            find(data[at : at + PIECE])
+        for at in range(0, len(data), PIECE_BYTES):
+            find(data[at : at + PIECE_BYTES])
 
     ways: dict[str, Callable[[], Any]] = {"redaction alone": alone}
     words: tuple[Literal["off", "shown", "stored"], ...] = ("off", "shown", "stored")

@@ -27,6 +27,7 @@ from spillover.profiles.vtcode.estimate import PIECE, by_chars, by_lines, by_wor
 from spillover.profiles.vtcode.estimate import tokens as vtcode_tokens
 from spillover.run.line import run_line
 from spillover.secrets.outputs import _ROWS as SECRET_PATTERNS
+from spillover.secrets.outputs import CoveredStreams
 from spillover.secrets.outputs import cover as cover_secrets
 from spillover.secrets.outputs import find as find_secrets
 from spillover.secrets.outputs import mark as mark_secret
@@ -54,3 +55,20 @@ from spillover.view.forged import MARK as FORGERY_MARK
 from spillover.view.invisible import has_invisible
 from spillover.wrap.bound import as_json
 from spillover.wrap.shape import write as write_json
+
+
+class CoveredStream:
+    """One stream alone, whose pieces are joined."""
+
+    def __init__(self):
+        self.streams = CoveredStreams()
+
+    @property
+    def count(self):
+        return self.streams.count
+
+    def feed(self, data):
+        return b"".join(piece for _, piece in self.streams.pieces(data, ""))
+
+    def finish(self):
+        return b"".join(piece for _, piece in self.streams.finish())

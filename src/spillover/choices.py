@@ -254,9 +254,9 @@ class Choices(_Limited, frozen=True, kw_only=True):
         """Return the bytes of an output as a model may see them."""
         if self.redact == "off":
             return blob
-        from spillover.secrets.outputs import Covered
+        from spillover.secrets.outputs import CoveredBlob
 
-        return Covered(blob)
+        return CoveredBlob(blob)
 
     def suspects(self, text: str) -> bool:
         """Return whether a text may hold a line that reads like a notice."""

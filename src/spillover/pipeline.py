@@ -96,9 +96,9 @@ def begin(choices: Choices) -> Intake:
     # What knows of scopes is not loaded before something overflows.
     cover = None
     if choices.redact == "stored":
-        from spillover.secrets.streams import Streams  # wanted only by those who choose it
+        from spillover.secrets.outputs import CoveredStreams  # wanted only by those who choose it
 
-        cover = Streams()
+        cover = CoveredStreams()
     return Intake(
         _window(choices),
         lambda: choices.outputs.writer(),  # noqa: PLW0108

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from spillover import Clipper, DirStore, Limits, MemoryStore, UsageError
 from spillover.adapters.hooked import Call
 from spillover.secrets import outputs
-from spillover.secrets.outputs import Covered, Stream, cover, find, mark
+from spillover.secrets.outputs import CoveredBlob as Covered
+from spillover.secrets.outputs import cover, find, mark
 from spillover.source.blob import BothEnds, MemoryBlob
 from spillover.testing import byte_by_byte, chunked, content
 from spillover.view.clean import clean
+from support import CoveredStream as Stream
 
 _spec = importlib.util.spec_from_file_location("bench_redact", Path(__file__).parents[2] / "bench" / "redact.py")
 bench = importlib.util.module_from_spec(_spec)

@@ -6,8 +6,10 @@ import sys
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.secrets.outputs import MARGIN, cover
-from spillover.secrets.streams import LONGEST_WAIT, Streams
+from spillover.secrets.outputs import MARGIN_BYTES as MARGIN
+from spillover.secrets.outputs import MAX_WAIT_BYTES as LONGEST_WAIT
+from spillover.secrets.outputs import CoveredStreams as Streams
+from spillover.secrets.outputs import cover
 from spillover.testing import chunked, content
 
 TOKEN = b"ghp_" + b"aB3dE6gH9" * 4

@@ -1,4 +1,1 @@
-"""Secrets by their formats, in command lines and in what tools print.
-
-Neighbours import functions from `commands` and `outputs`, and `Streams` from `streams`; `formats` is the table they read.
-"""
+"""Secrets, found by their formats: replaced in command lines (`commands`), covered in outputs (`outputs`)."""

@@ -1,19 +1,15 @@
-"""Redact secrets in a command line: find them by their format or by the name before them, and replace each by its kind.
+"""Secrets in a command line: found by their formats, or by the name before them, and replaced by their kind.
 
-Every pattern runs only if one of its keywords is in the text, so most commands are scanned once
-and nothing is imported for them. Only the value is replaced; the name beside it stays, so that a person can still read
-what was run.
+A pattern runs only if one of its keywords is in the text, so most commands are scanned once and compile nothing. Only the
+value is replaced; the name beside it stays, so that a person can still read what ran.
 """
 
-from __future__ import annotations
+import re
+from collections.abc import Callable
+from functools import cache
 
 from spillover.base.linear import compile_own
-from spillover.secrets.formats import FORMATS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from spillover.secrets.formats import FORMATS, cut_at_bracket, is_code, is_plausible, is_variable, name_kind
 
 #: The longest command line that a record keeps and a list shows.
 COMMAND_CHARS = 1_000
@@ -77,27 +73,23 @@ _RULES: tuple[tuple[tuple[str, ...], str, str | tuple[str, ...]], ...] = (
     (("-stdin",), "password", rf"""(\b(?:echo|printf)\s+(?:-n\s+|%s\s+)?){_VALUE}(\s*\|{_REST}--(?:password|token)-stdin)"""),
     *((words, kind, pattern) for words, kind, pattern, _ in FORMATS),
 )  # fmt: skip
-_made: dict[int, Any] = {}
-_ROUNDS = 50
+_MAX_ROUNDS = 50
 #: The kinds that a mark can name.
 _KINDS = frozenset(
     {kind.encode() for _, kind, _ in _RULES if kind} | {b"password", b"token", b"secret", b"key", b"credential"}
 )
 _LONGEST_MARK = len(MARK) + max(map(len, _KINDS)) + 1
 
-#: A part of an API key that is random has at least so many characters.
-RANDOM_CHARS = 8
 #: Values that are not secrets although they follow such a name: placeholders, and paths by how they begin.
 _NOTHING = frozenset(
     {"", "none", "null", "true", "false", "nil", "undefined", "yes", "no", "x", "xxx", "...", "***", "-"}
 )
 _ROOTS = ("home", "etc", "tmp", "var", "run", "usr", "opt", "root", "mnt", "srv", "dev", "proc", "work", "users", "app", "data", "workspace", "private", "secrets")  # fmt: skip
 _NO_VALUE = ("=", "<", "{{", "@", "%", "~/", "./", "../", "os.environ", "process.env", "env.", "env:", "file:")
-_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
 def redact(text: str) -> str:
-    """Replace each secret in the text by `[redacted: kind]`; a text without any is returned as it is.
+    """Replace each secret in the text by `[redacted: kind]`.
 
     Replacing one secret can expose another, so the rules are applied until nothing changes, usually twice. Each round
     leaves less text between the marks, so this ends.
@@ -106,20 +98,19 @@ def redact(text: str) -> str:
     rules = [number for number, (words, _, _) in enumerate(_RULES) if any(word in small for word in words)]
     if not rules:
         return text
-    data, before = text.encode("utf-8", "surrogatepass"), b""
-    for _ in range(_ROUNDS):
-        if data == before:
-            break
+    data = text.encode("utf-8", "surrogatepass")
+    for _ in range(_MAX_ROUNDS):
         before = data
         for number in rules:
             data = _change_between_marks(data, _rule(number))
+        if data == before:
+            break
     return data.decode("utf-8", "surrogatepass")
 
 
 def shorten_command(text: str) -> str:
     """Return a command as it is stored and shown: redacted, and at most COMMAND_CHARS long."""
-    whole = len(text) < COMMAND_CHARS
-    shown = redact(text if whole else _shorten(text))
+    shown = redact(text if len(text) < COMMAND_CHARS else _shorten(text))
     return shown if len(shown) <= COMMAND_CHARS else _shorten(shown)
 
 
@@ -149,43 +140,40 @@ def _change_between_marks(data: bytes, change: Callable[[bytes], bytes]) -> byte
     return b"".join([*parts, change(data[at:])])
 
 
+@cache
 def _rule(number: int) -> Callable[[bytes], bytes]:
-    if number not in _made:
-        patterns = _RULES[number][2]
-        _made[number] = [compile_own(each) for each in ([patterns] if isinstance(patterns, str) else patterns)]
-    (*programs, pattern), kind = _made[number], _RULES[number][1]
+    """Return a rule as a function that replaces the secrets in a text."""
+    _, kind, patterns = _RULES[number]
+    *programs, pattern = [compile_own(each) for each in ((patterns,) if isinstance(patterns, str) else patterns)]
 
-    def replaced(found: Any) -> bytes:
+    def replaced(found: re.Match[bytes]) -> bytes:
         before, value = found.group(1), found.group(2)
-        after: bytes = found.group(3) if found.re.groups > 2 else b""
+        after = found.group(3) if found.re.groups > 2 else b""
         opening, closing = _quotes(value)
         inner = value[len(opening) : len(value) - len(closing)]
         if not opening and not kind:
             inner, rest = cut_at_bracket(inner)
+            if is_code(inner, found.string[found.end(2) : found.end(2) + 1]):
+                return found.group()
             closing = rest + closing
-        follows = found.string[found.end(2) : found.end(2) + 1]
-        if (not opening and not kind and is_code(inner, follows)) or _ordinary(
-            inner, before, kind, literal=opening in (b"'", b"$'")
-        ):
-            whole: bytes = found.group()
-            return whole
+        if _is_ordinary(inner, before, kind, literal=opening in (b"'", b"$'")):
+            return found.group()
         name = kind or name_kind(before)
-        covered: bytes = before + opening + MARK + name.encode() + b"]" + closing + after
-        return covered
+        return before + opening + MARK + name.encode() + b"]" + closing + after
 
     def change(data: bytes) -> bytes:
-        if not data:
-            return data
-        if programs:
-            return _change_in_commands(data, programs, pattern, replaced)
-        changed: bytes = pattern.sub(replaced, data)
-        return changed
+        return _change_in_commands(data, programs, pattern, replaced) if programs else pattern.sub(replaced, data)
 
     return change
 
 
-def _change_in_commands(data: bytes, programs: list[Any], pattern: Any, replaced: Callable[[Any], bytes]) -> bytes:
-    """Replace what a pattern finds behind words that name a program, up to where the next command of the line begins."""
+def _change_in_commands(
+    data: bytes,
+    programs: list[re.Pattern[bytes]],
+    pattern: re.Pattern[bytes],
+    replaced: Callable[[re.Match[bytes]], bytes],
+) -> bytes:
+    """Replace what a pattern finds behind words that name a program, up to the next command of the line."""
     parts: list[bytes] = []
     copied = at = 0
     while at < len(data) and (named := programs[0].search(data, at)):
@@ -209,8 +197,8 @@ def _quotes(value: bytes) -> tuple[bytes, bytes]:
     return b"", b""
 
 
-def _ordinary(value: bytes, before: bytes, kind: str, *, literal: bool) -> bool:
-    """Return whether a value is not a secret: a variable, a file, a placeholder, a number of tokens."""
+def _is_ordinary(value: bytes, before: bytes, kind: str, *, literal: bool) -> bool:
+    """Return whether a value is no secret: a variable, a file, a placeholder, a number of tokens."""
     text = value.decode("latin-1")
     if kind == "authorization":
         text = text.split()[-1] if text.split() else ""  # after the scheme
@@ -222,61 +210,4 @@ def _ordinary(value: bytes, before: bytes, kind: str, *, literal: bool) -> bool:
     if small.isdigit() and len(small) < 7:  # a number of tokens or passed tests, or a numeric user and group
         name = before.lower()
         return b"token" in name or name.startswith(b"pass=") or before.rstrip(b":")[-1:].isdigit()
-    if not is_plausible(kind, value):
-        return True
-    return text.startswith("/") and text[1:].partition("/")[0].lower() in _ROOTS
-
-
-def name_kind(before: bytes) -> str:
-    """Return what the last name in a text calls the value behind it."""
-    small = before.lower()
-    at = {word: small.rfind(word.encode()) for word in ("pass", "token", "secret", "key", "credential", "pwd")}
-    last = max(at, key=lambda word: at[word])
-    return "password" if last in ("pass", "pwd") else last
-
-
-def is_variable(name: str) -> bool:
-    """Return whether a shell would expand this name. In doubt it counts as a secret."""
-    name = name.strip("{}")
-    small = name.lower()
-    known = any(word in small for word in ("pass", "token", "secret", "key", "pw", "auth"))
-    return set(name.encode("latin-1")) <= _WORD and (name.isupper() or name.isdigit() or known)
-
-
-def is_plausible(kind: str, value: bytes) -> bool:
-    """Return whether a value that has the format of a kind can be one: `sk-` and a name with dashes is none."""
-    if kind == "api key":
-        return any(len(part) >= RANDOM_CHARS and not is_words(part) for part in compile_own("[-_]").split(value))
-    return kind != "jwt" or b"." in value
-
-
-def is_words(value: bytes) -> bool:
-    """Return whether a value reads as words and numbers: identifiers, dates, versions, paths."""
-    parts = [part for part in compile_own("[-_./:@+=]").split(value) if part]
-    return all(
-        part.isdigit() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle())) for part in parts
-    )
-
-
-def is_code(value: bytes, after: bytes) -> bool:
-    """Return whether a value without quotes calls something or takes a part of it: `get_token(`, `os.environ[`, `args[1]`."""
-    name = compile_own(r"[A-Za-z_][\w.]*+[(\[]").match(value)
-    if name is None:
-        return False
-    rest = value[max(value.rfind(b")"), value.rfind(b"]")) + 1 :]
-    is_closed = len(rest) < len(value) and cut_at_bracket(value + b")")[0] == value
-    return name.end() == len(value) or after in (b",", b'"', b"'") or (is_closed and rest[:1] in (b"", b"."))
-
-
-def cut_at_bracket(value: bytes) -> tuple[bytes, bytes]:
-    """Return a value up to the bracket that closes what it stands in, and the rest: `f(password=hunter2)`."""
-    opened = 0
-    if not any(byte in value for byte in b")]}"):
-        return value, b""
-    for at in [match.start() for match in compile_own("[][(){}]").finditer(value)]:
-        byte = value[at]
-        opened += (byte in b"([{") - (byte in b")]}")
-        if opened < 0 and not value[at + 1 : at + 2].isalnum():
-            return value[:at], value[at:]
-        opened = max(opened, 0)
-    return value, b""
+    return not is_plausible(kind, value) or (text.startswith("/") and text[1:].partition("/")[0].lower() in _ROOTS)

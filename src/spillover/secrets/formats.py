@@ -1,14 +1,14 @@
-"""Secrets by their formats: one table, for command lines (secrets/commands.py) and for what tools print (secrets/outputs.py).
+"""The formats of secrets, and what tells a secret from a word, a placeholder or code: for command lines and for outputs.
 
-Each row: keywords in lower case, one of which is in every such secret; the kind; the pattern, with three groups: text
-to keep, the value, more text to keep; and for Hyperscan a pattern that begins where the first one does and ends soon: the
-first pattern is matched at that place and at no other. A row without keywords is not tried on command lines.
+A row of FORMATS: keywords in lower case, one of which is in every such secret; the kind; the pattern, with three groups (text to
+keep, the value, more text to keep); and a hint for Hyperscan, a pattern that begins where the first one does and ends soon: the
+first one is matched only where the hint is found. A row without keywords is not tried on command lines.
 
-In front of a secret may stand anything, a digit and `_` too. A letter may not, where the format begins like the end of
-a word (`task-`, `EURASIA`). No row reaches over a line end, and none gives back what it has taken.
+Anything may stand in front of a secret, a digit and `_` included. A letter may not, if the format begins like the end of a word
+(`task-`, `EURASIA`). No pattern reaches over a line end, and none backtracks.
 """
 
-from __future__ import annotations
+from spillover.base.linear import compile_own
 
 #: Before a format that begins like the end of a word.
 _B = r"(?<![A-Za-z])"
@@ -61,13 +61,13 @@ FORMATS: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
     ((), "discord token", rf"({_B})([MNO][A-Za-z0-9_-]{{23,27}}\.[A-Za-z0-9_-]{{6}}\.[A-Za-z0-9_-]{{27,38}}(?![A-Za-z0-9]))", rf"[MNO]{_DASHED}{{23,27}}\.{_DASHED}{{6}}\.{_DASHED}{{27}}"),
 )  # fmt: skip
 
-#: Names that stand before a secret in what programs print and in the files they read.
+#: Names in front of a secret in what programs print and in the files they read.
 NAMES = (
     r"(?:passw(?:or)?d|passphrase|pwd|passwort|secret|token|api[-_.]?key|access[-_.]?key|secret[-_.]?key|private[-_.]?key"
     r"|account[-_.]?key|auth[-_.]?key|signing[-_.]?key|encryption[-_.]?key|master[-_.]?key|client[-_.]?secret|credentials?)"
 )
 _BETWEEN = r"""["']?[ \t]{0,4}(?:=>|:=|[:=])"""
-#: (kind, pattern, hint) for text only: a value beside a name, which secrets/outputs.py looks at more closely.
+#: (kind, pattern, hint) of a value beside a name, for outputs only: `outputs.find` looks at the value more closely.
 BESIDE_NAMES: tuple[tuple[str, str, str], ...] = (
     ("", rf"""((?i:{NAMES}){_BETWEEN}[ \t]{{0,4}})(["'][^ \t\r\n\f\v"'\\\x1b]{{6,}}|[^ \t\r\n\f\v"'`,;&|<>\\\x1b]{{6,}})""", rf"(?i){NAMES}{_BETWEEN}"),
     ("password", r"""(://[^\s/:@"'<>]{0,128}:)([^ \t\r\n\f\v/"'<>@]{3,256})(@)""", r"://[^\s/:@]{0,128}:[^\s/@]{3,256}@"),
@@ -76,8 +76,63 @@ BESIDE_NAMES: tuple[tuple[str, str, str], ...] = (
     ("key", r"""((?i:accountkey|sharedaccesskey|[?&]sig|&amp;sig)=)([^ \t\r\n\f\v"'`;&<>]{16,})""", r"(?i)(?:accountkey|sharedaccesskey|[?&]sig|&amp;sig)=[^\s;&]{16}"),
     ("aws secret", r"""((?i:aws.{0,20}?secret).{0,20}?["'=: \t]{1,5})([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])""", r"(?i)aws.{0,20}secret"),
 )  # fmt: skip
-#: How a private key begins and ends.
+#: The beginning and the end of a private key, and what is in every beginning.
 KEY_BEGINS = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 KEY_ENDS = b"-----END "
-#: In every beginning.
 KEY_WORDS = b"PRIVATE KEY"
+
+#: The random part of an API key has at least so many characters.
+MIN_RANDOM_CHARS = 8
+_SHELL_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+
+
+def name_kind(before: bytes) -> str:
+    """Return the kind of secret that the last name in a text announces."""
+    small = before.lower()
+    at = {word: small.rfind(word.encode()) for word in ("pass", "token", "secret", "key", "credential", "pwd")}
+    last = max(at, key=lambda word: at[word])
+    return "password" if last in ("pass", "pwd") else last
+
+
+def is_plausible(kind: str, value: bytes) -> bool:
+    """Return whether a value in the format of a kind can be one: `sk-` and words with dashes cannot."""
+    if kind == "api key":
+        return any(len(part) >= MIN_RANDOM_CHARS and not is_words(part) for part in compile_own("[-_]").split(value))
+    return kind != "jwt" or b"." in value
+
+
+def is_words(value: bytes) -> bool:
+    """Return whether a value consists of words and numbers: an identifier, a date, a version, a path."""
+    parts = [part for part in compile_own("[-_./:@+=]").split(value) if part]
+    return all(
+        part.isdigit() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle())) for part in parts
+    )
+
+
+def is_variable(name: str) -> bool:
+    """Return whether a shell would expand this name. In doubt it is a secret."""
+    name = name.strip("{}")
+    small = name.lower()
+    known = any(word in small for word in ("pass", "token", "secret", "key", "pw", "auth"))
+    return set(name.encode("latin-1")) <= _SHELL_NAME and (name.isupper() or name.isdigit() or known)
+
+
+def is_code(value: bytes, after: bytes) -> bool:
+    """Return whether a value without quotes is a call or a subscript: `get_token(`, `os.environ[`, `args[1]`."""
+    name = compile_own(r"[A-Za-z_][\w.]*+[(\[]").match(value)
+    if name is None:
+        return False
+    rest = value[max(value.rfind(b")"), value.rfind(b"]")) + 1 :]
+    is_closed = len(rest) < len(value) and cut_at_bracket(value + b")")[0] == value
+    return name.end() == len(value) or after in (b",", b'"', b"'") or (is_closed and rest[:1] in (b"", b"."))
+
+
+def cut_at_bracket(value: bytes) -> tuple[bytes, bytes]:
+    """Split a value before the bracket that closes what it stands in: `f(password=hunter2)`."""
+    opened = 0
+    for match in compile_own("[][(){}]").finditer(value) if any(byte in value for byte in b")]}") else ():
+        opened += 1 if match[0] in b"([{" else -1
+        if opened < 0 and not value[match.end() : match.end() + 1].isalnum():
+            return value[: match.start()], value[match.start() :]
+        opened = max(opened, 0)
+    return value, b""

@@ -1,46 +1,57 @@
-"""Secrets in what tools print: found by their formats, and covered by a mark of the same length.
+"""Secrets in what tools print: found by their formats, and covered by marks of the same length.
 
     token: ghp_0123456789abcdefghij0123456789abcdef  →  token: [redacted: github token················]
 
-A mark has as many bytes as the secret, and keeps its line ends. So every size, line number, range and offset stays what it
-was, and any part of an output can be covered by itself: whoever reads it byte by byte sees the same.
+A mark has as many bytes as the secret, and keeps its line ends. So sizes, line numbers, ranges and offsets stay what they
+were, and a part of an output that is covered by itself equals the same part of the whole.
 
-A text is looked at as it came, and as somebody may read it later: without escape codes and invisible characters, and with
-the escapes of JSON, of Python, of HTML and of addresses decoded (`secrets/readings.py`). Each of these is one pass of Hyperscan
-over the formats; where one begins, `re` is matched at that place for the exact end.
+A text is searched as it came, and as somebody may read it later: without escape codes and invisible characters, and with
+the escapes of JSON (nested, too), Python, HTML and URLs decoded. An ambiguous escape is decoded: that can only add to what is
+found. Each search is one pass of Hyperscan over the hints; where one is found, `re` finds the exact end.
 """
 
-from __future__ import annotations
+import re
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from spillover.base.linear import compile_own
-from spillover.secrets.commands import cut_at_bracket, is_code, is_plausible, is_variable, is_words, name_kind
-from spillover.secrets.formats import BESIDE_NAMES, FORMATS, KEY_BEGINS, KEY_ENDS, KEY_WORDS
-from spillover.secrets.readings import readings
+from spillover.secrets.formats import (
+    BESIDE_NAMES,
+    FORMATS,
+    KEY_BEGINS,
+    KEY_ENDS,
+    KEY_WORDS,
+    cut_at_bracket,
+    is_code,
+    is_plausible,
+    is_variable,
+    is_words,
+    name_kind,
+)
 from spillover.select.engine import Engine
-from spillover.source.blob import find_gap
+from spillover.source.blob import Blob, find_gap
+from spillover.view.clean import find_unseen
+from spillover.view.invisible import has_invisible
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from spillover.source.blob import Blob
-
-#: How far a secret may reach behind the place where it is known to be one; a longer one is covered in part.
-REACH = 8_192
-#: So many bytes of a value say whether it is a secret.
-JUDGED = 1_024
+#: How far a secret may reach behind its hint. A longer one is covered in part.
+MAX_SECRET_BYTES = 8_192
 #: The longest private key that is covered.
-LONGEST_KEY = 16_384
-#: Bytes that are looked at around what is wanted: the longest secret, and as much again for escapes inside of it.
-MARGIN = LONGEST_KEY + REACH
-_FILL = b"*"
-#: So much at least is covered at once, for the lines that are read next.
-WINDOW = 1 << 16
-#: What is looked at in one go fits the processor's cache.
-PIECE = 1 << 18
+MAX_KEY_BYTES = 16_384
+#: Bytes looked at on each side of a range: the longest secret, and room for escapes inside of it.
+MARGIN_BYTES = MAX_KEY_BYTES + MAX_SECRET_BYTES
+#: The first bytes of a value, which decide whether it is a secret.
+JUDGED_BYTES = 1_024
+#: Bytes that CoveredBlob covers at once, at least, for the lines that are read next.
+WINDOW_BYTES = 1 << 16
+#: Bytes that CoveredStreams searches at once: they fit the processor's cache.
+PIECE_BYTES = 1 << 18
+#: Bytes of all streams together after which a line that has not ended is not waited for any longer.
+MAX_WAIT_BYTES = 1 << 18
+#: Escapes inside of escapes that are decoded: `%25u0022`, `&amp;quot;`. Any number of backslashes in front of one counts once.
+MAX_LEVELS = 3
 
 _ROWS = (*((kind, pattern) for _, kind, pattern, _ in FORMATS), *((kind, pattern) for kind, pattern, _ in BESIDE_NAMES))
 _KEY = len(_ROWS)
@@ -49,7 +60,7 @@ _engine = Engine([hint.encode() for hint in _HINTS], starts=True)
 
 
 class Secret(Struct, frozen=True, order=True):
-    """Where a secret stands, and what it is."""
+    """The place and the kind of a secret."""
 
     start: int
     end: int
@@ -57,43 +68,43 @@ class Secret(Struct, frozen=True, order=True):
 
 
 def find(data: bytes | bytearray) -> list[Secret]:
-    """Return the secrets in these bytes, in order; none overlaps another."""
+    """Return the secrets in these bytes, in order and without overlaps."""
     text = bytes(data)
-    found = _find(text)
-    for reading in readings(text):
+    found = _search(text)
+    for reading in _read(text):
         found += [
-            Secret(*reading.span(one.start, one.end), one.kind) for one in _find(reading.text) if one.end > one.start
+            Secret(*reading.span(one.start, one.end), one.kind) for one in _search(reading.text) if one.end > one.start
         ]
     return _merge(found)
 
 
-def _find(text: bytes) -> list[Secret]:
+def _search(text: bytes) -> list[Secret]:
     hits: list[tuple[int, int, int]] = []
     _engine.scan(text, lambda number, start, end, _flags, _context: hits.append((number, start, end)))
     found: list[Secret] = []
-    searched: dict[int, int] = {}  # by row: what is inside of the last secret is no other one
+    searched: dict[int, int] = {}  # by row: the end of its last match, which holds no other secret of this row
     for number, start, end in hits:
         if number == _KEY:
             found.append(_find_key(text, end))
         elif end > searched.get(number, 0):
-            newline = text.find(b"\n", end, end + REACH)
-            upto = newline if newline >= 0 else min(len(text), end + REACH)
-            # Beside a name may stand anything, and mostly no secret: the whole of a long one is looked at once it is one.
-            secret, behind = None, 0
-            for most in (upto,) if number < len(FORMATS) else (min(upto, end + JUDGED), upto):
-                match = compile_own(_ROWS[number][1]).match(text, start, most)
-                secret, behind = (_judge(number, text, match), match.end(2)) if match else (None, 0)
-                if secret is None or behind < most:
+            newline = text.find(b"\n", end, end + MAX_SECRET_BYTES)
+            last = newline if newline >= 0 else min(len(text), end + MAX_SECRET_BYTES)
+            # Beside a name stands mostly no secret: a long value is matched to its end only if it begins like one.
+            secret, matched = None, 0
+            for limit in (last,) if number < len(FORMATS) else (min(last, end + JUDGED_BYTES), last):
+                match = compile_own(_ROWS[number][1]).match(text, start, limit)
+                secret, matched = (_judge(number, text, match), match.end(2)) if match else (None, 0)
+                if secret is None or matched < limit:
                     break
             if secret is not None:
                 found.append(secret)
             if secret is not None or number < len(FORMATS):
-                searched[number] = max(behind, searched.get(number, 0))
+                searched[number] = max(matched, searched.get(number, 0))
     return found
 
 
-def _judge(number: int, text: bytes, match: Any) -> Secret | None:
-    """Return the secret that a row of the table matches; None if it is a word, a placeholder, a path or a piece of code."""
+def _judge(number: int, text: bytes, match: re.Match[bytes]) -> Secret | None:
+    """Return the secret in a match; None if it is a word, a placeholder, a path or code."""
     kind, before = _ROWS[number][0], match.group(1)
     start, end = match.span(2)
     if number < len(FORMATS):
@@ -104,7 +115,7 @@ def _judge(number: int, text: bytes, match: Any) -> Secret | None:
     quoted = text[start : start + 1] in (b'"', b"'")
     start += quoted
     value = text[start:end]
-    if not kind and not compile_own(_UNLIKE_WORDS).search(value, 0, JUDGED):
+    if not kind and not compile_own(_UNLIKE_WORDS).search(value, 0, JUDGED_BYTES):
         return None
     if not quoted and not kind:
         value = cut_at_bracket(value)[0]
@@ -118,15 +129,15 @@ def _judge(number: int, text: bytes, match: Any) -> Secret | None:
 
 
 def _find_key(text: bytes, begun: int) -> Secret:
-    """Return a block from behind its first words to before its last; all that follows, where it does not end in time."""
-    end = text.find(KEY_ENDS, begun, begun + LONGEST_KEY)
-    end = min(len(text), begun + LONGEST_KEY) if end < 0 else end
+    """Return the inside of a key block; all that follows, if the block does not end in time."""
+    end = text.find(KEY_ENDS, begun, begun + MAX_KEY_BYTES)
+    end = min(len(text), begun + MAX_KEY_BYTES) if end < 0 else end
     is_covered = not text[begun:end].strip(b"*\\nr \r\n")
     return Secret(begun, begun if is_covered else end, "private key")
 
 
 def _merge(found: list[Secret]) -> list[Secret]:
-    """Return them in order, with what overlaps as one."""
+    """Sort secrets, and join those that overlap."""
     merged: list[Secret] = []
     for one in sorted(found):
         if one.end <= one.start:
@@ -139,12 +150,12 @@ def _merge(found: list[Secret]) -> list[Secret]:
     return merged
 
 
-#: Words that stand where a secret would, in documentation and in code.
+#: Placeholders in documentation and in code, and our own marks.
 _NOTHING = (
     r"(?i)(?:x+|\*+|\.+|-+|_+|#+|null|none|nil|true|false|undefined|string|secret|token|password|passwd|changeme|example|redacted|\[redacted\**\]?"
     r"|your[-_].*|my[-_][a-z_-]*|<.*|\$[{(].*|%[sdr]?|%\(.*|%[a-z_]+%|\{.*|@.*|.*example.*|.*placeholder.*|.*dummy.*)"
 )
-_COMMON = 3  # of bytes that are alike, so many kinds at least
+_MAX_COMMON_BYTES = 3  # a value of no more different bytes is no secret
 _DIGITS = b"0123456789"
 _LETTERS = bytes({*range(65, 91), *range(97, 123)})
 _SYMBOLS = b"!#$^~"
@@ -153,12 +164,14 @@ _BRACKET = r"[()<>{}\[\]]"
 
 
 def _is_nothing(value: bytes) -> bool:
-    return len(set(value[:JUDGED])) <= _COMMON or compile_own(_NOTHING).fullmatch(value[:64]) is not None
+    return (
+        len(set(value[:JUDGED_BYTES])) <= _MAX_COMMON_BYTES or compile_own(_NOTHING).fullmatch(value[:64]) is not None
+    )
 
 
 def _is_secret(value: bytes, kind: str, name: str) -> bool:
-    """Return whether a value beside a name can be one."""
-    value = value[:JUDGED]
+    """Return whether a value beside a name can be a secret."""
+    value = value[:JUDGED_BYTES]
     if _is_nothing(value) or (value[:1] == b"$" and is_variable(value[1:].decode("latin-1"))):
         return False
     digits = len(value) - len(value.translate(None, _DIGITS))
@@ -172,23 +185,23 @@ def _is_secret(value: bytes, kind: str, name: str) -> bool:
         return False
     if name == "password":
         return len(value) >= 6
-    # What stands beside "key" or "token" in a log is mostly a name, a number or a date.
+    # A value beside "key" or "token" in a log is mostly a name, a number or a date.
     return len(value) >= 16 and digits >= 2 and letters >= 4 and b"$" not in value and not is_words(value)
 
 
 def mark(secret: bytes, kind: str) -> bytes:
-    """Return what stands in the place of a secret: as long as it is, with its line ends where they were."""
+    """Return a mark as long as a secret, with its line ends where they were."""
     words = b"[redacted: %s]" % kind.encode()
     if len(secret) < len(words):
         words = b"[redacted]" if len(secret) >= 10 else b""
     if b"\n" in secret or b"\r" in secret:
         lines = compile_own("(\r?\n|\r)").split(secret)
-        return b"".join(_FILL * len(part) if number % 2 == 0 else part for number, part in enumerate(lines))
-    return words[:-1] + _FILL * (len(secret) - len(words)) + words[-1:] if words else _FILL * len(secret)
+        return b"".join(b"*" * len(part) if number % 2 == 0 else part for number, part in enumerate(lines))
+    return words[:-1] + b"*" * (len(secret) - len(words)) + words[-1:] if words else b"*" * len(secret)
 
 
 def cover(data: bytes, since: int = 0, upto: int | None = None) -> tuple[bytes, int]:
-    """Return these bytes from `since` to `upto` with marks in the place of secrets, and how many secrets begin there."""
+    """Return the bytes from `since` to `upto` with marks instead of secrets, and the number of secrets that begin there."""
     upto = len(data) if upto is None else upto
     found = [one for one in find(data) if one.end > since and one.start < upto]
     if not found:
@@ -199,11 +212,11 @@ def cover(data: bytes, since: int = 0, upto: int | None = None) -> tuple[bytes, 
     return bytes(out[since:upto]), sum(one.start >= since for one in found)
 
 
-class Covered(Struct, frozen=True, eq=False):
-    """Bytes open for random access, without the secrets in them; every range is the same, whoever asks for it and how."""
+class CoveredBlob(Struct, frozen=True, eq=False):
+    """A blob with its secrets covered. Every range equals the same part of the whole."""
 
     blob: Blob
-    held: list[tuple[int, bytes]] = []  # what was covered last: where it starts; the next line is mostly in it
+    held: list[tuple[int, bytes]] = []  # (start, covered bytes) of the last reads: the next line is mostly in them
 
     @property
     def size(self) -> int:
@@ -211,12 +224,12 @@ class Covered(Struct, frozen=True, eq=False):
 
     @property
     def newlines(self) -> int | None:
-        """What the blob knows of itself; a mark keeps every line end."""
+        """The line ends of the blob, if it knows them: a mark keeps every one."""
         return getattr(self.blob, "newlines", None)
 
     @property
     def gap(self) -> tuple[int, int]:
-        """What is not here, as in `BothEnds`."""
+        """The range that is missing, as in `BothEnds`."""
         return find_gap(self.blob)
 
     def read(self, start: int, end: int) -> bytes:
@@ -232,13 +245,15 @@ class Covered(Struct, frozen=True, eq=False):
             if at <= start and end <= at + len(window):
                 return window[start - at : end - at]
         since, upto = (
-            (start, end) if end - start >= WINDOW else (max(least, start - start % WINDOW), start + 2 * WINDOW)
+            (start, end)
+            if end - start >= WINDOW_BYTES
+            else (max(least, start - start % WINDOW_BYTES), start + 2 * WINDOW_BYTES)
         )
         upto = min(upto, most)
-        first = max(least, since - MARGIN)
-        data = self.blob.read(first, min(upto + MARGIN, most))
+        first = max(least, since - MARGIN_BYTES)
+        data = self.blob.read(first, min(upto + MARGIN_BYTES, most))
         window = cover(data, since - first, min(upto - first, len(data)))[0]
-        if upto - since <= 3 * WINDOW:
+        if upto - since <= 3 * WINDOW_BYTES:
             self.held[:] = [(since, window), *self.held[:1]]
         return window[start - since : end - since]
 
@@ -246,53 +261,269 @@ class Covered(Struct, frozen=True, eq=False):
         self.blob.close()
 
 
-class Stream:
-    """Covers secrets in bytes that come in pieces: a line is held back until it is complete, or very long."""
+class _Stream:
+    """One of several streams."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.before = b""  # bytes that have left, as context
+        self.opens: int | None = None  # the position, among the bytes of all streams, of its line that has not ended
+        self.open_bytes = 0  # the length of that line
+
+
+class CoveredStreams:
+    """Cover secrets in pieces of several streams: those of one stream by itself, and those in the order of arrival.
+
+    Pieces leave in that order. A line that has not ended waits for its end, and everything behind it waits too, for MAX_WAIT_BYTES: a
+    secret whose parts are farther apart is not found. What leaves depends on the bytes, never on the pieces they came in.
+    """
 
     def __init__(self) -> None:
-        self.before = b""  # covered already; only looked at
-        self.held = bytearray()
-        self.count = 0
+        self.count = 0  # secrets that were covered
+        self._streams: dict[str, _Stream] = {}
+        self._start = 0  # bytes that have left
+        self._held = bytearray()
+        self._runs: deque[tuple[_Stream, int]] = deque()  # the streams of the held bytes, and how many each
+        self._before = b""  # bytes that have left, as context
 
     @property
-    def is_clean(self) -> bool:
-        """Whether what comes next is looked at by itself."""
-        return not self.held and not self.before
+    def waiting(self) -> int:
+        """The number of bytes that have come and not left."""
+        return len(self._held)
 
-    def feed(self, data: bytes | bytearray | memoryview) -> bytes:
-        """Return what is certain by now."""
-        return b"".join(self.pieces(data))
-
-    def pieces(self, data: bytes | bytearray | memoryview) -> Iterator[bytes]:
-        """Yield the same, piece by piece: a large buffer is not copied as a whole."""
+    def pieces(self, data: bytes | bytearray | memoryview, stream: str) -> Iterator[tuple[str, bytes]]:
+        """Yield (stream, bytes) of everything that can leave now that these bytes have come."""
         view = memoryview(data).cast("B")
-        for at in range(0, len(view), PIECE):
-            seen = len(self.held)
-            self.held += view[at : at + PIECE]
-            # No secret reaches over a line end but a private key, and of that the start is looked at again.
-            certain = max(self.held.rfind(b"\n", seen) + 1, len(self.held) - MARGIN)
-            if certain >= MARGIN or self.held[certain - 1 : certain] == b"\n":  # each look costs all of what is held
-                yield self._take(certain)
+        while view:
+            end = self._start + len(self._held)
+            waits = [one.opens + MAX_WAIT_BYTES - end for one in self._streams.values() if one.opens is not None]
+            room = min([PIECE_BYTES, *waits])
+            self._hold(bytes(view[:room]), self._streams.setdefault(stream, _Stream(stream)))
+            view = view[room:]
+            yield from self._leave(self._certain())
 
-    def finish(self) -> bytes:
-        """Return the rest."""
-        return self._take(len(self.held))
+    def finish(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the rest."""
+        yield from self._leave(len(self._held))
 
-    def _take(self, count: int) -> bytes:
+    def _hold(self, data: bytes, stream: _Stream) -> None:
+        """Take bytes in, and forget a stream whose line has been waited for: its next bytes are looked at by themselves."""
+        begin = self._start + len(self._held)
+        end = begin + len(data)
+        self._held += data
+        size = self._runs.pop()[1] if self._runs and self._runs[-1][0] is stream else 0
+        self._runs.append((stream, size + len(data)))
+        newline = data.rfind(b"\n") + 1
+        if newline or stream.opens is None:
+            stream.opens, stream.open_bytes = begin + newline, 0
+        stream.open_bytes += len(data) - newline
+        if not stream.open_bytes:
+            stream.opens = None
+        elif stream.open_bytes > 2 * MARGIN_BYTES:  # no secret in a long line reaches farther back
+            stream.opens, stream.open_bytes = self._position(stream, MARGIN_BYTES), MARGIN_BYTES
+        self._streams = {
+            name: one for name, one in self._streams.items() if one.opens is None or end - one.opens < MAX_WAIT_BYTES
+        }
+
+    def _position(self, stream: _Stream, count: int) -> int:
+        """Return the position of the byte that many before the end of a stream."""
+        at = self._start + len(self._held)
+        for owner, size in reversed(self._runs):
+            at -= size
+            if owner is stream and size >= count:
+                return at + size - count
+            count -= size if owner is stream else 0
+        return at
+
+    def _certain(self) -> int:
+        """Return how many bytes can leave; 0 while they are too few for the search, which goes over all that are held."""
+        size = len(self._held)
+        opened = [one.opens - self._start for one in self._streams.values() if one.opens is not None]
+        certain = min(opened, default=size)
+        least = min(size, max(MARGIN_BYTES, size // 2))
+        if certain >= least:  # in the order of arrival, a line may have begun before it
+            certain = max(self._held.rfind(b"\n", max(0, certain - MARGIN_BYTES), certain) + 1, certain - MARGIN_BYTES)
+        return certain if certain >= least else 0
+
+    def _leave(self, count: int) -> Iterator[tuple[str, bytes]]:
+        """Cover the first bytes that are held, and let them go."""
         if not count:
-            return b""
-        since = len(self.before)
-        raw = self.before + bytes(self.held)
-        out, found = cover(raw, since, since + count)
+            return
+        since = len(self._before)
+        raw = self._before + bytes(self._held)
+        out = bytearray(raw)
+        streams = dict.fromkeys(owner for owner, _ in self._runs)
+        alone = len(streams) == 1 and all(one.before == self._before for one in streams)
+        for stream in () if alone else streams:
+            self._cover_stream(stream, out, since, count)
+        for one in find(raw):
+            if one.end > since and one.start < since + count:
+                self.count += one.start >= since and out[one.start : one.end] == raw[one.start : one.end]
+                out[one.start : one.end] = mark(raw[one.start : one.end], one.kind)
+        self._before = _context(raw, since + count)
+        for stream in streams if alone else ():
+            stream.before = self._before
+        self._start += count
+        del self._held[:count]
+        at = since
+        while at < since + count:
+            stream, size = self._runs.popleft()
+            taken = min(size, since + count - at)
+            if taken < size:
+                self._runs.appendleft((stream, size - taken))
+            yield stream.name, bytes(out[at : at + taken])
+            at += taken
+
+    def _cover_stream(self, stream: _Stream, out: bytearray, since: int, count: int) -> None:
+        """Cover the secrets of one stream among the first bytes that are held. `since` is where those begin in `out`."""
+        own = bytearray(stream.before)
+        places: list[tuple[int, int]] = []  # (start, size) of what leaves
+        at = 0
+        for owner, size in self._runs:
+            if owner is stream:
+                own += self._held[at : at + size]
+                if at < count:
+                    places.append((since + at, min(size, count - at)))
+            at += size
+        first = len(stream.before)
+        last = first + sum(size for _, size in places)
+        covered, found = cover(bytes(own), first, last)
         self.count += found
-        self.before = open_end(raw, since + count)
-        del self.held[:count]
-        return out
+        stream.before = _context(own, last)
+        done = 0
+        for start, size in places:
+            out[start : start + size] = covered[done : done + size]
+            done += size
 
 
-def open_end(raw: bytes, upto: int) -> bytes:
-    """Return what has to be looked at again before that which follows: nothing at a line end, unless a private key may be open there."""
-    first = max(0, upto - MARGIN)
+def _context(raw: bytes | bytearray, upto: int) -> bytes:
+    """Return what is searched again before the next bytes: nothing at a line end, unless a private key may be open there."""
+    first = max(0, upto - MARGIN_BYTES)
     if raw[upto - 1 : upto] == b"\n" and raw.find(KEY_WORDS, first, upto) < 0:
         return b""
-    return raw[first:upto]
+    return bytes(raw[first:upto])
+
+
+_NAMED = {
+    b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b"v": b"\v", b"a": b"\a", b"0": b"\0", b"e": b"\x1b",
+    b"quot": b'"', b"apos": b"'", b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": b" ", b"equals": b"=",
+    b"colon": b":", b"lowbar": b"_", b"hyphen": b"-", b"period": b".",
+}  # fmt: skip
+#: One at a time, each from its first byte: a run of backslashes is taken whole, and never given back.
+_ESCAPE = (
+    r"""\\++(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(["'/ntrbfva0e_`$&=?#:.@-]))"""
+    r"|\\\\++|%u([0-9a-fA-F]{4})|%([0-9a-fA-F]{2})"
+    r"|&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(quot|apos|amp|lt|gt|nbsp|equals|colon|lowbar|hyphen|period));"
+)
+#: Invisible characters: zero-width characters and joiners, bidi controls, selectors, tags, soft hyphens.
+_INVISIBLE = (
+    r"\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf])|\xef(?:\xbb\xbf|\xb8[\x80-\x8f]|\xbe\xa0|\xbf[\xb0-\xbb])|\xc2[\x80-\x9f\xad]"
+    r"|\xcd\x8f|\xd8\x9c|\xe1(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0[\x8b-\x8f])|\xe3\x85\xa4|\xf3\xa0[\x80-\x87][\x80-\xbf]|\xf0\x9d\x85[\xb3-\xba]"
+)
+
+
+class _Reading:
+    """A text with some parts replaced, and the places in the source where its bytes came from."""
+
+    def __init__(self, source: bytes, edits: Iterable[tuple[int, int, bytes]], parent: "_Reading | None") -> None:
+        self._parent = parent
+        self._starts: list[int] = []  # of each new part
+        self._ends: list[int] = []
+        self._replaced: list[tuple[int, int]] = []  # what each stands for, in the source
+        pieces: list[bytes] = []
+        at = size = 0
+        for start, end, new in edits:
+            if start < at:
+                continue
+            pieces += (source[at:start], new)
+            size += start - at
+            self._starts.append(size)
+            size += len(new)
+            self._ends.append(size)
+            self._replaced.append((start, end))
+            at = end
+        self.text = b"".join([*pieces, source[at:]])
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the place of a part of this text in the bytes as they came. An escape belongs to it whole."""
+        first, last = self._source(start)[0], self._source(end - 1)[1]
+        return (first, last) if self._parent is None else self._parent.span(first, last)
+
+    def _source(self, at: int) -> tuple[int, int]:
+        nth = bisect_right(self._starts, at) - 1
+        if nth < 0:
+            return at, at + 1
+        start, end = self._replaced[nth]
+        if at < self._ends[nth]:
+            return start, end
+        place = end + at - self._ends[nth]
+        return place, place + 1
+
+
+def _read(text: bytes) -> Iterator[_Reading]:
+    """Yield every other reading of a text: cleaned and decoded. Most texts have none."""
+    parent: _Reading | None = None
+    for level in range(MAX_LEVELS + 1):
+        source = text if parent is None else parent.text
+        yield from _clean(source, parent)
+        if level == MAX_LEVELS or not any(sign in source for sign in (b"\\", b"%", b"&")):
+            return
+        reading = _Reading(source, _decode(source), parent)
+        if reading.text == source:
+            return
+        yield reading
+        parent = reading
+
+
+def _clean(source: bytes, parent: _Reading | None) -> Iterator[_Reading]:
+    """Yield a text without codes and invisible characters, and with backspaces in effect."""
+    unseen = [*find_unseen(source)]
+    if has_invisible(source) or b"\xc2" in source:
+        unseen = sorted([*unseen, *(match.span() for match in compile_own(_INVISIBLE).finditer(source))])
+    if unseen:
+        reading = _Reading(source, ((start, end, b"") for start, end in unseen), parent)
+        yield reading
+        source, parent = reading.text, reading
+    if b"\b" in source:
+        backspaces = [match.start() for match in compile_own("\b").finditer(source)]
+        yield _Reading(source, ((at, at + 1, b"") for at in backspaces), parent)
+        yield _Reading(source, ((start, end, b"") for start, end in _overwritten(source, backspaces)), parent)
+
+
+def _overwritten(source: bytes, backspaces: list[int]) -> list[tuple[int, int]]:
+    """Return the backspaces with what they take away: each the character before it that is still there, in its line."""
+    gone: list[tuple[int, int]] = []  # in order, none next to another
+    for at in backspaces:
+        start = at
+        if gone and gone[-1][1] == at:
+            start = gone.pop()[0]
+        floor = gone[-1][1] if gone else 0
+        while start > floor and source[start - 1 : start] != b"\n":
+            start -= 1
+            if source[start] & 0xC0 != 0x80:  # the first byte of a character
+                break
+        if gone and gone[-1][1] == start:
+            start = gone.pop()[0]
+        gone.append((start, at + 1))
+    return gone
+
+
+def _decode(source: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (start, end, decoded bytes) of each escape."""
+    for match in compile_own(_ESCAPE).finditer(source):
+        short, braced, long, byte, octal, name, wide, percent, hexadecimal, decimal, entity = match.groups()
+        if name or entity:
+            new = _NAMED.get(name or entity, name)
+        elif byte or percent or octal:
+            new = bytes((int(octal, 8) if octal else int(byte or percent, 16),))
+        elif decimal:
+            new = _spell(int(decimal))
+        elif digits := short or braced or long or wide or hexadecimal:
+            new = _spell(int(digits, 16))
+        else:  # several backslashes in front of something else
+            new = b"\\"
+        yield match.start(), match.end(), new
+
+
+def _spell(code: int) -> bytes:
+    return chr(code).encode("utf-8", "surrogatepass") if code <= 0x10FFFF else b"?"

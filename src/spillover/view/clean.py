@@ -55,7 +55,9 @@ def leave_out_unseen(data: bytes) -> bytes:
 
 
 def find_unseen(data: bytes) -> list[tuple[int, int]]:
-    """Return where those are that are left out, from where to where."""
+    """Return the start and the end of everything that is left out."""
+    if stringzilla.find_first_of(data, _DROPPED) < 0:
+        return []
     return [match.span() for match in _UNSEEN.finditer(data)]
 
 
