@@ -253,6 +253,21 @@ def test_no_hook_replaces_what_a_failing_command_printed(host, run, home):
     model.close()
 
 
+def test_a_session_of_cline_goes_on_if_the_hook_hangs(run, home):
+    """After 3 s Cline would end it."""
+    assert run("spill", "init", "cline").returncode == 0
+    slow = home / "slow/spill"
+    slow.parent.mkdir()
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    path = run("sh", "-c", "echo $PATH").stdout.strip()
+    model = Model([("run_commands", shell_arguments("cline", "seq -f 'part %g' 500", {}))])
+    cline(lambda *words, **more: run(*words, PATH=f"{slow.parent}:{path}", **more), home, model)
+    assert len(model.requests) == 2
+    assert "part 250\\n" in result_in(model.said(1))
+    model.close()
+
+
 def test_gemini_shows_a_long_line_as_it_is_in_the_clip(run, home):
     assert run("spill", "init", "gemini").returncode == 0
     model = Model([("run_shell_command", {"command": "python3 -c 'print(\"x\" * 200_000)'", "description": "x"})])
