@@ -203,7 +203,7 @@ def record_run(
     Whatever goes wrong is logged and nothing else: the model has what fitted, and a clip says itself when it is lost.
     """
     try:
-        if command is None or "spill" in command:
+        if command is None or "spill" in command or ".txt" in command:
             from spillover.shell.line import is_retrieval  # few commands, and tools that have none, can be ours
 
             if is_retrieval(choices.tool, command):

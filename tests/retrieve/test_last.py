@@ -332,6 +332,10 @@ def hooked(clipper, command, stdout):
     claude_code.reply({**event, "tool_input": {"command": command}, "tool_response": response}, lambda: clipper)
 
 
+def stored_file(clipper):
+    return f"/home/me/.local/state/spillover/{clipper.read('last', lines='1').ref}.txt"
+
+
 FLOOD = "".join(f"line {number}\n" for number in range(500))
 OUTPUTS = {"short": "short\n", "long": FLOOD, "as long": f"another {FLOOD}"}
 #: What looks at stored outputs, and is no run: as a hook sees it, as Python calls it, as a model does.
@@ -339,6 +343,12 @@ RETRIEVALS = {
     "spill read": lambda clipper: hooked(clipper, "spill read last", "an answer\n"),
     "spill grep in a pipe": lambda clipper: hooked(clipper, "cd x && spill grep last:make error | head", FLOOD),
     "spill in a shell": lambda clipper: hooked(clipper, "bash -c 'spill outline last'", "an answer\n"),
+    "grep in the file that a notice names": lambda clipper: hooked(
+        clipper, f"grep -n line {stored_file(clipper)} | head", FLOOD
+    ),
+    "the file that a notice names": lambda clipper: hooked(
+        clipper, f"cd x; sed -n 1,5p '{stored_file(clipper)}'", "an answer\n"
+    ),
     "clipper.grep": lambda clipper: clipper.grep("last", "line"),
     "clipper.outline": lambda clipper: clipper.outline("last"),
     "a tool for a model": lambda clipper: clipper.tools()[0]("last"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from spillover.shell import split, tree
@@ -19,6 +21,29 @@ MOST_PIPELINES, MOST_STAGES = 500, 50
 #: Commands of `spill` and tools of ours that look at what is stored, or at the store itself.
 RETRIEVALS = frozenset({"read", "grep", "outline", "diff", "list", "show", "path", "stats", "verify"})
 RETRIEVAL_TOOLS = ("read_output", "grep_output", "outline_output", "list_outputs")
+#: What reads files; and what a stored output is called, which a notice names by its path.
+READERS = frozenset(
+    {
+        "cat",
+        "head",
+        "tail",
+        "sed",
+        "awk",
+        "grep",
+        "egrep",
+        "fgrep",
+        "rg",
+        "less",
+        "more",
+        "wc",
+        "tac",
+        "nl",
+        "cut",
+        "sort",
+        "jq",
+    }
+)
+STORED_FILE = re.compile(r"[a-z0-9_.]{1,32}-[0-9a-f]{12,64}\.txt", re.ASCII)
 #: A stage of a pipeline that is several commands.
 GROUP = Command("(")
 
@@ -40,7 +65,7 @@ def _read(line: str) -> list[list[Raw]]:
 
 def is_retrieval(tool: str, command: str | None) -> bool:
     """Return whether a call does nothing but look at stored outputs. It is no run, and never the one that `last` names."""
-    if command is None or "spill" not in command:
+    if command is None or not ("spill" in command or ".txt" in command):
         return command is None and tool.endswith(RETRIEVAL_TOOLS)
     # A record has `bash -c LINE` without the quotes.
     shell, dash, line = command.partition(" -c ")
@@ -54,7 +79,9 @@ def _retrieves(line: str) -> bool:
 
 
 def _looks(command: Command) -> bool:
-    """Return whether a command is `spill read …` or another of these, also under `spill run` and `spill sh`."""
+    """Return whether a command is `spill read …` or another of these, also under `spill run` and `spill sh`, or reads a stored file."""
+    if command.program in READERS:
+        return any(STORED_FILE.fullmatch(word.rpartition("/")[2]) for word in command.plain)
     if command.program != "spill" or not command.words:
         return False
     verb, *rest = command.words
