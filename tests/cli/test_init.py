@@ -469,6 +469,7 @@ def test_every_host_ends_by_saying_what_it_cannot_do(init):
             assert f"Undo: spill init {host} --uninstall\n" in said
             assert len(said.splitlines()) <= 22
             assert all(len(line) < 80 or line.startswith("wrote ") for line in said.splitlines())
+            assert all(line.count("`") % 2 == 0 for line in said.splitlines()), "a command is broken"
             assert planned.partition("\nThen: ")[2] == said.partition("\nNow:  ")[2] != ""
 
 

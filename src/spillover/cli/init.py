@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 from difflib import unified_diff
 from shutil import which
@@ -77,9 +78,10 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
 
 
 def _wrap(title: str, words: str) -> str:
-    """Return a title and what belongs to it, in lines that fit a terminal."""
-    text = f"{title + ':':6}{words}"
-    return fill(text, COLUMNS, subsequent_indent=" " * 6, break_on_hyphens=False, break_long_words=False) + "\n"
+    """Return a title and what belongs to it, in lines that fit a terminal; a command stays on one."""
+    text = re.sub("`[^`]+`", lambda code: code[0].replace(" ", "\0"), f"{title + ':':6}{words}")
+    lines = fill(text, COLUMNS, subsequent_indent=" " * 6, break_on_hyphens=False, break_long_words=False)
+    return lines.replace("\0", " ") + "\n"
 
 
 def _check_folder(folder: str) -> None:
