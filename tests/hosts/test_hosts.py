@@ -238,6 +238,15 @@ def test_a_script_in_codex_reads_what_its_commands_printed_and_runs_to_its_end(r
     model.close()
 
 
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
+def test_the_model_is_told_to_run_noisy_commands_in_spill_run(host, run, home):
+    assert run("spill", "init", host).returncode == 0
+    model = Model([])
+    HOSTS[host][0](run, home, model)
+    assert "`spill run -- COMMAND`" in json.dumps(model.requests[0])
+    model.close()
+
+
 @pytest.mark.parametrize("host", ["claude-code"])
 def test_no_hook_replaces_what_a_failing_command_printed(host, run, home):
     """What `spill init claude-code` says that it cannot do, seen again in each version."""
