@@ -14,12 +14,11 @@ from spillover.events import record_retrieval
 from spillover.notice.calls import next_call
 from spillover.notice.since import since_line
 from spillover.result import Clip
-from spillover.retrieve.names import resolve
+from spillover.retrieve.names import find_before, resolve
 from spillover.retrieve.read import answer, fill, open_output
 from spillover.select.ends import most
 from spillover.since import LineRanges
 from spillover.since.compare import compare
-from spillover.since.earlier import find_before
 from spillover.store.record import Record
 from spillover.view.clean import flat
 from spillover.view.document import Document

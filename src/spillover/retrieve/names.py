@@ -176,6 +176,33 @@ def is_same_command(run: Record | RunRecord, command: str | None, tool: str) -> 
     return run.command == command if command else run.tool == tool and not run.command
 
 
+def find_before(store: ScopedStore, record: Record) -> str:
+    """Return the ref of the run before an output, of the same command; RefError where there is none.
+
+    It is the same ref where that run printed the same.
+    """
+
+    def is_same(run: Record | RunRecord) -> bool:
+        return is_same_command(run, record.command, record.tool)
+
+    def is_earlier(run: Record | RunRecord) -> bool:
+        return is_same(run) and run.created < record.created and run.ref != record.ref
+
+    is_older = False  # than the newest run that printed it
+    for run in store.runs():
+        if is_earlier(run) and (run.ref or run.data is not None):
+            return store_run(store, run)
+        if is_same(run) and run.ref == record.ref:
+            if is_older:
+                return record.ref
+            is_older = True
+    earlier = next(filter(is_earlier, store.list()), None)
+    if earlier is None:
+        what = f"`{record.command}`" if record.command else record.tool
+        raise RefError(f"No earlier run of {what} is kept to compare {record.ref} with; name one: spill diff OLD NEW.")
+    return earlier.ref
+
+
 def store_run(store: ScopedStore, run: RunRecord) -> str:
     """Return the ref of a run's output, stored now if it fitted then; RefError says what became of it otherwise."""
     if run.ref is not None:

@@ -12,14 +12,10 @@ from contextlib import contextmanager
 from msgspec.structs import replace
 
 from spillover.choices import Choices
-from spillover.errors import RefError, SpilloverError
-from spillover.retrieve.names import is_same_command, resolve, store_run
-from spillover.retrieve.read import open_output
+from spillover.errors import SpilloverError
 from spillover.secrets.commands import shorten_command
 from spillover.since import Earlier
 from spillover.source.blob import MemoryBlob, Meter
-from spillover.store.record import Record, RunRecord
-from spillover.store.scopes import ScopedStore
 from spillover.view.document import Document, Section
 
 #: The newest run of the same command; the newest that ended with exit code 0; the same, and no reason where there is none.
@@ -63,6 +59,9 @@ def compare_with(earlier: Earlier, document: Document) -> Earlier:
 
 def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Earlier | None:
     """Return the earlier output, open, or the reason why there is none; None if the notice does not mention it."""
+    from spillover.retrieve.names import resolve
+    from spillover.retrieve.read import open_output
+
     since = choices.since
     ref = since
     ending = ""
@@ -88,6 +87,8 @@ def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Earl
 
 def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: bool) -> tuple[str, str] | None:
     """Return the ref of the newest run of a command, or of a tool that has none; and how it ended."""
+    from spillover.retrieve.names import is_same_command, store_run
+
     store = choices.outputs
     line = None if command is None else shorten_command(command)
     folder = cwd or _working_folder()
@@ -105,33 +106,6 @@ def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: b
         if is_same_command(record, line, choices.tool) and record.ref not in elsewhere:
             return record.ref, ""
     return None
-
-
-def find_before(store: ScopedStore, record: Record) -> str:
-    """Return the ref of the run before an output, of the same command; RefError where there is none.
-
-    It is the same ref where that run printed the same.
-    """
-
-    def is_same(run: Record | RunRecord) -> bool:
-        return is_same_command(run, record.command, record.tool)
-
-    def is_earlier(run: Record | RunRecord) -> bool:
-        return is_same(run) and run.created < record.created and run.ref != record.ref
-
-    is_older = False  # than the newest run that printed it
-    for run in store.runs():
-        if is_earlier(run) and (run.ref or run.data is not None):
-            return store_run(store, run)
-        if is_same(run) and run.ref == record.ref:
-            if is_older:
-                return record.ref
-            is_older = True
-    earlier = next(filter(is_earlier, store.list()), None)
-    if earlier is None:
-        what = f"`{record.command}`" if record.command else record.tool
-        raise RefError(f"No earlier run of {what} is kept to compare {record.ref} with; name one: spill diff OLD NEW.")
-    return earlier.ref
 
 
 def _working_folder() -> str | None:
