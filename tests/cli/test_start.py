@@ -41,8 +41,9 @@ def test_what_fits_is_passed_on_without_anything_heavy(words):
     assert not loaded(*words) & HEAVY
 
 
-def test_what_fits_needs_nothing_that_cuts_or_goes_back():
-    ours = {name.removeprefix("spillover.") for name in loaded("run", "--", "true") if name.startswith("spillover.")}
+@pytest.mark.parametrize("command", ["true", "false"])
+def test_what_fits_needs_nothing_that_cuts_or_goes_back(command):
+    ours = {name.removeprefix("spillover.") for name in loaded("run", "--", command) if name.startswith("spillover.")}
     ours -= {"select.wanted"}  # a value: what is known of the call
     assert not {name for name in ours if name.startswith(("select.", "retrieve", "render", "blocks", "wrap"))}
     assert not ours & {"store.scoped", "store.quota", "cut", "fit"}
