@@ -435,7 +435,10 @@ def test_a_wrong_key_names_the_nearest_right_one_and_its_line(place, toml, said)
 
 
 @pytest.mark.parametrize("rest", ["lines = 50", "[tools.make]\nlines = 50", "[retention]\ncount = 50"])
-@pytest.mark.parametrize("unknown", ["tokns = 5", '"\\u001b]52;c;x" = 5', "tool = { bash = 5 }", "retention.days = 5"])
+@pytest.mark.parametrize(
+    "unknown",
+    ["tokns = 5", "state = 5", "nope = {a = 1}", '"\\u001b]52;c;x" = 5', "tool = { bash = 5 }", "retention.days = 5"],
+)
 def test_one_unknown_key_dropped_the_whole_file(place, unknown, rest):
     rest = "retention.count = 50" if unknown.startswith("retention") else rest  # a table is written once
     found, alone = place.load(f"{unknown}\n{rest}"), place.load(rest)

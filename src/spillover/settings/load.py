@@ -228,11 +228,13 @@ def _sets(line: str, key: str) -> bool:
     return False
 
 
-def nearest(word: str, known: Iterable[str], prefix: str = "", otherwise: str | None = None) -> str:
-    """Ask whether the nearest of the known words is meant; where none is near, name them all, or say something else."""
+def nearest(
+    word: str, known: Iterable[str], prefix: str = "", otherwise: str | None = None, likeness: float = 0.6
+) -> str:
+    """Ask whether the nearest of the known words is meant; where none is so near, name them all, or say something else."""
     from difflib import get_close_matches  # takes 5 ms to import, and only a complaint needs it
 
-    near = get_close_matches(word, list(known), n=1)
+    near = get_close_matches(word, list(known), n=1, cutoff=likeness)
     if near:
         return f"did you mean {prefix}{near[0]}?"
     return f"use {', '.join(prefix + one for one in known)}." if otherwise is None else otherwise
@@ -261,6 +263,8 @@ def _write(value: object) -> str:
 TABLES = ("tools", "profiles")
 #: Who sees an output, and what of it: a slip in one of these is not passed over.
 PRIVATE = ("redact", "scope", "store")
+#: So alike a key and one of these are if one was meant. With less, `state` or `[core]` costs the file.
+SLIP = 0.75
 #: A suggestion for each takes its time, and a file with more was written for another program.
 MOST_UNKNOWN = 20
 #: A line with more dots may be a key with as many parts, and for those the parser's time grows with the square.
@@ -331,7 +335,7 @@ class File(Struct, frozen=True):
                 what = "not a key of a rule" if known is RULE_KEYS else "not a key"
                 words = f"{one_line(name, QUOTED_CHARS)} is {what}; {nearest(key, dict.fromkeys(beside))}"
                 refusal = self._refuse(key, words)
-                if nearest(key, PRIVATE, otherwise=""):  # the reader of the file relies on it
+                if nearest(key, PRIVATE, otherwise="", likeness=SLIP):  # the reader of the file relies on it
                     raise refusal
                 yield name, Ignored(self.path, name, words.rstrip("."), str(refusal))
 
