@@ -8,9 +8,9 @@
     REF#/items/0/name               a value in JSON (RFC 6901)
     last:3, all, REF,REF, a tool    several outputs, for the tools of a model
 
-`last` is the newest run, whatever became of its output: an output that fitted is stored now, so that it can be read like any
-other, and one that could not be kept is an error instead of an older output. Words only choose among the runs and records that
-are there; no part of a name is ever used as a path.
+`last` is the newest run, whatever became of its output: an output that fitted is stored now, so that it can be read
+like any other, and one that could not be kept is an error instead of an older output. Words only choose among the runs
+and records that are there; no part of a name is ever used as a path.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ALL = "all"
 SCHEME = "spill://"
 #: Outputs that are read or searched together, at most.
 MAX_OUTPUTS = 50
-#: Of the newest outputs, so many are named where nothing is found; and so many characters of each command and of the query.
+#: Newest outputs that are named where nothing is found, and characters of each command and of the query.
 NEWEST_NAMED = 3
 NAME_CHARS = 30
 COMMAND_CHARS = 60
@@ -112,7 +112,7 @@ _BYTES = re.compile(r"bytes=(\d++)[-:](\d++)", re.ASCII)
 
 
 def split_part(name: str) -> tuple[str, Part]:
-    """Return a name without what follows its `#`, and the part that this names. Other words with a `#` are left alone."""
+    """Return a name without what follows its `#`, and the part that this names; other words with a `#` stay."""
     is_uri = name[: len(SCHEME)].lower() == SCHEME
     ref, sign, fragment = name.partition("#")
     if is_uri:
@@ -133,7 +133,7 @@ def split_part(name: str) -> tuple[str, Part]:
 
 
 def find_each(names: Any, store: ScopedStore) -> list[str] | None:
-    """Return the names of several outputs that are meant: a list, `last:3`, a tool's name, `all`. None if it is one output."""
+    """Return the names of several outputs: of a list, `last:3`, a tool's name, `all`. None if it is one output."""
     if isinstance(names, (list, tuple)):
         if not names or not all(isinstance(name, str) for name in names):
             raise UsageError('a list of refs holds names, e.g. ["bash-7f3a9c2e41d05b86", "last"].')
@@ -384,7 +384,7 @@ def parse_range(written: str | int, total: int, unit: str = "lines") -> tuple[in
 
 
 def spell_range(value: Any) -> str | None:
-    """Return a range as `parse_range` takes it, from what models send: a list, an object, words. None if it is no range."""
+    """Return what models send for a range (a list, an object, words) as `parse_range` takes it; None if it is none."""
     try:
         text = _join_ends(value)
     except RecursionError:  # it contains itself

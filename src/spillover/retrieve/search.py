@@ -1,9 +1,9 @@
 """Finding a pattern in stored bytes, line by line as grep does. It finds; it words, limits and renders nothing.
 
-A hit is a line, at its first match; in a giant line, where the number of the line helps nobody, a hit is an occurrence. What is
-searched is what the reader saw (escape codes and overwritten frames gone) and the raw bytes. No match crosses a line end; in a
-line longer than a chunk, a match longer than the overlap may be cut short or missed. Occurrences in giant lines are counted up
-to MAX_OCCURRENCES.
+A hit is a line, at its first match; in a giant line, where the number of the line helps nobody, a hit is an occurrence.
+What is searched is what the reader saw (escape codes and overwritten frames gone) and the raw bytes. No match crosses a
+line end; in a line longer than a chunk, a match longer than the overlap may be cut short or missed. Occurrences in
+giant lines are counted up to MAX_OCCURRENCES.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False
 
 
 class Sizes(Struct, frozen=True, kw_only=True):
-    """Bytes that are looked at together. A chunk fits the processor's cache, and is longer than the other two by 3 or more."""
+    """Bytes that are looked at together. A chunk fits the processor's cache and is longer than the others by 3 or more."""
 
     chunk: int = 1 << 20
     giant: int = 1 << 16  # a line longer than this gives a hit for every occurrence
@@ -116,7 +116,7 @@ SIZES = Sizes()
 
 
 class Hit(Struct, frozen=True):
-    """A match; all but `line` are bytes from the start of the output. `line_end` is None if the line is longer than a chunk."""
+    """A match; all but `line` are offsets in the output. `line_end` is None if the line is longer than a chunk."""
 
     line: int
     line_start: int
@@ -138,7 +138,7 @@ def scan(
     index: LineIndex | None = None,
     sizes: Sizes = SIZES,
 ) -> Iterator[Hit]:
-    """Yield the hits from `start` on, which stands in line `first_line`. An index spares counting the lines between hits."""
+    """Yield the hits from `start` on, which is in line `first_line`. An index spares counting lines between hits."""
     line, counted = first_line, start
     for piece in _split(blob, start, sizes):
         for line_start, begin, end, line_end in _find_in_piece(piece, pattern):
@@ -247,7 +247,7 @@ def _find_in_piece(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
 
 
 def _is_searchable(data: bytes, at: int, stop: int, pattern: Pattern) -> bool:
-    """Return whether the bytes can be searched as they are. A regex wants UTF-8 that is not broken, or its dots stop there."""
+    """Return whether the bytes can be searched as they are. The dot of a regex stops at broken UTF-8."""
     if find_first_of(data, _BEYOND_ASCII_TEXT) < 0:
         return True
     return is_plain(data) and (pattern.regex is None or "\ufffd" not in data[at:stop].decode(errors="replace"))
@@ -263,7 +263,7 @@ def _find_in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
 
 
 def _find_in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
-    """Yield lines that match as they are shown or as they are stored. Cleaning keeps every newline, and rows know their line."""
+    """Yield lines that match as they are shown or as they are stored. Cleaning keeps every newline."""
     before, data = piece.data[max(0, piece.at - 1) : piece.at], piece.data[piece.at : piece.stop]
     raw = data.replace(b"\r\n", b"\n")
     found: dict[int, tuple[int, bytes]] = {}  # by line: the column and the bytes of the match

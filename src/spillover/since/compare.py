@@ -1,13 +1,13 @@
-"""Two outputs compared by the shapes of their lines: what is new, what differs in numbers only, what is the same, what is gone.
+"""Two outputs compared by the shapes of their lines: what is new, the same or gone, and what has other numbers.
 
-The shape of a line is what is left of it without everything that differs from one run to the next, as two keys of 64 bits. Its
-content key sees through times, durations, sizes, addresses, hashes, ids, counters, ports, process ids, temporary paths and
-padding; its wording key sees through every other number as well. Lines with the same content key say the same; lines that share
-only the wording key differ in numbers that mean something ("14 failed" and "13 failed").
+The shape of a line is what is left of it without everything that differs from one run to the next, as two keys of 64
+bits. Its content key sees through times, durations, sizes, addresses, hashes, ids, counters, ports, process ids,
+temporary paths and padding; its wording key sees through every other number as well. Lines with the same content key
+say the same; lines that share only the wording key differ in numbers that mean something ("14 failed" and "13 failed").
 
-Lines are compared as sets: neither their order nor how often one comes makes a difference, since parallel work prints in any
-order. Three passes, a block at a time: over the earlier output for its shapes, over the new one, and over the earlier one again
-for what is gone. The same two outputs give the same answer, whatever pieces they arrived in.
+Lines are compared as sets: neither their order nor how often one comes makes a difference, since parallel work prints
+in any order. Three passes, a block at a time: over the earlier output for its shapes, over the new one, and over the
+earlier one again for what is gone. The same two outputs give the same answer, whatever pieces they arrived in.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Array: TypeAlias = Any  # of numpy; its own types say little about what is in on
 SAME, NUMBERS, NEW = 0, 1, 2
 #: Bytes read at once; of a line that is longer, a piece at a time.
 BLOCK = 1 << 20
-#: Bytes whose shapes are worked out at once: they stay in the processor's cache. A longer line has a key for each piece.
+#: Bytes whose shapes are worked out at once, in the processor's cache. A longer line has a key for each piece.
 STRETCH = 1 << 16
 #: New lines are counted for each cell of this many bytes.
 CELL = 1 << 14
@@ -247,7 +247,7 @@ _ANY = 1  # stands for what is hidden; no view has this byte
 
 
 def make_keys(view: bytes) -> tuple[Array, Array]:
-    """Return the content key and the wording key of each line of a view, which ends with a newline; 0 for a blank line."""
+    """Return both keys of each line of a view, which ends with a newline: content and wording, 0 for a blank line."""
     contents = [np.zeros(0, np.uint64)]
     wordings = [np.zeros(0, np.uint64)]
     at = 0
