@@ -51,24 +51,25 @@ class Recipe:
         self._weight = _weigh(logs, self._rows)
         self._without: dict[frozenset[int], Weights] = {}
 
-    def weights(self) -> Weights:
-        """Return what is shipped: fitted on all logs, calibrated on each by what was learned from the others."""
-        every = self.without(())
-        return Weights(every.start, every.points, self.curve(range(len(self.logs))))
+    def weights(self, apart: Collection[int] = ()) -> Weights:
+        """Return weights fitted on all folds but some, calibrated on each log by what was learned from the others; with all folds, what is shipped."""
+        fitted = self.without(apart)
+        return Weights(fitted.start, fitted.points, self.curve(apart))
 
-    def curve(self, numbers: Collection[int]) -> list[tuple[float, float]]:
+    def curve(self, apart: Collection[int] = ()) -> list[tuple[float, float]]:
         """Return how likely a line is needed by its points, told by fits that know nothing of its project."""
+        numbers = [number for number, fold in enumerate(self.fold) if fold not in apart]
         sizes = [len(self.logs[number].lines) for number in numbers]
         shares = np.array(_shares([self.logs[number] for number in numbers])) / sizes
         return calibrate.curve(
-            np.concatenate([rank(self.logs[number].lines, self.points_left_out(number)) for number in numbers]),
+            np.concatenate([rank(self.logs[number].lines, self.points_left_out(number, apart)) for number in numbers]),
             np.concatenate([self.logs[number].needed for number in numbers]),
             np.repeat(shares, sizes),
         )
 
-    def points_left_out(self, number: int) -> Array:
-        """Return the points of the lines of a log by weights that know nothing of its project."""
-        return self.points(self.without((self.fold[number],)), number)
+    def points_left_out(self, number: int, apart: Collection[int] = ()) -> Array:
+        """Return the points of the lines of a log by weights that know nothing of its project, nor of some folds."""
+        return self.points(self.without((*apart, self.fold[number])), number)
 
     def points(self, weights: Weights, number: int) -> Array:
         """Return the points of the lines of a log."""

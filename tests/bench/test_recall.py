@@ -35,6 +35,27 @@ def test_with_several_budgets_each_row_says_which():
     ]
 
 
+def projects(**shares):
+    return {"all": sum(shares.values()) / len(shares), "projects": shares, "held out": ["c"], "logs": 9, "over": 0}
+
+
+def test_projects_left_out_are_said_for_those_that_choices_may_see_and_for_those_held_out():
+    rows = recall.by_choice({"cidiff@1000": projects(a=0.5, b=1.0, c=0.0)}).splitlines()
+    assert rows[1].split() == ["cidiff@1000", "75.0%", "0.0%", "2", "+", "1"]
+
+
+def test_a_range_is_a_bootstrap_over_projects_and_of_differences_project_by_project():
+    steady = {"cidiff@1000": projects(a=0.5, b=0.5, c=0.5), "bugswarm@1000": projects(a=1.0, b=1.0, c=1.0)}
+    mixed = {"cidiff@1000": projects(a=0.4, b=0.4, c=1.0), "bugswarm@1000": projects(a=0.0, b=1.0, c=1.0)}
+    published = {cell: {"all": 0.25} for cell in steady}
+    rows = recall.means({"before": mixed, "page": published, recall.OURS: steady, recall.LEFT_OUT: steady}).splitlines()
+    assert "against before" in rows[0]
+    assert rows[1].split()[:4] == ["cidiff", "+50.0", "[+50.0,", "+50.0]"]
+    assert rows[1].split()[4:7] == ["-10.0", "[-30.0,", "+10.0]"]
+    assert rows[1].split()[7:10] == ["+25.0", "[+25.0,", "+25.0]"]
+    assert rows[3].split()[:4] == ["all", "of", "these", "+75.0"]
+
+
 def test_the_readme_has_such_a_table():
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     titles = [*recall.NAIVE.values(), recall.OURS]
