@@ -28,7 +28,6 @@ LOST = {
     "gxx_many": "one of 31 errors, the first; others are shown with what is around them",
     "gxx_template": "one of three errors; the other two are shown with where they are required from",
     "maven": "BUILD FAILURE, and the plugin whose message the causes below it repeat",
-    "pytest_setup_errors": "the frame above the error that 300 tests share; the error is shown",
     "terraform": "the line that the box at the end quotes in full",
 }
 count = exact_counter("o200k_base")

@@ -15,7 +15,7 @@ from scripts.fit.logs import lines_in
 from scripts.samples import SAMPLES
 
 from spillover.select.log.classes import CLASSES
-from spillover.select.log.features import columns
+from spillover.select.log.score import columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,7 @@ import numpy as np
 from scripts.fit import calibrate, fingerprint, folds
 
 from spillover.select.log.choose import rank
-from spillover.select.log.features import columns
-from spillover.select.log.score import Weights
+from spillover.select.log.score import Weights, columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from spillover.select import pack
 from spillover.select.log.choose import HOLE, choose, choose_ends, widest
 from spillover.select.log.classes import NAMES
-from spillover.select.log.lines import Lines
-from spillover.select.log.repeats import inside_runs
+from spillover.select.log.lines import Lines, inside_runs
 
 
 def lines_of(costs, template=None, family=None, exact=None, subject=None):

@@ -4,13 +4,24 @@ import itertools
 import os
 import random
 import threading
+from collections import Counter
 
 import pytest
 from msgspec.structs import replace
 
 from spillover.base.work import TooMuchWork, Work
 from spillover.select.log import scan
-from spillover.select.log.scan import CLOSE, MOST_LINES, look
+from spillover.select.log.scan import (
+    BLOCK,
+    CELL,
+    CLOSE,
+    MAX_BEGINNINGS,
+    MAX_LINES,
+    WORDS,
+    Beginnings,
+    look,
+    rare_beginnings,
+)
 from spillover.source.blob import Metered
 
 
@@ -49,7 +60,7 @@ def test_pieces_begin_and_end_at_line_ends_and_do_not_touch(document):
 @pytest.mark.parametrize("output", ["\n" * 2_000_000, "x" * 3_000_000, "a\n" * 1_000_000, "\r" * 600_000], ids=["empty lines", "one line", "short lines", "frames"])  # fmt: skip
 def test_however_short_or_long_lines_are_the_work_is_bounded(document, output):
     pieces = look(document(output), 0, len(output)).pieces
-    assert sum(output[start:end].count("\n") for start, end in pieces) <= MOST_LINES + 2 * len(pieces)
+    assert sum(output[start:end].count("\n") for start, end in pieces) <= MAX_LINES + 2 * len(pieces)
     assert sum(end - start for start, end in pieces) <= CLOSE + 100_000
 
 
@@ -78,3 +89,66 @@ def test_work_that_runs_out_in_a_thread_ends_all_of_them(document, monkeypatch):
     with pytest.raises(TooMuchWork):
         scan.scan(spent, 0, spent.size)
     assert not [thread for thread in threading.enumerate() if thread.name == "spillover-scan"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.00002, 0.001, 0.2])
+def test_every_word_is_found_in_every_cell_that_has_it(document, share):
+    dice = random.Random(1)
+    others = ["unit", "of", "the", "done\n", "12"]
+    words = [word.decode("utf-8") for word in WORDS]
+    data = " ".join(dice.choice(words if dice.random() < share else others) for _ in range(100_000)).encode()
+    table, _ = scan.scan(document(data), 0, len(data))
+    cells = [data[at : at + CELL] for at in range(0, len(data), CELL)]
+    assert table.tolist() == [[word in cell for word in WORDS] for cell in cells]
+
+
+def test_a_word_across_the_edge_of_a_cell_is_in_neither(document):
+    data = b"." * (CELL - 3) + b"panic" + b"." * CELL
+    assert not scan.scan(document(data), 0, len(data))[0].any()
+
+
+def begin(data, skip):
+    """The lines of a block that are looked at: where each begins, and how, with digits made equal."""
+    at, out = data.find(b"\n") + 1, []
+    while 0 < at < len(data) - 16 - skip and len(out) < MAX_BEGINNINGS:
+        told = data[at + skip : at + skip + 14]  # the last two of sixteen never reach the hash
+        out.append((at, bytes(0x30 if 0x30 <= byte < 0x40 else byte for byte in told)))
+        at = data.find(b"\n", at) + 1
+    return out
+
+
+@pytest.mark.parametrize("skip", [0, 20])
+def test_lines_that_begin_alike_are_counted_and_the_first_is_known(skip):
+    dice = random.Random(1)
+    starts = ["compiled unit", "linked", "tested 12 of 13", "x", "", "[0-9] done"]
+    lines = [" " * skip + dice.choice(starts) + f" {dice.randrange(10**6)} and a longer rest" for _ in range(60_000)]
+    lines[31_234] = " " * skip + "region FLASH resized"
+    data = "\n".join(lines).encode()
+    part = Beginnings(skip)
+    begins = []
+    for at in range(0, len(data), BLOCK):
+        part.add(data[at : at + BLOCK], at)
+        begins += [(at + where, how) for where, how in begin(data[at : at + BLOCK], skip)]
+    counts = Counter(how for _, how in begins)
+    assert part.lines == len(begins)
+    assert sorted(part.counts[part.counts > 0].tolist()) == sorted(counts.values())
+    first = {how: where for where, how in reversed(begins)}
+    assert sorted(part.first[part.counts > 0].tolist()) == sorted(first.values())
+    assert data.index(b" " * skip + b"region FLASH") in rare_beginnings([part])
+
+
+def test_of_very_short_lines_the_first_ones_of_a_block_are_looked_at():
+    part = Beginnings(0)
+    for number, letter in enumerate(b"abb"):
+        part.add(b"%c\n" % letter * (BLOCK // 2), number * BLOCK)
+    assert part.lines == 3 * MAX_BEGINNINGS
+    assert sorted(part.counts.tolist())[-3:] == [0, MAX_BEGINNINGS, 2 * MAX_BEGINNINGS]
+    assert sorted(part.first.tolist())[:2] == [2, BLOCK + 2]
+
+
+def test_what_several_have_counted_is_put_together():
+    one, two = Beginnings(0), Beginnings(0)
+    usual = b"\n".join([b"a usual line of some length"] * 400) + b"\n"
+    one.add(usual, 10_000_000)
+    two.add(usual + b"odd: never seen before, and never again\n" + usual, 0)
+    assert rare_beginnings([one, two]) == rare_beginnings([two, one]) == [len(usual)]

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from spillover.select.log.classes import CLASSES, EVIDENCE, NAMES, REASONS
-from spillover.select.log.features import columns
 from spillover.select.log.lines import lines_of
-from spillover.select.log.score import Weights, score, shipped
+from spillover.select.log.score import Weights, columns, score, shipped
 
 
 @pytest.fixture

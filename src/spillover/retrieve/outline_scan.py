@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from spillover.select.engine import Engine
 from spillover.select.log.classes import CLASSES, DISMISSED, EVIDENCE
-from spillover.select.log.repeats import FAMILY_BYTES, templates
+from spillover.select.log.lines import FAMILY_BYTES, templates
 from spillover.source.blob import Blob
 from spillover.view.clean import flat, is_plain
 

@@ -1,8 +1,8 @@
 """Logs: where to look, what lines look like, how much each is worth showing, and which are shown.
 
-- `scan`, with `words` and `beginnings`: where to look closely in a large output
-- `lines`, with `classes` and `repeats`: what is looked at as arrays, a line in each place
-- `score`, with `features` and `weights.json`: how likely each line is needed
+- `scan`: where to look closely in a large output
+- `lines`, with `classes`: what is looked at as arrays, a line in each place
+- `score`, with `weights.json`: how likely each line is needed
 - `choose`: which lines to show in a given room; `spans`: these as spans, each with its reason
 - `signal`: all of it; `news`: the same against an earlier run
 """

@@ -1,4 +1,4 @@
-"""Which lines of a log to show in a given room: one ranking by points, reach and price, and as much of it as fits. Pure arrays.
+"""Which lines of a log to show in a given room: one ranking by points, reach and price, and as much of it as fits.
 
 There are no quotas: all lines compete, and only the end, which says how it ended, has a share of its own.
 """
@@ -12,18 +12,16 @@ import numpy as np
 
 from spillover.select import pack
 from spillover.select.arrays import count_alike
-from spillover.select.log.lines import Lines
-from spillover.select.log.repeats import inside_runs
+from spillover.select.log.lines import Lines, inside_runs
 
 Array = Any  # of numpy; its own types say little about what is in one
 
 #: The share of the room for the last lines. More: how it ended is told at length, and causes further up are lost.
 TAIL = 0.05
-#: The first line of what a command printed is shown if it takes at most this share of the room. More: a first line that is
-#: long takes the room of others.
+#: The first line of what a command printed is shown if it takes at most this share of the room. More: a long one, too.
 OPENING = 0.03
-#: What each doubling of the number of lines above that are alike takes off a line, for each doubling of how many are alike in all.
-#: Alike are lines that differ in numbers only, and failures that differ in names. More: more kinds, fewer of each.
+#: What each doubling of the number of lines above that are alike takes off a line, for each doubling of how many are alike
+#: in all. Alike are lines that differ in numbers only, and failures that differ in names. More: more kinds, fewer of each.
 ALIKE = 0.2
 #: How much of a line's rank is what stands around it. More: whole blocks instead of single lines, and fewer of them.
 AROUND = 0.7
@@ -36,7 +34,7 @@ PRICE = 0.2
 #: A hole that costs so many markers is filled. More: fewer gaps, and lines nobody needs between two.
 HOLE = 2.0
 #: Whatever `worth` is, so many tokens are shown. More: less is saved, and fewer causes are lost that look like nothing.
-FLOOR = 750
+FLOOR = 1_000
 #: Where nothing failed, lines like no other take at most this share of the room, and so do answers. More: less of both ends.
 LEADING = 0.25
 #: A line takes at most this share of the room, but may always have so many tokens. More: fewer long lines are cut.
@@ -49,7 +47,7 @@ def widest(room: float, count: int = 0) -> float:
 
 
 def rank(lines: Lines, points: Array) -> Array:
-    """Return how early each line is shown: by its points and those of lines nearby, how often it was said, and its price."""
+    """Return how early each line is shown: by its points and those nearby, how often it was said, and its price."""
     alike = np.where(lines.family != 0, lines.family, lines.template.astype(np.int64))
     worth = (1 - AROUND) * points + AROUND * reach(points, lines.tokens)
     count, before = count_alike(alike)
@@ -78,8 +76,8 @@ def choose(
 ) -> Array:
     """Return which lines to show in `room` tokens, markers included: a boolean each.
 
-    `opening`: a command printed this, so its first line says something. `able` and `first` are the lines that may be shown, and those that come before all others, where the caller
-    knows; at most `width` tokens of a line are shown, where it is given.
+    `opening`: a command printed this, so its first line says something. Where the caller knows them: `able`, the lines
+    that may be shown; `first`, those that come before all others; `width`, how many tokens of a line are shown at most.
     """
     able = new(lines) if able is None else able
     cost = np.minimum(lines.tokens, width or widest(room, int(np.count_nonzero(able))))

@@ -1,19 +1,20 @@
-"""Pieces of an output as lines, in arrays: what each looks like, what it would cost, how it repeats itself."""
+"""Pieces of an output as lines, in arrays: what each looks like, what it would cost, how it repeats itself.
+
+`retrieve` counts families of failures over a whole output, this kind in what it looks at closely; both tell them apart by `templates`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from spillover.select.arrays import group
+from spillover.select.arrays import group, steps
 from spillover.select.log.classes import DISMISSED, EVIDENCE, PLACES, classify
-from spillover.select.log.repeats import FAMILY_BYTES, templates
 from spillover.tokens import ASKED_FOR, LEFT_OPEN, PER_BIT, PER_BYTE
 from spillover.view.clean import flat
 from spillover.view.document import Document
@@ -40,8 +41,22 @@ _FLAGS = bytes(
 #: Any odd numbers would do, as long as they are always the same: hashes are made with them.
 _SALT, _MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
 _POWER = 0x100000001B3
-_DIGITS = b"0123456789"
-PREFIX = 12
+_SALTS = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
+_SALTS = (_SALTS ^ (_SALTS >> np.uint64(29))) * np.uint64(_MIX)
+_SALTS[list(b"\t _")] = 0  # columns are padded, and so are titles: `____ test_a[9] ____`
+_PREFIX = 12
+_POWERS = np.uint64(_POWER) ** np.arange(_PREFIX - 1, -1, -1, dtype=np.uint64)
+#: So many bytes of what lines have in common tell families apart.
+FAMILY_BYTES = 200
+#: A run has at least so many lines or blocks; blocks have at most so many lines.
+SHORTEST_RUN, LONGEST_BLOCK = 4, 16
+#: Names, places and numbers are written with these; one with a digit, a slash or two colons in it, behind a quote, or cut off
+#: by dots, tells lines apart that are alike. Such a name is replaced by a byte that no view has.
+_NAME = bytes(c < 0x80 and (chr(c).isalnum() or chr(c) in "_/.:@+~-\\%") for c in range(256))
+_TELLING = bytes(c < 0x80 and (chr(c).isdigit() or chr(c) in "/\\") for c in range(256))
+_QUOTES = (0x27, 0x60, 0x98)  # the last one ends an opening quote in UTF-8
+_COLON, _DOT = b":."
+_ANY = 1
 #: A word of this many letters is likely a name.
 LONG_WORD = 6
 #: Few means one line in FEW.
@@ -62,7 +77,7 @@ class Lines(Struct, frozen=True):
     indent: Array
     width: Array
     number: Array  # which line of the output it is, from 1
-    family: Array  # the same for failures that are alike, see repeats.py; 0 for lines that are none
+    family: Array  # the same for failures that are alike, see `templates`; 0 for lines that are none
 
     def __len__(self) -> int:
         return len(self.first)
@@ -74,6 +89,11 @@ class Lines(Struct, frozen=True):
     def of_classes(self, names: Sequence[str]) -> Array:
         """Return a column for each of these classes."""
         return self.classes.T[[PLACES[name] for name in names]].T
+
+    def runs(self) -> list[tuple[int, int]]:
+        """Return the rows between which nothing of the output lies: where each run begins, and where it ends."""
+        edges = [0, *(np.flatnonzero(self.first[1:] != self.last[:-1]) + 1).tolist(), len(self)]
+        return [(begin, end) for begin, end in pairwise(edges) if begin < end]
 
     @property
     def dismissed(self) -> Array:
@@ -170,23 +190,13 @@ def costs(view: bytes) -> Array:
     return np.maximum(1.0, PER_BIT * np.add.reduceat(bits, starts, dtype=np.int32) + PER_BYTE * (ends - starts))
 
 
-@cache
-def _salt() -> Array:
-    """Return a number for each byte; none for blanks."""
-    salt = np.arange(1, 257, dtype=np.uint64) * np.uint64(_SALT)
-    salt ^= salt >> np.uint64(29)
-    salt *= np.uint64(_MIX)
-    salt[[9, 32, 95]] = 0  # columns are padded, and so are titles: `____ test_a[9] ____`
-    return salt
-
-
 def shapes(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]:
     """Return four numbers for each line: of its template, of its subject, of how it begins; and its indentation.
 
     The template is a sum over the bytes of a line without the words that hold digits, the subject one over its long words.
     """
     data = np.frombuffer(view, dtype=np.uint8)
-    upto = _upto(_salt()[data], np.uint64)
+    upto = _upto(_SALTS[data], np.uint64)
     flags = np.frombuffer(view.translate(_FLAGS), dtype=np.uint8)
     word = (flags & _WORD).view(bool)
     changes = np.empty(len(word), dtype=bool)
@@ -221,13 +231,50 @@ def _upto(values: Array, kind: Any) -> Array:
 
 def _prefixes(data: Array, starts: Array, ends: Array) -> Array:
     """Return how each message begins: some bytes of it, digits aside, as a hash."""
-    places = starts[:, None] + np.arange(PREFIX)
+    places = starts[:, None] + np.arange(_PREFIX)
     begins = data.take(places, mode="clip")
-    begins[(begins >= _DIGITS[0]) & (begins <= _DIGITS[-1])] = _DIGITS[0]
+    begins[(begins >= ord("0")) & (begins <= ord("9"))] = ord("0")
     begins[places >= ends[:, None]] = 0
-    return (begins + np.uint64(1)) @ _powers()
+    return (begins + np.uint64(1)) @ _POWERS
 
 
-@cache
-def _powers() -> Array:
-    return np.uint64(_POWER) ** np.arange(PREFIX - 1, -1, -1, dtype=np.uint64)
+def templates(view: bytes) -> list[bytes]:
+    """Return each line without what tells it from lines that are alike."""
+    if not view:
+        return []
+    data = np.frombuffer(view, dtype=np.uint8)
+    edges = np.flatnonzero(steps(np.frombuffer(view.translate(_NAME), dtype=np.int8), [0], [0]))
+    begin, end = edges[::2], edges[1::2]
+    telling = np.frombuffer(view.translate(_TELLING), dtype=np.uint8).copy()
+    same = data[:-1] == data[1:]
+    telling[1:] |= same & ((data[1:] == _COLON) | (data[1:] == _DOT))  # `a.py::test_b`, and a word that was cut off
+    upto = np.concatenate((np.zeros(1, dtype=np.int32), np.cumsum(telling, dtype=np.int32)))
+    before = data[np.maximum(begin, 1) - 1]
+    left_out = upto[end] > upto[begin]
+    for quote in _QUOTES:
+        left_out |= before == quote
+    begin, end = begin[left_out], end[left_out]
+    change = np.zeros(len(data) + 1, dtype=np.int8)
+    change[begin + 1] += 1
+    change[end] -= 1
+    gone = np.cumsum(change[:-1], dtype=np.int8).view(bool)
+    gone |= data == 32  # columns are padded
+    out = data.copy()
+    out[begin] = _ANY
+    text: bytes = out[~gone].tobytes()
+    return text.removesuffix(b"\n").split(b"\n")
+
+
+def inside_runs(values: Array) -> Array:
+    """Return which places are in the middle of a run of equal values or blocks of them: all but the first and the last."""
+    inside = np.zeros(len(values), dtype=bool)
+    for period in range(1, LONGEST_BLOCK + 1):
+        least = (SHORTEST_RUN - 1) * period
+        same = values[period:] == values[:-period]
+        if b"\1" * least not in same.tobytes():
+            continue
+        edges = np.flatnonzero(steps(np.concatenate((np.zeros(period, dtype=bool), same)).astype(np.int8), [0], [0]))
+        for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            if end - start >= least:
+                inside[start : end - period] = True
+    return inside

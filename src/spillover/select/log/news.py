@@ -5,7 +5,6 @@ A line that the earlier run had says little about what changed; one that it did 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,10 +29,6 @@ Array = Any  # of numpy; its own types say little about what is in one
 
 #: Where more than this share of the lines is new, the earlier run says little about this one. More: a wrong baseline decides more often.
 MOSTLY = 0.7
-#: A new line has so many points more than it has by itself. More: the block around a new line comes before other failures.
-MORE = 1.0
-#: So many lines between new ones belong to their block. More: larger blocks, and fewer of them.
-HOLE = 2
 #: Of new lines that differ in numbers only, so many lead. More: a progress bar takes the room of what else is new.
 LIKE = 4
 #: Where not all of the limits are wanted: what is around new lines may cost this, in tokens, and as much again as this share of them.
@@ -88,11 +83,10 @@ def _news(sights: Sequence[Sight], marks: Sequence[tuple[Array, Array]]) -> list
 def _part(document: Document, sight: Sight, marks: Array, said: Array, wanted: Wanted) -> Part:
     """Return the choice of lines of a section, those that are new before all others."""
     lines, news = sight.lines, marks == NEW
-    block = _close(news)
-    points = points_of(document, lines, wanted) + MORE * block
+    points = points_of(document, lines, wanted)
     # Said for the first time, as the comparison sees it; but each failure names another thing.
     first = (count_alike(said)[1] == 0) | ((count_alike(lines.exact)[1] == 0) & evidence(lines))
-    leads = block & first & (count_alike(lines.template)[1] < LIKE)
+    leads = news & first & (count_alike(lines.template)[1] < LIKE)
     able = (lines.width > 0) & np.where(news, first, count_alike(lines.exact)[1] == 0)
     cost, longest = float(lines.tokens[news].sum()), float(lines.tokens[news].max(initial=0))
 
@@ -108,29 +102,12 @@ def _part(document: Document, sight: Sight, marks: Array, said: Array, wanted: W
 
 def _marks(document: Document, sight: Sight, compared: Compared) -> tuple[Array, Array]:
     """Return what each line that is looked at is, earlier the earlier output, and the key of what it says."""
-    first, last = sight.lines.first, sight.lines.last
-    if not len(first):
+    lines = sight.lines
+    if not len(lines):
         return np.zeros(0, np.uint8), np.zeros(0, np.uint64)
-    breaks = np.flatnonzero(first[1:] != last[:-1]) + 1
-    edges = [0, *breaks.tolist(), len(first)]
-    pieces = [
-        compared.mark(document, int(first[begin]), int(last[end - 1]))
-        for begin, end in itertools.pairwise(edges)
-        if begin < end
-    ]
+    pieces = [compared.mark(document, int(lines.first[begin]), int(lines.last[end - 1])) for begin, end in lines.runs()]
     marks, said = zip(*pieces, strict=True)
     return np.concatenate(marks), np.concatenate(said)
-
-
-def _close(new: Array) -> Array:
-    """Return which lines are new, or between new ones that are near each other."""
-    at = np.flatnonzero(new)
-    near = np.flatnonzero((np.diff(at) > 1) & (np.diff(at) <= HOLE + 1))
-    change = np.zeros(len(new) + 1, dtype=np.int8)
-    change[at[near]] += 1
-    change[at[near + 1]] -= 1
-    closed: Array = new | (np.cumsum(change[:-1]) > 0)
-    return closed
 
 
 def _remind(document: Document, fill: Fill) -> list[Span]:

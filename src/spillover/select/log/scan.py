@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from math import log2
 from typing import Any
@@ -19,35 +18,48 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from spillover.select.log.beginnings import RARE, Beginnings, rare
+from spillover.select.engine import Engine
 from spillover.select.log.lines import STAMP
-from spillover.select.log.words import CELL, WORDS, Words
 from spillover.view.document import Document
 
 Array = Any  # of numpy; its own types say little about what is in one
 
+WORDS = (
+    b"error:", b"Error:", b"ERROR", b"Error", b"error", b"FAIL", b"FAILED", b"Failed", b"failed", b"fail", b"FATAL", b"fatal",
+    b"panic", b"Traceback", b"Exception", b"exception", b"Caused by", b"abort", b"Segmentation", b"segfault", b"core dumped",
+    b"out of memory", b"cannot ", b"Cannot ", b"undefined", b"xpected", b"ssert", b"not found", b"o such ", b"denied",
+    b"refused", b"timed out", b"imeout", b"illed", b"nexpected", b"nable to", b"nvalid", b"issing", b"exit code", b"exited with",
+    b"exit status", b"*** [", b"error[", b"not ok", b"\xe2\x9c\x97", b"\xe2\x9c\x96", b"\xe2\x9c\x95", b"\xc3\x97", b"\xe2\x97\x8f",
+    b"ismatch", b"onflict", b"nresolved", b"nhandled", b"crash", b"UNEXPECTED", b"BUILD FAIL", b"arning:", b"WARN", b"CRITICAL",
+    b"refusing", b"rejected", b"violat", b"orrupt", b"deadlock", b"overflow", b"--- FAIL", b"<failure", b"<error",
+)  # fmt: skip
+ENGINE = Engine([b"".join(b"\\x%02x" % byte for byte in word) for word in WORDS], once=True)
+#: The size of a cell, in bytes. More: rare words are told apart less, and fewer places are looked at closely.
+CELL = 1 << 14
 #: An output up to this size is looked at closely as a whole; of a larger one, this many bytes.
 CLOSE = 1 << 19
 #: And at most this many lines, however short.
-MOST_LINES = 1 << 14
+MAX_LINES = 1 << 14
+#: An output is read in blocks of this size, which threads share.
 BLOCK = 1 << 20
-#: The ends are always looked at: this many bytes of the beginning and of the end.
-HEAD, TAIL = CELL, 4 * CELL
+MAX_THREADS = 4
+#: Both ends are always looked at: this many cells of them.
+HEAD_CELLS, TAIL_CELLS = 1, 5
 #: How far from a cell's edge its lines may begin and end.
 EDGE = 1 << 12
-#: A word is rare if at most one cell in FEW_CELLS has it, and at most RARE cells.
-FEW_CELLS = 24
-#: So many cells are weighed at a time: as numbers, their words take eight times the memory.
-ROWS = 1 << 12
+#: A word is rare if at most one cell in FEW_CELLS has it, and at most RARE cells; a beginning, if at most RARE lines have it.
+FEW_CELLS, RARE = 24, 2
+#: With more rare beginnings than these, or more than one in so many lines, they mean nothing.
+MANY_RARE, FEW_LINES = 256, 16
 #: The share of what is looked at closely that may go to rare lines that no word points to.
 RARE_SHARE = 0.25
-
-
-class Scan(Struct, frozen=True):
-    """What one pass found."""
-
-    words: Array  # a bit per word, a row per cell
-    rare: Sequence[int]  # where lines begin that begin like no others
+#: So many cells are weighed at a time: as numbers, their words take eight times the memory.
+CELLS_AT_ONCE = 1 << 12
+#: Lines are compared by so many bytes at their beginning, hashed into so many places; of a block, at most so many lines.
+BEGINNING, PLACES, MAX_BEGINNINGS = 16, 1 << 16, 1 << 15
+NEWLINE, DIGITS = 0x0A, 0x30  # all bytes from 0x30 to 0x3f are made equal
+#: A clock in front of a line is at most this wide.
+MAX_STAMP = 40
 
 
 class Look(Struct, frozen=True):
@@ -57,33 +69,123 @@ class Look(Struct, frozen=True):
     rare: Sequence[int] = ()  # where lines begin that hold a rare word, or begin like no others
 
 
+class Beginnings:
+    """How often lines begin alike, digits aside, and where first. `skip`: how many bytes of each line are a clock."""
+
+    def __init__(self, skip: int) -> None:
+        self.lines = 0
+        self.first = np.full(PLACES, np.iinfo(np.int64).max)
+        self.counts = np.zeros(PLACES, dtype=np.int64)
+        self._skip = skip
+
+    def add(self, data: bytes, start: int) -> None:
+        """Add the lines of a block that stands behind all that were added before."""
+        behind = np.frombuffer(data, dtype=np.uint8)[self._skip :]
+        if len(behind) <= BEGINNING:
+            return
+        starts = np.flatnonzero(np.frombuffer(data, dtype=np.uint8)[: len(behind) - BEGINNING - 1] == NEWLINE) + 1
+        starts = starts[:MAX_BEGINNINGS]
+        begins = np.lib.stride_tricks.sliding_window_view(behind, BEGINNING)[starts]
+        begins[begins >> 4 == DIGITS >> 4] = DIGITS
+        words = begins.view("<u8")
+        places = (_mix(_mix(words[:, 0]) ^ words[:, 1]) & np.uint64(PLACES - 1)).view(np.int64)
+        self.lines += len(places)
+        new = (self.counts[places] == 0).nonzero()[0][::-1]
+        self.first[places[new]] = starts[new] + start  # the first of each stays
+        np.add.at(self.counts, places, 1)
+
+
 def look(document: Document, start: int, end: int, news: Sequence[int] = ()) -> Look:
-    """Return where to look closely in these bytes; `news`: how many lines are new in each cell of the output, if that is known."""
-    if end - start <= CLOSE and _lines(document, start, end) <= MOST_LINES:
+    """Return where to look closely in these bytes; `news`: how many lines are new in each cell of the output, if known."""
+    if end - start <= CLOSE and _count_lines(document, start, end) <= MAX_LINES:
         return Look([(start, end)])
-    seen = scan(document, start, end)
-    odd = [*_rare_words(document, seen.words, start, end), *seen.rare]
-    cells = len(seen.words)
-    points = _points(seen.words)
+    words, rare = scan(document, start, end)
+    cells, room = len(words), CLOSE // CELL
+    points = _points(words)
     if any(news):  # of these, the cells with the most telling words; and of the others, none but the ends
         here = [max(news[(start + cell * CELL) // CELL : (start + cell * CELL) // CELL + 2]) for cell in range(cells)]
         points = [
             (1.0 + point) * (count > 0) + min(count, CELL) / CELL for point, count in zip(points, here, strict=True)
         ]
-    chosen = {0, *range(max(0, cells - TAIL // CELL - 1), cells)}
-    room = CLOSE // CELL
-    for at in seen.rare[: int(room * RARE_SHARE)]:
-        chosen.add((at - start) // CELL)
-    lines = sum(_lines(document, *_cell(cell, start, end)) for cell in chosen)
-    for cell in _strongest_first(points):
-        if len(chosen) >= room or points[cell] <= 0 or lines > MOST_LINES:
+    chosen = {*range(HEAD_CELLS), *range(max(0, cells - TAIL_CELLS), cells)}
+    chosen |= {(at - start) // CELL for at in rare[: int(room * RARE_SHARE)]}
+    lines = sum(_count_lines(document, *_cell(cell, start, end)) for cell in chosen)
+    for cell in (-np.array(points)).argsort(kind="stable").tolist():
+        if len(chosen) >= room or points[cell] <= 0 or lines > MAX_LINES:
             break
         if cell not in chosen:
-            lines += _lines(document, *_cell(cell, start, end))
+            lines += _count_lines(document, *_cell(cell, start, end))
             chosen.add(cell)
     edges = [_cell(cell, start, end) for cell in sorted(chosen)]
     whole = _merge([(_line_start(document, a, start), _line_end(document, b, end)) for a, b in edges])
-    return Look(_thin(document, whole), odd)
+    return Look(_thin(document, whole), [*_rare_words(document, words, start, end), *rare])
+
+
+def scan(document: Document, start: int, end: int) -> tuple[Array, list[int]]:
+    """Return a row of booleans for each cell, a word each, and where lines begin that begin like no others.
+
+    Blocks are independent, so threads share them.
+    """
+    words = np.zeros((-(-(end - start) // CELL), len(WORDS)), dtype=bool)
+    blocks = iter(range(start, end, BLOCK))
+    skip = _stamp_width(document, start, end)
+    parts = [Beginnings(skip) for _ in range(min(MAX_THREADS, os.cpu_count() or 1, -(-(end - start) // BLOCK)))]
+    errors: list[BaseException] = []
+
+    def take_blocks(part: Beginnings) -> None:
+        try:
+            for at in blocks:  # whichever thread is done takes the next one
+                if errors:
+                    return
+                _scan_block(document, (start, end), at, words, part)
+        except BaseException as error:  # noqa: BLE001  raised below
+            errors.append(error)
+
+    threads = [
+        threading.Thread(target=take_blocks, args=(part,), name="spillover-scan", daemon=True) for part in parts[1:]
+    ]
+    with suppress(RuntimeError):  # no more threads here
+        for thread in threads:
+            thread.start()
+    take_blocks(parts[0])
+    for thread in threads:
+        if thread.ident is not None:
+            thread.join()
+    if errors:
+        raise errors[0]
+    return words, rare_beginnings(parts)
+
+
+def _scan_block(document: Document, section: tuple[int, int], at: int, words: Array, beginnings: Beginnings) -> None:
+    start, end = section
+    data = document.blob.read(at, min(at + BLOCK, end))
+    view = memoryview(data)
+    for offset in range(0, len(data), CELL):
+        row = words[(at - start + offset) // CELL]
+        for word in find_words(view[offset : offset + CELL]):
+            row[word] = True
+    beginnings.add(data, at)
+
+
+def find_words(data: memoryview) -> list[int]:
+    """Return which of WORDS are in these bytes."""
+    found: list[int] = []
+    ENGINE.scan(data, lambda number, *_: found.append(number))
+    return found
+
+
+def rare_beginnings(parts: Sequence[Beginnings]) -> list[int]:
+    """Return where lines begin that begin like no others, as long as these are few."""
+    counts = sum(part.counts for part in parts)
+    first = np.minimum.reduce([part.first for part in parts])
+    lines = sum(part.lines for part in parts)
+    few = np.sort(first[(counts > 0) & (counts <= RARE)])
+    return few.tolist() if 0 < len(few) <= MANY_RARE and lines > FEW_LINES * len(few) else []
+
+
+def _mix(words: Array) -> Array:
+    mixed = words * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(32))
 
 
 def _cell(number: int, start: int, end: int) -> tuple[int, int]:
@@ -91,7 +193,7 @@ def _cell(number: int, start: int, end: int) -> tuple[int, int]:
     return at, min(end, at + CELL)
 
 
-def _lines(document: Document, start: int, end: int) -> int:
+def _count_lines(document: Document, start: int, end: int) -> int:
     return document.blob.read(start, end).count(b"\n")
 
 
@@ -107,82 +209,14 @@ def _rare_words(document: Document, words: Array, start: int, end: int) -> list[
     return sorted(found)
 
 
-def scan(document: Document, start: int, end: int) -> Scan:
-    """Look at every block of the bytes once. Blocks are independent, so threads can share them."""
-    words = np.zeros((-(-(end - start) // CELL), len(WORDS)), dtype=bool)
-    cells = [words[row : row + BLOCK // CELL].reshape(-1) for row in range(0, len(words), BLOCK // CELL)]
-    blocks = deque(enumerate(cells))
-    skip = _stamp_width(document, start, end)
-    parts = [Beginnings(skip) for _ in range(min(4, os.cpu_count() or 1, len(blocks)))]
-    section = (start, end)
-    _run_together([partial(_look_at_blocks, document, section, blocks, part, len(parts)) for part in parts])
-    return Scan(words, rare(parts))
-
-
-def _look_at_blocks(
-    document: Document,
-    section: tuple[int, int],
-    blocks: deque[tuple[int, Array]],
-    beginnings: Beginnings,
-    threads: int,
-) -> None:
-    """Look at blocks until none is left; those who look at them together each take the next one."""
-    start, end = section
-    words = Words()
-    try:
-        while True:
-            try:
-                number, cells = blocks.popleft()
-            except IndexError:
-                return
-            at = start + number * BLOCK
-            data = document.blob.read(at, min(at + BLOCK, end))
-            cells[words.look(data, len(blocks) * BLOCK // threads)] = True
-            beginnings.add(data, at)
-    except BaseException:
-        blocks.clear()  # nobody wants the others any more
-        raise
-
-
-def _run_together(tasks: Sequence[Callable[[], None]]) -> None:
-    """Run tasks at once, the first one here; whatever one raises is raised once all have ended."""
-    raised: list[BaseException] = []
-
-    def run(task: Callable[[], None]) -> None:
-        try:
-            task()
-        except BaseException as error:  # noqa: BLE001  raised below
-            raised.append(error)
-
-    # Without `concurrent.futures`, which takes 7 ms to load.
-    threads = []
-    for task in tasks[1:]:
-        thread = threading.Thread(target=run, args=(task,), name="spillover-scan", daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:  # no more threads here
-            break
-        threads.append(thread)
-    run(tasks[0])
-    for thread in threads:
-        thread.join()
-    if raised:
-        raise raised[0]
-
-
 def _points(words: Array) -> list[float]:
     """Return how much the words of each cell tell, by how rare they are."""
     cells = len(words)
-    having = words.sum(axis=0)
-    worth = np.array([log2(cells / count) if count else 0.0 for count in having.tolist()])
+    worth = np.array([log2(cells / count) if count else 0.0 for count in words.sum(axis=0).tolist()])
     # The last part is the longer one: of few rows, BLAS would add up the words in another order.
-    edges = [*range(0, max(1, cells - ROWS + 1), ROWS), cells]
+    edges = [*range(0, max(1, cells - CELLS_AT_ONCE + 1), CELLS_AT_ONCE), cells]
     some = (words[at:upto] @ worth for at, upto in pairwise(edges))
     return [point for points in some for point in points.tolist()]
-
-
-def _strongest_first(points: Sequence[float]) -> Array:
-    return (-np.array(points)).argsort(kind="stable")
 
 
 def _stamp_width(document: Document, start: int, end: int) -> int:
@@ -190,18 +224,20 @@ def _stamp_width(document: Document, start: int, end: int) -> int:
     middle = (start + end) // 2
     sample = document.blob.read(middle, min(end, middle + EDGE)).split(b"\n")[1:-1]
     widths = [found.end() for line in sample if (found := STAMP.match(line))]
-    return min(max(set(widths), key=widths.count), 40) if widths else 0
+    return min(max(set(widths), key=widths.count), MAX_STAMP) if widths else 0
 
 
 def _thin(document: Document, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Reduce pieces to both ends of each if together they have too many lines."""
-    ends = [np.flatnonzero(np.frombuffer(document.blob.read(a, b), dtype=np.uint8) == 10) + 1 + a for a, b in pieces]
+    ends = [
+        np.flatnonzero(np.frombuffer(document.blob.read(a, b), dtype=np.uint8) == NEWLINE) + 1 + a for a, b in pieces
+    ]
     total = sum(map(len, ends))
-    if total <= MOST_LINES:
+    if total <= MAX_LINES:
         return list(pieces)
     thin = []
     for (a, b), lines in zip(pieces, ends, strict=True):
-        half = len(lines) * MOST_LINES // total // 2
+        half = len(lines) * MAX_LINES // total // 2
         thin += [(a, int(lines[half])), (int(lines[-1 - half]), b)] if half else [(a, b)]
     return _merge(thin)
 

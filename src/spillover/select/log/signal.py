@@ -1,8 +1,4 @@
-"""Logs: the lines that matter, each with its reason; where nothing failed, both ends and what is unlike the rest.
-
-`scan` says where to look closely, `lines` turns that into arrays, `score` gives points, `choose` takes the lines that fit, and
-`spans` says why. The same bytes give the same lines on every machine.
-"""
+"""Logs: the lines that matter, each with its reason; where nothing failed, both ends and what is unlike the rest."""
 
 from __future__ import annotations
 
@@ -41,8 +37,6 @@ SCREEN = 600
 MUCH_CODE, VERDICTS = 0.15, ("exit", "verdict", "caret")
 #: The first room that is tried, in tokens.
 FIRST_TRY = 1_000
-#: Lines are read so many bytes at a time.
-BLOCK = 1 << 16
 
 
 class Sight(Struct, frozen=True):
@@ -154,15 +148,11 @@ def points_of(document: Document, lines: Lines, wanted: Wanted) -> Array:
 def answer(document: Document, lines: Lines, asked: Query) -> Array:
     """Return how much each line answers the query, from 0 to 1."""
     document.work.spend(OBJECT * len(lines))
-    opens, closes = document.gap
-    texts, block, since = list[bytes](), b"", 0
-    for start, end in zip(lines.first.tolist(), lines.last.tolist(), strict=True):
-        if start < since or end > since + len(
-            block
-        ):  # many lines at a time: a call to the system for each would take longer
-            upto = opens if start < opens < closes else document.size
-            since, block = start, document.blob.read(start, max(end, min(start + BLOCK, upto)))
-        texts.append(block[start - since : end - since])
+    texts = list[bytes]()
+    for begin, end in lines.runs():
+        first, last = lines.first[begin:end], lines.last[begin:end]
+        block = document.blob.read(int(first[0]), int(last[-1]))
+        texts += [block[a:b] for a, b in zip((first - first[0]).tolist(), (last - first[0]).tolist(), strict=True)]
     return asked.score(texts)
 
 

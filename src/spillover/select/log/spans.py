@@ -10,8 +10,7 @@ import numpy as np
 from spillover.notice.sentences import more_like
 from spillover.select.arrays import group, steps
 from spillover.select.log.classes import BAD, EVIDENCE, REASONS
-from spillover.select.log.lines import Lines
-from spillover.select.log.repeats import LONGEST_BLOCK
+from spillover.select.log.lines import LONGEST_BLOCK, Lines
 from spillover.select.log.score import shipped
 from spillover.select.span import Hidden, Span
 
