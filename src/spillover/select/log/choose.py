@@ -6,15 +6,14 @@ There are no quotas: all lines compete, and only the end, which says how it ende
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from spillover.select import pack
 from spillover.select.arrays import count_alike
+from spillover.select.log.classes import Array
 from spillover.select.log.lines import Lines, inside_runs
-
-Array = Any  # of numpy; its own types say little about what is in one
 
 #: The share of the room for the last lines. More: how it ended is told at length, and causes further up are lost.
 TAIL = 0.05
@@ -126,16 +125,12 @@ def room_worth(lines: Lines, points: Array, least: float) -> float:
 
 def _pack(lines: Lines, order: Array, cost: Array, room: float) -> Array:
     """Return as many lines of an order as fit; what room is left goes to repetitions."""
-
-    def take(keep: Array, order: Array) -> Array:
-        return pack.take(
-            keep,
-            order,
-            room,
-            close=lambda keep: pack.fill_holes(keep, cost, HOLE * pack.MARKER),
-            price=lambda keep: pack.price(keep, cost),
-        )
-
+    take = partial(
+        pack.take,
+        room=room,
+        close=lambda keep: pack.fill_holes(keep, cost, HOLE * pack.MARKER),
+        price=lambda keep: pack.price(keep, cost),
+    )
     keep = take(np.zeros(len(lines), dtype=bool), order)
     # From the end, and not to the middles of what repeats itself over and over.
     return take(keep, np.flatnonzero(~keep & ~inside_runs(lines.exact))[::-1])

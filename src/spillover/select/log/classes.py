@@ -157,9 +157,7 @@ ENGINE = Engine(
 def classify(view: bytes, starts: Array) -> Array:
     """Return which classes each line is in: a row of booleans per line, in the order of NAMES."""
     table = np.zeros((len(CLASSES), len(starts)), dtype=bool)
-    hits: list[list[int]] = [
-        [] for _ in CLASSES
-    ]  # where matches end, by class: a call of ours for each is most of the time
+    hits: list[list[int]] = [[] for _ in CLASSES]  # where matches end; a call of ours for each is most of the time
     checked = 0
 
     def found(number: int, _start: int, end: int, _flags: int, _context: object) -> bool | None:

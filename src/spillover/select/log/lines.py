@@ -14,12 +14,10 @@ import numpy as np
 from msgspec import Struct
 
 from spillover.select.arrays import group, steps
-from spillover.select.log.classes import DISMISSED, EVIDENCE, PLACES, classify
+from spillover.select.log.classes import DISMISSED, EVIDENCE, PLACES, Array, classify
 from spillover.tokens import ASKED_FOR, LEFT_OPEN, PER_BIT, PER_BYTE
 from spillover.view.clean import flat
 from spillover.view.document import Document
-
-Array = Any  # of numpy; its own types say little about what is in one
 
 # What a logger puts before its message: clock, level, thread. The message is what tells one line from another.
 _STAMP = (
@@ -59,6 +57,8 @@ _COLON, _DOT = b":."
 _ANY = 1
 #: A word of this many letters is likely a name.
 LONG_WORD = 6
+#: So many bytes tell whether lines begin with a clock or a level.
+SAMPLE_BYTES = 1 << 14
 #: Few means one line in FEW.
 FEW = 100
 
@@ -134,7 +134,8 @@ def _view(data: bytes) -> bytes:
 def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
     """Return all that is known of the lines of a view."""
     tokens = costs(view)
-    if _is_stamped(view[: 1 << 14]):
+    sample = view[:SAMPLE_BYTES]
+    if any(level in sample for level in _LEVELS) or _CLOCK.search(sample):
         messages = _MESSAGES.findall(view)
         view = b"\n".join(messages) + b"\n"
     else:
@@ -159,11 +160,6 @@ def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
         number=number,
         family=_families(view, starts, ends, classes),
     )
-
-
-def _is_stamped(view: bytes) -> bool:
-    """Return whether lines may begin with a clock or a level."""
-    return any(level in view for level in _LEVELS) or bool(_CLOCK.search(view))
 
 
 def _families(view: bytes, starts: Array, ends: Array, classes: Array) -> Array:

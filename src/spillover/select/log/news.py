@@ -6,7 +6,6 @@ A line that the earlier run had says little about what changed; one that it did 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -16,7 +15,7 @@ from spillover.notice.words import one_line
 from spillover.select.arrays import count_alike
 from spillover.select.ends import most
 from spillover.select.log.choose import choose, widest
-from spillover.select.log.classes import EVIDENCE, NAMES, classify
+from spillover.select.log.classes import EVIDENCE, NAMES, Array, classify
 from spillover.select.log.signal import Part, Sight, evidence, fit, points_of, see_all
 from spillover.select.log.spans import Renderer, reasons
 from spillover.select.span import Fill, Span, join
@@ -24,8 +23,6 @@ from spillover.select.wanted import NOTHING, Wanted
 from spillover.since import Compared, Earlier
 from spillover.since.compare import NEW
 from spillover.view.document import Document
-
-Array = Any  # of numpy; its own types say little about what is in one
 
 #: Where more than this share of the lines is new, the earlier run says little about this one. More: a wrong baseline decides more often.
 MOSTLY = 0.7
@@ -73,11 +70,11 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
 
 def _news(sights: Sequence[Sight], marks: Sequence[tuple[Array, Array]]) -> list[Span]:
     """Return all that is new, each line once, and nothing else."""
-    out = list[Span]()
-    for sight, (mark, said) in zip(sights, marks, strict=True):
-        keep = (mark == NEW) & (count_alike(said)[1] == 0)
-        out += Renderer(sight.lines).spans(keep, 0, np.inf)
-    return out
+    return [
+        span
+        for sight, (mark, said) in zip(sights, marks, strict=True)
+        for span in Renderer(sight.lines).spans((mark == NEW) & (count_alike(said)[1] == 0), 0, np.inf)
+    ]
 
 
 def _part(document: Document, sight: Sight, marks: Array, said: Array, wanted: Wanted) -> Part:

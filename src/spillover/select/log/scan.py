@@ -13,16 +13,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
 from math import log2
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
 from spillover.select.engine import Engine
+from spillover.select.log.classes import Array
 from spillover.select.log.lines import STAMP
 from spillover.view.document import Document
-
-Array = Any  # of numpy; its own types say little about what is in one
 
 WORDS = (
     b"error:", b"Error:", b"ERROR", b"Error", b"error", b"FAIL", b"FAILED", b"Failed", b"failed", b"fail", b"FATAL", b"fatal",
@@ -137,7 +135,10 @@ def scan(document: Document, start: int, end: int) -> tuple[Array, list[int]]:
             for at in blocks:  # whichever thread is done takes the next one
                 if errors:
                     return
-                _scan_block(document, (start, end), at, words, part)
+                data = document.blob.read(at, min(at + BLOCK, end))
+                for offset in range(0, len(data), CELL):
+                    words[(at - start + offset) // CELL, find_words(data[offset : offset + CELL])] = True
+                part.add(data, at)
         except BaseException as error:  # noqa: BLE001  raised below
             errors.append(error)
 
@@ -156,18 +157,7 @@ def scan(document: Document, start: int, end: int) -> tuple[Array, list[int]]:
     return words, rare_beginnings(parts)
 
 
-def _scan_block(document: Document, section: tuple[int, int], at: int, words: Array, beginnings: Beginnings) -> None:
-    start, end = section
-    data = document.blob.read(at, min(at + BLOCK, end))
-    view = memoryview(data)
-    for offset in range(0, len(data), CELL):
-        row = words[(at - start + offset) // CELL]
-        for word in find_words(view[offset : offset + CELL]):
-            row[word] = True
-    beginnings.add(data, at)
-
-
-def find_words(data: memoryview) -> list[int]:
+def find_words(data: bytes) -> list[int]:
     """Return which of WORDS are in these bytes."""
     found: list[int] = []
     ENGINE.scan(data, lambda number, *_: found.append(number))

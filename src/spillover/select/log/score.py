@@ -12,17 +12,15 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 
 from spillover.select.arrays import count_alike, steps
-from spillover.select.log.classes import AROUND, BAD, DISMISSED, EVIDENCE, NAMES
+from spillover.select.log.classes import AROUND, BAD, DISMISSED, EVIDENCE, NAMES, Array
 from spillover.select.log.lines import Lines
 
-Array = Any  # of numpy; its own types say little about what is in one
 Columns = dict[str, Array]
 
 WEIGHTS = Path(__file__).with_name("weights.json")

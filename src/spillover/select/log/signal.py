@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -12,7 +11,7 @@ from msgspec import Struct
 from spillover.base.work import OBJECT
 from spillover.select.ends import fair, keeping, most_of_many
 from spillover.select.log.choose import choose, choose_ends, new, room_worth, widest
-from spillover.select.log.classes import EVIDENCE
+from spillover.select.log.classes import EVIDENCE, Array
 from spillover.select.log.lines import Lines, lines_of, rare_of
 from spillover.select.log.scan import look
 from spillover.select.log.score import score, shipped
@@ -21,9 +20,7 @@ from spillover.select.query import ANSWERS, Query
 from spillover.select.span import Fill, Span
 from spillover.select.told import kind_told
 from spillover.select.wanted import NOTHING, Wanted
-from spillover.view.document import Document, Section
-
-Array = Any  # of numpy; its own types say little about what is in one
+from spillover.view.document import Document
 
 #: A line that answers the query in full has so many points more. More: of a log, what was asked for before what failed.
 ASKED = 1.5
@@ -173,18 +170,19 @@ def speaks_of_failure(lines: Lines) -> bool:
 
 
 def see_all(document: Document, news: Sequence[int] = ()) -> list[Sight]:
-    """Return what can be looked at of each section; `news` says how many lines are new in each cell, where that is known."""
-    return [sight for section in document.shares if section.size for sight in _sights(document, section, news)]
+    """Return what can be looked at of each section; `news`: how many lines are new in each cell, where that is known.
 
-
-def _sights(document: Document, section: Section, news: Sequence[int]) -> list[Sight]:
-    """Return what of a section can be looked at: both sides of what was not kept, where something was not."""
+    Where a part of the output was not kept, both sides of it are looked at.
+    """
     opens, closes = document.gap
-    sides = [(section.start, section.end)]
-    if opens < closes:
-        sides = [(section.start, min(section.end, opens)), (max(section.start, closes), section.end)]
-    looks = [look(document, start, end, news) for start, end in sides if start < end]
-    if not looks:
-        return []
-    lines = lines_of(document, [piece for each in looks for piece in each.pieces])
-    return [Sight(lines, [at for each in looks for at in each.rare] or rare_of(lines), section.weight)]
+    sights = []
+    for section in document.shares:
+        sides = [(section.start, section.end)]
+        if opens < closes:
+            sides = [(section.start, min(section.end, opens)), (max(section.start, closes), section.end)]
+        looks = [look(document, start, end, news) for start, end in sides if start < end]
+        if looks:
+            lines = lines_of(document, [piece for each in looks for piece in each.pieces])
+            rare = [at for each in looks for at in each.rare] or rare_of(lines)
+            sights.append(Sight(lines, rare, section.weight))
+    return sights

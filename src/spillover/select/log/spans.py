@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from spillover.notice.sentences import more_like
 from spillover.select.arrays import group, steps
-from spillover.select.log.classes import BAD, EVIDENCE, REASONS
+from spillover.select.log.classes import BAD, EVIDENCE, REASONS, Array
 from spillover.select.log.lines import LONGEST_BLOCK, Lines
 from spillover.select.log.score import shipped
 from spillover.select.span import Hidden, Span
-
-Array = Any  # of numpy; its own types say little about what is in one
 
 #: Within NEAR lines of a line that says something failed, a line is near it; within AWAY, with nothing hidden between, in its block.
 NEAR, AWAY = 5, 40
