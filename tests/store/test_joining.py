@@ -1,6 +1,7 @@
 """Several processes change a record that scopes share: no scope is lost after its output was reported as stored."""
 
 import errno
+import shutil
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ import pytest
 from spillover.errors import RefError, StoreError
 from spillover.store import directory, folder
 from spillover.store.directory import DirStore
+from spillover.store.folder import Folder
 from spillover.store.record import owners
 from spillover.store.scopes import ScopedStore
 from spillover.testing import content, put
@@ -105,3 +107,56 @@ def test_a_record_that_cannot_be_written_leaves_the_one_that_is_there(store, mon
     monkeypatch.undo()
     assert [owner.scope for owner in owners(store.get(ref))] == ["a"]
     assert content(store, ref) == b"same"
+
+
+FORKS = """
+import os, signal, sys, time
+from spillover.store import folder
+folder.WAIT_SECONDS = 1
+with folder.Folder(sys.argv[1]) as root:
+    with root.lock():
+        child = os.fork()
+        if not child:
+            time.sleep(60)
+            os._exit(0)
+    try:
+        with root.lock():
+            print("free")
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+"""
+
+
+def test_a_child_forked_while_the_lock_was_held_does_not_keep_it(store):
+    put(store, b"one")
+    forked = subprocess.run([sys.executable, "-c", FORKS, str(store.root)], capture_output=True, text=True, check=False)
+    assert (forked.stdout, forked.stderr) == ("free\n", "")
+
+
+def test_an_empty_record_is_one_that_another_process_is_claiming(tmp_path, store, monkeypatch):
+    """Without hard links, a record is an empty file for a moment."""
+    elsewhere = DirStore(tmp_path / "elsewhere")
+    ref = put(elsewhere, b"same", scope="first").ref
+    put(store, b"another")
+    Path(store.root, f"{ref}.json").touch()
+
+    def finish_claiming(_):
+        for ending in (".json", ".txt"):
+            shutil.copy(Path(elsewhere.root, ref + ending), store.root)
+
+    monkeypatch.setattr("time.sleep", finish_claiming)
+    put(store, b"same", scope="second")
+    assert {owner.scope for owner in owners(store.get(ref))} == {"first", "second"}
+
+
+def test_a_touch_goes_by_a_clock_that_does_not_stand_still(store, monkeypatch):
+    """The kernel's own clock may stand still for milliseconds: a file would look as if nobody had touched it."""
+    put(store, b"one")
+    with Folder(str(store.root)) as root:
+        root.make("file")
+        seen = root.stat("file")
+        monkeypatch.setattr("time.time_ns", lambda: seen.st_mtime_ns + 1)
+        root.touch("file")
+        assert root.stat("file").st_mtime_ns == seen.st_mtime_ns + 1
+        assert not root.take("file", seen)

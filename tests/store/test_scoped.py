@@ -5,6 +5,7 @@ import hashlib
 import pytest
 
 from spillover.errors import RefError, StoreError
+from spillover.store import WrappedStore
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.store.named import NamedStore
@@ -171,3 +172,19 @@ def test_a_command_is_stored_without_its_secrets(inner):
     writer.publish(record_of(b"x", command="curl -H 'Authorization: Bearer abcdefgh' https://a"))
     (record,) = inner.list()
     assert record.command == "curl -H 'Authorization: [redacted: authorization]' https://a"
+
+
+class Careless(WrappedStore):
+    """A store that claims to show one scope, and shows every one."""
+
+    scope = "acme"
+
+
+def test_a_store_that_shows_more_than_its_scope_is_not_believed():
+    store = Careless(MemoryStore())
+    ref = put(store, b"theirs", scope="other").ref
+    mine = ScopedStore(store, "acme")
+    for ask in (mine.get, mine.open, mine.open_record, mine.delete, mine.pin):
+        with pytest.raises(RefError, match="in scope acme"):
+            ask(ref)
+    assert (list(mine.list()), mine.newest()[0]) == ([], [])
