@@ -11,7 +11,6 @@ they were printed, so that nobody reads the command of another.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable
 from itertools import pairwise
@@ -345,6 +344,8 @@ def encode(record: Record, **more: Any) -> bytes:
         del facts["made"]
     if record.redacted is None:
         del facts["redacted"]
+    import json  # an output that fits has no record
+
     text = json.dumps({**facts, **more}, allow_nan=False).encode("ascii")[:-1]
     return text + _CHECK + _hash(text) + _END
 
@@ -356,6 +357,8 @@ def decode(data: bytes, *, ref: str, pinned: bool) -> Record:
 
 def read_facts(data: bytes, number: int = FORMAT) -> dict[str, Any]:
     """Return what a record of this format says, if nobody has changed it; ValueError, with the reason, otherwise."""
+    import json  # as above
+
     try:
         facts = json.loads(data)
     except (ValueError, RecursionError) as error:
