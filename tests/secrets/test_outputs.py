@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from spillover import Clipper, DirStore, Limits, MemoryStore, UsageError
 from spillover.adapters.hooked import Call
 from spillover.secrets import outputs
+from spillover.secrets.outputs import WINDOW_BYTES, cover, find, mark
 from spillover.secrets.outputs import CoveredBlob as Covered
-from spillover.secrets.outputs import cover, find, mark
 from spillover.source.blob import BothEnds, MemoryBlob
 from spillover.testing import byte_by_byte, chunked, content
 from spillover.view.clean import clean
@@ -354,6 +354,23 @@ def test_no_piece_and_no_range_has_an_edge_at_which_a_token_is_shown_in_part():
         ranges = Covered(MemoryBlob(data))
         for at in range(first, first + len(unit), 11):
             assert ranges.read(at, at + 60) == whole[at : at + 60], (kind, at - first)
+
+
+@pytest.mark.parametrize("kind", bench.KINDS)
+def test_no_window_of_a_blob_has_an_edge_at_which_a_secret_is_shown_in_part(kind):
+    unit = "".join(bench.KINDS[kind](random.Random(f"windows {kind}"))).encode()
+    for back in range(1, len(unit), 7):
+        for edge in (WINDOW_BYTES, 2 * WINDOW_BYTES):
+            data = (b"a word " * (edge // 7 + 1))[: edge - back - 1] + b" " + unit + b" and more" * 16_000
+            whole = cover(data)[0]
+            for reads in (
+                [(edge, edge + 90)],
+                [(0, 60), (edge - 90, edge)],
+                [(edge, edge + WINDOW_BYTES)],
+                [(9, edge)],
+            ):
+                covered = Covered(MemoryBlob(data))
+                assert [covered.read(*each) for each in reads] == [whole[slice(*each)] for each in reads], (back, reads)
 
 
 @pytest.mark.parametrize(
