@@ -94,7 +94,7 @@ def raised(make):
 
         try:
             clipper.wrap(tool)()
-        except (ValueError, OSError, KeyError, OddError, ToolOutputError) as error:
+        except (ValueError, OSError, KeyError, SyntaxError, OddError, ToolOutputError) as error:
             return f"{error}{error!r}{error.__cause__!r}"
 
     return way
@@ -332,6 +332,7 @@ WAYS = {
     "wrapped dataclass": wrapped(lambda text: Pair([text], {"x": text})),
     "wrapped blocks with more": wrapped(lambda text: {"content": [block("fine", note=text[:900])], "beside": text[:900]}),
     "raised": raised(ValueError),
+    "raised with a line of source": raised(lambda text: SyntaxError("no", ("a.py", 1, 1, text[:900]))),
     "raised OSError": raised(lambda text: OSError(5, text)),
     "raised, in several parts": raised(lambda text: KeyError(text, {"more": text.encode()})),
     "raised with words of its own": raised(OddError),

@@ -13,6 +13,7 @@ from spillover.errors import ToolOutputError
 from spillover.events import has_line, record_result, together
 from spillover.result import Clip
 from spillover.select.ends import most
+from spillover.wrap.shape import change_texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,8 +62,13 @@ def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> Exc
     def full(text: str) -> float:
         return plain.limits.fill(text, plain.count)
 
+    def cover(arg: object) -> object:
+        with contextlib.suppress(Exception):  # an object that cannot be copied
+            return change_texts(arg, plain.cover_text)
+        return arg
+
     with contextlib.suppress(Exception):  # somebody else's attributes: some cannot be set, some cannot be read
-        error.args = tuple(clip(arg) if _is_text(arg, full) else arg for arg in error.args)
+        error.args = tuple(clip(arg) if _is_text(arg, full) else cover(arg) for arg in error.args)
     for name in WORDS:
         with contextlib.suppress(Exception):
             if isinstance(words := getattr(error, name, None), str):
