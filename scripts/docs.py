@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import NODEFAULT, Struct
 
+from spillover.store import BaseStore
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -223,9 +225,14 @@ def _fields(value: type) -> dict[str, str]:
 
 
 def _members(value: type) -> dict[str, str]:
-    """Return the public methods and properties that have a docstring, with its first paragraph."""
+    """Return the public methods and properties that have a docstring, with its first paragraph.
+
+    The defaults of stores are listed once, with their base class.
+    """
     members = {}
-    for name in (name for each in value.__mro__[:-1] if each.__module__ != "builtins" for name in vars(each)):
+    inherited = () if value is BaseStore else (BaseStore,)
+    bases = [each for each in value.__mro__[:-1] if each.__module__ != "builtins" and each not in inherited]
+    for name in (name for each in bases for name in vars(each)):
         member = inspect.getattr_static(value, name)
         function = getattr(member, "fget", None) or getattr(member, "func", member)  # of a property, or a cached one
         if not name.startswith(("_", "test_")) and inspect.isfunction(function) and function.__doc__:

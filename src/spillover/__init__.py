@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from spillover.settings.limits import Limits as Limits
     from spillover.settings.limits import Size as Size
     from spillover.source.blob import Blob as Blob
+    from spillover.store import BaseStore as BaseStore
     from spillover.store import Store as Store
     from spillover.store import Writer as Writer
     from spillover.store import verify as verify
@@ -88,7 +89,7 @@ _WHERE = {
     "retrieve.tools": ("Answer",),
     "run.command": ("Progress", "Run"),
     "select.span": ("Hidden", "Span"),
-    "store": ("Store", "Writer", "verify"),
+    "store": ("BaseStore", "Store", "Writer", "verify"),
     "store.record": ("Record",),
     "store.directory": ("DirStore",),
     "store.memory": ("MemoryStore",),
