@@ -295,6 +295,10 @@ PROCESSES = {
     "spill sh": printed("sh", "cat"),
     "spill sh with a pipe": printed("sh", "cat | tail -400"),
     "spill hook": printed("hook", "opencode", given=lambda text: json.dumps(of_opencode(output=text))),
+    "spill hook with wrong settings": printed(
+        "hook", "opencode", given=lambda text: json.dumps(of_opencode(output=text)), **WRONG
+    ),
+    "spill sh with wrong settings": printed("sh", "cat", **WRONG),
     "spill read": printed(kept=("read", "last", "1:90")),
     "spill read by bytes": printed(kept=("read", "last", "--bytes", "100:4000")),
     "spill grep": printed(kept=("grep", "last", "[A-Za-z0-9]{8}")),
@@ -470,7 +474,8 @@ def test_what_a_host_gives_back_as_it_came_and_media_stay():
 SERVER = Path(__file__).parents[1] / "adapters" / "servers" / "plain.py"
 
 
-def test_the_mcp_proxy_once_passed_a_token_in_results_and_errors_that_fitted(tmp_path):
+@pytest.mark.parametrize("env", [{}, {"SPILLOVER_REDACT": "stored"}, WRONG], ids=["shown", "stored", "wrong settings"])
+def test_the_mcp_proxy_once_passed_a_token_in_results_and_errors_that_fitted(env, tmp_path):
     calls = []
     for size in (100, 1_000, 8_000):
         text = TOKEN + "a line of it\n" * ((size - len(TOKEN)) // 13)
@@ -481,7 +486,7 @@ def test_the_mcp_proxy_once_passed_a_token_in_results_and_errors_that_fitted(tmp
         for at, (name, arguments) in enumerate(calls)
     ]
     given = "".join(json.dumps(one) + "\n" for one in asked)
-    shown = spill(tmp_path, "mcp", "--", sys.executable, SERVER, given=given)
+    shown = spill(tmp_path, "mcp", "--", sys.executable, SERVER, given=given, **env)
     assert {json.loads(line)["id"] for line in shown.splitlines() if line.startswith("{")} == {*range(len(calls))}
     assert shown.count("[redacted: github token") >= len(calls)
     assert not secrets_of(shown, TOKEN)
