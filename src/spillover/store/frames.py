@@ -9,7 +9,6 @@ decompressors skip.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import struct
 import sys
@@ -227,11 +226,15 @@ class CompressedFile(FrameBlob):
 
 def encode_table(frames: Frames) -> bytes:
     """Return the end of a compressed file."""
+    import json  # few outputs are in frames
+
     table = json.dumps({"bytes": frames.size, **frames.to_json()}).encode("ascii")
     return struct.pack("<II", _SKIPPABLE, len(table) + 4) + table + struct.pack("<I", len(table))
 
 
 def _read_table(source: Blob, name: str) -> Frames:
+    import json  # as above
+
     with suppress(struct.error, ValueError, RecursionError):
         (size,) = struct.unpack("<I", source.read(source.size - 4, source.size))
         begin = source.size - 4 - size
