@@ -1,4 +1,4 @@
-"""Several processes change a record that scopes share: no scope is lost after its output was reported as stored."""
+"""The lock and the files of a store's folder: no process loses what another one has written."""
 
 import errno
 import shutil
