@@ -26,6 +26,8 @@ Columns = dict[str, Array]
 WEIGHTS = Path(__file__).with_name("weights.json")
 #: How far a line looks around, in lines: the strongest line of each of these stretches, before it and behind it.
 STRETCHES = ((1, 2), (3, 6), (7, 15), (16, 40))
+#: And the mean strength of so many lines, with this one in the middle.
+MEANS = (7, 25, 81)
 #: The share of lines that are in a class is taken over so many lines on either side.
 BESIDE = 4
 #: Lines that are indented farther are taken to be indented so far.
@@ -72,8 +74,7 @@ def shipped() -> Weights:
 def columns(lines: Lines) -> Columns:
     """Return all columns, in the order in which their points are added up."""
     single = _line(lines) | _place(lines) | _near(lines)
-    pairs = _pairs(single)
-    return {name: column for name, column in single.items() if name not in ONLY_IN_PAIRS} | pairs
+    return {name: column for name, column in single.items() if name not in ONLY_IN_PAIRS} | _pairs(single)
 
 
 def strength(lines: Lines) -> Array:
@@ -140,7 +141,9 @@ def _near(lines: Lines) -> Columns:
     around = {name: lines.of_class(name) for name in AROUND} | {"evidence": evidence, "begins alike": same}
     paragraph, section = _stretches(strong, blank | blank_before), _stretches(strong, lines.of_class("rule"))
     parent = parents(lines.indent, blank)
-    out = _strongest(strong) | _shares(around)
+    shares = _beside(np.array([*around.values()], dtype=np.int64), BESIDE)
+    out = _strongest(strong) | {f"mean of {width}": _beside(strong[None], width // 2)[0] for width in MEANS}
+    out |= {f"{name} around": share for name, share in zip(around, shares, strict=True)}
     for name, some in (("evidence", evidence), ("verdict", verdict)):
         out |= {
             f"lines since {name}": _since(some),
@@ -259,14 +262,12 @@ def _strongest(strong: Array) -> Columns:
     return before | behind
 
 
-def _shares(around: Columns) -> Columns:
-    """Return the share of those lines among some on either side."""
-    table = np.array([*around.values()], dtype=np.int32)
-    upto = np.concatenate((np.zeros((len(table), 1), np.int32), table.cumsum(axis=1)), axis=1)
-    numbers = np.arange(table.shape[1])
-    low, high = np.maximum(0, numbers - BESIDE), np.minimum(table.shape[1], numbers + BESIDE + 1)
-    shares = _round((upto[:, high] - upto[:, low]) / (high - low))
-    return {f"{name} around": share for name, share in zip(around, shares, strict=True)}
+def _beside(rows: Array, reach: int) -> Array:
+    """Return the mean of each row of numbers over so many lines on either side of each line."""
+    upto = np.concatenate((np.zeros((len(rows), 1), np.int64), rows.cumsum(axis=1)), axis=1)
+    numbers = np.arange(rows.shape[1])
+    low, high = np.maximum(0, numbers - reach), np.minimum(rows.shape[1], numbers + reach + 1)
+    return _round((upto[:, high] - upto[:, low]) / (high - low))
 
 
 def _since(some: Array) -> Array:
