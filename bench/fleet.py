@@ -176,7 +176,7 @@ def ranges(url: str, ref: str, proxy: Any) -> list[dict[str, Any]]:
     rows = []
     for name in ("first", "second"):
         clipper = Clipper(Limits(tokens=8_000), store=ObjectStore(url), scope="bench")
-        lines = clipper.outputs.get(ref).lines
+        lines = clipper.settings.outputs.get(ref).lines
         proxy.reset()
         begin = time.perf_counter()
         clipper.read(ref, lines=f"{lines // 2}:{lines // 2 + 99}")

@@ -191,7 +191,7 @@ def install(peer: Peer, folder: Path) -> Path:
 
 
 def counter() -> tuple[str, object]:
-    from spillover import MissingExtraError
+    from spillover.errors import MissingExtraError
     from spillover.tokens import estimate, exact_counter
 
     try:

@@ -33,9 +33,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from scripts.fit import folds, logs
 from scripts.fit.recipe import Recipe, text
 
-from spillover import Clipper, DirStore, Limits, Redact, pipeline
+from spillover import Clipper, DirStore, Limits, pipeline
 from spillover.select.log import score
 from spillover.settings.limits import DEFAULT_WORTH
+from spillover.types import Redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,8 +95,10 @@ class Clips:
                 worth=self._worth,
             )
         meta = record.get("meta", {}) if self._told else {}
-        choices = self._clippers[tokens].for_tool(meta.get("tool")).asking(meta.get("description"))
-        clip = pipeline.clip(record["log"], choices, command=meta.get("command"))
+        call = self._clippers[tokens].call(
+            meta.get("tool"), command=meta.get("command") or "", query=meta.get("description")
+        )
+        clip = pipeline.clip(record["log"], call)
         shown: str = clip.text
         if clip.outcome == "lost":  # its notice has other words, and other room
             sys.exit(f"{record['id']} could not be stored: {shown[:300]}")

@@ -32,8 +32,8 @@ def measure(corpus: Path, budgets: list[int], worth: float, shift: int) -> None:
     passing = {each["id"]: each["log"] for each in recall.records(corpus / "baseline" / "cidiff_pass.jsonl.zst")}
     ids = [each["id"] for each in failing]
     store = DirStore(tempfile.mkdtemp(prefix="since-"))
-    keep = Clipper(Limits(tokens=300), store=store, tool="good", worth=0)
-    refs = {each: keep.clip(passing[ids[(at + shift) % len(ids)]]).ref for at, each in enumerate(ids)}
+    keep = Clipper(Limits(tokens=300), store=store, worth=0)
+    refs = {each: keep.clip(passing[ids[(at + shift) % len(ids)]], tool="good").ref for at, each in enumerate(ids)}
     print(f"{'tokens':>8}{'without':>10}{'with':>8}{'gain':>8}{'over':>6}{'spent':>8}{'CPU s without':>15}{'with':>8}")
     for budget in budgets:
         clipper = Clipper(Limits(tokens=budget), store=store, tokenizer="o200k_base", worth=worth)
@@ -64,7 +64,7 @@ def measure_large(megabytes: int) -> None:
 
     clipper = Clipper(Limits(tokens=300), store=DirStore(tempfile.mkdtemp(prefix="since-")), keep="ends", cap=1 << 40)
     records = [clipper.clip(_lines(megabytes << 20, later=later)) for later in (False, True)]
-    documents = [open_output(clipper, each.ref or "")[1] for each in records]
+    documents = [open_output(clipper.call(), each.ref or "")[1] for each in records]
     before, begun = peak_memory(), time.process_time()
     found = compare(documents[1], documents[0])
     print(

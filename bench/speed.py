@@ -316,11 +316,11 @@ def select_alone(log: Path, size: int) -> float:
         meter = Meter()
         for at in range(0, size, MEGABYTE):
             meter.feed(data[at : min(size, at + MEGABYTE)])
-        clipper = Clipper(store=MemoryStore())
+        call = Clipper(store=MemoryStore()).call()
         document = Document(
-            MemoryBlob(data[:size]), meter.index, meter.lines, meter.newlines, (Section(0, size),), clipper.reach
+            MemoryBlob(data[:size]), meter.index, meter.lines, meter.newlines, (Section(0, size),), call.reach
         )
-        return timed(lambda: fit(document, clipper, Kept(ref="log-000000000000"), tokens=0))()
+        return timed(lambda: fit(document, call, Kept(ref="log-000000000000"), tokens=0))()
 
 
 def back(bench: Bench) -> Iterator[Row]:
@@ -328,7 +328,7 @@ def back(bench: Bench) -> Iterator[Row]:
     clipper = Clipper(store=DirStore(bench.folder / "back"))
     ref = clipper.clip(bench.log).ref
     assert ref is not None
-    middle = clipper.store.get(ref).lines // 2
+    middle = clipper.settings.store.get(ref).lines // 2
     (seconds,) = best(bench.rounds * 3, timed(lambda: clipper.read(ref, lines=f"{middle}:+100")))
     yield Row("read of 100 lines in the middle", seconds * 1e3, "ms", 5)
     for pattern in PATTERNS:

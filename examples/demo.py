@@ -14,7 +14,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-from spillover import estimate
+from spillover.tokens import estimate
 
 #: A colleague's file has the name of a standard module, so that report.py imports the wrong one.
 PROGRAM = {

@@ -32,7 +32,7 @@ from spillover import Clipper, Limits, ObjectStore
 number = int(sys.argv[2])
 clipper = Clipper(Limits(tokens=400), store=ObjectStore(sys.argv[1]), scope=f"acme/build/{number}", redact="stored")
 run = clipper.run(["sh", "-c", f"seq 1 50000; echo 'error: job {number} failed'; echo token=ghp_{'a1B2c3D4e5' * 4}"])
-print(json.dumps({"scope": clipper.scope, "ref": run.clip.ref, "text": run.clip.text}))
+print(json.dumps({"scope": clipper.settings.scope, "ref": run.clip.ref, "text": run.clip.text}))
 """
 
 

@@ -181,7 +181,7 @@ def _parameters(value: Any) -> list[tuple[str, bool]]:
     for one in inspect.signature(value).parameters.values():
         default = "" if one.default is one.empty else f" = {written(one.default)}"
         stars = "**" if one.kind is one.VAR_KEYWORD else ""
-        parts.append((f"{stars}{one.name}: {one.annotation}{default}", one.kind is one.KEYWORD_ONLY))
+        parts.append((f"{stars}{one.name}: {one.annotation}{default}", one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD)))
     return parts
 
 

@@ -5,21 +5,18 @@ The locks import from here and from public modules only, so that a module that m
 
 from msgspec.structs import replace
 
-from spillover import journal
-from spillover.adapters import claude_code, cline, codex, copilot, gemini, pi
+from spillover import Clipper, journal, pipeline
+from spillover.adapters import claude_code, cline, codex, copilot, gemini, hooked, pi
 from spillover.adapters import opencode as opencode_host
-from spillover.adapters.hooked import Call as HookCall
-from spillover.adapters.mcp.answer import finished, readable, with_tools, within
+from spillover.adapters.mcp import answer
 from spillover.adapters.mcp.message import messages
 from spillover.adapters.mcp.relay import Relay
 from spillover.adapters.mcp.tools import called as called_tool
 from spillover.adapters.mcp.tools import offered as offered_tools
-from spillover.choices import Choices
 from spillover.cli import main as run_spill
 from spillover.hosts import CUTS, HOSTS
 from spillover.notice import form
 from spillover.notice.form import OUTSIDE
-from spillover.pipeline import fits
 from spillover.profiles.base import _without_path as without_path
 from spillover.profiles.t15.commands import FLOODS, Flood, direction_for, warning_for
 from spillover.profiles.vtcode import estimate as vtcode_estimate
@@ -35,7 +32,7 @@ from spillover.select.ends import fair, keeping
 from spillover.settings.limits import DEFAULT_BYTES, DEFAULT_LINES, SMALLEST, count_lines
 from spillover.settings.load import load as load_settings
 from spillover.shell import tree as shell_tree
-from spillover.show import fit
+from spillover.show import plain
 from spillover.source.blob import MemoryBlob as Held
 from spillover.source.blob import Meter
 from spillover.source.intake import MAX_STORED_BYTES as STORED_BYTES_CAP
@@ -53,6 +50,7 @@ from spillover.view.clean import exact as exact_view
 from spillover.view.document import Section
 from spillover.view.forged import MARK as FORGERY_MARK
 from spillover.view.invisible import has_invisible
+from spillover.view.visible import notice_guard, visible, visible_text
 from spillover.wrap.bound import as_json
 from spillover.wrap.shape import write as write_json
 
@@ -72,3 +70,55 @@ class CoveredStream:
 
     def finish(self):
         return b"".join(piece for _, piece in self.streams.finish())
+
+
+def HookCall(clipper):  # noqa: N802  the class, made as the hooks make it
+    """Return a call of a hook, clipped as this Clipper does."""
+    return hooked.HookCall(clipper.call())
+
+
+def finished(method, message, clipper):
+    """Return the server's answer to a request as the proxy passes it on."""
+    return answer.finished(method, message, clipper.call())
+
+
+def with_tools(message, clipper):
+    """Return the server's answer to `initialize` as the proxy passes it on."""
+    return answer.with_tools(message, clipper.call())
+
+
+def within(message, clipper):
+    """Return a message of the server that is no answer as the proxy passes it on."""
+    return answer.within(message, clipper.call())
+
+
+def readable(line, clipper):
+    """Return a line of the proxy as a model may read it."""
+    return answer.readable(line, clipper.settings)
+
+
+def fits(text, clipper, raw_bytes=0):
+    """Return whether nothing of a text has to be cut."""
+    return pipeline.fits(text, clipper.call(), raw_bytes=raw_bytes)
+
+
+def guard_of(clipper):
+    """Return the function that marks text which imitates our notices."""
+    return notice_guard(clipper.settings)
+
+
+class ToolClipper(Clipper):
+    """A Clipper whose calls have this tool and query, so that laws can draw both with the settings."""
+
+    __slots__ = ("query", "tool")
+
+    def __init__(self, limits=None, *, tool="", query="", **options):
+        super().__init__(limits, **options)
+        self.tool, self.query = tool, query
+
+    def but(self, limits=None, *, budget=..., **options):
+        chosen = self.budget if budget is ... else budget
+        return type(self)(limits, budget=chosen, settings=self.settings, tool=self.tool, query=self.query, **options)
+
+    def call(self, tool=None, *, query=None, **facts):
+        return super().call(tool or self.tool, query=query or self.query, **facts)

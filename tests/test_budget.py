@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from spillover import Budget, Clipper, ConfigError, Limits, MemoryStore, UsageError, estimate
+from spillover import Budget, Clipper, Limits, MemoryStore, UsageError
 from spillover.budget import COMPONENTS, COUNTS, DECISIONS, LARGE
+from spillover.errors import ConfigError
 from spillover.settings.limits import SMALLEST
 from spillover.settings.load import load
+from spillover.tokens import estimate
 
 LEAST = SMALLEST["tokens"]
 TOOL = Limits(tokens=25_000)
@@ -90,7 +92,7 @@ def test_a_reset_forgets_what_was_used_promised_and_decided():
         (lambda: Budget().resize(-1), "window=-1 is not a whole number"),
         (lambda: Budget().add("tools", 1), "use one of system, user, assistant, tool_results"),
         (lambda: Budget().deduct("", 1), "use one of system"),
-        (lambda: Budget().add("user", -1), "tokens=-1 is not a whole number of 0 or more"),
+        (lambda: Budget().add("user", -1), "tokens=-1 is not a whole number of 0 to 1,000,000,000,000"),
         (lambda: Budget().add("user", b"x"), "tokens=b'x' is not a whole number"),
         (lambda: Budget().count(b"x"), "takes a str, not bytes"),
         (lambda: Budget().limits(max_tokens="100"), "max_tokens='100' is not a whole number"),
@@ -294,19 +296,20 @@ def test_what_a_call_adds_is_within_what_it_was_promised():
     sizes = []
     for number in range(5):
         call = str(number)
-        clip = budget.clipper(clipper, call_id=call).clip(LOG, call_id=call)
+        clip = clipper.but(budget.limits(TOOL, call_id=call)).clip(LOG, call_id=call)
         sizes.append((budget.promised, budget.add("tool_results", clip.text, call_id=call)))
     assert all(taken <= promised for promised, taken in sizes)
     assert budget.used <= budget.window + LEAST * len(sizes)
-    again = budget.clipper(clipper, call_id="0").clip(LOG)
+    again = clipper.but(budget.limits(TOOL, call_id="0")).clip(LOG)
     assert estimate(again.text) == sizes[0][1]
 
 
 def test_a_rule_for_the_tool_comes_first_and_the_budget_after_it():
-    clipper = Clipper(TOOL, store=MemoryStore(), rules={"bash": {"limits": Limits(tokens=1_000), "keep": "tail"}})
-    ruled = filled(0.9).clipper(clipper, tool="bash")
-    assert (ruled.limits.tokens, ruled.keep, ruled.tool) == (600, "tail", "bash")
-    assert filled(0.9).clipper(clipper, tool="other").limits.tokens == 10_000
+    rules = {"bash": {"limits": Limits(tokens=1_000), "keep": "tail"}}
+    clipper = Clipper(TOOL, store=MemoryStore(), rules=rules, budget=filled(0.9))
+    ruled = clipper.call("bash").within_budget()
+    assert (ruled.limits.tokens, ruled.settings.keep, ruled.tool) == (600, "tail", "bash")
+    assert clipper.call("other").within_budget().limits.tokens == 10_000
 
 
 def test_a_budget_that_is_tied_to_a_clipper_is_asked_and_told_by_every_call():
@@ -331,25 +334,19 @@ def test_the_same_call_gets_the_same_text_from_a_tied_budget():
     assert clipper.clip(LOG, call_id="a").text == first
 
 
-def test_a_clipper_for_one_call_is_not_tied_any_more():
-    budget = Budget(10_000)
-    clipper = Clipper(Limits(tokens=4_000), store=MemoryStore(), budget=budget)
-    budget.clipper(clipper, call_id="a").clip(LOG)
-    assert (budget.used, budget.promised) == (0, 4_000)
-
-
 def test_a_trigger_lets_nothing_pass_that_is_above_the_promise():
-    clipper = Clipper(Limits(tokens=2_000), trigger=Limits(tokens=10_000, lines=10**6), store=MemoryStore())
-    chosen = filled(0.9).clipper(clipper)
-    assert chosen.trigger == Limits(tokens=1_200, lines=10**6)
-    assert estimate(chosen.clip(LOG[:20_000]).text) <= 1_200
+    trigger = Limits(tokens=10_000, lines=10**6)
+    clipper = Clipper(Limits(tokens=2_000), trigger=trigger, store=MemoryStore(), budget=filled(0.9))
+    assert clipper.call().within_budget().trigger == Limits(tokens=1_200, lines=10**6)
+    assert estimate(clipper.clip(LOG[:20_000]).text) <= 1_200
 
 
 @pytest.mark.parametrize("model", ["claude-opus-4-8", "claude-sonnet-4", "gemini-2.5-pro", "gpt-4o", "nobody-knows"])
 def test_the_smallest_limit_can_be_used_with_the_counter_of_every_model(model):
-    clipper = Clipper(TOOL, tokenizer=f"model:{model}", store=MemoryStore())
-    clip = filled(1, tokenizer=f"model:{model}").clipper(clipper, call_id="a").clip(LOG)
-    assert clipper.count(clip.text) <= LEAST
+    budget = filled(1, tokenizer=f"model:{model}")
+    clipper = Clipper(TOOL, tokenizer=f"model:{model}", store=MemoryStore(), budget=budget)
+    clip = clipper.clip(LOG, call_id="a")
+    assert clipper.settings.count(clip.text) <= LEAST
 
 
 # ── the environment ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -435,7 +432,8 @@ async def test_async_calls_share_it_too():
     budget, clipper = Budget(20_000), Clipper(Limits(tokens=1_000), store=MemoryStore())
 
     async def call(number):
-        clip = await budget.clipper(clipper, call_id=str(number)).aclip(LOG)
+        limits = budget.limits(Limits(tokens=1_000), call_id=str(number))
+        clip = await clipper.but(limits).aclip(LOG)
         return budget.add("tool_results", await budget.acount(clip.text), call_id=str(number))
 
     taken = await asyncio.gather(*(call(number) for number in range(12)))
@@ -505,3 +503,18 @@ class Conversation(RuleBasedStateMachine):
 
 
 TestConversation = Conversation.TestCase
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"window": 10**400}, {"stretch": float("inf")}, {"stretch": "2"}, {"warning": "x"}, {"alert": None}]
+)
+def test_a_number_that_no_window_has_is_refused_when_the_budget_is_made(wrong):
+    """`Budget(10**400)` was made, and every clip after it raised an OverflowError."""
+    with pytest.raises(UsageError):
+        Budget(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"base": 5}, {"call_id": []}])
+def test_limits_are_asked_for_by_limits_and_the_id_of_a_call(wrong):
+    with pytest.raises(UsageError, match="limits\\(\\) takes Limits"):
+        Budget().limits(**wrong)

@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore

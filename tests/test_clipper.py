@@ -9,7 +9,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from msgspec.structs import replace
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, aclip, clip, verify
 from spillover.errors import UsageError
@@ -77,10 +76,10 @@ def test_a_source_that_fails_half_way_leaves_nothing_behind(clipper, store, tmp_
 
 
 def test_a_clipper_is_varied_by_copying(clipper):
-    tail = replace(clipper, keep="tail")
+    tail = clipper.but(keep="tail")
     assert tail.clip(LONG).ranges[-1][1] == 3_000
     assert len(tail.clip(LONG).ranges) == 1
-    assert clipper.keep == "auto"
+    assert clipper.settings.keep == "auto"
 
 
 # The functions beside it.
@@ -154,8 +153,8 @@ def test_two_hundred_clips_at_once_are_each_what_they_would_be_alone(kind, store
         clips = list(pool.map(clipper.clip, outputs))
     for output, out in zip(outputs, clips, strict=True):
         assert out.outcome == "stored"
-        assert content(clipper.store, out.ref) == output.encode()
-    assert len(list(clipper.store.list())) == 50
+        assert content(clipper.settings.store, out.ref) == output.encode()
+    assert len(list(clipper.settings.store.list())) == 50
 
 
 def test_twenty_processes_may_store_the_same_and_other_outputs(store):
@@ -189,7 +188,7 @@ async def test_arun_is_run_for_async_code(clipper, store):
 
 async def test_the_loop_goes_on_while_commands_run(clipper):
     """Each waits for a file the other one makes, so neither could end alone."""
-    folder = os.path.dirname(clipper.store.root)
+    folder = os.path.dirname(clipper.settings.store.root)
 
     def script(mine, other):
         return f"cd '{folder}'; : > {mine}; until [ -e {other} ]; do sleep 0.01; done; echo {mine}"
@@ -334,4 +333,4 @@ def test_a_clipper_can_be_made_from_the_configuration(tmp_path, monkeypatch):
     (tmp_path / "spillover.toml").write_text('keep = "tail"\ntokens = 3000\n')
     monkeypatch.setenv("SPILLOVER_LINES", "50")
     clipper = Clipper.configured(cwd=str(tmp_path), tokens=4_000)
-    assert (clipper.keep, clipper.limits.lines, clipper.limits.tokens) == ("tail", 50, 4_000)
+    assert (clipper.settings.keep, clipper.settings.limits.lines, clipper.settings.limits.tokens) == ("tail", 50, 4_000)

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import re
 import runpy
 import shlex
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import spillover
+import spillover.errors
 import spillover.testing
+import spillover.types
 from spillover import profiles
 from spillover.cli.commands import COMMANDS, parser_for
 from spillover.cli.parser import parse
@@ -77,8 +80,14 @@ def test_every_option_is_in_the_reference(command):
 
 def test_every_public_name_is_in_the_reference():
     marked = {name for names in re.findall(r"<!-- api: (.*?) -->", REFERENCE) for name in names.split()}
-    testing = {f"testing.{name}" for name in spillover.testing.__all__}
-    assert marked == {*spillover.__all__, *testing} - {"__version__"}
+    raised = {name for name, value in vars(spillover.errors).items() if inspect.isclass(value)}
+    places = {
+        "errors": raised - {*spillover.__all__},
+        "testing": spillover.testing.__all__,
+        "types": spillover.types.__all__,
+    }
+    elsewhere = {f"{module}.{name}" for module, names in places.items() for name in names}
+    assert {*spillover.__all__, *elsewhere} - {"__version__"} <= marked
     assert "`spillover.__version__`" in REFERENCE
 
 

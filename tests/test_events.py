@@ -150,12 +150,12 @@ class Agent:
         self.shows(text)
 
     def framework_parts(self):
-        kept = clip_parts([self.text(), self.text()], self.clipper, text_of=str, with_text=lambda _, text: text)
+        kept = clip_parts([self.text(), self.text()], self.clipper.call(), text_of=str, with_text=lambda _, text: text)
         self.shows(*(text for _, text in kept))
 
     def framework_value(self):
         rows = [{"id": number, "text": "x" * 30} for number in range(self.random.choice((2, 900)))]
-        value = clip_value(rows, self.clipper)
+        value = clip_value(rows, self.clipper.call())
         self.shows(value if isinstance(value, str) else json.dumps(rows, ensure_ascii=False, indent=1))
 
     # Going back

@@ -204,7 +204,7 @@ def test_with_a_bucket_as_store_the_journal_is_on_this_machine(tmp_path):
 
     spool = tmp_path / "spool"
     assert journal.folder_of(ObjectStore("s3://bucket/outputs", spool=spool)) == str(spool)
-    assert journal.folder_of(Clipper(store=DirStore(tmp_path / "here")).store) == str(tmp_path / "here")
+    assert journal.folder_of(Clipper(store=DirStore(tmp_path / "here")).settings.store) == str(tmp_path / "here")
 
 
 def test_what_fits_is_noted_only_where_somebody_asks_for_it(place):

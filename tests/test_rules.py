@@ -5,6 +5,7 @@ import tomllib
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore, UsageError
+from spillover.notice.hints import hints
 
 BASE = Limits(lines=2_000, bytes=51_200, tokens=10_000)
 
@@ -26,23 +27,24 @@ RULES = [
 @pytest.mark.parametrize(("toml", "made"), RULES)
 def test_a_rule_copied_from_a_file_works_in_python(toml, made):
     clipper = Clipper(BASE, store=MemoryStore(), rules={"bash*": tomllib.loads(toml)})
-    ruled = clipper.for_tool("bash-x")
-    assert {name: getattr(ruled, name) for name in made} == made
+    ruled = clipper.call("bash-x").settings
+    expected = {name: hints(value) if name == "hints" else value for name, value in made.items()}
+    assert {name: getattr(ruled, name) for name in made} == expected
 
 
 @pytest.mark.parametrize(("toml", "made"), RULES)
 def test_and_means_there_what_it_means_in_the_file(toml, made, tmp_path, monkeypatch):
     (tmp_path / "mine.toml").write_text(f'[tools."bash*"]\n{toml}\n')
     monkeypatch.setenv("SPILLOVER_CONFIG", str(tmp_path / "mine.toml"))
-    from_file = Clipper.configured().for_tool("bash-x")
-    from_python = Clipper(rules={"bash*": tomllib.loads(toml)}).for_tool("bash-x")
-    names = ("limits", "trigger", "keep", "tokenizer", "cap", "ways")
+    from_file = Clipper.configured().call("bash-x").settings
+    from_python = Clipper(rules={"bash*": tomllib.loads(toml)}).call("bash-x").settings
+    names = ("limits", "trigger", "keep", "tokenizer", "cap", "hints")
     assert {name: getattr(from_file, name) for name in names} == {name: getattr(from_python, name) for name in names}
 
 
 def test_a_rule_may_have_limits_and_change_one_of_them():
     rule = {"limits": Limits(lines=50), "tokens": 500}
-    assert Clipper(BASE, store=MemoryStore(), rules={"x": rule}).for_tool("x").limits == Limits(lines=50, tokens=500)
+    assert Clipper(BASE, store=MemoryStore(), rules={"x": rule}).call("x").limits == Limits(lines=50, tokens=500)
 
 
 @pytest.mark.parametrize(

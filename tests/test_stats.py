@@ -7,8 +7,8 @@ import pytest
 from spillover import Clipper, DirStore, Limits, journal
 from spillover.errors import ConfigError, UsageError
 from spillover.journal import Entry, encode
-from spillover.rules import matches_command
 from spillover.settings.load import load
+from spillover.settings.rules import matches_command
 from spillover.stats import RULES_BY, NoisyCommand, add_up, find_misses, pattern_for, suggest_rules
 
 NOON = time.mktime((2026, 3, 2, 12, 0, 0, 0, 0, -1))
@@ -145,9 +145,9 @@ def test_a_rule_that_is_pasted_into_the_configuration_holds(tmp_path, monkeypatc
     file.write_text(noisy.rule)
     monkeypatch.setenv("SPILLOVER_CONFIG", str(file))
     clipper = Clipper.configured(cwd=str(tmp_path))
-    assert clipper.for_command(command).for_tool("Bash").limits.tokens == 1_500
-    assert clipper.for_command("another thing").for_tool("Bash").limits.tokens != 1_500
-    assert clipper.for_tool("Bash").limits.tokens != 1_500
+    assert clipper.call("Bash", command=command).limits.tokens == 1_500
+    assert clipper.call("Bash", command="another thing").limits.tokens != 1_500
+    assert clipper.call("Bash").limits.tokens != 1_500
 
 
 def test_a_rule_for_a_command_holds_in_run_and_in_a_shell_line(tmp_path):
@@ -159,8 +159,8 @@ def test_a_rule_for_a_command_holds_in_run_and_in_a_shell_line(tmp_path):
 
 def test_a_rule_for_a_command_is_stronger_than_one_for_its_tool(tmp_path):
     clipper = Clipper(store=DirStore(tmp_path), rules={"*": {"tokens": 900}, "seq *": {"tokens": 200}})
-    assert clipper.for_command("seq 1 9").for_tool("bash").limits.tokens == 200
-    assert clipper.for_command("make").for_tool("bash").limits.tokens == 900
+    assert clipper.call("bash", command="seq 1 9").limits.tokens == 200
+    assert clipper.call("bash", command="make").limits.tokens == 900
 
 
 def test_a_command_cannot_be_left_alone(tmp_path, monkeypatch):
@@ -215,7 +215,7 @@ def clipper(tmp_path):
 
 
 def misses(clipper):
-    return find_misses(journal.read(clipper.store.folder))
+    return find_misses(journal.read(clipper.settings.store.folder))
 
 
 def test_what_lay_just_outside_what_was_shown_is_told_from_what_lay_elsewhere(clipper):

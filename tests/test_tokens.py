@@ -353,6 +353,6 @@ def test_what_cannot_be_meant_is_refused_with_what_to_do(call, said):
 def test_a_clipper_takes_a_model_for_its_tokens():
     clipper = Clipper(Limits(tokens=200), tokenizer="model:claude-sonnet-4", store=MemoryStore())
     clip = clipper.clip("one more line of a log\n" * 9_999)
-    assert clipper.count == find_counter("model:claude-sonnet-4") == find_model_counter("claude-sonnet-4")
+    assert clipper.settings.count == find_counter("model:claude-sonnet-4") == find_model_counter("claude-sonnet-4")
     assert clip.outcome == "stored"
-    assert clipper.count(clip.text) <= 200
+    assert clipper.settings.count(clip.text) <= 200

@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Any, Literal, Self
 
 from msgspec.structs import replace
 
@@ -14,16 +17,8 @@ from spillover.tokens import find_counter
 
 _log = logging.getLogger(__name__)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, Literal, Self, TypeVar
-
-    from spillover.choices import Choices
-
-    Component = Literal["system", "user", "assistant", "tool_results"]
-    Level = Literal["ok", "warning", "alert"]
-    AnyClipper = TypeVar("AnyClipper", bound=Choices)
+Component = Literal["system", "user", "assistant", "tool_results"]
+Level = Literal["ok", "warning", "alert"]
 
 #: How large the window is that is shared out, where the environment says so, and where it does not.
 CONTEXT_TOKENS = "SPILLOVER_CONTEXT_TOKENS"
@@ -38,6 +33,8 @@ TOOL_TOKENS = 25_000
 #: where a profile says so.
 TIGHT, ROOMY = 0.8, 0.5
 LESS = 0.6
+#: The most that a number of tokens, and a stretch, can be.
+MAX_TOKENS, MAX_STRETCH = 10**12, 100
 
 #: How many decisions and how many counts are remembered. The oldest decision goes first, and the count not asked for longest.
 DECISIONS, COUNTS = 4_096, 1_024
@@ -50,10 +47,12 @@ class Budget:
 
         budget = Budget(200_000, tokenizer="model:claude-sonnet-4")
         budget.add("system", prompt)
-        clip = budget.clipper(clipper, call_id=call.id).clip(output)     # a limit by how full the window is
-        budget.add("tool_results", clip.text, call_id=call.id)           # what it used; the rest of the promise is free again
+        clipper = Clipper(Limits(tokens=4_000), budget=budget)    # every call gets a limit by how full the window is
 
-    Passed to a Clipper, it does both automatically: `Clipper(Limits(tokens=4_000), budget=budget)`.
+    By hand, for calls that no Clipper makes:
+
+        limits = budget.limits(Limits(tokens=4_000), call_id=call.id)
+        budget.add("tool_results", text, call_id=call.id)         # what it used; the rest of the promise is free again
 
     A limit that you set is a ceiling: a call gets all of it or less, never more. What is promised to a call is set aside until
     the call adds its result, so two calls at the same time are not promised the same tokens. The same call gets the same limit
@@ -73,12 +72,12 @@ class Budget:
         stretch: float = 1,
         on_level: Callable[[Level], None] | None = None,
     ) -> None:
-        if not 0 < warning <= alert:
+        if not (_is_number(warning) and _is_number(alert) and 0 < warning <= alert):
             raise UsageError(
                 f"warning={warning} and alert={alert} must be shares of the window, the smaller one first; use e.g. 0.75 and 0.85."
             )
-        if not stretch >= 1:
-            raise UsageError(f"stretch={stretch} is too small; use a factor of 1 or more.")
+        if not (_is_number(stretch) and 1 <= stretch <= MAX_STRETCH):
+            raise UsageError(f"stretch={stretch!r:.80} is not a factor of 1 to {MAX_STRETCH}.")
         if on_level is not None and not callable(on_level):
             raise UsageError("on_level must be a function that gets the new level, e.g. on_level=print.")
         self.stretch = stretch
@@ -142,8 +141,6 @@ class Budget:
         """Count the tokens of a text. Counts are cached by the text's hash."""
         if not isinstance(text, str):
             raise UsageError(f"count() takes a str, not {type(text).__name__}.")
-        from hashlib import blake2b
-
         key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         with self._lock:
             if key in self._counts:
@@ -181,6 +178,8 @@ class Budget:
         call on a full window still has room for a notice. With a `call_id` the tokens are set aside until the call adds its
         result, and the same call gets the same limit again. Without one nothing is remembered.
         """
+        if not isinstance(base, Limits | None) or not isinstance(call_id, str | None):
+            raise UsageError(f"limits() takes Limits and the id of a call, not {base!r:.80} and {call_id!r:.80}.")
         base = Limits(tokens=TOOL_TOKENS) if base is None else base
         most = None if max_tokens is None else _whole("max_tokens", max_tokens)
         with self._lock:
@@ -194,18 +193,6 @@ class Budget:
                     del self._decided[oldest]
                     self._promised.pop(oldest, None)
         return replace(base, tokens=tokens)
-
-    def clipper(
-        self,
-        clipper: AnyClipper,
-        *,
-        tool: str | None = None,
-        call_id: str | None = None,
-        max_tokens: int | None = None,
-    ) -> AnyClipper:
-        """Return the Clipper for one call: the one for this tool, with the limits of `limits()` and no trigger above them."""
-        chosen = replace(clipper.for_tool(tool), budget=None)
-        return chosen.with_limits(self.limits(chosen.limits, call_id=call_id, max_tokens=max_tokens))
 
     def release(self, call_id: str) -> None:
         """Free what was promised to a call that will add nothing, e.g. after a failure."""
@@ -270,9 +257,13 @@ class Budget:
                     _log.warning("The on_level of a Budget failed: %s: %s", type(error).__name__, error)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def _whole(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise UsageError(f"{name}={value!r} is not a whole number of 0 or more.")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_TOKENS:
+        raise UsageError(f"{name}={value!r:.80} is not a whole number of 0 to {MAX_TOKENS:,}.")
     return value
 
 

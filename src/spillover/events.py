@@ -14,27 +14,23 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 from spillover.hosts import cut_of, name_of
-from spillover.journal import Entry, append, folder_of
+from spillover.journal import Entry, EntryOutcome, Operation, append, folder_of
+from spillover.result import Clip
 from spillover.secrets.commands import shorten_command
-from spillover.store.record import EVERY, RunRecord
+from spillover.settings.limits import Size
+from spillover.settings.settings import Call, Settings
+from spillover.shell.line import is_retrieval
+from spillover.store.record import EVERY, Record, RunRecord
 from spillover.store.scopes import default_scope
+from spillover.view.visible import cover_bytes
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from spillover.choices import Choices
-    from spillover.journal import EntryOutcome, Operation
-    from spillover.result import Clip
-    from spillover.settings.limits import Size
-    from spillover.store.record import Record
-
-    Facts = dict[str, str | int]
+Facts = dict[str, str | int]
 
 #: Turns the journal off for a whole process, also where no configuration is read.
 VARIABLE = "SPILLOVER_STATS"
@@ -67,30 +63,29 @@ def together() -> Iterator[list[Clip]]:
         _parts.reset(token)
 
 
-def record_clip(
-    choices: Choices, clip: Clip, *, command: str | None = None, call_id: str | None = None, seconds: float = 0.0
-) -> None:
+def record_clip(call: Call, clip: Clip, *, seconds: float = 0.0) -> None:
     """Record a clip that the pipeline made."""
+    if clip.outcome == "whole" and not call.settings.stats and "opentelemetry" not in sys.modules:
+        return  # what fits, in a program that neither counts nor traces it: the common case
     if clip.outcome != "whole":
-        facts = _clip_facts(clip, choices.tool, call_id)
+        facts = _clip_facts(clip, call.tool, call.id)
         named = (f"{name.removeprefix('spillover.')} {fact}" for name, fact in facts.items() if name[:7] != "gen_ai.")
-        _log.debug("Clipped an output of %s: %s.", choices.tool, ", ".join(named))
+        _log.debug("Clipped an output of %s: %s.", call.tool, ", ".join(named))
     if _is_traced():
-        _trace_clip(clip, choices.tool, seconds, call_id)
-    record_result(choices, clip, command=command, seconds=seconds)
+        _trace_clip(clip, call.tool, seconds, call.id)
+    record_result(call, clip, seconds=seconds)
 
 
-def has_line(choices: Choices, *, whole: bool) -> bool:
+def has_line(settings: Settings, *, whole: bool) -> bool:
     """Return whether a result has a line in the journal: what fitted only where somebody asks for all of it (`stats=True`)."""
-    return choices.stats is not False and (not whole or choices.stats is True) and _parts.get() is None
+    return settings.stats is not False and (not whole or settings.stats is True) and _parts.get() is None
 
 
 def record_result(
-    choices: Choices,
+    call: Call,
     clip: Clip,
     *,
     texts: Sequence[str] | None = None,
-    command: str | None = None,
     host: str | None = None,
     cut: Mapping[str, int] | None = None,
     failing: bool = False,
@@ -107,22 +102,22 @@ def record_result(
         parts.append(clip)
         return
     whole = clip.outcome == "whole"
-    if not has_line(choices, whole=whole):
+    if not has_line(call.settings, whole=whole):
         return
     try:
-        received = sum(map(choices.count, filter(None, (clip.text,) if texts is None else texts)))
+        received = sum(map(call.settings.count, filter(None, (clip.text,) if texts is None else texts)))
         produced = received if whole else max(clip.total.tokens, clip.shown.tokens)
         shown = received if whole else min(clip.shown.tokens, received)
-        if framed and not whole and (around := received - choices.count(clip.text)) > 0:
+        if framed and not whole and (around := received - call.settings.count(clip.text)) > 0:
             produced += around
             shown = min(shown + around, received)
         bounds = cut_of(os.environ, failing=failing) if cut is None else cut
         _append(
-            choices,
+            call.settings,
             "clip",
             clip.outcome,
-            tool=choices.tool,
-            command=command,
+            tool=call.tool,
+            command=call.command,
             host=host,
             ref=clip.ref,
             kind="" if whole else clip.kind,
@@ -137,7 +132,7 @@ def record_result(
 
 
 def record_retrieval(
-    choices: Choices,
+    call: Call,
     operation: Operation,
     text: str,
     *,
@@ -147,13 +142,13 @@ def record_retrieval(
 ) -> None:
     """Record that somebody went back: how, and what came of it. Without a clip, the text says why nothing did."""
     if clip is not None and record is not None and _is_traced():
-        _trace_retrieval(operation, clip.ref or record.ref, choices.count(text), seconds)
+        _trace_retrieval(operation, clip.ref or record.ref, call.settings.count(text), seconds)
     parts = _parts.get()
     if parts is not None:
         if clip is not None:
             parts.append(clip)
         return
-    if choices.stats is False:
+    if call.settings.stats is False:
         return
     try:
         lines: tuple[tuple[int, int], ...] = ()
@@ -161,14 +156,14 @@ def record_retrieval(
         if clip is not None and record is not None and operation in ("read", "grep"):
             lines, near = _compare_lines(clip, record)
         _append(
-            choices,
+            call.settings,
             operation,
             "failed" if clip is None else clip.outcome,
-            tool=choices.tool if record is None else record.tool,
+            tool=call.tool if record is None else record.tool,
             command=None if record is None else record.command,
             ref=record.ref if record else clip.ref if clip else None,
             kind=record.kind if record else "",
-            shown=choices.count(text) if text else 0,
+            shown=call.settings.count(text) if text else 0,
             lines=lines,
             near=near,
             seconds=seconds,
@@ -177,24 +172,21 @@ def record_retrieval(
         _complain(error)
 
 
-def record_schemas(choices: Choices, text: str, *, host: str | None = None) -> None:
+def record_schemas(settings: Settings, text: str, *, host: str | None = None) -> None:
     """Record what our own tools cost a session before any of them is called: their descriptions, as a request holds them."""
-    if choices.stats is False or not text:
+    if settings.stats is False or not text:
         return
     try:
-        _append(choices, "schema", "whole", tool="", host=host, shown=choices.count(text))
+        _append(settings, "schema", "whole", tool="", host=host, shown=settings.count(text))
     except Exception as error:  # noqa: BLE001  as above
         _complain(error)
 
 
 def record_run(
-    choices: Choices,
+    call: Call,
     clip: Clip,
     data: bytes,
     *,
-    command: str | None = None,
-    call_id: str | None = None,
-    cwd: str | None = None,
     exit_code: int | None = None,
     seconds: float | None = None,
 ) -> None:
@@ -203,29 +195,28 @@ def record_run(
     Whatever goes wrong is logged and nothing else: the model has what fitted, and a clip says itself when it is lost.
     """
     try:
-        if command is None or "spill" in command or ".txt" in command:
-            from spillover.shell.line import is_retrieval  # few commands, and tools that have none, can be ours
-
-            if is_retrieval(choices.tool, command):
-                return
+        if (not call.command or "spill" in call.command or ".txt" in call.command) and is_retrieval(
+            call.tool, call.command or None
+        ):
+            return
         kept = data if clip.outcome == "whole" else None
-        if kept and choices.redact == "stored":
-            kept = choices.cover(kept)
-        choices.outputs.remember(
+        if kept and call.settings.redact == "stored":
+            kept = cover_bytes(call.settings, kept)
+        call.settings.outputs.remember(
             RunRecord(
-                scope=_scope(choices),
-                tool=choices.tool,
+                scope=_scope(call.settings),
+                tool=call.tool,
                 created=time.time(),
                 outcome=clip.outcome,
                 bytes=clip.total.bytes,
                 lines=clip.total.lines,
                 exit_code=exit_code,
                 seconds=seconds,
-                command=None if command is None else shorten_command(command),
-                call_id=call_id,
-                cwd=cwd or _working_folder(),
+                command=shorten_command(call.command) if call.command else None,
+                call_id=call.id,
+                cwd=call.cwd or _working_folder(),
                 ref=clip.ref,
-                reason=clip.reason or choices.preview or None,
+                reason=clip.reason or call.preview or None,
                 data=kept,
             )
         )
@@ -234,7 +225,7 @@ def record_run(
 
 
 def _append(
-    choices: Choices,
+    settings: Settings,
     operation: Operation,
     outcome: EntryOutcome,
     *,
@@ -244,14 +235,14 @@ def _append(
     seconds: float = 0.0,
     **facts: Any,
 ) -> None:
-    folder = folder_of(choices.store)
+    folder = folder_of(settings.store)
     if folder is None or os.environ.get(VARIABLE, "").lower() == "false":
         return
     entry = Entry(
         operation=operation,
         outcome=outcome,
         when=time.time(),
-        scope=_scope(choices),
+        scope=_scope(settings),
         host=name_of(os.environ) if host is None else host,
         command=shorten_command(_shell_line(command)) if command else "",
         ref=ref or "",
@@ -261,8 +252,8 @@ def _append(
     append(folder, entry)
 
 
-def _scope(choices: Choices) -> str:
-    return default_scope() if choices.scope in (None, EVERY) else choices.scope
+def _scope(settings: Settings) -> str:
+    return default_scope() if settings.scope in (None, EVERY) else settings.scope
 
 
 def _working_folder() -> str | None:

@@ -1,62 +1,55 @@
-"""The flow, as functions you can read aloud: take in, see whether it fits, store, select, say what is missing."""
+"""From a source to a clip: take it in, see whether it fits, select, store, say what is missing. Start reading here.
+
+    source ──▶ intake ──▶ does it fit? ── yes ──▶ Clip("whole")
+                 │             no
+                 ▼              └──▶ document ──▶ fit ──▶ publish ──▶ Clip("stored"), or Clip("lost") and why
+               store
+
+The neighbours: `source` makes measured bytes of anything; `store` keeps them; `view` is what the model would see of them;
+`select` chooses what fits; `notice` words it; `events` records what reached the model.
+"""
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 from msgspec.structs import replace
 
-from spillover.result import Clip
+from spillover.errors import UsageError
+from spillover.events import record_clip, together
+from spillover.result import Clip, Clipped
+from spillover.secrets.outputs import CoveredStreams
+from spillover.select.span import Span
 from spillover.settings.limits import Size
+from spillover.settings.settings import Call
+from spillover.show import plain
+from spillover.show.render import Kept, Renderer
+from spillover.since import Earlier
+from spillover.since.earlier import open_earlier
 from spillover.source.intake import Intake, chunks, file_name
+from spillover.store import Writer
 from spillover.tokens import Counter
+from spillover.types import Source
 from spillover.view.clean import chars_of, clean, every_line, is_plain
+from spillover.view.document import Document, Section
 from spillover.view.invisible import has_invisible
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spillover.choices import Choices
-    from spillover.select.wanted import Wanted
-    from spillover.show.render import Shown
-    from spillover.source.intake import Source
-    from spillover.view.document import Section
+from spillover.view.visible import cover_bytes, cover_text, may_imitate_notice, notice_guard, visible, visible_text
 
 #: How APIs name a call that the model made itself. Anthropic's code execution tools and OpenAI's programs have other types.
 MODEL_CALLERS = ("", "direct", "model")
-#: Calls that have no id of their own.
-_unnamed = count()
+#: Serial numbers, which name what a budget has promised to calls without an id.
+_numbers = count()
 
 
-def clip(
-    source: Source,
-    choices: Choices,
-    *,
-    call_id: str | None = None,
-    command: str | None = None,
-    cwd: str | None = None,
-    caller: object = None,
-) -> Clip:
-    """Bring any source within the limits; a program, if that is the `caller`, gets it whole."""
-    if caller is not None and is_program(caller):
-        return keep_for_program(source, choices, call_id=call_id)
-    # The common case, and the fast one: a short text with nothing to clean.
-    short = (
-        type(source) is str
-        and len(source) <= _window(choices)
-        and choices.budget is None
-        and choices.redact == "off"
-        and not choices.compares
-    )
-    if short and source.isascii() and is_plain(source) and not choices.suspects(source) and fits(source, choices):  # type: ignore[union-attr,arg-type]
-        made = Clip(source, _count=choices.count, _limits=choices.limits)  # type: ignore[arg-type]  # a str, as seen above
-        _record(made, choices, command=command, call_id=call_id)
-        return made
-    intake = begin(choices)
+def clip(source: Source, call: Call) -> Clip:
+    """Clip any source to the limits of a call."""
+    if type(source) is str and _fits_as_it_is(source, call):
+        clip = Clip(source, _count=call.settings.count, _limits=call.limits)
+        record_clip(call, clip)
+        return clip
+    intake = open_intake(call)
     try:
         for chunk in chunks(source):
             intake.write(chunk)
@@ -64,7 +57,21 @@ def clip(
         intake.abandon()
         raise
     name = "" if isinstance(source, (str, bytes)) else file_name(source)
-    return settle(intake, choices, call_id=call_id, command=command, name=name, cwd=cwd)
+    return finish(intake, replace(call, name=name) if name else call).clip
+
+
+def _fits_as_it_is(text: str, call: Call) -> bool:
+    """Return whether a short text fits and has nothing to clean, cover, mark or compare: the common case, in microseconds."""
+    return (
+        len(text) <= _window(call)
+        and call.budget is None
+        and call.settings.redact == "off"
+        and not call.compares
+        and text.isascii()
+        and is_plain(text)
+        and not may_imitate_notice(call.settings, text)
+        and fits(text, call)
+    )
 
 
 def is_program(caller: object) -> bool:
@@ -73,180 +80,128 @@ def is_program(caller: object) -> bool:
     return isinstance(kind, str) and kind not in MODEL_CALLERS
 
 
-def keep_for_program(source: Source, choices: Choices, *, call_id: str | None = None) -> Clip:
-    """Return the Clip of an output that a program reads: its text is whole, and it is stored where it overflows.
+def keep_for_program(source: Source, call: Call) -> Clip:
+    """Return the Clip of an output that a program reads: its text is whole, and it is stored if it overflows.
 
-    No model has read it, so it costs no budget, and the journal does not count it.
+    No model has read it, so it costs no budget and has no line in the journal.
     """
     whole = source if isinstance(source, str) else b"".join(chunks(source))
-    choices = replace(choices, budget=None, since="off")
-    intake = begin(choices)
+    call = replace(call, budget=None, since="off")
+    intake = open_intake(call)
     for chunk in chunks(whole):
         intake.write(chunk)
-    from spillover.events import together  # as below
-
     with together():
-        clip = settle_anyway(intake, choices, call_id=call_id)
-    text = choices.cover_text(whole if isinstance(whole, str) else whole.decode("utf-8", "replace"))
+        clip = finish(intake, call).clip
+    text = cover_text(call.settings, whole if isinstance(whole, str) else whole.decode("utf-8", "replace"))
     return replace(clip, text=text, why=(), _shown=None, _ranges=None)
 
 
-def begin(choices: Choices) -> Intake:
-    """Begin an intake that turns to the store once the output cannot fit any more."""
-    # What knows of scopes is not loaded before something overflows.
-    cover = None
-    if choices.redact == "stored":
-        from spillover.secrets.outputs import CoveredStreams  # wanted only by those who choose it
+def open_intake(call: Call) -> Intake:
+    """Begin to take an output in: in memory while it may fit, streamed into the store from its first byte once it cannot."""
+    settings = call.settings
+    cover = CoveredStreams() if settings.redact == "stored" else None
 
-        cover = CoveredStreams()
-    return Intake(
-        _window(choices),
-        lambda: choices.outputs.writer(),  # noqa: PLW0108
-        cap=choices.cap,
-        side=choices.reach,
-        cover=cover,
-    )
+    def open_writer() -> Writer:
+        return settings.outputs.writer()
+
+    return Intake(_window(call), open_writer, cap=settings.cap, side=call.reach, cover=cover)
 
 
-def settle(
-    intake: Intake,
-    choices: Choices,
-    *,
-    sections: Sequence[Section] = (),
-    call_id: str | None = None,
-    command: str | None = None,
-    name: str = "",
-    cwd: str | None = None,
-) -> Clip:
-    """Return the clip of an output that is complete: whole if it fits, otherwise stored first, and then cut."""
-    return settle_parts(intake, choices, sections=sections, call_id=call_id, command=command, name=name, cwd=cwd)[1]
-
-
-def settle_anyway(
-    intake: Intake,
-    choices: Choices,
-    *,
-    call_id: str | None = None,
-    command: str | None = None,
-    cwd: str | None = None,
-) -> Clip:
-    """Return the clip of what a command printed. It has done its work, so whatever fails here, there is something to show."""
-    return settle_parts(intake, choices, call_id=call_id, command=command, cwd=cwd, anyway=True)[1]
-
-
-def settle_parts(
-    intake: Intake,
-    choices: Choices,
-    *,
-    sections: Sequence[Section] = (),
-    call_id: str | None = None,
-    command: str | None = None,
-    name: str = "",
-    cwd: str | None = None,
-    anyway: bool = False,
-) -> tuple[Shown | None, Clip]:
-    """Return the clip of an output, and what is shown of each section by itself. `anyway`: even if clipping fails.
-
-    `command` and `cwd` say which earlier runs are runs of the same command, where it is told against one of them.
-    """
-    begun = time.monotonic()
-    held = call_id or f"\0{next(_unnamed)}"  # calls at the same time are not promised the same tokens
-    choices = choices.within_budget(held)
+def finish(intake: Intake, call: Call, sections: Sequence[Section] = ()) -> Clipped:
+    """Finish an output: return it whole if it fits, otherwise store it and clip it. `sections` stand side by side in it."""
+    started = time.monotonic()
+    promise = call.id or f"\0{next(_numbers)}"  # calls at the same time are not promised the same tokens
+    call = call.within_budget(promise)
     try:
         intake.finish()
-        made = _clip(intake, choices, sections, call_id, choices.wanted(command or "", name), cwd)
-    except Exception as error:
-        from spillover.show import fit  # out of memory, or a bug of ours
-
-        if not anyway or not fit.SURVIVED:
+        clipped = _clip(intake, call, sections)
+    except Exception as error:  # out of memory, or a bug: the tool has done its work, and there is something to show
+        if not plain.SURVIVED or isinstance(error, UsageError):
             raise
-        # They hold everything that was being made, and memory may be short.
-        error.__traceback__ = error.__context__ = None
-        from spillover.show.plain import clip_plainly
-
-        made = None, clip_plainly(intake, choices, error)
+        error.__traceback__ = error.__context__ = None  # its frames keep large buffers alive
+        clipped = Clipped(plain.clip_plainly(intake, call, error))
     finally:
         intake.abandon()
-    choices.spend(made[1].text, held)
-    _record(made[1], choices, command=command, call_id=call_id, seconds=time.monotonic() - begun)
-    return made
+    call.spend(clipped.clip.text, promise)
+    record_clip(call, clipped.clip, seconds=time.monotonic() - started)
+    return clipped
 
 
-def _clip(
-    intake: Intake,
-    choices: Choices,
-    sections: Sequence[Section],
-    call_id: str | None,
-    wanted: Wanted,
-    cwd: str | None,
-) -> tuple[Shown | None, Clip]:
-    """Whole if it fits, unless it only repeats the earlier run it is compared with; otherwise stored and cut."""
-    whole = None if intake.overflowed else _whole(intake, choices, sections)
-    if not choices.compares:
-        return whole or _cut(intake, choices, sections, call_id, wanted)
-    from spillover.since.earlier import open_earlier  # few ask
-
-    data = None if whole is None else intake.held
-    with open_earlier(choices, wanted.command or None, cwd, data) as earlier:
+def _clip(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped:
+    """Return an output whole if it fits and does not repeat the run it is compared with; otherwise store it and cut it."""
+    whole = None if intake.overflowed else _show_whole(intake, call, sections)
+    if not call.compares:
+        return whole or _cut(intake, call, sections, None)
+    with open_earlier(call, None if whole is None else intake.held) as earlier:
         if whole is not None and not (earlier is not None and earlier.is_repeated):
             return whole
-        clipped = _cut(intake, choices, sections, call_id, replace(wanted, since=earlier))
-    return clipped if whole is None or clipped[1].outcome == "stored" else whole  # nothing is cut that is not kept
+        cut = _cut(intake, call, sections, earlier)
+    return cut if whole is None or cut.clip.outcome == "stored" else whole  # what could not be stored is shown whole
 
 
-def _cut(
-    intake: Intake, choices: Choices, sections: Sequence[Section], call_id: str | None, wanted: Wanted
-) -> tuple[Shown | None, Clip]:
+def _cut(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earlier | None) -> Clipped:
+    """Select what to show, publish the whole, and only then say where it is."""
+    from spillover.show.cut import cut  # numpy and every selector: only an output that overflows pays for them
+
     intake.overflow()
-    from spillover.show.cut import cut  # most outputs fit, and need none of it
-
-    return cut(intake, choices, sections, call_id, wanted)
+    return cut(intake, call, sections, earlier)
 
 
-def _record(
-    clip: Clip, choices: Choices, *, command: str | None, call_id: str | None = None, seconds: float = 0.0
-) -> None:
-    if clip.outcome != "whole" or choices.stats or "opentelemetry" in sys.modules:
-        from spillover.events import record_clip  # most outputs fit, and most programs do not trace
-
-        record_clip(choices, clip, command=command, call_id=call_id, seconds=seconds)
-
-
-def _window(choices: Choices) -> int:
-    return max(choices.limits.window, choices.trigger.window) if choices.trigger else choices.limits.window
-
-
-def fits(text: str, choices: Choices, raw_bytes: int = 0, apart: Sequence[str] = ()) -> bool:
-    """Return whether nothing needs to be cut: it is not above the trigger, or within the limits anyway."""
-
-    def measure(text: str) -> int:  # texts that reach the model one by one are counted one by one
-        return sum(map(choices.count, filter(None, apart))) if apart else choices.count(text)
-
-    return any(
-        (bounds.bytes is None or raw_bytes <= bounds.bytes)
-        and bounds.hold(text, Counter(measure, choices.count.within_bytes))
-        for bounds in (choices.trigger, choices.limits)
-        if bounds is not None
-    )
+def _show_whole(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped | None:
+    """Return an output that reaches the model as it is; None if it does not fit, or if overwritten frames are left out."""
+    settings, data = call.settings, intake.held
+    texts = tuple(visible_text(settings, data[each.start : each.end]) for each in sections if not each.label)
+    text, frames = visible(settings, data)
+    unlabelled_texts = texts
+    if sum(1 for section in sections if section.size and section.label) > 1:
+        document = Document.from_bytes(
+            cover_bytes(settings, data), sections, raw=settings.raw, guard=notice_guard(settings)
+        )
+        texts = Renderer(document, Kept(ref=""), (), 0).show([Span(0, len(data))]).parts
+        text = "\n".join(filter(None, texts))
+    if frames or not fits(text, call, raw_bytes=len(data), texts=unlabelled_texts):
+        return None
+    lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
+    total = Size(lines, len(data), chars_of(data), settings.count(text) if text else 0)
+    return Clipped(Clip(text, _total=total, _count=settings.count, _limits=call.limits), texts)
 
 
-def show_as_it_came(intake: Intake, choices: Choices) -> Choices:
-    """Return choices that clean only what is cut: an output that fits is shown as it came, where it is what it seems.
+def fits(text: str, call: Call, *, raw_bytes: int = 0, texts: Sequence[str] = ()) -> bool:
+    """Return whether nothing has to be cut: it is not above the trigger, or within the limits anyway.
 
-    It is not, where characters in it are invisible, or a line reads like a notice of ours.
+    Raw bytes count as well as what is shown of them. Texts that reach the model one by one are counted one by one.
+    """
+    count = call.settings.count
+    if texts:
+        count = Counter(lambda _: sum(map(call.settings.count, filter(None, texts))), count.within_bytes)
+    bounds = (call.limits,) if call.trigger is None else (call.trigger, call.limits)
+    return any((each.bytes is None or raw_bytes <= each.bytes) and each.hold(text, count) for each in bounds)
+
+
+def _window(call: Call) -> int:
+    """Return how many bytes an output can have and still fit."""
+    return call.limits.window if call.trigger is None else max(call.limits.window, call.trigger.window)
+
+
+def raw_if_harmless(intake: Intake, call: Call) -> Call:
+    """Return the call with `raw` set where an output that fits may reach its reader as it came.
+
+    It may not where characters in it are invisible, or a line reads like a notice of ours.
     """
     data = b"" if intake.overflowed else intake.held
-    if (is_plain(data) and _is_utf8(data)) or has_invisible(data) or choices.compares or choices.redact != "off":
-        return choices
-    guard, pieces = choices.guard(), intake.pieces
+    if (is_plain(data) and _is_utf8(data)) or has_invisible(data) or call.compares or call.settings.redact != "off":
+        return call
+    guard, pieces = notice_guard(call.settings), intake.pieces
     # Halves of words that read like ours may come apart, and meet at who reads one of the streams.
     parts = [data, *(b"".join(piece for stream, piece in pieces if stream == name) for name in dict(pieces))]
     readings = [seen for part in parts for seen in (clean(part), every_line(part.decode("utf-8", "replace")))]
     if guard is None or any(guard(seen) != seen for seen in readings):
-        return choices
+        return call
     text = data.decode("utf-8", "replace")
     lines = "\n".join(text.splitlines())  # some readers end a line at a form feed, too
-    return replace(choices, raw=True) if all(fits(each, choices, len(data)) for each in (text, lines)) else choices
+    return (
+        call.with_settings(raw=True) if all(fits(each, call, raw_bytes=len(data)) for each in (text, lines)) else call
+    )
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -255,20 +210,3 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _whole(intake: Intake, choices: Choices, sections: Sequence[Section]) -> tuple[Shown | None, Clip] | None:
-    """Return the clip of an output that reaches the model as it is; None if it does not fit, or if frames are left out."""
-    data = intake.held
-    shown, apart = None, [choices.seen(data[section.start : section.end]) for section in sections if not section.label]
-    text, frames = choices.look(data)
-    if sum(1 for section in sections if section.size and section.label) > 1:
-        from spillover.show.cut import label_sections
-
-        shown = label_sections(data, choices, sections)
-        text = "\n".join(part for part in shown.parts if part)
-    if frames or not fits(text, choices, len(data), apart):
-        return None
-    lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
-    total = Size(lines, len(data), chars_of(data), choices.count(text) if text else 0)
-    return shown, Clip(text, _total=total, _count=choices.count, _limits=choices.limits)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from msgspec import Struct
 
-from spillover.base import Public
-from spillover.settings.limits import Size, count_lines
+from spillover.settings.limits import Limits, Size, count_lines
 from spillover.tokens import estimate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from spillover.settings.limits import Limits
-    from spillover.types import Outcome
+from spillover.types import Outcome
+from spillover.view.document import Document
 
 
 class Reason(Struct, frozen=True):
@@ -28,7 +25,7 @@ class Reason(Struct, frozen=True):
         return f"{lines}: {self.why}"
 
 
-class Clip(Struct, metaclass=Public, frozen=True):
+class Clip(Struct, frozen=True):
     """An output brought within limits. `text` is for the model; the rest is for you."""
 
     text: str
@@ -68,15 +65,9 @@ class Clip(Struct, metaclass=Public, frozen=True):
         """What the output was recognized as: "log", "json", "ndjson", "csv", "tsv", "diff", "html", "xml", "search", "source", "page", "prose", "repr" or "blob"."""
         if self._kind:
             return self._kind
-        from spillover.select.kind import describe
-        from spillover.source.blob import MemoryBlob, Meter
-        from spillover.view.document import Document, Section
+        from spillover.select.kind import describe  # what fits is seldom asked for its kind
 
-        data = self.text.encode("utf-8", "replace")
-        meter = Meter()
-        meter.feed(data, hashing=False)
-        sections = (Section(0, len(data)),)
-        return describe(Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections))
+        return describe(Document.from_bytes(self.text.encode("utf-8", "replace")))
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
@@ -96,3 +87,49 @@ class Clip(Struct, metaclass=Public, frozen=True):
     def _measure(self) -> Size:
         size = len(self.text.encode("utf-8", "surrogatepass"))
         return Size(count_lines(self.text), size, len(self.text), self._count(self.text) if self.text else 0)
+
+
+class Clipped(Struct, frozen=True):
+    """A clip, and what is shown of each section of its output by itself; no texts where there is only the clip."""
+
+    clip: Clip
+    texts: tuple[str, ...] = ()
+
+
+class Blocks(list):  # type: ignore[type-arg]  # blocks are of any shape
+    """Clipped blocks: a list like the one that came in, with the facts in `clip`."""
+
+    def __init__(self, blocks: Sequence[Any], clip: Clip) -> None:
+        super().__init__(blocks)
+        self.clip = clip
+
+
+class Progress(Struct, frozen=True):
+    """The progress of a running command."""
+
+    bytes: int
+    last: str  # the last line so far, cleaned, at most 200 characters
+
+
+class Run(Struct, frozen=True):
+    """A command that has ended."""
+
+    exit_code: int
+    clip: Clip
+    timed_out: bool = False
+    stdout_bytes: int = 0
+    stderr_bytes: int = 0
+    signals: tuple[int, ...] = ()  # received while it ran, and passed on to it
+    streams: tuple[tuple[str, str], ...] = ()  # (stream, text) in order of arrival, when nothing was cut
+    still_open: tuple[str, ...] = ()  # streams that a process it started still had open when we stopped reading
+    warning: str | None = None  # what a profile said about the command before it ran
+
+
+class Answer(Struct, frozen=True):
+    """The answer to a model's call: the `text` to send back, and whether it says that something is wrong with the call."""
+
+    text: str
+    is_error: bool = False
+
+    def __str__(self) -> str:
+        return self.text

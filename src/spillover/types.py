@@ -1,4 +1,4 @@
-"""The public types that are words or shapes rather than classes: what a checker holds a call against."""
+"""Names for annotations, and the types that selectors, stores and wordings are made of."""
 
 from __future__ import annotations
 
@@ -6,8 +6,35 @@ from collections.abc import AsyncIterable, Callable, Iterable, Sequence
 from os import PathLike
 from typing import IO, Literal
 
-from spillover.select.span import Span
+from spillover.notice.wording import Wording
+from spillover.select.span import Hidden, Span
+from spillover.source.blob import Blob
+from spillover.store import BaseStore, Store, Writer
+from spillover.store.record import Record
 from spillover.view.document import Document
+
+__all__ = [
+    "AsyncSource",
+    "BaseStore",
+    "Blob",
+    "Chunk",
+    "Document",
+    "Fill",
+    "Hidden",
+    "HintName",
+    "Keep",
+    "NoticePlace",
+    "Outcome",
+    "Record",
+    "Redact",
+    "Selector",
+    "Source",
+    "Span",
+    "SpecStyle",
+    "Store",
+    "Wording",
+    "Writer",
+]
 
 #: What happened to an output: it fitted; it was cut and kept; it was cut and could not be kept.
 Outcome = Literal["whole", "stored", "lost"]

@@ -52,7 +52,7 @@ SHELLS = {"claude-code": HOSTS[0], "opencode": HOSTS[1]}
 
 def through(host, text, folder):
     """Return what a host's hook turns a result of its shell into; None if it is unchanged."""
-    made = load(cwd=str(folder)).made(Clipper)
+    made = Clipper(settings=load(cwd=str(folder)).settings())
     if host == "claude-code":
         response = {"stdout": text, "stderr": "", "interrupted": False}
         event = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}, "tool_response": response}

@@ -6,7 +6,6 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.adapters.claude_code import MATCHER, SHOWN_CHARS, SHOWN_CHARS_OF_OTHERS, TAKERS, reply
@@ -115,7 +114,7 @@ def test_a_long_result_comes_back_in_the_tools_own_shape_and_fits(clipper, tool,
     same_shape(response, new)
     shown = "\n".join(texts(new))
     assert len(shown) < len(LONG) / 2
-    assert clipper.count(next(text for text in texts(new) if "lines shown" in text)) <= 1_000
+    assert clipper.settings.count(next(text for text in texts(new) if "lines shown" in text)) <= 1_000
     assert "[Output clipped: " in shown
     assert "line 1 of many" in shown
     assert "line 5000 of many" in shown
@@ -124,16 +123,16 @@ def test_a_long_result_comes_back_in_the_tools_own_shape_and_fits(clipper, tool,
 @each_result
 def test_all_of_it_is_stored_and_the_notice_says_how_to_go_back_here(clipper, tool, response):
     new = "\n".join(texts(changed(clipper, tool, response)))
-    (record,) = clipper.store.list()
+    (record,) = clipper.settings.store.list()
     assert record.tool == tool
     assert record.call_id == "toolu_1"
     assert f"spill grep {record.ref} PATTERN · spill read {record.ref} " in new
-    stored = clipper.store.open(record.ref)
+    stored = clipper.settings.store.open(record.ref)
     assert LONG.strip().encode() in stored.read(0, record.bytes)
 
 
 def test_the_notice_names_the_tools_that_claude_code_has(tmp_path, clipper):
-    new = changed(replace(clipper, store=DirStore(tmp_path)), "Bash", BASH)
+    new = changed(clipper.but(store=DirStore(tmp_path)), "Bash", BASH)
     assert f" · Grep PATTERN in {tmp_path}/bash-" in new["stdout"]
     assert f" · Read {tmp_path}/bash-" in new["stdout"]
 
@@ -143,7 +142,7 @@ def test_what_fits_stays_as_it_is(tool, response):
     roomy = Clipper(Limits(tokens=1_000_000), store=MemoryStore())
     if SHOWN_CHARS.get(tool, SHOWN_CHARS_OF_OTHERS) > len(LONG):
         assert changed(roomy, tool, response) is None
-        assert list(roomy.store.list()) == []
+        assert list(roomy.settings.store.list()) == []
 
 
 @each_result
@@ -159,19 +158,19 @@ def test_both_streams_have_their_own_place(clipper):
     assert new["stdout"].startswith("[Output clipped: ")
     assert "\n[stdout]\nline 1 of many\n" in new["stdout"]
     assert new["stderr"] == "[stderr]\nmake: *** [all] Error 2"
-    (record,) = clipper.store.list()
+    (record,) = clipper.settings.store.list()
     assert record.segments == (("stdout", len(LONG)), ("stderr", 24))
 
 
 def test_two_long_streams_share_one_budget(clipper):
     new = changed(clipper, "Bash", {**BASH, "stderr": LONG.replace("line", "error")})
     assert "error 5000 of many" in new["stderr"]
-    assert clipper.count(new["stdout"] + "\n" + new["stderr"]) <= 1_000
+    assert clipper.settings.count(new["stdout"] + "\n" + new["stderr"]) <= 1_000
 
 
 def test_the_command_is_known_afterwards(clipper):
     changed(clipper, "Bash", BASH, command="cargo test --all")
-    (record,) = clipper.store.list()
+    (record,) = clipper.settings.store.list()
     assert record.command == "cargo test --all"
 
 
@@ -188,7 +187,7 @@ def test_what_claude_code_has_put_into_a_file_is_taken_from_there_whole(clipper,
     new = changed(clipper, "Bash", persisted(tmp_path))
     assert new.keys() == BASH.keys(), "if it contained the path, Claude Code would show the path and 2 KB of this"
     assert "of 20,000 lines shown" in new["stdout"]
-    (record,) = clipper.store.list()
+    (record,) = clipper.settings.store.list()
     assert record.bytes == len(LONG) * 4
 
 
@@ -215,7 +214,7 @@ def test_a_file_that_is_not_regular_is_neither_waited_for_nor_followed(clipper, 
         path = "/dev/zero"
     assert changed(clipper, "Bash", {**response, "persistedOutputPath": str(path)}) is None
     assert changed(clipper, "Bash", {**response, "persistedOutputPath": str(path), "persistedOutputSize": 0}) is None
-    assert list(clipper.store.list()) == []
+    assert list(clipper.settings.store.list()) == []
 
 
 def test_a_file_that_became_a_fifo_after_it_was_looked_at_is_not_waited_for(clipper, tmp_path, monkeypatch):
@@ -235,15 +234,15 @@ def test_a_forged_notice_in_what_claude_code_shows_of_its_file_is_marked(clipper
 
 
 def test_when_we_cannot_store_it_the_file_of_claude_code_is_left_to_it(clipper, tmp_path):
-    failing = replace(clipper, store=FailingStore(MemoryStore(), on="writer"))
+    failing = clipper.but(store=FailingStore(MemoryStore(), on="writer"))
     assert changed(failing, "Bash", persisted(tmp_path)) is None
 
 
 def test_when_nobody_stores_it_the_model_is_told(clipper):
-    failing = replace(clipper, store=FailingStore(MemoryStore(), on="writer"))
+    failing = clipper.but(store=FailingStore(MemoryStore(), on="writer"))
     new = changed(failing, "Bash", BASH)
     assert "Full output not kept: No space left on device" in new["stdout"]
-    assert clipper.count(new["stdout"]) <= 1_000
+    assert clipper.settings.count(new["stdout"]) <= 1_000
 
 
 @pytest.mark.parametrize(
@@ -274,11 +273,11 @@ def test_a_small_result_with_a_forged_notice_is_marked_and_nothing_is_stored(cli
     new = changed(clipper, tool, response)
     same_shape(response, new)
     assert any(text.startswith(MARK) for text in texts(new))
-    assert list(clipper.store.list()) == []
+    assert list(clipper.settings.store.list()) == []
 
 
 def test_a_clip_of_spill_run_inside_bash_passes_as_it_is(clipper):
-    inner = replace(clipper, limits=Limits(tokens=500), hints=("cli", "path")).clip(LONG, tool="make")
+    inner = clipper.but(limits=Limits(tokens=500), hints=("cli", "path")).clip(LONG, tool="make")
     assert changed(clipper, "Bash", {**BASH, "stdout": inner.text}) is None
     again = changed(clipper, "Bash", {**BASH, "stdout": inner.text + "\n" + FORGED})["stdout"]
     assert again == inner.text + "\n" + MARK + FORGED
@@ -337,8 +336,8 @@ BYPASSES = {
 def test_no_command_line_exempts_a_result(clipper, given):
     new = changed(clipper, "Bash", BASH, **given)
     assert new["stdout"].startswith("[Output clipped: ")
-    assert clipper.count(new["stdout"]) <= 1_000
-    assert [record.bytes for record in clipper.store.list()] == [len(LONG)]
+    assert clipper.settings.count(new["stdout"]) <= 1_000
+    assert [record.bytes for record in clipper.settings.store.list()] == [len(LONG)]
 
 
 @pytest.mark.parametrize("tool", ["mcp__spillover__read_output", "mcp__evil__read_output", "mcp__evil__list_outputs"])
@@ -347,14 +346,13 @@ def test_no_name_of_a_tool_exempts_its_result(clipper, tool):
 
 
 def test_a_search_of_the_host_in_the_store_is_clipped_like_any_other(clipper, tmp_path):
-    stored = replace(clipper, store=DirStore(tmp_path / "store"))
+    stored = clipper.but(store=DirStore(tmp_path / "store"))
     for path in (tmp_path / "store" / "bash-7f3a9c2e41d0.txt", tmp_path):
         assert changed(stored, "Grep", GREP, path=str(path))["content"].startswith("[Output clipped: ")
 
 
 def test_a_rule_for_a_tool_holds(clipper):
-    ruled = replace(
-        clipper,
+    ruled = clipper.but(
         rules={"Bash": {"limits": Limits(lines=10)}, "mcp__quiet__*": {"clip": False}, "Grep": {"hints": "none"}},
     )
     assert len(changed(ruled, "Bash", BASH)["stdout"].splitlines()) <= 10
@@ -363,7 +361,7 @@ def test_a_rule_for_a_tool_holds(clipper):
 
 
 def test_a_trigger_below_what_claude_code_shows_is_kept(clipper):
-    triggered = replace(clipper, limits=Limits(lines=20), trigger=Limits(chars=1_000))
+    triggered = clipper.but(limits=Limits(lines=20), trigger=Limits(chars=1_000))
     assert changed(triggered, "Bash", {**BASH, "stdout": "x\n" * 400}) is None
     assert len(changed(triggered, "Bash", BASH)["stdout"].splitlines()) <= 20
 
@@ -415,7 +413,7 @@ def test_a_hook_stores_and_does_not_change_what_a_program_reads(caller):
     options = {"host": "", "at_most": {"chars": 9_000}, "caller": caller}
     changed = bound_result(lambda call: call.text(LONG), lambda: clipper, "exec", **options)
     assert (changed is None) == (caller is not None)
-    assert len(list(clipper.store.list())) == 1
+    assert len(list(clipper.settings.store.list())) == 1
     failed = bound_result(lambda call: call.text(LONG), lambda: 1 / 0, "exec", **options)
     assert (failed is None) == (caller is not None)
     told = LONG + "token=ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hJ2kLm\n"

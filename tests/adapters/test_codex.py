@@ -61,7 +61,7 @@ def test_the_exit_code_stays_although_the_reply_replaces_it(clipper, shell, exit
 
 def test_more_than_the_hook_is_shown_comes_from_the_transcript(clipper, shell):
     codex.reply(shell(CUT, exit_code=0), lambda: clipper)
-    [record] = clipper.store.list()
+    [record] = clipper.settings.store.list()
     assert (record.bytes, record.command, record.call_id) == (len(KEPT.encode()), "make", "call_1")
 
 
@@ -90,7 +90,7 @@ def test_a_result_without_a_known_exit_code_is_not_replaced(clipper, shell, chan
 def test_what_a_script_reads_is_not_changed_and_is_stored(clipper, shell):
     event = shell(LONG, exit_code=2, call_id="exec-1", id="exec-1")
     assert codex.reply(event, lambda: clipper) is None
-    assert [record.bytes for record in clipper.store.list()] == [len(LONG)]
+    assert [record.bytes for record in clipper.settings.store.list()] == [len(LONG)]
 
 
 @pytest.mark.parametrize(

@@ -472,7 +472,7 @@ def test_a_log_inside_of_data_keeps_its_error(host, output):
     text = "".join(part if isinstance(part, str) else json.dumps(part) for part in seen.parts)
     assert "ERROR: part9.c:17: no such type" in text
     key = next(iter(output.data))
-    [record] = clipper.store.list()
+    [record] = clipper.settings.store.list()
     assert "\n2501: ERROR" in clipper.read(f"{record.ref}#/{key}", lines="2500:2501").text
 
 

@@ -67,12 +67,12 @@ def test_what_a_host_had_cut_is_called_a_preview_by_the_clip_the_record_and_retr
     text = SAID[host] + "\n" + LONG if host == "Copilot CLI" else LONG + SAID[host]
     shown = ask(clipper, host, text)
     assert f"These are numbers of a preview ({host} had already cut the output): " in shown.partition("\n")[0]
-    (record,) = clipper.store.list()
+    (record,) = clipper.settings.store.list()
     assert record.partial == f"{host} had already cut the output"
     said = f"This is only a preview: {host} had already cut the output."
     assert said in clipper.grep(record.ref, "no such line").text
     assert said in clipper.read(record.ref, lines="-3:").text
-    assert clipper.count(shown) <= 1_000
+    assert clipper.settings.count(shown) <= 1_000
 
 
 @pytest.mark.parametrize("host", ASKED)
@@ -87,8 +87,8 @@ def test_a_mark_that_a_tool_prints_changes_that_sentence_and_nothing_else(host, 
     secret.write_text("a key of the user\n" * 5_000)
     forged = re.sub(r"/(?:x|tmp)/[\w/.-]*\w", str(secret), SAID[host])
     assert "a key of" not in (ask(clipper, host, forged) or "")
-    for record in clipper.store.list():
-        with clipper.store.open(record.ref) as blob:
+    for record in clipper.settings.store.list():
+        with clipper.settings.store.open(record.ref) as blob:
             assert b"a key of" not in blob.read(0, record.bytes)
 
 
@@ -114,8 +114,8 @@ def test_copilots_file_is_copied_while_it_exists_and_its_last_line_stays(clipper
     assert "no such type" in shown
     assert "preview" not in shown
     assert shown.endswith(ENDED)
-    assert clipper.count(shown) <= 1_000
-    (record,) = clipper.store.list()
+    assert clipper.settings.count(shown) <= 1_000
+    (record,) = clipper.settings.store.list()
     assert (record.bytes, record.partial) == (2 * len(LONG) + 32, None)
     assert ": exit code 1, " in clipper.grep("last", "line 7 ").text
 
@@ -138,7 +138,7 @@ def test_copilots_file_is_read_only_if_it_is_one_as_copilot_makes_them(kind, cli
     assert (
         ask(clipper, "Copilot CLI", f"Output too large to read at once (2.5 MB). Saved to: {path}\nPreview:\nx") is None
     )
-    assert list(clipper.store.list()) == []
+    assert list(clipper.settings.store.list()) == []
 
 
 def test_how_a_command_ended_is_no_part_of_its_output(clipper, temporary):
@@ -147,7 +147,7 @@ def test_how_a_command_ended_is_no_part_of_its_output(clipper, temporary):
         shown = ask(clipper, host, LONG + ended)
         assert "of 5,000 lines shown" in shown
         assert shown.endswith(ended)
-        assert clipper.count(shown) <= 1_000
+        assert clipper.settings.count(shown) <= 1_000
     (temporary / "pi-bash-1.log").write_text(LONG)
     text = f"line 5000\n\n[Showing lines 5000-5000 of 5000. Full output: {temporary / 'pi-bash-1.log'}]"
     shown = ask(clipper, "pi", text + cases["pi"])

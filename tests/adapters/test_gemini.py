@@ -66,7 +66,7 @@ def test_the_exit_code_and_the_frame_of_the_host_stay(clipper, event, ending):
     text = text_in(gemini.reply(event(shell(LONG.rstrip("\n"), ending)), lambda: clipper))
     assert text.startswith("<untrusted_context>\nOutput:\n[Output clipped: ")
     assert text.endswith(f"line 5000 of many\n{ending}\n</untrusted_context>")
-    [record] = clipper.store.list()
+    [record] = clipper.settings.store.list()
     assert (record.bytes, record.lines, record.command) == (len(LONG) - 1, 5_000, "make")
 
 
@@ -128,7 +128,7 @@ def test_where_settings_exclude_read_file_nothing_changes(clipper, event, home, 
     text = "// mine\n" + json.dumps(settings).replace("POLICY", str(home / "policy.toml"))
     (home / where / "settings.json").write_text(text)
     assert gemini.reply(event(shell(LONG)), lambda: clipper) is None
-    assert list(clipper.store.list()) == []
+    assert list(clipper.settings.store.list()) == []
 
 
 @pytest.mark.parametrize("where", [".gemini/policies", "work/.gemini/policies", ".gemini/extensions/x/policies"])
@@ -213,7 +213,7 @@ def mcp_error(text, name="probe"):
 def test_an_mcp_result_that_is_an_error_is_clipped_by_its_lines(clipper, event):
     text = text_in(gemini.reply(event(mcp_error(LONG), tool="mcp_s_probe"), lambda: clipper))
     assert text.startswith("MCP tool 'probe' reported tool error:\n[Output clipped: ")
-    [record] = clipper.store.list()
+    [record] = clipper.settings.store.list()
     assert record.lines == 5_000
     assert gemini.reply(event(mcp_error("no such table"), tool="mcp_s_probe"), lambda: clipper) is None
 

@@ -28,7 +28,7 @@ from openai.types.responses import ResponseFunctionToolCall
 from pydantic import BaseModel
 
 from spillover.adapters.openai_agents import bound_tools, output_tools
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore

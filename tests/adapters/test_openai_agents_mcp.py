@@ -8,7 +8,7 @@ from agents.mcp import MCPServerStdio
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from spillover.adapters.openai_agents import bound_server
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 

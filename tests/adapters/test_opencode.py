@@ -51,7 +51,7 @@ def test_what_opencode_has_cut_is_taken_from_its_file(clipper, tmp_path):
     )
     assert "line 1 of many\n" in new["output"]
     assert new["output"].endswith(ended), "what opencode says of the command is not in the file"
-    (record,) = clipper.store.list()
+    (record,) = clipper.settings.store.list()
     assert record.bytes == len(LONG)
 
 
@@ -74,8 +74,8 @@ def odd_file(tmp_path, kind):
 def test_a_result_that_claims_to_be_cut_is_measured_if_its_file_cannot_be_read(clipper, tmp_path, kind):
     path = odd_file(tmp_path, kind)
     new = said(clipper, "bash", output=LONG, truncated=True, outputPath=path)
-    assert clipper.count(new["output"]) <= 1_000
-    assert [record.bytes for record in clipper.store.list()] == [len(LONG)]
+    assert clipper.settings.count(new["output"]) <= 1_000
+    assert [record.bytes for record in clipper.settings.store.list()] == [len(LONG)]
     assert said(clipper, "bash", output="short", truncated=True, outputPath=path) is None
 
 

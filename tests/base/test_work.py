@@ -9,6 +9,7 @@ import spillover.show.fit
 from spillover import Clipper, Limits, MemoryStore
 from spillover.base.work import BASE, PER_BYTE, TooMuchWork, Work, budget
 from spillover.show.fit import TOO_MUCH
+from spillover.types import Span
 
 LOG = "".join(f"line {number}\n" for number in range(5_000)) + "error: it failed\n" + "x\n" * 2_000
 OUTPUTS = {
@@ -111,6 +112,6 @@ def test_a_selector_of_your_own_has_no_budget(monkeypatch):
 
     def mine(document, fill):
         document.blob.read(0, document.size)
-        return [spillover.Span(0, 10, "mine")]
+        return [Span(0, 10, "mine")]
 
     assert [reason.why for reason in Clipper(keep=mine, store=MemoryStore()).clip(LOG * 9).why] == ["mine"]

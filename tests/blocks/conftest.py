@@ -2,7 +2,7 @@
 
 import pytest
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.settings.limits import Limits, count_lines
 from spillover.store.memory import MemoryStore

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 from pydantic import BaseModel
 
+from spillover.api import Clipper
 from spillover.blocks.texts import texts_of
-from spillover.clipper import Clipper
 from spillover.errors import UsageError
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore

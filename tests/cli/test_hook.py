@@ -192,7 +192,11 @@ print(*set(sys.modules) - before)
     }
     assert not loaded & heavy
     assert not {
-        name for name in loaded if name.startswith(("spillover.select.", "spillover.show.cut", "spillover.retrieve"))
+        name
+        for name in loaded
+        if name.startswith(
+            ("spillover.select.log", "spillover.select.kind", "spillover.show.cut", "spillover.retrieve")
+        )
     }
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spillover import Clipper, Limits, MemoryStore
 from spillover.adapters import claude_code, codex, gemini, opencode
 from spillover.adapters.hook_plain import Plain
-from spillover.adapters.hooked import Call
+from spillover.adapters.hooked import HookCall
 from spillover.base.deep import without_the_deepest
 from spillover.cli import hook
 from spillover.show.plain import MOST_BYTES
@@ -103,11 +103,11 @@ def breaking(*_, **__):
 STEPS = {
     "reading the configuration": "spillover.cli.setup.load",
     "finding its files": "spillover.settings.load.files_for",
-    "making the Clipper": "spillover.settings.load.Loaded.made",
-    "the rule for the tool": "spillover.choices.Choices.for_tool",
-    "whether it is left alone": "spillover.choices.Choices.leaves_alone",
+    "making the Clipper": "spillover.settings.load.Loaded.settings",
+    "the rule for the tool": "spillover.settings.settings.Settings.for_call",
+    "whether it is left alone": "spillover.settings.settings.Settings.leaves_alone",
     "measuring": "spillover.settings.limits.Limits.fill",
-    "taking it in": "spillover.pipeline.begin",
+    "taking it in": "spillover.pipeline.open_intake",
     "ending it": "spillover.source.intake.Intake.finish",
     "storing": "spillover.store.directory.DirStore.writer",
     "cutting": "spillover.show.cut.cut",
@@ -151,19 +151,19 @@ def test_a_store_that_fails_in_a_way_of_its_own_costs_no_bound(monkeypatch, host
         reply = ADAPTERS[host].reply
         texts = "\n".join(shown(reply(event(LONG), lambda made=made: made)))
         assert "Full output not kept" in texts
-        assert made.count(texts) <= 1_100
+        assert made.settings.count(texts) <= 1_100
 
 
 @pytest.mark.usefixtures("selectors_may_fail")
 def test_a_selector_that_raises_costs_no_bound():
     made = Clipper(Limits(tokens=1_000), store=MemoryStore(), keep=breaking)
     new = claude_code.reply(claude_bash(LONG), lambda: made)["hookSpecificOutput"]["updatedToolOutput"]
-    assert made.count(new["stdout"]) <= 1_000
+    assert made.settings.count(new["stdout"]) <= 1_000
 
 
 @each_event
 def test_a_forged_notice_is_marked_in_a_plain_cut_too(answer, monkeypatch, host, event):
-    monkeypatch.setattr("spillover.pipeline.begin", breaking)
+    monkeypatch.setattr("spillover.pipeline.open_intake", breaking)
     [text, *_] = [text for text in shown(answer(host, event(FORGED + LONG))) if "line 1 of many" in text]
     first, second, *_ = text.split("\n")
     assert first.startswith("[Output clipped: ")
@@ -180,9 +180,9 @@ def test_a_forged_notice_is_marked_in_a_plain_cut_too(answer, monkeypatch, host,
 def test_a_plain_cut_is_within_the_limits_as_far_as_they_are_known(limits, text):
     made = Clipper(limits, store=MemoryStore())
     short = Plain(BrokenError(), limits).text(text)
-    assert limits.hold(short, made.count)
+    assert limits.hold(short, made.settings.count)
     streams = Plain(BrokenError(), limits).streams(stdout=text, stderr=text)
-    assert limits.hold("\n".join(streams.values()), made.count)
+    assert limits.hold("\n".join(streams.values()), made.settings.count)
     short.encode()
 
 
@@ -217,7 +217,7 @@ def test_blocks_of_any_shape_are_bounded(answer, host, blocks):
     new = said["hookSpecificOutput"]["updatedToolOutput"] if host == "claude-code" else said["content"]
     texts = [block["text"] if isinstance(block, dict) else block for block in new
              if isinstance(block, str) or (isinstance(block, dict) and block.get("type") == "text" and isinstance(block["text"], str))]  # fmt: skip
-    assert Limits().hold("\n".join(texts), len) or Limits().hold("\n".join(texts), Clipper().count)
+    assert Limits().hold("\n".join(texts), len) or Limits().hold("\n".join(texts), Clipper().settings.count)
 
 
 @pytest.mark.parametrize("depth", [900, 980, 995, 3_000, 20_000, 200_000])
@@ -300,5 +300,11 @@ def test_an_event_of_100_megabytes_is_answered(tmp_path):
 
 def test_both_ways_to_clip_have_the_same_methods():
     """A taker of a host is given one or the other."""
-    own = {name for name in dir(Call) if not name.startswith("_")} & {"text", "blocks", "streams", "clipped", "marked"}
+    own = {name for name in dir(HookCall) if not name.startswith("_")} & {
+        "text",
+        "blocks",
+        "streams",
+        "clipped",
+        "marked",
+    }
     assert own <= {name for name in dir(Plain) if not name.startswith("_")}

@@ -44,9 +44,10 @@ def test_what_fits_is_passed_on_without_anything_heavy(words):
 @pytest.mark.parametrize("command", ["true", "false"])
 def test_what_fits_needs_nothing_that_cuts_or_goes_back(command):
     ours = {name.removeprefix("spillover.") for name in loaded("run", "--", command) if name.startswith("spillover.")}
-    ours -= {"select.wanted"}  # a value: what is known of the call
-    assert not {name for name in ours if name.startswith(("select.", "retrieve", "render", "blocks", "wrap"))}
-    assert not ours & {"store.scoped", "store.quota", "cut", "fit"}
+    cutting = ("select.auto", "select.json", "select.kind", "select.log", "show.cut", "show.fit")
+    assert not {
+        name for name in ours if name.startswith((*cutting, "retrieve", "since.compare", "wrap.bound", "wrap.function"))
+    }
 
 
 def test_what_overflows_needs_no_search_engine_and_no_exact_tokens():

@@ -29,9 +29,9 @@ def clipper(tmp_path):
 
 
 def opened(clipper, ref):
-    library = Library(clipper.outputs)
+    library = Library(clipper.settings.outputs)
     library.refresh()
-    return Outputs(clipper, library).get(ref)
+    return Outputs(clipper.call(), library).get(ref)
 
 
 @each
@@ -39,7 +39,7 @@ def test_what_was_given_is_what_is_shown_and_is_proved(clipper, name):
     given = clipper.clip(OUTPUTS[name], tool="bash")
     seen = see(clipper, opened(clipper, given.ref))
     assert (seen["text"], seen["exact"], seen["same"]) == (given.text, True, True)
-    assert seen["tokens"]["received"] == clipper.count(given.text)
+    assert seen["tokens"]["received"] == clipper.settings.count(given.text)
 
 
 @pytest.mark.parametrize("name", ["log", "json", "controls"])
@@ -52,11 +52,11 @@ def test_what_would_be_given_is_what_is_given_with_those_settings(clipper, tmp_p
     configured = Clipper.configured(
         **{key: value for key, value in other.items() if key != "query"}, hints=["cli", "path"]
     )
-    real = Clipper(configured.limits, keep=configured.keep, worth=configured.worth, hints=("cli", "path"), store=clipper.store, scope="acme")  # fmt: skip
+    real = Clipper(configured.settings.limits, keep=configured.settings.keep, worth=configured.settings.worth, hints=("cli", "path"), store=clipper.settings.store, scope="acme")  # fmt: skip
     given = real.clip(OUTPUTS[name], tool="bash", query=other.get("query"))
     assert tried["text"] == given.text
     assert tried["ranges"] == [*given.ranges]
-    assert real.limits.hold(tried["text"], real.count)
+    assert real.settings.limits.hold(tried["text"], real.settings.count)
 
 
 CALLS = {
@@ -75,7 +75,9 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS)
 def test_a_clip_with_choices_of_its_own_is_made_again_from_its_record(clipper, name, call):
     choices, asked = CALLS[call]
-    given = Clipper(**{"store": clipper.store, "scope": "acme", **choices}).clip(OUTPUTS[name], tool="bash", **asked)
+    given = Clipper(**{"store": clipper.settings.store, "scope": "acme", **choices}).clip(
+        OUTPUTS[name], tool="bash", **asked
+    )
     seen = see(clipper, opened(clipper, given.ref))
     assert (seen["text"], seen["exact"], seen["same"]) == (given.text, True, True)
 
@@ -86,7 +88,7 @@ def test_a_clip_that_was_told_against_an_earlier_run_is_made_again_while_that_is
     assert f"Since {before.ref}" in given.text
     seen = see(clipper, opened(clipper, given.ref))
     assert (seen["text"], seen["exact"]) == (given.text, True)
-    clipper.store.delete(before.ref)
+    clipper.settings.store.delete(before.ref)
     seen = see(clipper, opened(clipper, given.ref))
     assert (seen["text"], seen["exact"], seen["ranges"]) == ("", False, [*given.ranges])
     assert before.ref in seen["reason"]
@@ -95,7 +97,7 @@ def test_a_clip_that_was_told_against_an_earlier_run_is_made_again_while_that_is
 @pytest.mark.parametrize("since", ["good", "last", "bash-0123456789abcdef"])
 @pytest.mark.parametrize("tokens", [300, 1_000])
 def test_a_clip_that_could_not_be_compared_is_made_again(clipper, since, tokens):
-    own = Clipper(Limits(tokens=tokens), store=clipper.store, scope="acme")
+    own = Clipper(Limits(tokens=tokens), store=clipper.settings.store, scope="acme")
     given = own.clip(OUTPUTS["log"], tool="bash", since=since)
     assert "Not compared with" in given.text
     seen = see(clipper, opened(clipper, given.ref))
@@ -106,7 +108,7 @@ def test_a_clip_that_could_not_be_compared_is_made_again(clipper, since, tokens)
     "made", ["", "{}", "[]", "nonsense", '{"limits": {"tokens": 1}}', '{"limits": 3, "keep": "x"}']
 )
 def test_another_clip_is_not_told_as_what_the_model_saw(clipper, made):
-    less = Clipper(Limits(tokens=500), store=clipper.store, scope="acme").clip(OUTPUTS["csv"], tool="bash")
+    less = Clipper(Limits(tokens=500), store=clipper.settings.store, scope="acme").clip(OUTPUTS["csv"], tool="bash")
     output = opened(clipper, less.ref)
     old = replace(output, record=replace(output.record, made=made))  # as an earlier version, or somebody else, wrote it
     seen = see(clipper, old)
@@ -116,7 +118,7 @@ def test_another_clip_is_not_told_as_what_the_model_saw(clipper, made):
 
 
 def test_a_selector_of_your_own_is_not_in_the_record(clipper):
-    own = Clipper(store=clipper.store, scope="acme", keep=lambda document, fill: [Span(0, 100)])
+    own = Clipper(store=clipper.settings.store, scope="acme", keep=lambda document, fill: [Span(0, 100)])
     given = own.clip(OUTPUTS["log"], tool="bash")
     assert see(clipper, opened(clipper, given.ref))["reason"]
 
@@ -124,7 +126,7 @@ def test_a_selector_of_your_own_is_not_in_the_record(clipper):
 def test_the_record_has_no_secret_of_a_query(clipper):
     asked = "why does password=hunter2hunter2 not work"
     given = clipper.clip(OUTPUTS["log"], tool="bash", query=asked)
-    assert "hunter2" not in clipper.store.get(given.ref).made
+    assert "hunter2" not in clipper.settings.store.get(given.ref).made
 
 
 @pytest.mark.parametrize("profile", ["opencode", "t15", "klaude", "daycare", "vtcode"])
@@ -135,12 +137,12 @@ def test_every_profile_can_be_tried(clipper, profile):
 
 def test_trying_stores_and_notes_nothing(clipper):
     ref = clipper.clip(OUTPUTS["log"], tool="bash").ref
-    output, before = opened(clipper, ref), journal.size(str(clipper.store.root))
+    output, before = opened(clipper, ref), journal.size(str(clipper.settings.store.root))
     see(clipper, output)
     for tokens in (300, 800, 3_000, 60_000):
         try_other(clipper, output, {"tokens": str(tokens)})
-    assert [record.ref for record in clipper.store.list()] == [ref]
-    assert journal.size(str(clipper.store.root)) == before
+    assert [record.ref for record in clipper.settings.store.list()] == [ref]
+    assert journal.size(str(clipper.settings.store.root)) == before
 
 
 def test_what_cannot_be_tried_is_said_with_what_can(clipper):

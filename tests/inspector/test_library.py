@@ -30,7 +30,7 @@ def reads(monkeypatch):
 
 def test_a_record_is_read_once_and_again_when_it_has_changed(clipper, reads):
     refs = [clipper.clip(f"{number}\n{LONG}", tool=f"tool{number}").ref for number in range(5)]
-    library = Library(clipper.outputs)
+    library = Library(clipper.settings.outputs)
     for _ in range(3):
         library.refresh()
         assert sorted(row["id"] for row in library.rows()) == sorted(refs)
@@ -38,7 +38,7 @@ def test_a_record_is_read_once_and_again_when_it_has_changed(clipper, reads):
     clipper.clip(f"3\n{LONG}", tool="tool3")  # the same output again: its record has another time
     library.refresh()
     assert reads[5:] == [refs[3]]
-    clipper.outputs.delete(refs[0])
+    clipper.settings.outputs.delete(refs[0])
     library.refresh()
     assert sorted(row["id"] for row in library.rows()) == sorted(refs[1:])
     assert len(reads) == 6
@@ -46,7 +46,7 @@ def test_a_record_is_read_once_and_again_when_it_has_changed(clipper, reads):
 
 def test_the_newest_are_read_first_and_the_others_behind(clipper, reads):
     refs = [clipper.clip(f"{number}\n{LONG}", tool=f"tool{number}").ref for number in range(7)]
-    library = Library(clipper.outputs)
+    library = Library(clipper.settings.outputs)
     library.refresh(most=2)
     assert [row["id"] for row in library.rows()] == [refs[6], refs[5]]
     assert not library.page(0, 9)["ready"]
@@ -60,7 +60,7 @@ def test_the_newest_are_read_first_and_the_others_behind(clipper, reads):
 def test_what_fitted_is_a_row_too_and_what_was_run_has_its_exit_code(clipper):
     clipper.run(["sh", "-c", "echo short; exit 3"])
     clipper.run(["sh", "-c", "seq 60000; exit 4"])
-    library = Library(clipper.outputs)
+    library = Library(clipper.settings.outputs)
     library.refresh()
     assert [(row["outcome"], row["exit"], row["lines"]) for row in library.rows()] == [
         ("stored", 4, 60_000),
@@ -70,10 +70,10 @@ def test_what_fitted_is_a_row_too_and_what_was_run_has_its_exit_code(clipper):
 
 def test_a_damaged_record_is_no_row_and_stops_nothing(clipper):
     refs = [clipper.clip(f"{number}\n{LONG}", tool=f"tool{number}").ref for number in range(2)]
-    path = f"{clipper.store.root}/{refs[0]}.json"
+    path = f"{clipper.settings.store.root}/{refs[0]}.json"
     with open(path, "r+b") as file:
         file.write(b"garbage")
-    library = Library(clipper.outputs)
+    library = Library(clipper.settings.outputs)
     library.refresh()
     assert [row["id"] for row in library.rows()] == [refs[1]]
 
@@ -81,14 +81,14 @@ def test_a_damaged_record_is_no_row_and_stops_nothing(clipper):
 def test_a_store_in_memory_has_rows_as_well():
     clipper = Clipper(store=MemoryStore(), scope="acme")
     ref = clipper.clip(LONG, tool="bash").ref
-    library = Library(clipper.outputs)
+    library = Library(clipper.settings.outputs)
     library.refresh()
     assert [row["id"] for row in library.rows()] == [ref]
     assert library.stamp() == ()
 
 
 def test_only_what_has_changed_since_a_version_is_told(clipper):
-    library = Library(clipper.outputs)
+    library = Library(clipper.settings.outputs)
     first = clipper.clip(LONG, tool="first").ref
     library.update()
     version = library.page(0, 0)["version"]
@@ -97,7 +97,7 @@ def test_only_what_has_changed_since_a_version_is_told(clipper):
     library.update()
     answer = library.changes(version)
     assert ([row["id"] for row in answer["rows"]], answer["gone"]) == ([second], [])
-    clipper.outputs.delete(first)
+    clipper.settings.outputs.delete(first)
     library.update()
     assert library.changes(answer["version"])["gone"] == [first]
     assert [row["id"] for row in library.changes(0)["rows"]] == [second]

@@ -155,7 +155,9 @@ def test_what_the_model_saw_is_proved_by_the_record(page, shop):
     expect(page.locator("[data-pane=model]")).to_contain_text("the very words the model got")
     expected = place.clipper.clip(LOG, tool="make").text
     assert page.locator("[data-pane=model] .clip").text_content().rstrip("\n") == expected.rstrip("\n")
-    assert page.locator("[data-pane=model] .cost b").inner_text().replace(",", "") == str(place.clipper.count(expected))
+    assert page.locator("[data-pane=model] .cost b").inner_text().replace(",", "") == str(
+        place.clipper.settings.count(expected)
+    )
     assert refs["make"] in expected
 
 

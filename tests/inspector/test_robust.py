@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 
-from msgspec.structs import replace
 from playwright.sync_api import expect
 
 from spillover import Clipper, Limits
@@ -132,7 +131,7 @@ def test_a_part_of_one_huge_line_is_not_told_as_all_of_it_nor_a_tool_s_text_as_o
 
 
 def test_what_cannot_be_shown_as_the_model_saw_it_is_said(page, place):
-    old = replace(place.clipper, limits=Limits(tokens=500)).clip("y" * 300_000, tool="old").ref
+    old = place.clipper.but(Limits(tokens=500)).clip("y" * 300_000, tool="old").ref
     record = next(place.root.rglob(f"{old}.json"))
     facts = json.loads(record.read_bytes())
     text = json.dumps({name: value for name, value in facts.items() if name not in ("made", "check")})[:-1]

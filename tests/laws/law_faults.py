@@ -157,6 +157,6 @@ def wrong(clip, data, store, clipper, cap):
         kept = content(store, clip.ref)
         if kept != (data if cap is None else data[:cap]) or (cap is not None and cap < len(data)) != bool(clip.reason):
             found.append(f"stored, and not so: {len(kept)} bytes, {clip.reason!r}")
-    size = {"tokens": clipper.count(clip.text), "bytes": len(clip.text.encode())}
-    found += [f"{name}: {size[name]} > {most}" for name, most in clipper.limits.given() if size[name] > most]
+    size = {"tokens": clipper.settings.count(clip.text), "bytes": len(clip.text.encode())}
+    found += [f"{name}: {size[name]} > {most}" for name, most in clipper.settings.limits.given() if size[name] > most]
     return found

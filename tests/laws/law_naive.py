@@ -32,8 +32,8 @@ def over(texts, limits, count):
 
 def over_all(texts, clipper, *, whole):
     """Do the same for the limits of a Clipper; texts that it left whole may be as large as its trigger."""
-    bounds = [clipper.limits, *([clipper.trigger] if whole and clipper.trigger else [])]
-    return min((over(texts, limits, clipper.count) for limits in bounds), key=len)
+    bounds = [clipper.settings.limits, *([clipper.settings.trigger] if whole and clipper.settings.trigger else [])]
+    return min((over(texts, limits, clipper.settings.count) for limits in bounds), key=len)
 
 
 class Lines:

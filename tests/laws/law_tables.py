@@ -2,7 +2,8 @@
 
 import random
 
-from spillover import Clipper, Limits, MemoryStore, UsageError, estimate
+from spillover import Clipper, Limits, MemoryStore, UsageError
+from spillover.tokens import estimate
 from support import SMALLEST
 
 #: What tools print, and what they should not. Each piece may occur once or very often, in any order.

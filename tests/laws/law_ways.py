@@ -83,30 +83,17 @@ def by_async_iterable(clipper, data, cuts, folder):
 
 
 def by_function(clipper, data, cuts, folder):
-    return one(clip(chunked(data, cuts), clipper.limits, **as_arguments(clipper)), data)
+    return one(clip(chunked(data, cuts), clipper.settings.limits, **as_arguments(clipper)), data)
 
 
 def by_async_function(clipper, data, cuts, folder):
-    return one(asyncio.run(aclip(bytes(data), clipper.limits, **as_arguments(clipper))), data)
+    return one(asyncio.run(aclip(bytes(data), clipper.settings.limits, **as_arguments(clipper))), data)
 
 
 def as_arguments(clipper):
-    names = (
-        "trigger",
-        "keep",
-        "store",
-        "tokenizer",
-        "hints",
-        "tool",
-        "scope",
-        "redact",
-        "cap",
-        "wording",
-        "query",
-        "budget",
-        "stats",
-    )
-    return {name: getattr(clipper, name) for name in names}
+    names = ("trigger", "keep", "store", "tokenizer", "hints", "scope", "redact", "cap", "wording", "stats")
+    facts = {name: getattr(clipper, name) for name in ("tool", "query", "budget") if hasattr(clipper, name)}
+    return {name: getattr(clipper.settings, name) for name in names} | facts
 
 
 def by_capture(clipper, data, cuts, folder):

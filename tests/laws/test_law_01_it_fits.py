@@ -13,9 +13,10 @@ from law_naive import over, over_all
 from law_ways import SOURCES, TOGETHER, WRAPPED
 from msgspec.structs import replace
 
-from spillover import Budget, Clipper, DirStore, Limits, MemoryStore, estimate
+from spillover import Budget, Clipper, DirStore, Limits, MemoryStore
 from spillover.testing import HOSTILE_REFS, FailingStore, put
-from support import SMALLEST
+from spillover.tokens import estimate
+from support import SMALLEST, ToolClipper
 from support import exact_counter as exact
 
 STORES = {
@@ -34,7 +35,7 @@ def is_whole(came):
 @law
 @given(st.sampled_from([*SOURCES]), stores, choices, outputs, cuts)
 def test_every_source_fits(tmp_path, way, store, chosen, data, cuts):
-    clipper = Clipper(**chosen, store=STORES[store]())
+    clipper = ToolClipper(**chosen, store=STORES[store]())
     came = SOURCES[way](clipper, data, cuts, tmp_path)
     assert not over_all(came.texts, clipper, whole=is_whole(came))
 
@@ -43,7 +44,7 @@ def test_every_source_fits(tmp_path, way, store, chosen, data, cuts):
 @law_in_short
 @given(store=stores, chosen=choices, data=outputs, cuts=cuts)
 def test_several_texts_fit_together(tmp_path, way, store, chosen, data, cuts):
-    clipper = Clipper(**chosen, store=STORES[store]())
+    clipper = ToolClipper(**chosen, store=STORES[store]())
     came = TOGETHER[way](clipper, data, cuts, tmp_path)
     assert not over_all(came.texts, clipper, whole=is_whole(came) and way != "clip_many")  # one budget, no trigger
 
@@ -51,9 +52,9 @@ def test_several_texts_fit_together(tmp_path, way, store, chosen, data, cuts):
 @law_in_short
 @given(st.sampled_from([*WRAPPED]), stores, choices, outputs, cuts)
 def test_what_a_wrapped_tool_gives_back_fits(tmp_path, way, store, chosen, data, cuts):
-    clipper = Clipper(**{**chosen, "trigger": None}, store=STORES[store]())
+    clipper = ToolClipper(**{**chosen, "trigger": None}, store=STORES[store]())
     came = WRAPPED[way](clipper, data, cuts, tmp_path)
-    assert not over(came.texts, clipper.limits, clipper.count)
+    assert not over(came.texts, clipper.settings.limits, clipper.settings.count)
 
 
 @pytest.mark.parametrize("way", [*SOURCES, *TOGETHER, *WRAPPED])
@@ -95,13 +96,13 @@ def test_every_answer_fits_and_stores_nothing(question, ref, chosen, data):
     store = MemoryStore()
     put(store, b"another", "長 a tool")
     record = put(store, bytes(data), chosen["tool"])
-    clipper = Clipper(**chosen, store=store)
+    clipper = ToolClipper(**chosen, store=store)
     name, asked = question
     ask = {tool.__name__: tool for tool in clipper.tools()}[name]
     answer = ask(ref or record.ref, **asked) if name != "list_outputs" else ask(**asked)
     sent = asked if name == "list_outputs" else {"ref": ref or record.ref, **asked}
     for said in (answer, clipper.dispatch(name, sent).text):
-        assert not over([said], clipper.limits, clipper.count)
+        assert not over([said], clipper.settings.limits, clipper.settings.count)
         assert said
     assert len(list(store.list())) == 2
 
@@ -111,7 +112,7 @@ def test_every_answer_fits_and_stores_nothing(question, ref, chosen, data):
 def test_what_a_command_printed_fits(tmp_path, chosen, data, awaited):
     path = tmp_path / "printed"
     path.write_bytes(data)
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     command = ["sh", "-c", 'cat "$0"; head -c 999 "$0" >&2; exit 3', str(path)]
     ran = asyncio.run(clipper.arun(command)) if awaited else clipper.run(command)
     assert ran.exit_code == 3

@@ -13,6 +13,7 @@ from law_ways import SOURCES, TOGETHER, behind_each_other
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, verify
 from spillover.testing import FailingStore, content
+from support import ToolClipper
 
 ways = st.sampled_from([*SOURCES, *TOGETHER])
 WAYS = SOURCES | TOGETHER
@@ -38,7 +39,7 @@ def check_kept(store, clip, data):
 def test_what_is_stored_is_what_came_in_and_what_is_whole_is_not_stored(tmp_path, way, chosen, data, cuts, disk):
     store = DirStore(tmp_path / "store", retention=None) if disk else MemoryStore()
     before = {record.ref for record in store.list()}
-    clipper = Clipper(**chosen, store=store)
+    clipper = ToolClipper(**chosen, store=store)
     came = WAYS[way](clipper, data, cuts, tmp_path)
     for clip, given_bytes in zip(came.clips, came.inputs, strict=True):
         assert clip.outcome in ("whole", "stored")
@@ -57,7 +58,7 @@ def test_what_is_stored_is_what_came_in_and_what_is_whole_is_not_stored(tmp_path
 @given(way=st.sampled_from([*SOURCES]), chosen=choices, data=outputs, cuts=cuts)
 def test_every_word_of_what_is_whole_is_in_the_text(tmp_path, way, chosen, data, cuts):
     """Of 40 rows joined by carriage returns, only the last was shown; the clip was called whole and was not stored."""
-    came = SOURCES[way](Clipper(**chosen, store=MemoryStore()), data, cuts, tmp_path)
+    came = SOURCES[way](ToolClipper(**chosen, store=MemoryStore()), data, cuts, tmp_path)
     (clip,), (came_in,) = came.clips, came.inputs
     if clip.outcome == "whole":
         assert not [word for word in printed(came_in) if word not in clip.text]
@@ -84,7 +85,7 @@ def printed(data):
 def test_what_is_lost_is_said_to_be_lost_and_leaves_nothing(tmp_path, way, chosen, data, cuts, on, after):
     inner = MemoryStore()
     store = FailingStore(inner, on=on, after_bytes=after, reason=REASON)
-    came = WAYS[way](Clipper(**chosen, store=store), data, cuts, tmp_path)
+    came = WAYS[way](ToolClipper(**chosen, store=store), data, cuts, tmp_path)
     for clip, given_bytes in zip(came.clips, came.inputs, strict=True):
         if clip.outcome == "stored":  # the disk filled up only after the last byte
             assert on == "write"
@@ -103,7 +104,7 @@ def test_what_is_lost_is_said_to_be_lost_and_leaves_nothing(tmp_path, way, chose
 )
 def test_past_the_cap_the_first_bytes_are_stored_and_the_clip_says_so(tmp_path, way, chosen, data, cuts, cap):
     store = MemoryStore()
-    came = WAYS[way](Clipper(**chosen, cap=cap, store=store), data, cuts, tmp_path)
+    came = WAYS[way](ToolClipper(**chosen, cap=cap, store=store), data, cuts, tmp_path)
     clip, came_in = came.clips[0], came.inputs[0]
     if clip.outcome == "whole":
         assert list(store.list()) == []
@@ -131,7 +132,7 @@ def test_what_a_command_printed_is_what_is_stored(tmp_path, chosen, data, times)
     printed = bytes(data) * times
     (tmp_path / "printed").write_bytes(printed)
     store = DirStore(tmp_path / "store", retention=None)
-    clip = Clipper(**chosen, store=store).run(["cat", str(tmp_path / "printed")]).clip
+    clip = ToolClipper(**chosen, store=store).run(["cat", str(tmp_path / "printed")]).clip
     assert (clip.total.lines, clip.total.bytes) == (line_count(printed), len(printed))
     if clip.outcome == "stored":
         check_kept(store, clip, printed)

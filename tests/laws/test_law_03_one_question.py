@@ -10,7 +10,7 @@ from law_naive import over
 from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, Limits, MemoryStore
-from support import clean, look
+from support import ToolClipper, clean, look, visible
 
 LEFT_OUT = re.compile(r"\[(Output clipped: (control codes only|[\d,]+ overwritten frames? left out)|Clipped:)")
 
@@ -18,13 +18,13 @@ LEFT_OUT = re.compile(r"\[(Output clipped: (control codes only|[\d,]+ overwritte
 @law
 @given(way=st.sampled_from([*SOURCES]), chosen=choices, data=outputs, cuts=cuts)
 def test_an_output_is_whole_exactly_when_it_fits_and_nothing_is_left_out(tmp_path, way, chosen, data, cuts):
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     came = SOURCES[way](clipper, data, cuts, tmp_path)
     (clip,), (came_in,) = came.clips, came.inputs
-    as_shown, left_out = clipper.look(came_in)
-    bounds = [limits for limits in (clipper.limits, clipper.trigger) if limits]
+    as_shown, left_out = visible(clipper.settings, came_in)
+    bounds = [limits for limits in (clipper.settings.limits, clipper.settings.trigger) if limits]
     fits = len(came_in) <= max(limits.window for limits in bounds) and any(
-        len(came_in) <= (limits.bytes or len(came_in)) and not over([as_shown], limits, clipper.count)
+        len(came_in) <= (limits.bytes or len(came_in)) and not over([as_shown], limits, clipper.settings.count)
         for limits in bounds
     )
     fits = fits and not left_out
@@ -37,7 +37,7 @@ def test_an_output_is_whole_exactly_when_it_fits_and_nothing_is_left_out(tmp_pat
 @law_in_short
 @given(way=st.sampled_from([*SOURCES, *TOGETHER]), chosen=choices, data=outputs, cuts=cuts)
 def test_something_is_stored_exactly_when_something_is_cut(tmp_path, way, chosen, data, cuts):
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     came = (SOURCES | TOGETHER)[way](clipper, data, cuts, tmp_path)
     for clip, came_in in zip(came.clips, came.inputs, strict=True):
         cut = clip.hidden != () or clip.shown.bytes < clip.total.bytes

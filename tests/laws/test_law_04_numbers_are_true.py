@@ -15,7 +15,7 @@ from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.testing import FailingStore
-from support import clean, look
+from support import ToolClipper, clean, look
 
 NUMBER = r"([\d,]+)"
 NOTICE = re.compile(r"\[(?:Output|Clipped)[^\]]*\]\n?")
@@ -107,7 +107,7 @@ stores = st.sampled_from([0, 1_000, 10**9]).map(lambda after: FailingStore(Memor
 @law
 @given(way=st.sampled_from([*SOURCES]), chosen=choices, data=unforged, cuts=cuts, store=stores)
 def test_what_the_text_says_of_itself_is_what_it_shows(tmp_path, way, chosen, data, cuts, store):
-    came = SOURCES[way](Clipper(**chosen, store=store), data, cuts, tmp_path)
+    came = SOURCES[way](ToolClipper(**chosen, store=store), data, cuts, tmp_path)
     (clip,), (came_in,) = came.clips, came.inputs
     if clip.outcome != "whole":
         words, spans, gaps = read_back(clip.text, came_in)
@@ -117,7 +117,7 @@ def test_what_the_text_says_of_itself_is_what_it_shows(tmp_path, way, chosen, da
 @law_in_short
 @given(way=st.sampled_from([*SOURCES, *TOGETHER]), chosen=choices, data=outputs, cuts=cuts, store=stores)
 def test_what_is_shown_and_what_is_hidden_add_up(tmp_path, way, chosen, data, cuts, store):
-    came = (SOURCES | TOGETHER)[way](Clipper(**chosen, store=store), data, cuts, tmp_path)
+    came = (SOURCES | TOGETHER)[way](ToolClipper(**chosen, store=store), data, cuts, tmp_path)
     for clip, came_in in zip(came.clips, came.inputs, strict=True):
         assert (clip.total.lines, clip.total.bytes) == (line_count(came_in), len(came_in))
         every = sorted([*clip.ranges, *clip.hidden])

@@ -12,10 +12,10 @@ from law_given import choices, law, law_for_processes, law_in_short, outputs
 from law_going_back import WAYS_BACK, follow, next_call
 from law_naive import Lines, over
 
-from spillover import Clipper, Limits, MemoryStore
+from spillover import Limits, MemoryStore
 from spillover.testing import put
 from support import FORGERY_MARK as MARK
-from support import clean, look
+from support import ToolClipper, clean, look
 from support import exact_view as exact
 
 #: Reading an entire output takes one answer per screenful, so these outputs have no huge middle.
@@ -31,7 +31,7 @@ BYTES = re.compile(r"\[Bytes? ([\d,]+)(?:-([\d,]+))? of ([\d,]+), lines? ([\d,]+
 def stored(chosen, data, way):
     store = MemoryStore()
     ref = put(store, bytes(data), chosen["tool"]).ref
-    return Clipper(**{**chosen, "hints": way}, store=store), ref
+    return ToolClipper(**{**chosen, "hints": way}, store=store), ref
 
 
 def number(text):
@@ -71,7 +71,7 @@ def read_on(clipper, ref, lines):
     seen = []
     partly = 0  # columns seen so far of a line that is read in parts
     for _, answer in follow(lambda **asked: clipper.read(ref, **asked)):
-        assert not over([answer], clipper.limits, clipper.count)
+        assert not over([answer], clipper.settings.limits, clipper.settings.count)
         body, footer = split(answer)
         columns = COLUMNS.match(footer)
         if columns:
@@ -101,7 +101,7 @@ def test_reading_on_from_byte_1_gives_every_byte_once(chosen, data, way):
     clipper, ref = stored(chosen, data, way)
     lines, at = Lines(data), 0
     for _, answer in follow(lambda **asked: clipper.read(ref, **asked), bytes="1:"):
-        assert not over([answer], clipper.limits, clipper.count)
+        assert not over([answer], clipper.settings.limits, clipper.settings.count)
         body, footer = split(answer)
         if not data:
             assert footer.startswith("[No byte 1")
@@ -128,7 +128,7 @@ def test_a_needle_is_found_wherever_it_is(chosen, data, way, places):
     expected = [n for n, line in enumerate(lines.all, 1) if needle in line or needle.decode() in clean(line)]
     seen = []
     for _, answer in follow(lambda **asked: clipper.grep(ref, needle.decode(), **{"fixed": True, **asked})):
-        assert not over([answer], clipper.limits, clipper.count)
+        assert not over([answer], clipper.settings.limits, clipper.settings.count)
         body, footer = split(answer)
         assert f" of {len(expected):,} match" in footer
         for line, text in grouped(body):

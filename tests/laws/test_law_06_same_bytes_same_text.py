@@ -17,7 +17,7 @@ from law_ways import SOURCES, as_bytes
 
 from spillover import Clipper, DirStore, MemoryStore
 from spillover.testing import byte_by_byte, chunked
-from support import REF_DIGITS
+from support import REF_DIGITS, ToolClipper
 
 
 def facts(clip):
@@ -27,7 +27,7 @@ def facts(clip):
 @law
 @given(way=st.sampled_from([*SOURCES]), chosen=choices, data=outputs, cuts=cuts)
 def test_every_source_gives_what_the_bytes_give(tmp_path, way, chosen, data, cuts):
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     came = SOURCES[way](clipper, data, cuts, tmp_path)
     assert facts(came.clips[0]) == facts(clipper.clip(came.inputs[0]))
 
@@ -35,7 +35,7 @@ def test_every_source_gives_what_the_bytes_give(tmp_path, way, chosen, data, cut
 @law_in_short
 @given(chosen=choices, data=outputs, first=cuts, second=cuts)
 def test_chunking_makes_no_difference(chosen, data, first, second):
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     clips = [clipper.clip(chunked(data, sizes)) for sizes in (first, second)]
     if len(data) < 2_000:
         clips.append(clipper.clip(byte_by_byte(data)))
@@ -45,7 +45,7 @@ def test_chunking_makes_no_difference(chosen, data, first, second):
 @law_in_short
 @given(chosen=choices, data=outputs, at=st.integers(0, 3_000), cuts=cuts)
 def test_how_streams_and_parallel_results_come_in_makes_no_difference(chosen, data, at, cuts):
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     out, err = bytes(data[:at]), bytes(data[at:])
     streams = [
         clipper.clip_streams(stdout=out, stderr=err),
@@ -61,14 +61,14 @@ def test_how_streams_and_parallel_results_come_in_makes_no_difference(chosen, da
 def test_where_it_is_stored_makes_no_difference_to_a_reader_who_is_not_told(tmp_path, chosen, data):
     chosen = {**chosen, "hints": "cli"}
     folders = [DirStore(tmp_path / name, retention=None) for name in ("a", "another root, with a much longer name")]
-    clips = [Clipper(**chosen, store=store).clip(data) for store in (MemoryStore(), *folders)]
+    clips = [ToolClipper(**chosen, store=store).clip(data) for store in (MemoryStore(), *folders)]
     assert len({facts(clip) for clip in clips}) == 1
 
 
 @law_in_short
 @given(chosen=choices, data=outputs)
 def test_asking_again_gives_the_same_clip_although_it_is_stored_by_now(chosen, data):
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     first, second = clipper.clip(data), clipper.clip(data)
     assert facts(first) == facts(second)
     if first.ref:
@@ -79,7 +79,7 @@ def test_asking_again_gives_the_same_clip_although_it_is_stored_by_now(chosen, d
 @law_in_short
 @given(text=st.text(max_size=300), chosen=choices)
 def test_any_text_is_the_bytes_it_stands_for(text, chosen):
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     assert facts(clipper.clip(text)) == facts(clipper.clip(as_bytes(text)))
 
 
@@ -109,12 +109,13 @@ PROGRAM = textwrap.dedent("""
     import sys
     sys.path += sys.argv[1:]
     from law_tables import CHOICES, PARTS, Output
-    from spillover import Clipper, MemoryStore
+    from spillover import MemoryStore
+    from support import ToolClipper
     import hashlib
     said = hashlib.sha256()
     for number, chosen in enumerate(CHOICES[:100]):
         parts = [PARTS[(number * step + step) % len(PARTS)] for step in (1, 7, 31, 101)]
-        clipper = Clipper(**chosen, store=MemoryStore())
+        clipper = ToolClipper(**chosen, store=MemoryStore())
         output = bytes(Output.of(parts))
         clip = clipper.clip(output)
         streams = clipper.clip_streams(stdout=output, stderr=output[::-1])

@@ -12,6 +12,7 @@ from law_given import choices, cuts, law_in_short, outputs
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.testing import FailingStore, byte_by_byte, chunked
+from support import ToolClipper
 
 
 def facts(clip):
@@ -78,7 +79,7 @@ def test_wherever_storing_stops_chunking_makes_no_difference(chosen, data, stop,
 
     def clipped(source):
         store = MemoryStore() if stop == "cap" else FailingStore(MemoryStore(), on=stop, after_bytes=where)
-        return facts(Clipper(**chosen, store=store, **({"cap": where} if stop == "cap" else {})).clip(source))
+        return facts(ToolClipper(**chosen, store=store, **({"cap": where} if stop == "cap" else {})).clip(source))
 
     whole = clipped(bytes(data))
     assert clipped(chunked(data, cuts)) == whole
@@ -99,10 +100,10 @@ def test_a_capped_command_reads_as_its_bytes_do_whichever_way_they_came(tmp_path
     """A command's output goes straight from its pipe to the file, in whatever pieces the pipe delivers."""
     data = KINDS["log"]
     (tmp_path / "data").write_bytes(data)
-    clipper = Clipper(Limits(bytes=3_000), store=DirStore(tmp_path / "store"), hints="cli", tool="t", **options)
-    whole = facts(clipper.clip(data))
-    assert facts(clipper.clip(tmp_path / "data")) == whole
-    assert facts(clipper.clip(io.BytesIO(data))) == whole
+    clipper = Clipper(Limits(bytes=3_000), store=DirStore(tmp_path / "store"), hints="cli", **options)
+    whole = facts(clipper.clip(data, tool="t"))
+    assert facts(clipper.clip(tmp_path / "data", tool="t")) == whole
+    assert facts(clipper.clip(io.BytesIO(data), tool="t")) == whole
     for size in (5_000, 65_536, 1_000_000):
         run = clipper.run([sys.executable, "-c", COPY, tmp_path / "data", str(size)], tool="t")
         assert facts(run.clip) == whole, size

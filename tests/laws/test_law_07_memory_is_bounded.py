@@ -10,6 +10,7 @@ from law_given import choices, cuts, law_in_short, outputs
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.testing import chunked
+from support import ToolClipper
 
 MEGABYTE = 1 << 20
 SMALL, BIG = MEGABYTE, 120 * MEGABYTE
@@ -59,8 +60,8 @@ class _WatchedBlob:
 @given(chosen=choices, data=outputs, cuts=cuts)
 def test_no_more_than_could_fit_is_held_before_the_store_is_asked(chosen, data, cuts):
     store = Watched()
-    clipper = Clipper(**chosen, store=store)
-    window = max(limits.window for limits in (clipper.limits, clipper.trigger) if limits)
+    clipper = ToolClipper(**chosen, store=store)
+    window = max(limits.window for limits in (clipper.settings.limits, clipper.settings.trigger) if limits)
     capture = clipper.capture()
     passed = 0
     for chunk in chunked(data, cuts):
@@ -80,7 +81,7 @@ def test_selecting_looks_at_the_ends_only(keep, line):
     store = Watched()
     clipper = Clipper(Limits(bytes=2_000), keep=keep, store=store)
     clipper.clip(line * (20 * MEGABYTE // len(line)))
-    assert store.most_read <= 2 * clipper.reach
+    assert store.most_read <= 2 * clipper.call().reach
     assert store.all_read <= 8 * MEGABYTE
 
 

@@ -10,8 +10,10 @@ from law_given import choices, cuts, law, law_in_short, outputs
 from law_naive import line_count, over, over_all
 from law_ways import SOURCES, TOGETHER
 
-from spillover import Clipper, DirStore, Limits, MemoryStore, Span, StoreError
+from spillover import Clipper, DirStore, Limits, MemoryStore, StoreError
 from spillover.testing import FailingStore, chunked, content
+from spillover.types import Span
+from support import ToolClipper
 
 WAYS = SOURCES | TOGETHER
 ways = st.sampled_from([*WAYS])
@@ -70,7 +72,7 @@ FAILING = {
 @given(how=st.sampled_from([*FAILING]), way=ways, chosen=choices, data=outputs, cuts=cuts)
 def test_a_store_that_fails_at_any_moment_costs_only_what_it_was_to_keep(tmp_path, how, way, chosen, data, cuts):
     store = FAILING[how]()
-    clipper = Clipper(**chosen, store=store)
+    clipper = ToolClipper(**chosen, store=store)
     came = WAYS[way](clipper, data, cuts, tmp_path)
     whole = all(clip.outcome == "whole" for clip in came.clips) and way != "clip_many"
     assert not over_all(came.texts, clipper, whole=whole)
@@ -109,13 +111,13 @@ SELECTORS = {
 @law_in_short
 @given(selector=st.sampled_from([*SELECTORS]), way=ways, chosen=choices, data=outputs, cuts=cuts)
 def test_a_selector_that_does_anything_at_all_leaves_a_clip_that_fits(tmp_path, selector, way, chosen, data, cuts):
-    clipper = Clipper(**{**chosen, "keep": SELECTORS[selector]}, store=MemoryStore())
+    clipper = ToolClipper(**{**chosen, "keep": SELECTORS[selector]}, store=MemoryStore())
     came = WAYS[way](clipper, data, cuts, tmp_path)
     whole = all(clip.outcome == "whole" for clip in came.clips) and way != "clip_many"
     assert not over_all(came.texts, clipper, whole=whole)
     for clip, came_in in zip(came.clips, came.inputs, strict=True):
         if clip.outcome != "whole":
-            assert content(clipper.store, clip.ref) == came_in
+            assert content(clipper.settings.store, clip.ref) == came_in
 
 
 def fragile(text):
@@ -147,7 +149,7 @@ class BrokenError(Exception):
 )
 def test_what_the_source_raises_is_raised_and_nothing_is_left(tmp_path, chosen, data, cuts, way):
     root = tmp_path / "store"
-    clipper = Clipper(**chosen, store=DirStore(root, retention=None))
+    clipper = ToolClipper(**chosen, store=DirStore(root, retention=None))
 
     def source():
         yield from chunked(data, cuts)

@@ -96,7 +96,7 @@ def by_dispatch(clipper, ref):
 
 def by_store(name):
     def ask(clipper, ref):
-        answer = getattr(clipper.outputs, name)(ref)
+        answer = getattr(clipper.settings.outputs, name)(ref)
         if name in ("open", "open_record"):
             blob = answer[1] if name == "open_record" else answer
             try:
@@ -111,7 +111,7 @@ def by_store(name):
 def by_verify(clipper, ref):
     from spillover import verify
 
-    return str(verify(clipper.outputs, ref))
+    return str(verify(clipper.settings.outputs, ref))
 
 
 #: Every operation that takes a ref. Those that change something come last.
@@ -195,7 +195,7 @@ def test_a_list_has_only_outputs_of_the_same_scope(store, ref):
         listed = {tool.__name__: tool for tool in asked.tools()}["list_outputs"]().splitlines()
         assert {row.split()[0] for row in listed[:-1]} == refs
         assert listed[-1] == f"[{len(refs)} of {len(refs)} stored output{'s' * (len(refs) != 1)}.]"
-        assert {record.ref for record in asked.outputs.list()} == refs
+        assert {record.ref for record in asked.settings.outputs.list()} == refs
 
 
 def test_the_clip_says_nothing_of_the_scope(store, tmp_path):

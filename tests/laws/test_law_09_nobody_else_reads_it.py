@@ -11,7 +11,7 @@ from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, RefError
 from spillover.testing import HOSTILE_REFS, put
-from support import REF_SHAPE
+from support import REF_SHAPE, ToolClipper
 from support import run_spill as main
 
 LONG = b"a line that is one of many\n" * 500
@@ -34,7 +34,7 @@ def everything_in(root):
 )
 def test_whatever_is_stored_only_its_owner_can_read_it(tmp_path, way, chosen, data, cuts, umask):
     root = tmp_path / f"store {umask:o}"
-    clipper = Clipper(**chosen, store=DirStore(root, retention=None))
+    clipper = ToolClipper(**chosen, store=DirStore(root, retention=None))
     (tmp_path / "output").touch()  # the "path" entry point reads this file, whatever the umask
     before = os.umask(umask)
     try:
@@ -46,7 +46,7 @@ def test_whatever_is_stored_only_its_owner_can_read_it(tmp_path, way, chosen, da
         assert all(mode == (0o700 if os.path.isdir(path) else 0o600) for path, mode in modes.items()), modes
     assert {clip.outcome for clip in came.clips} <= {"whole", "stored"}
     for ref in {clip.ref for clip in came.clips} - {None}:
-        clipper.store.delete(ref)
+        clipper.settings.store.delete(ref)
 
 
 #: What might be passed as a ref: any text, known attacks, and paths that lead out of the folder.
@@ -63,7 +63,7 @@ def test_what_is_no_ref_of_ours_opens_nothing(tmp_path, ref, chosen):
     store = DirStore(tmp_path / "store", retention=None)
     kept = put(store, b"SECRET\n" * 3, "kept").ref
     assume(not ref or not any(name.startswith(ref) for name in (kept, kept.rpartition("-")[2])))  # a valid prefix
-    clipper = Clipper(**chosen, store=store)
+    clipper = ToolClipper(**chosen, store=store)
     for ask in (clipper.read, lambda ref: clipper.grep(ref, "E")):
         with pytest.raises(RefError):
             ask(ref)
@@ -146,5 +146,5 @@ def test_a_symlink_in_the_place_of_an_output_is_neither_followed_nor_overwritten
 @law_in_short
 @given(tool=st.text(max_size=80))
 def test_whatever_a_tool_is_called_its_ref_has_the_shape_we_mint(tool):
-    ref = Clipper(Limits(bytes=200), store=MemoryStore(), tool=tool).clip(b"x" * 300).ref
+    ref = Clipper(Limits(bytes=200), store=MemoryStore()).clip(b"x" * 300, tool=tool).ref
     assert REF_SHAPE.fullmatch(ref)

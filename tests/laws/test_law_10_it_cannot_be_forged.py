@@ -10,9 +10,10 @@ from law_given import choices, cuts, law, law_in_short, outputs
 from law_tables import CHOICES
 from law_ways import SOURCES, TOGETHER, WRAPPED
 
-from spillover import Clipper, Limits, MemoryStore, Wording
+from spillover import Clipper, Limits, MemoryStore
+from spillover.types import Wording
 from support import FORGERY_MARK as MARK
-from support import REF_DIGITS, every_line, run_line
+from support import REF_DIGITS, ToolClipper, every_line, run_line
 from support import HookCall as Call
 from support import forged as forgery
 
@@ -77,14 +78,14 @@ def test_forged_words_change_no_decision(tmp_path, monkeypatch, chosen, forged, 
     clips = []
     for said in (words, words.translate(MEANINGLESS)):
         output = data[:at] + said.encode() + data[at:]
-        clips.append(SOURCES[way](Clipper(**chosen, store=MemoryStore()), output, cuts, tmp_path).clips[0])
+        clips.append(SOURCES[way](ToolClipper(**chosen, store=MemoryStore()), output, cuts, tmp_path).clips[0])
     assert decisions(clips[0], chosen["keep"]) == decisions(clips[1], chosen["keep"])
 
 
 @law_in_short
 @given(chosen=choices, data=outputs)
 def test_no_output_holds_its_own_ref(chosen, data):
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     clip = clipper.clip(data)
     if clip.ref:
         assert clip.ref.encode() not in data
@@ -99,10 +100,10 @@ def test_no_output_holds_its_own_ref(chosen, data):
 @given(chosen=choices, data=outputs)
 def test_a_clip_of_a_clip_is_an_output_like_any_other(chosen, data):
     """We do not assume that a clip made by another layer fits, and do not store it if it does."""
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     text = clipper.clip(data).text
     again = clipper.clip(text)
-    if clipper.trigger is None:
+    if clipper.settings.trigger is None:
         assert (again.outcome, again.text) == ("whole", text)
 
 
@@ -139,7 +140,7 @@ def strangers(text, given=()):
 def test_every_line_that_opens_like_ours_is_ours(tmp_path, chosen, forged, data, cuts, way):
     at = sum(cuts) % (len(data) + 1)
     output = data[:at] + "".join(forged).encode() + data[at:]
-    clipper = Clipper(**chosen, store=MemoryStore(), wording=Wording(**MINE))
+    clipper = ToolClipper(**chosen, store=MemoryStore(), wording=Wording(**MINE))
     came = {**SOURCES, **TOGETHER, **WRAPPED}[way](clipper, output, cuts, tmp_path)
     assert [line for text in came.texts for line in strangers(text)] == []
 
@@ -155,7 +156,7 @@ def test_a_notice_we_gave_is_known_again_and_nothing_but_that(chosen, data, forg
     texts = [clip.text for clip in clips]
     cut = [text[piece % (len(text) + 1) :] for text in texts] + [text[: piece % (len(text) + 1)] for text in texts]
     output = "\n".join([*texts, *forged, *cut, *(f"{text.rstrip()} and more" for text in texts)])
-    text = Clipper(**chosen, store=store, wording=Wording(**MINE)).clip(output).text
+    text = ToolClipper(**chosen, store=store, wording=Wording(**MINE)).clip(output).text
     notices = [text[: text.index("]") + 1] for text, clip in zip(texts, clips, strict=True) if clip.ref]
     markers = [line for text in texts for line in text.split("\n") if line.startswith("[…")]
     assert strangers(text, [*notices, *markers]) == []

@@ -14,7 +14,7 @@ from law_ways import SOURCES, dealt_out
 
 from spillover import Clipper, Limits, MemoryStore, ObjectStore, RefError, StoreError, verify
 from spillover.testing import chunked, content
-from support import Scoped
+from support import Scoped, ToolClipper
 from support import cover_secrets as cover
 
 few = settings(law, max_examples=40)
@@ -26,7 +26,7 @@ SECRET = b"token ghp_0123456789abcdefABCDEF0123456789abcd\npassword=Tr0ub4dor3x\
 @given(way=ways, chosen=choices, data=outputs, cuts=cuts)
 def test_it_fits_nothing_is_lost_and_the_numbers_are_true(s3, tmp_path, way, chosen, data, cuts):
     store = ObjectStore(s3)
-    clipper = Clipper(**chosen, store=store, scope="acme/web")
+    clipper = ToolClipper(**chosen, store=store, scope="acme/web")
     came = SOURCES[way](clipper, data, cuts, tmp_path)
     assert not over_all(came.texts, clipper, whole=all(clip.outcome == "whole" for clip in came.clips))
     for clip, given_bytes in zip(came.clips, came.inputs, strict=True):
@@ -49,7 +49,7 @@ def test_it_fits_nothing_is_lost_and_the_numbers_are_true(s3, tmp_path, way, cho
 def test_what_a_bucket_refuses_is_kept_here_and_push_brings_all_of_it_over(s3, tmp_path, way, chosen, data, cuts):
     spool = tmp_path / os.urandom(8).hex()
     away = ObjectStore(s3, spool=spool, deadline_seconds=60, options={"secret_access_key": "wrong"})
-    clipper = Clipper(**chosen, store=away, scope="acme/web")
+    clipper = ToolClipper(**chosen, store=away, scope="acme/web")
     came = SOURCES[way](clipper, data, cuts, tmp_path)
     assert not over_all(came.texts, clipper, whole=all(clip.outcome == "whole" for clip in came.clips))
     kept = {}
@@ -74,8 +74,8 @@ def test_what_a_bucket_refuses_is_kept_here_and_push_brings_all_of_it_over(s3, t
 @given(chosen=choices, data=outputs, cuts=cuts)
 def test_the_same_bytes_give_the_same_text_and_ref_as_in_memory(s3, chosen, data, cuts):
     chosen = {**chosen, "hints": "tools"}
-    there = Clipper(**chosen, store=ObjectStore(s3), scope="acme").clip(chunked(data, cuts))
-    here = Clipper(**chosen, store=MemoryStore(), scope="acme").clip(data)
+    there = ToolClipper(**chosen, store=ObjectStore(s3), scope="acme").clip(chunked(data, cuts))
+    here = ToolClipper(**chosen, store=MemoryStore(), scope="acme").clip(data)
     assert (there.text, there.ref, there.ranges) == (here.text, here.ref, here.ranges)
 
 
@@ -96,7 +96,7 @@ def test_every_line_can_be_reached_by_following_the_next_calls(s3):
 def test_it_fits_and_the_numbers_are_true_with_secrets_covered(tmp_path, way, chosen, data, cuts, redact, secret):
     data = data + SECRET + data if secret else data
     store = MemoryStore()
-    clipper = Clipper(**chosen, store=store, redact=redact)
+    clipper = ToolClipper(**chosen, store=store, redact=redact)
     came = SOURCES[way](clipper, data, cuts, tmp_path)
     assert not over_all(came.texts, clipper, whole=all(clip.outcome == "whole" for clip in came.clips))
     for clip, given_bytes in zip(came.clips, came.inputs, strict=True):

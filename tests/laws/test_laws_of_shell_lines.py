@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_given import choices, law, outputs
 from law_naive import over_all
-from msgspec.structs import replace
 
-from spillover import Clipper, MemoryStore
+from spillover import MemoryStore
 from spillover.testing import FailingStore, content
-from support import clean, every_line, fits, has_invisible, run_line
+from support import ToolClipper, clean, every_line, fits, guard_of, has_invisible, run_line, visible_text
 
 pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
 
@@ -29,7 +28,7 @@ def printed(line):
 @given(chosen=choices, data=outputs, code=codes, store=st.sampled_from([*STORES]))
 def test_a_line_fits_is_kept_and_ends_as_it_would(tmp_path, chosen, data, code, store):
     (tmp_path / "out").write_bytes(bytes(data))
-    clipper = Clipper(**chosen, store=STORES[store]())
+    clipper = ToolClipper(**chosen, store=STORES[store]())
     line = f"cat {tmp_path}/out; exit {code}"
     ended = run_line(line, clipper)
     clip = ended.run.clip
@@ -37,8 +36,8 @@ def test_a_line_fits_is_kept_and_ends_as_it_would(tmp_path, chosen, data, code, 
     assert not over_all([clip.text], clipper, whole=clip.outcome == "whole")
     assert clip.outcome != "lost" or store == "full"
     if clip.outcome == "stored":
-        assert content(clipper.store, clip.ref) == bytes(data)
-        assert run_line(line, replace(clipper, store=MemoryStore())).run.clip.ref == clip.ref
+        assert content(clipper.settings.store, clip.ref) == bytes(data)
+        assert run_line(line, clipper.but(store=MemoryStore())).run.clip.ref == clip.ref
 
 
 @law_for_shells
@@ -50,7 +49,7 @@ def test_a_line_fits_is_kept_and_ends_as_it_would(tmp_path, chosen, data, code, 
 )
 def test_what_a_filter_drops_is_kept_and_told_within_the_limits(tmp_path, chosen, data, code, filters):
     (tmp_path / "out").write_bytes(bytes(data))
-    clipper = Clipper(**chosen, store=MemoryStore())
+    clipper = ToolClipper(**chosen, store=MemoryStore())
     line = f"(cat {tmp_path}/out; exit {code}) | {filters}"
     ended, plain = run_line(line, clipper), printed(line)
     clip = ended.run.clip
@@ -62,11 +61,13 @@ def test_what_a_filter_drops_is_kept_and_told_within_the_limits(tmp_path, chosen
         odd = has_invisible(plain.stdout) or not all(
             fits(each, clipper, len(plain.stdout)) for each in (as_it_came, lines)
         )
-        odd = odd or clipper.guard()(every_line(as_it_came)) != every_line(as_it_came)
-        assert clip.text == (clipper.seen(plain.stdout) if odd or "[tool text] " in clip.text else as_it_came)
+        odd = odd or guard_of(clipper)(every_line(as_it_came)) != every_line(as_it_came)
+        assert clip.text == (
+            visible_text(clipper.settings, plain.stdout) if odd or "[tool text] " in clip.text else as_it_came
+        )
         assert not ended.pieces or ended.pieces == (("stdout", plain.stdout),)
     for kept in ended.kept:
         if kept.ref is not None and "head" not in filters:  # head may have had enough before all of it was written
-            assert content(clipper.store, kept.ref) == bytes(data)
+            assert content(clipper.settings.store, kept.ref) == bytes(data)
         if kept.dropped and "head" not in filters:
             assert clean(plain.stdout) != clean(bytes(data))

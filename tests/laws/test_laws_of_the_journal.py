@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from law_given import choices, cuts, law_in_short, outputs
 from law_ways import SOURCES, TOGETHER, WRAPPED
 
-from spillover import Clipper, DirStore
-from support import add_up, journal
+from spillover import DirStore
+from support import ToolClipper, add_up, journal
 
 WAYS = SOURCES | TOGETHER | WRAPPED
 #: What may stand where the journal should be.
@@ -34,13 +34,13 @@ def test_the_journal_changes_nothing_and_has_what_was_received(tmp_path_factory,
         if stats:
             (root / ".ledger").mkdir(mode=0o700)
             PLACES[there](root / ".ledger" / "journal")
-        clipper = Clipper(**{**chosen, "stats": stats, "hints": ()}, store=DirStore(root))
+        clipper = ToolClipper(**{**chosen, "stats": stats, "hints": ()}, store=DirStore(root))
         texts.append(WAYS[way](clipper, data, cuts, folder).texts)
     assert texts[0] == texts[1]
     assert not (folder / "off" / "store" / ".ledger").exists()
     if there in ("nothing", "half a line") and (way in SOURCES or way in TOGETHER):
         total = add_up(journal.read_all(str(folder / "on" / "store"))).total
-        assert total.received == sum(clipper.count(text) for text in texts[1] if text)
+        assert total.received == sum(clipper.settings.count(text) for text in texts[1] if text)
         assert total.clips > 0 or way == "clip_many"
         mode = os.stat(folder / "on" / "store" / ".ledger" / "journal").st_mode if total.clips else 0o600
         assert there != "nothing" or stat.S_IMODE(mode) == 0o600

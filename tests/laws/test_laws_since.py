@@ -11,7 +11,7 @@ from law_kinds import kinds
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.testing import chunked, content
-from support import RunRecord
+from support import RunRecord, ToolClipper
 
 TINY = Limits(bytes=400)
 #: Each example stores two outputs and compares them twice.
@@ -21,11 +21,11 @@ kinds_of = cache(kinds)  # all of them are made at once
 
 def keep(store, data):
     """Store an output and return its ref; a short one is made longer, so that it is stored."""
-    return Clipper(TINY, store=store, tool="earlier").clip(data + b"\nanother line\n" * 60).ref
+    return Clipper(TINY, store=store).clip(data + b"\nanother line\n" * 60).ref
 
 
 def fits(clipper, text):
-    return clipper.limits.fill(text, clipper.count) <= 1
+    return clipper.settings.limits.fill(text, clipper.settings.count) <= 1
 
 
 @few
@@ -34,9 +34,9 @@ def test_it_fits_it_is_kept_and_chunks_make_no_difference(chosen, data, before, 
     texts = set()
     for source in (data, chunked(data, cuts)):
         store = MemoryStore()
-        clipper = Clipper(**chosen, store=store)
+        clipper = ToolClipper(**chosen, store=store)
         clip = clipper.clip(source, since=keep(store, before))
-        assert fits(clipper, clip.text) or (clipper.trigger is not None and clip.outcome == "whole")
+        assert fits(clipper, clip.text) or (clipper.settings.trigger is not None and clip.outcome == "whole")
         assert clip.total.bytes == len(data)
         shown = [line for first, last in clip.ranges for line in range(first, last + 1)]
         hidden = [line for first, last in clip.hidden for line in range(first, last + 1)]
@@ -54,10 +54,10 @@ def test_the_age_of_the_earlier_run_is_no_clock_in_the_text(since):
     for age in (0, 61, 7_200, 900_000):
         store = MemoryStore()
         ref = keep(store, b"a line\n")
-        clipper = Clipper(Limits(tokens=400), store=store, tool="again")
+        clipper = Clipper(Limits(tokens=400), store=store)
         run = {"tool": "again", "created": time.time() - age, "exit_code": 0, "outcome": "stored", "ref": ref}
-        store.remember(RunRecord(scope=clipper.outputs.scope, bytes=0, lines=0, **run))
-        text = clipper.clip(b"another line\n" * 1_000, since=since).text
+        store.remember(RunRecord(scope=clipper.settings.outputs.scope, bytes=0, lines=0, **run))
+        text = clipper.clip(b"another line\n" * 1_000, tool="again", since=since).text
         assert f"ince {ref}" in text
         texts.add(text)
     assert len(texts) == 1
@@ -67,10 +67,10 @@ def test_the_age_of_the_earlier_run_is_no_clock_in_the_text(since):
 @given(chosen=choices, data=outputs, before=outputs)
 def test_a_diff_of_any_two_outputs_fits_and_is_the_same_again(chosen, data, before):
     store = MemoryStore()
-    clipper = Clipper(**chosen, store=store)
+    clipper = ToolClipper(**chosen, store=store)
     old, new = keep(store, before), keep(store, data)
     answer = clipper.diff(new, since=old)
-    assert fits(clipper.for_answers(), answer.text)
+    assert fits(clipper.call().for_retrieval(), answer.text)
     assert clipper.diff(new, since=old).text == answer.text
     assert ": unchanged since" in clipper.diff(new, since=new).text or "\n" not in answer.text.strip()
 
@@ -99,7 +99,7 @@ def number_of(kind):
 
 @pytest.mark.parametrize("damage", ["record", "bytes", "both"])
 def test_an_earlier_output_that_is_damaged_fails_no_call(tmp_path, damage):
-    clipper = Clipper(Limits(tokens=400), store=DirStore(tmp_path), tool="make")
+    clipper = Clipper(Limits(tokens=400), store=DirStore(tmp_path))
     first = clipper.clip(b"a line of words\n" * 900)
     files = list(tmp_path.rglob(f"{first.ref}*"))
     for path in files:

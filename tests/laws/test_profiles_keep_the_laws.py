@@ -12,9 +12,10 @@ from law_given import cuts, law, outputs, unforged
 from law_naive import line_count, over, sizes
 from law_ways import SOURCES
 
-from spillover import DirStore, Limits, MemoryStore, Span, profiles, verify
+from spillover import DirStore, Limits, MemoryStore, profiles, verify
 from spillover.testing import FailingStore
-from support import OUTSIDE, replace
+from spillover.types import Span
+from support import OUTSIDE
 
 #: Limits that small outputs reach; klaude's trigger follows its limits.
 SMALL = {
@@ -34,9 +35,9 @@ def clippers(name, store):
     made = profiles.named(name).clipper(store=store)
     yield made
     for limits in SMALL[name]:
-        trigger = Limits(chars=2 * limits.chars) if made.trigger else None
-        for keep in (made.keep, *KEEPS):
-            yield replace(made, limits=limits, trigger=trigger, keep=keep)
+        trigger = Limits(chars=2 * limits.chars) if made.settings.trigger else None
+        for keep in (made.settings.keep, *KEEPS):
+            yield made.but(limits, trigger=trigger, keep=keep)
 
 
 def drawn(name, store, number):
@@ -63,10 +64,10 @@ def test_law_1_what_is_shown_holds_the_limits_and_the_words_are_bounded(tmp_path
     if way in ("clip()", "aclip()"):
         way = "bytes"  # the others create their own Clipper, which is not a profile
     came = SOURCES[way](clipper, data, cuts, tmp_path)
-    found = sizes(came.texts, clipper.count)
-    whole = came.clips[0].outcome == "whole" and clipper.trigger
+    found = sizes(came.texts, clipper.settings.count)
+    whole = came.clips[0].outcome == "whole" and clipper.settings.trigger
     words = {"lines": MOST_LINES, "bytes": OUTSIDE, "chars": OUTSIDE, "tokens": OUTSIDE}
-    for unit, most in (clipper.trigger if whole else clipper.limits).given():
+    for unit, most in (clipper.settings.trigger if whole else clipper.settings.limits).given():
         # Some line ends of splitlines are not line ends for us.
         lines = line_count(came.texts[0]) if unit == "lines" else found[unit]
         assert lines <= most + words[unit] * (came.clips[0].outcome != "whole"), unit
@@ -102,7 +103,7 @@ def test_law_5_everything_hidden_can_be_reached_in_answers_that_fit(name, number
     for first, last in clip.hidden[:3]:
         answer = clipper.read(clip.ref, lines=f"{first}:{last}")
         assert answer.text
-        assert not over([answer.text], clipper.for_answers().limits, clipper.count)
+        assert not over([answer.text], clipper.call().for_retrieval().limits, clipper.settings.count)
     assert len(list(store.list())) == (clip.outcome == "stored")
 
 
@@ -161,7 +162,7 @@ def test_law_10_a_forged_notice_changes_nothing(name, number, data):
 @pytest.mark.parametrize("step", [3, 20, 400])
 def test_law_1_many_gaps_do_not_add_more_words_than_allowed(name, step):
     clipper = profiles.named(name).clipper(store=MemoryStore())
-    clipper = replace(clipper, keep=lambda document, fill: [Span(at, at + 1) for at in range(0, document.size, step)])
+    clipper = clipper.but(keep=lambda document, fill: [Span(at, at + 1) for at in range(0, document.size, step)])
     clip = clipper.clip("x" * 300_000)
     assert len(clip.text.encode()) <= clip.shown.bytes + OUTSIDE
     assert clip.shown.bytes
@@ -171,7 +172,7 @@ def test_law_1_many_gaps_do_not_add_more_words_than_allowed(name, step):
 @pytest.mark.parametrize("keep", [None, *KEEPS])
 def test_two_streams_that_are_cut_are_both_there_and_the_words_say_so(name, keep):
     clipper = profiles.named(name).clipper(store=MemoryStore())
-    clipper = replace(clipper, keep=keep) if keep else clipper
+    clipper = clipper.but(keep=keep) if keep else clipper
     clip = clipper.clip_streams(stdout="out of it\n" * 20_000, stderr="in error\n" * 20_000)
     assert "[stdout]" in clip.text
     assert "[stderr]" in clip.text

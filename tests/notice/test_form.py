@@ -5,11 +5,11 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
-from spillover import Clipper, Limits, MemoryStore, Span, UsageError, profiles
+from spillover import Clipper, Limits, MemoryStore, UsageError, profiles
 from spillover.notice.form import Form
 from spillover.testing import FailingStore
+from spillover.types import Span
 
 MARK = "\x00gap"
 
@@ -78,10 +78,10 @@ def test_a_keep_that_the_words_cannot_describe_is_refused_when_the_object_is_mad
     made = clipper(wording=only, keep="tail")
     for other in ("ends", "auto", lambda document, fill: []):
         with pytest.raises(UsageError, match="use 'head' or 'tail'"):
-            replace(made, keep=other)
+            made.but(keep=other)
     with pytest.raises(UsageError, match="keep='signal' does not fit"):
-        replace(made, rules={"make": {"keep": "signal"}})
-    assert made.for_answers().keep == "auto"  # going back is in our own words
+        made.but(rules={"make": {"keep": "signal"}})
+    assert made.call().for_retrieval().settings.keep == "auto"  # going back is in our own words
 
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 101))
@@ -106,7 +106,7 @@ def test_opencode_counts_the_lines_that_are_hidden_whatever_is_kept(keep, words)
 @pytest.mark.parametrize("keep", ["ends", "signal", "auto"])
 def test_t15_names_neither_end_where_it_shows_more_than_one(style, keep):
     made = profiles.t15.clipper(notice_style=style, store=MemoryStore(), keep=keep)
-    made = replace(made, limits=Limits(lines=10) if style != "generic" else Limits(chars=70))
+    made = made.but(limits=Limits(lines=10) if style != "generic" else Limits(chars=70))
     clip = made.clip(TEXT)
     said = {
         "block": f"Output truncated to {clip.shown.lines} lines.",
@@ -129,12 +129,12 @@ def test_t15_says_how_much_is_shown_where_that_is_less_than_the_limits(style, sa
     """It said "truncated to 2000 lines / 50000 bytes", and "to 50k", above three lines."""
     limits = Limits(chars=700) if style == "generic" else Limits(lines=40, bytes=50_000)
     made = profiles.t15.clipper(notice_style=style, store=MemoryStore(), limits=limits)
-    chosen = replace(made, keep=lambda document, fill: [Span(document.start(50), document.start(53))])
+    chosen = made.but(keep=lambda document, fill: [Span(document.start(50), document.start(53))])
     assert said in chosen.clip(TEXT).text
 
 
 @pytest.mark.parametrize("name", ["opencode", "t15"])
 def test_a_selector_that_leaves_out_the_beginning_is_seen_to(name):
     made = profiles.named(name).clipper(store=MemoryStore(), limits=Limits(lines=10))
-    clip = replace(made, keep=lambda document, fill: [Span(document.start(50), document.start(53))]).clip(TEXT)
+    clip = made.but(keep=lambda document, fill: [Span(document.start(50), document.start(53))]).clip(TEXT)
     assert clip.text.startswith("...\nline 50\nline 51\nline 52\n")

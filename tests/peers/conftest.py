@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from spillover import Clipper, Document, MemoryStore
+from spillover import Clipper, MemoryStore
+from spillover.types import Document
 from support import Held, Meter, Section, count_lines, keeping
 
 sys.path.append(str(Path(__file__).parent))  # for *_reference.py; see tests/laws/conftest.py

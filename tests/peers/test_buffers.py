@@ -85,7 +85,7 @@ def test_nothing_touches_the_disk_at_the_limit_and_one_byte_more_is_stored_from_
     over = at + b"x"
     clip = on_disk.clip(over[i : i + chunks] for i in range(0, limit + 1, chunks))
     assert clip.outcome == "stored"
-    assert content(on_disk.store, clip.ref) == over
+    assert content(on_disk.settings.store, clip.ref) == over
 
 
 @pytest.mark.parametrize("after", [0, 1, 300, 5_000, 40_000])

@@ -169,7 +169,7 @@ def test_difference_what_is_cut_is_kept(by):
     value = "a" * 50_000
     assert value[:42_000] not in daycare.tail(value, 8_000), "in theirs it is nowhere any more"
     out = daycare.tool_result([text(value)], by=by)
-    blob = by.store.open(out.refs[0])
+    blob = by.settings.store.open(out.refs[0])
     assert blob.read(0, blob.size) == value.encode()
 
 

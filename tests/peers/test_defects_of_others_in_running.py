@@ -32,7 +32,7 @@ def test_no_line_is_lost_while_progress_is_shown(clipper):
     seen = []
     code = "import sys\nfor n in range(200_000): sys.stdout.write(f'{n}\\n')"
     run = python(clipper, code, on_progress=seen.append)
-    data = content(clipper.store, run.clip.ref)
+    data = content(clipper.settings.store, run.clip.ref)
     assert data == b"".join(b"%d\n" % number for number in range(200_000))
     assert all(progress.bytes <= len(data) for progress in seen)
 
@@ -96,7 +96,7 @@ def test_output_after_the_limit_is_exactly_reached_is_not_dropped_silently():
     assert capture.clip.outcome == "stored"
     assert "of 506 bytes shown" in capture.clip.text
     assert capture.clip.text.endswith(" world")
-    assert content(clipper.store, capture.clip.ref).decode() == "H" * 500 + " world"
+    assert content(clipper.settings.store, capture.clip.ref).decode() == "H" * 500 + " world"
 
 
 def test_the_last_error_is_there_also_when_it_comes_late():

@@ -58,7 +58,7 @@ def test_what_is_stored_is_what_came_in_byte_for_byte(root, raw):
     clip = clipper.clip(raw)
     with open(clip.path, "rb") as file:
         assert file.read() == raw
-    assert verify(clipper.store, clip.ref) is None
+    assert verify(clipper.settings.store, clip.ref) is None
 
 
 def test_a_second_layer_stores_what_the_first_one_produced_and_not_what_it_showed(root):
@@ -67,7 +67,7 @@ def test_a_second_layer_stores_what_the_first_one_produced_and_not_what_it_showe
     inner = Clipper(Limits(chars=30_000), store=DirStore(root))
     outer = Clipper(Limits(chars=5_000), store=DirStore(root))
     clip = inner.clip(text)
-    assert content(inner.store, clip.ref).decode() == text
+    assert content(inner.settings.store, clip.ref).decode() == text
     assert outer.wrap(lambda: clip, tool="t")() == clip.text, "one that was bounded is not bounded again"
 
 
@@ -143,13 +143,13 @@ def test_no_symlink_is_followed_when_storing(root, tmp_path):
     first = clipper.clip(LINES)
     precious = tmp_path / "precious"
     precious.write_text("mine")
-    clipper.store.delete(first.ref)
+    clipper.settings.store.delete(first.ref)
     for ending in (".txt", ".json"):
         os.symlink(precious, first.path.removesuffix(".txt") + ending)
     second = clipper.clip(LINES)
     assert precious.read_text() == "mine"
     if second.outcome == "stored":
-        assert content(clipper.store, second.ref).decode() == LINES
+        assert content(clipper.settings.store, second.ref).decode() == LINES
 
 
 def test_a_store_that_is_a_symlink_is_refused(root, tmp_path):
@@ -215,7 +215,7 @@ def test_reading_what_is_stored_stores_nothing_again(clipper):
         answer = clipper.read(ref, lines="1:2000")
         clipper.grep(ref, "line")
         assert clipper.wrap(lambda answer=answer: answer, tool="read_output")() == answer.text
-    assert [record.ref for record in clipper.store.list()] == [ref]
+    assert [record.ref for record in clipper.settings.store.list()] == [ref]
 
 
 def test_everything_in_one_huge_line_can_be_reached():
@@ -232,5 +232,5 @@ def test_everything_in_one_huge_line_can_be_reached():
 def test_the_match_is_shown_and_not_the_beginning_of_its_line():
     """opencode#13149: each line was clipped to its first 2000 characters, and the match came after them."""
     clipper = Clipper(store=MemoryStore())
-    ref = put(clipper.store, b"y" * 30_000 + b"NEEDLE" + b"y" * 30_000).ref
+    ref = put(clipper.settings.store, b"y" * 30_000 + b"NEEDLE" + b"y" * 30_000).ref
     assert "NEEDLE" in clipper.grep(ref, "NEEDLE").text

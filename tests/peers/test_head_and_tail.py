@@ -121,7 +121,7 @@ OVERFLOWS = [
 def test_what_overflows_is_bounded_reported_and_kept(clipping, store, source, text, limits, keep, there, gone):
     clipper = clipping(limits, keep=keep, hints="cli")
     clip = clipper.clip(text)
-    assert limits.hold(clip.text, clipper.count)
+    assert limits.hold(clip.text, clipper.settings.count)
     assert [word for word in there if word not in clip.text] == []
     assert [word for word in gone if word in clip.text] == []
     assert content(store, clip.ref).decode() == text

@@ -128,7 +128,7 @@ WHOLE = [
 def test_both_ends_are_there_and_the_notice_is_within_the_limit(clipping, source, text, limits, there, gone):
     clipper = clipping(limits, keep="ends")
     clip = clipper.clip(text)
-    assert limits.hold(clip.text, clipper.count)
+    assert limits.hold(clip.text, clipper.settings.count)
     body = clip.text.partition("\n")[2]
     assert [word for word in there if word not in body] == []
     assert [word for word in gone if word in body.replace("not shown", "").replace(clip.ref, "")] == []

@@ -76,7 +76,7 @@ def test_oc1_7_and_8_the_defaults():
 def test_oc1_9_the_config_sets_the_limits():
     config = {"tool_output": {"max_lines": 123, "max_bytes": 456}}
     assert opencode.limits(config) == Limits(lines=123, bytes=456)
-    assert opencode.clipper(config=config).limits == Limits(lines=123, bytes=456)
+    assert opencode.clipper(config=config).settings.limits == Limits(lines=123, bytes=456)
 
 
 @pytest.mark.parametrize(("case", "rules", "delegates"), [("OC1-15", MAY, True), ("OC1-16", MAY_NOT, False)])

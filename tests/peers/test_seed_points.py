@@ -42,7 +42,7 @@ def test_a_tool_that_names_its_own_file_keeps_it():
     clipper = opencode.clipper(store=MemoryStore())
     assert opencode.settle(given, clipper) is given
     assert opencode.wrap(lambda: given, clipper)() is given
-    assert list(clipper.store.list()) == []
+    assert list(clipper.settings.store.list()) == []
 
 
 def test_a_file_that_cleanup_cannot_remove_does_not_fail_the_call(tmp_path, monkeypatch):

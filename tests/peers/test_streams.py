@@ -61,7 +61,7 @@ def shell(tmp_path):
     def run(code, **options):
         return clipper.run([sys.executable, "-c", code], **options)
 
-    run.store = clipper.store
+    run.store = clipper.settings.store
     return run
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from spillover import DirStore, Limits, UsageError, profiles
 from spillover.profiles import vtcode
-from support import replace
 
 X = "x" * 200
 PAGE = Path(__file__).parents[2] / "docs/profiles/vtcode.md"
@@ -64,7 +63,7 @@ def test_one_token_forces_a_file_for_any_tool(spooled):
 
 @pytest.mark.parametrize("tokens", [1, 50_000])
 def test_a_budget_per_call_is_taken(tokens):
-    assert vtcode.clipper(max_tokens=tokens).limits.tokens == tokens
+    assert vtcode.clipper(max_tokens=tokens).settings.limits.tokens == tokens
 
 
 @pytest.mark.parametrize("tokens", [0, 1.0, "100", True])
@@ -79,7 +78,7 @@ def test_twenty_thousand_lines_are_all_in_the_file_and_reading_it_back_spools_no
     lines = file.read_text().splitlines()
     assert (len(lines), lines[0], lines[-1]) == (20_000, "line-00000", "line-19999")
     store = DirStore(file.parent / ".spillover")
-    read = replace(vtcode.clipper(store=store), limits=Limits(tokens=200))
+    read = vtcode.clipper(store=store).but(limits=Limits(tokens=200))
     assert "81: line-00080" in read.read(clip.ref, lines="81:90").text
     assert len(list(store.list())) == 1
 

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from spillover import Clipper, ConfigError, Limits, UsageError, profiles
+from spillover import Clipper, Limits, UsageError, profiles
+from spillover.errors import ConfigError
 from support import load_settings as load
 
 FLOOD = "".join(f"line {number} of a flood of lines\n" for number in range(1, 9_001))
@@ -51,7 +52,7 @@ def test_a_file_a_variable_and_the_caller_make_the_same_clipper(home, monkeypatc
     user_file(home).write_text(f'profile = "{name}"\n')
     by_file = Clipper.configured()
     for clipper in (by_caller, by_variable, by_file):
-        assert (clipper.limits, clipper.trigger, clipper.keep) == (limits, trigger, keep)
+        assert (clipper.settings.limits, clipper.settings.trigger, clipper.settings.keep) == (limits, trigger, keep)
         clip = clipper.clip(FLOOD * 9, tool="make")
         assert words in clip.text
         assert clip.outcome == "stored"
@@ -81,7 +82,7 @@ def spill_config(spill, home, name):
 def test_what_is_set_beside_it_is_stronger(home):
     user_file(home).write_text('profile = "opencode"\nlines = 7\nkeep = "tail"\n'.replace("7", "70"))
     clipper = Clipper.configured()
-    assert (clipper.limits, clipper.keep) == (Limits(lines=70, bytes=51_200), "tail")
+    assert (clipper.settings.limits, clipper.settings.keep) == (Limits(lines=70, bytes=51_200), "tail")
     text = clipper.clip(FLOOD).text
     assert text.startswith("...8931 lines truncated...\n\n")
     assert text.endswith("line 9000 of a flood of lines\n")
@@ -261,7 +262,7 @@ def test_an_unknown_option_in_a_file_costs_only_itself(home):
         "profiles.vtcode.max_tokns is not a key; did you mean max_tokens?",
         "profiles.vtcod is not a key; did you mean vtcode?",
     ]
-    assert Clipper.configured().limits == Limits(tokens=500)
+    assert Clipper.configured().settings.limits == Limits(tokens=500)
 
 
 def test_the_options_of_a_project_need_trust(home):

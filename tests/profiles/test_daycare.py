@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover import Clipper, DirStore, MemoryStore, Span, UsageError
+from spillover import Clipper, DirStore, MemoryStore, UsageError
 from spillover.profiles import daycare
 from spillover.testing import FailingStore
-from support import replace
+from spillover.types import Span
 
 MAX_CHARS, TOTAL_CHARS, WORDS_CHARS, EXEC_CHARS = 8_000, 16_000, 4_096, 17_024
 #: The least that is shown of a block that is cut; how many are cut at most; what passes by the tool's name.
@@ -28,7 +28,7 @@ def by():
 
 
 def stored(clipper, ref):
-    blob = clipper.store.open(ref)
+    blob = clipper.settings.store.open(ref)
     return blob.read(0, blob.size).decode("utf-8", "surrogatepass")
 
 
@@ -62,7 +62,7 @@ def test_when_nothing_could_be_kept_the_words_say_so(by):
 
 
 def test_any_part_can_be_kept(by):
-    clipper = daycare.clipper(keep="ends", store=by.store, source="stdout", place=False)
+    clipper = daycare.clipper(keep="ends", store=by.settings.store, source="stdout", place=False)
     assert clipper.clip("a" * 9_000).text == daycare.head_tail("a" * 9_000, 8_000, "stdout")
 
 
@@ -90,7 +90,7 @@ def in_three_places(document, fill):
     ids=["tail", "head", "ends", "selector"],
 )
 def test_every_gap_counts_its_own_characters_whatever_is_kept(by, keep, words):
-    clip = replace(by, keep=keep).clip("a" * 9_000)
+    clip = by.but(keep=keep).clip("a" * 9_000)
     assert [line for line in clip.text.split("\n") if "truncated" in line] == words
 
 
@@ -323,4 +323,4 @@ def test_a_short_result_says_what_there_is():
 
 
 def test_without_a_store_given_it_is_the_one_of_every_clipper():
-    assert daycare.clipper().store == Clipper().store
+    assert daycare.clipper().settings.store == Clipper().settings.store

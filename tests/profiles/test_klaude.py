@@ -6,9 +6,10 @@ import stat
 
 import pytest
 
-from spillover import Limits, MemoryStore, Span, UsageError
+from spillover import Limits, MemoryStore, UsageError
 from spillover.profiles import klaude
 from spillover.testing import FailingStore
+from spillover.types import Span
 
 HEAD, TAIL = "H" * 10_000, "T" * 10_000
 TEXT = HEAD + "x" * 30_001 + TAIL

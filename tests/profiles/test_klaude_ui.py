@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from spillover import MissingExtraError
+from spillover.errors import MissingExtraError
 from spillover.profiles import klaude
 from spillover.profiles.klaude import ToolResultUIExtra, ToolResultUIExtraType, TruncationUIExtra
 

@@ -130,7 +130,7 @@ def test_what_is_older_than_its_time_ends_and_nothing_else_does(clipping, tmp_pa
         aged(clipper.clip(LONG + str(number), call_id=str(number)).path, 2 * number)
     (tmp_path / "overflow" / "notes.md").write_text("not ours")
     aged(tmp_path / "overflow" / "notes.md", 100)
-    assert clipper.store.sweep() == 1
+    assert clipper.settings.store.sweep() == 1
     assert names(tmp_path / "overflow") == ["notes.md", "tool-0.txt", "tool-1.txt"]
 
 
@@ -141,8 +141,8 @@ def test_above_the_quota_the_oldest_end_and_their_bytes_are_gone_from_the_disk(c
         clip = clipper.clip(LONG + str(number), call_id=str(number))
         for path in (clip.path, tmp_path / "overflow" / ".spillover" / f"{clip.ref}.json"):
             aged(path, 6 - number)
-    clipper.store.sweep()
-    clipper.store.inner.sweep()
+    clipper.settings.store.sweep()
+    clipper.settings.store.inner.sweep()
     assert names(tmp_path / "overflow") == ["tool-3.txt", "tool-4.txt", "tool-5.txt"]
     outputs = {
         (found := os.stat(os.path.join(folder, name))).st_ino: found.st_size
@@ -157,7 +157,7 @@ def test_what_is_fresh_outlives_any_quota(clipping, tmp_path):
     clipper = clipping(quota_bytes=len(LONG) + 20_000)
     clip = clipper.clip(LONG, call_id="c")
     later = clipper.clip(LONG + "more", call_id="d")
-    clipper.store.sweep()
+    clipper.settings.store.sweep()
     assert os.path.exists(clip.path)
     assert (later.outcome, later.path) == ("lost", None)
     assert "the store is full" in later.reason
@@ -201,8 +201,8 @@ def test_the_direction_goes_by_the_kind_of_command(tmp_path, command, first):
 def test_one_may_bring_a_table_of_ones_own(tmp_path):
     directions = {**t15.DIRECTIONS, "latexmk": "head"}
     clipper = t15.clipper_for("latexmk paper.tex", directions=directions, folder=str(tmp_path / "o"))
-    assert clipper.keep == "head"
-    assert t15.clipper_for("latexmk paper.tex").keep == "tail"
+    assert clipper.settings.keep == "head"
+    assert t15.clipper_for("latexmk paper.tex").settings.keep == "tail"
 
 
 def test_what_is_hidden_can_be_read_by_its_ref(clipping):

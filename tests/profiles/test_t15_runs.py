@@ -9,7 +9,7 @@ import pytest
 
 from spillover import Clipper, Limits
 from spillover.profiles import t15
-from support import claude_code, replace
+from support import claude_code
 
 #: Prints its number of lines, whatever it is called.
 SCRIPT = "#!/bin/sh\nseq 1 5000\n"
@@ -67,7 +67,7 @@ def test_a_part_that_somebody_asked_for_is_stronger():
     assert t15.clipper(keep="tail").run(["tsc"]).clip.text.startswith("3002\n")
     assert t15.clipper(rules={"tsc": {"keep": "tail"}}).run(["tsc"]).clip.text.startswith("3002\n")
     assert t15.clipper(directions={}).run(["tsc"]).clip.text.startswith("3002\n")
-    assert replace(t15.clipper(), keep="ends").run(["tsc"]).clip.text.startswith("1\n")
+    assert t15.clipper().but(keep="ends").run(["tsc"]).clip.text.startswith("1\n")
     assert spill("run", "--profile", "t15", "--keep", "tail", "--", "tsc").stdout.startswith("3002\n")
     assert Clipper.configured(profile="t15", keep="tail").run(["tsc"]).clip.text.startswith("3002\n")
     assert Clipper.configured(profile="t15").run(["tsc"]).clip.text.startswith("1\n")
@@ -79,7 +79,7 @@ WARNING = "`find .` lists every file below a folder; narrow it down, or bound it
 @pytest.mark.usefixtures("bin_folder")
 @pytest.mark.parametrize("style", list(t15.STYLES))
 def test_a_warning_reaches_the_caller_and_the_model(style):
-    clipper = replace(t15.clipper(notice_style=style), limits=Limits(lines=100))
+    clipper = t15.clipper(notice_style=style).but(limits=Limits(lines=100))
     run = clipper.run(["sh", "-c", "find . 2>/dev/null"])
     assert run.warning == WARNING
     assert WARNING in run.clip.text

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from spillover import Budget, Limits, MemoryStore, Span, profiles
+from spillover import Budget, Limits, MemoryStore, profiles
 from spillover.profiles import vtcode
 from spillover.testing import FailingStore
-from support import replace
+from spillover.types import Span
 from support import vtcode_tokens as by_median
 
 LINES = [f"line-{number} of a log that is not short" for number in range(1, 521)]
@@ -19,7 +19,7 @@ def clipped(text, **choices):
 
 
 def test_the_default_is_25_000_tokens():
-    assert vtcode.clipper(store=MemoryStore()).limits == Limits(tokens=25_000)
+    assert vtcode.clipper(store=MemoryStore()).settings.limits == Limits(tokens=25_000)
 
 
 def test_200_kilobytes_are_when_to_spool_and_no_limit():
@@ -163,14 +163,14 @@ def test_the_tokenizer_is_that_of_the_model(model):
 def test_lines_are_mapped_to_tokens_with_a_warning(name):
     with pytest.warns(FutureWarning, match=f"{name} is deprecated; use max_tokens=400."):
         clipper = vtcode.clipper(store=MemoryStore(), **{name: 40})
-    assert clipper.limits.tokens == 400
+    assert clipper.settings.limits.tokens == 400
 
 
 @pytest.mark.parametrize("names", [("max_lines",), ("chunk_lines",), ("max_lines", "chunk_lines")])
 def test_max_tokens_is_stronger_than_lines_which_are_deprecated_all_the_same(names):
     with pytest.warns(FutureWarning) as said:
         clipper = vtcode.clipper(store=MemoryStore(), max_tokens=500, **dict.fromkeys(names, 10))
-    assert clipper.limits.tokens == 500
+    assert clipper.settings.limits.tokens == 500
     assert [str(each.message) for each in said] == [f"{name} is deprecated; use max_tokens=100." for name in names]
 
 
@@ -208,16 +208,17 @@ def test_the_budget_manager_takes_its_window_from_vtcodes_variable(monkeypatch):
 def test_limits_follow_the_pressure(used, tokens):
     budget = vtcode.budget()
     budget.add("user", used)
-    assert budget.clipper(vtcode.clipper(store=MemoryStore())).limits.tokens == tokens
+    clipper = vtcode.clipper(store=MemoryStore(), budget=budget)
+    assert clipper.call().within_budget().limits.tokens == tokens
 
 
 def test_a_full_window_bounds_most_of_all_and_the_same_call_stays_the_same():
     budget = Budget(128_000)
-    clipper = vtcode.clipper(store=MemoryStore())
-    first = budget.clipper(clipper, call_id="call-1").clip(LOG * 20).text
+    clipper = vtcode.clipper(store=MemoryStore(), budget=budget)
+    first = clipper.clip(LOG * 20, call_id="call-1").text
     budget.add("tool_results", 128_000)
-    assert budget.clipper(clipper, call_id="call-2").limits.tokens == 100
-    assert budget.clipper(clipper, call_id="call-1").clip(LOG * 20).text == first
+    assert clipper.call().within_budget("call-2").limits.tokens == 100
+    assert clipper.clip(LOG * 20, call_id="call-1").text == first
 
 
 def test_what_the_store_cannot_take_is_said_and_no_file_is_named():
@@ -228,5 +229,5 @@ def test_what_the_store_cannot_take_is_said_and_no_file_is_named():
 
 
 def test_one_profile_may_be_varied_like_any_clipper():
-    clipper = replace(profiles.vtcode.clipper(store=MemoryStore()), keep="signal", limits=Limits(tokens=300))
+    clipper = profiles.vtcode.clipper(store=MemoryStore()).but(keep="signal", limits=Limits(tokens=300))
     assert "line-260 broke: error: no" in clipper.clip(LOG.replace(LINES[259], "line-260 broke: error: no")).text

@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
-from spillover import MemoryStore, estimate
+from spillover import MemoryStore
 from spillover.profiles import vtcode
+from spillover.tokens import estimate
 from support import exact_counter as exact
 from support import vtcode_estimate
 
@@ -35,7 +36,7 @@ def test_the_file_stays_plain_when_the_store_is_compressed(tmp_path):
     clipper = vtcode.clipper(folder=str(tmp_path / "outputs"), max_tokens=200)
     log = "\n".join(f"line {number}" for number in range(2_000))
     clip = clipper.clip(log)
-    clipper.store.inner.compress()
+    clipper.settings.store.inner.compress()
     with open(clip.path) as file:
         assert file.read() == log
     assert clipper.read(clip.path, lines=2_000).text.startswith("2000: line 1999")
@@ -43,7 +44,9 @@ def test_the_file_stays_plain_when_the_store_is_compressed(tmp_path):
 
 def test_the_settings_of_its_file_are_arguments():
     assert vtcode.budget(100_000).window == 100_000  # max_context_tokens
-    assert vtcode.clipper(store=MemoryStore(), max_tokens=9_000).limits.tokens == 9_000  # tool_response_max_tokens
+    assert (
+        vtcode.clipper(store=MemoryStore(), max_tokens=9_000).settings.limits.tokens == 9_000
+    )  # tool_response_max_tokens
     for kind, name in (("code", "code_fence_max_lines"), ("diff", "diff_max_lines")):
         assert vtcode.render("a\nb\nc", kind, **{name: 1}).startswith("a\n... (2 more lines truncated, ")
 
@@ -51,10 +54,10 @@ def test_the_settings_of_its_file_are_arguments():
 def test_tokens_are_counted_by_our_vocabularies_and_by_our_estimate():
     text = "\n".join(f"step {number}: {number * 7919:x}" for number in range(300))
     store = MemoryStore()
-    assert vtcode.clipper(store=store).count(text) == estimate(text) != vtcode_estimate.tokens(text)
-    assert vtcode.clipper(store=store, model="gpt-4o").count(text) == exact("o200k_base")(text)
+    assert vtcode.clipper(store=store).settings.count(text) == estimate(text) != vtcode_estimate.tokens(text)
+    assert vtcode.clipper(store=store, model="gpt-4o").settings.count(text) == exact("o200k_base")(text)
     own = vtcode.clipper(store=store, tokenizer=vtcode_estimate.tokens)
-    assert own.count(text) == vtcode_estimate.tokens(text)
+    assert own.settings.count(text) == vtcode_estimate.tokens(text)
 
 
 def test_the_tokens_of_each_end_are_those_that_are_shown_and_not_half_of_the_budget():
@@ -62,5 +65,5 @@ def test_the_tokens_of_each_end_are_those_that_are_shown_and_not_half_of_the_bud
     clipper = vtcode.clipper(store=MemoryStore(), max_tokens=9_000)
     first, _, rest = clipper.clip(log).text.partition("First ")[2].partition("\n")
     head = rest.partition("[...")[0]
-    assert first == f"~{clipper.count(head) / 1_000:.1f}k tokens shown"
+    assert first == f"~{clipper.settings.count(head) / 1_000:.1f}k tokens shown"
     assert first != "~4.5k tokens shown"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillover.api import Clipper
 from spillover.cli.commands import parser_for
-from spillover.clipper import Clipper
 from spillover.errors import PatternError, UsageError
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
@@ -77,7 +77,7 @@ def follow(clipper, answer, patience=5_000):
             fixed=asked.fixed,
             start=asked.start,
         )
-        assert clipper.limits.hold(answer.text, clipper.count)
+        assert clipper.settings.limits.hold(answer.text, clipper.settings.count)
         assert int(answer.text.rpartition("[")[2].split(" ")[0].replace(",", "")) > 0, "an answer that gets nowhere"
         answers.append(answer.text)
         assert len(answers) < patience
@@ -130,7 +130,7 @@ def test_a_pattern_too_long_to_be_said_again_does_not_break_the_limits():
     clipper = Clipper(limits, store=STORE, hints="cli")
     pattern = "line|" + "z" * 900
     for answer in (grep(HUNDRED, pattern, clipper), grep(HUNDRED, "z" * 3_000, clipper)):
-        assert limits.hold(answer.text, clipper.count)
+        assert limits.hold(answer.text, clipper.settings.count)
     assert "1: line1" in grep(HUNDRED, pattern, clipper).text.replace("…", "")
 
 
@@ -222,5 +222,5 @@ def test_searching_never_stores_anything_again():
 def test_every_answer_fits(data, limits, context, hints):
     clipper = Clipper(limits, store=STORE, hints=hints)
     answer = grep(data, "needle", clipper, context=context)
-    assert limits.hold(answer.text, clipper.count)
+    assert limits.hold(answer.text, clipper.settings.count)
     assert answer.text.endswith("]")

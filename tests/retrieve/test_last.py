@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.adapters import claude_code
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import RefError
 from spillover.events import record_run
 from spillover.result import Clip
@@ -243,15 +243,15 @@ def test_a_run_that_could_not_be_kept_is_said_and_no_older_one_is_shown(tmp_path
 
 def test_a_run_whose_output_was_removed_is_said(clipper):
     ref = run(clipper, "seq 1000").clip.ref
-    clipper.store.delete(ref)
+    clipper.settings.store.delete(ref)
     with pytest.raises(RefError, match="cannot be read: its output has been removed since"):
         clipper.read("last")
 
 
 def test_what_is_removed_does_not_come_back_from_its_run(clipper):
     run(clipper, "echo secret")
-    clipper.outputs.delete(clipper.read("last").ref)
-    assert [noted.data for noted in clipper.store.runs()] == [None]
+    clipper.settings.outputs.delete(clipper.read("last").ref)
+    assert [noted.data for noted in clipper.settings.store.runs()] == [None]
     with pytest.raises(RefError, match="its output has been removed since"):
         clipper.read("last")
 
@@ -267,7 +267,7 @@ def test_runs_of_another_scope_are_not_the_last(store):
 
 def test_secrets_of_a_command_are_not_in_its_run(clipper):
     run(clipper, "echo ok # --token ghp_0123456789abcdef0123")
-    (noted,) = clipper.store.runs()
+    (noted,) = clipper.settings.store.runs()
     assert "ghp_0123" not in noted.command
 
 
@@ -283,9 +283,9 @@ def test_the_answer_with_the_age_is_within_every_limit(clipper):
     run(clipper, "seq 40")
     for words in ("last", "last:mytest"):
         for limits in (Limits(bytes=200), Limits(bytes=320), Limits(lines=5), Limits(tokens=100), Limits(chars=300)):
-            made = Clipper(limits, store=clipper.store, hints="tools")
+            made = Clipper(limits, store=clipper.settings.store, hints="tools")
             for clip in (made.read(words), made.grep(words, "1"), made.outline(words)):
-                assert limits.hold(clip.text, made.count), clip.text
+                assert limits.hold(clip.text, made.settings.count), clip.text
 
 
 @pytest.mark.parametrize(
@@ -320,10 +320,10 @@ def test_after_reading_an_output_last_was_our_own_answer(clipper):
     """So `spill grep last error` searched that answer, however the retrieval came: run, hooked or as a tool."""
     meant = clipper.run(["seq", "5000"]).clip.ref
     for command in (f"spill read {meant} 1:20", f"cd x && spill grep {meant} error | head"):
-        record_run(clipper.for_tool("bash"), Clip("an answer"), b"an answer", command=command)
-    record_run(clipper.for_tool("mcp__spillover__read_output"), Clip("an answer"), b"an answer")
-    put(clipper.store, b"an answer that overflowed", "bash", command=f"bash -c spill read {meant}")
-    assert named(clipper.store, "last") == meant
+        record_run(clipper.call("bash", command=command), Clip("an answer"), b"an answer")
+    record_run(clipper.call("mcp__spillover__read_output"), Clip("an answer"), b"an answer")
+    put(clipper.settings.store, b"an answer that overflowed", "bash", command=f"bash -c spill read {meant}")
+    assert named(clipper.settings.store, "last") == meant
 
 
 def hooked(clipper, command, stdout):

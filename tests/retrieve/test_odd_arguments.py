@@ -67,7 +67,7 @@ def given(name, argument, value):
 
 def is_answer(answer, clipper):
     """Return whether a model can act on an answer: it fits, and is no exception of Python."""
-    fits = isinstance(answer, str) and answer != "" and clipper.limits.hold(answer, clipper.count)
+    fits = isinstance(answer, str) and answer != "" and clipper.settings.limits.hold(answer, clipper.settings.count)
     return fits and "failed: " not in answer
 
 

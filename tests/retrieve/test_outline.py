@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillover.api import Clipper
 from spillover.cli.commands import parser_for
-from spillover.clipper import Clipper
 from spillover.errors import RefError
 from spillover.retrieve import outline_scan
 from spillover.retrieve.outline import members
@@ -46,7 +46,7 @@ LOG = "\n".join(
 
 
 def outline(data, clipper=CLIPPER, tool="bash"):
-    return clipper.outline(put(clipper.store, data, tool).ref)
+    return clipper.outline(put(clipper.settings.store, data, tool).ref)
 
 
 def rows(text):
@@ -323,7 +323,7 @@ PIECES = [
 def test_every_outline_fits_and_its_sections_follow_one_another(data, limits, hints):
     clipper = Clipper(limits, store=STORE, hints=hints)
     answer = outline(data, clipper)
-    assert limits.hold(answer.text, clipper.count)
+    assert limits.hold(answer.text, clipper.settings.count)
     assert answer.text.endswith("]")
     assert answer.text.startswith("[")
     assert all(0 < first <= last <= answer.total.lines for first, last in answer.ranges)

@@ -89,7 +89,7 @@ def test_where_a_whole_output_is_meant_a_part_of_one_is_refused(clipper, ref, pa
     """So `spill rm REF#L1-3` removes nothing."""
     for name in (ref, f"spill://{ref}"):
         with pytest.raises(UsageError, match="names a part of an output, which can only be read"):
-            resolve(name + part, clipper.outputs)
+            resolve(name + part, clipper.settings.outputs)
         with pytest.raises(UsageError, match="names a part of an output, which can only be read"):
             clipper.diff(name + part)
 
@@ -107,4 +107,4 @@ def test_a_word_names_an_output_as_surely_as_its_shape_says(clipper, ref):
         0: ["api", ref[:8], "a/b", "notes.txt", "ERROR|FAILED", "c# build", "lasting", ""],
     }  # fmt: skip
     for sure, some in words.items():
-        assert [how_sure(word, clipper.outputs) for word in some] == [sure] * len(some)
+        assert [how_sure(word, clipper.settings.outputs) for word in some] == [sure] * len(some)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillover.api import Clipper
 from spillover.cli.commands import parser_for
-from spillover.clipper import Clipper
 from spillover.errors import RefError, UsageError
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
@@ -119,7 +119,7 @@ def follow(clipper, ref, text, patience=10_000):
     while step := re.search(r"Next: spill (read .*)\]$", answers[-1]):
         asked = parser_for("read").parse_args(shlex.split(step[1])[1:])
         answer = clipper.read(asked.ref, lines=asked.range, bytes=asked.byte_range, columns=asked.columns)
-        assert clipper.limits.hold(answer.text, clipper.count)
+        assert clipper.settings.limits.hold(answer.text, clipper.settings.count)
         answers.append(answer.text)
         assert len(answers) < patience
     assert answers[-1].endswith("The end.]")
@@ -206,5 +206,5 @@ RANGE = st.builds(
 def test_every_answer_fits(data, limits, asked, kind, hints):
     clipper = Clipper(limits, store=STORE, hints=hints)
     answer = read(data, clipper, **{kind: asked})
-    assert limits.hold(answer.text, clipper.count)
+    assert limits.hold(answer.text, clipper.settings.count)
     assert answer.text.endswith("]")

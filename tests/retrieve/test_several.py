@@ -16,18 +16,18 @@ def clipper():
 
 
 def newest(clipper):
-    return [record.ref for record in clipper.outputs.list()]
+    return [record.ref for record in clipper.settings.outputs.list()]
 
 
 def test_which_outputs_are_meant(clipper):
     refs = newest(clipper)
-    assert find_each("all", clipper.outputs) == refs
-    assert find_each("last:2", clipper.outputs) == refs[:2]
-    assert find_each("server", clipper.outputs) == refs[1:]
-    assert find_each(refs[:2], clipper.outputs) == refs[:2]
-    assert find_each(f"{refs[0]}, {refs[2]}", clipper.outputs) == [refs[0], refs[2]]
+    assert find_each("all", clipper.settings.outputs) == refs
+    assert find_each("last:2", clipper.settings.outputs) == refs[:2]
+    assert find_each("server", clipper.settings.outputs) == refs[1:]
+    assert find_each(refs[:2], clipper.settings.outputs) == refs[:2]
+    assert find_each(f"{refs[0]}, {refs[2]}", clipper.settings.outputs) == [refs[0], refs[2]]
     for one in (refs[0], "last", "last:cargo test", [refs[0]], "nothing"):
-        assert find_each(one, clipper.outputs) is None
+        assert find_each(one, clipper.settings.outputs) is None
 
 
 def test_each_is_searched_and_read_under_its_name(clipper):
@@ -55,14 +55,14 @@ def test_an_output_that_is_gone_is_said_and_the_others_are_answered(clipper):
 @pytest.mark.parametrize("ref", ["all", "last:3", ["last", "last:build"]])
 @pytest.mark.parametrize("tokens", [150, 400])
 def test_what_is_said_of_several_fits(clipper, ref, tokens):
-    small = Clipper(Limits(tokens=tokens), store=clipper.store, scope="test")
+    small = Clipper(Limits(tokens=tokens), store=clipper.settings.store, scope="test")
     for name, more in (
         ("read_output", {}),
         ("grep_output", {"pattern": "port"}),
     ):
-        assert small.count(small.dispatch(name, {"ref": ref, **more}).text) <= tokens
+        assert small.settings.count(small.dispatch(name, {"ref": ref, **more}).text) <= tokens
 
 
 def test_an_empty_list_is_refused(clipper):
     with pytest.raises(UsageError, match="a list of refs holds names"):
-        find_each([], clipper.outputs)
+        find_each([], clipper.settings.outputs)

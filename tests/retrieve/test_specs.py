@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
@@ -198,7 +198,7 @@ def test_what_is_wrong_with_a_call_is_said_in_words_that_fit(clipper, name, argu
     assert told in answer
     assert (answer[0], answer[-1]) == ("[", "]")
     assert "\n" not in answer
-    assert Limits(bytes=400).hold(answer, clipper.count)
+    assert Limits(bytes=400).hold(answer, clipper.settings.count)
 
 
 @pytest.mark.parametrize("wrong", ["x", " ", [], [1, 2, 3], ["a", "b"], "1-x", True, {}, {"a": 1}, 1.5, "7:9:11", "[7"])
@@ -271,4 +271,4 @@ def test_a_store_that_breaks_ends_no_loop():
 
 
 def test_answers_fit_whatever_is_asked_for(clipper, ref):
-    assert LIMITS.hold(clipper.dispatch("read_output", {"ref": ref}).text, clipper.count)
+    assert LIMITS.hold(clipper.dispatch("read_output", {"ref": ref}).text, clipper.settings.count)

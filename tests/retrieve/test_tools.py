@@ -4,9 +4,8 @@ import inspect
 import re
 
 import pytest
-from msgspec.structs import replace
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import HOSTILE_REFS, put
@@ -35,7 +34,7 @@ def test_there_are_four_with_types_and_docs_a_framework_can_read(tools):
 
 
 def test_the_next_step_of_a_notice_is_a_call_of_these_tools(clipper, tools):
-    clip = replace(clipper, limits=Limits(bytes=700)).clip(LINES)
+    clip = clipper.but(limits=Limits(bytes=700)).clip(LINES)
     searching, reading = re.search(r"Next: (.*) · (.*)\]", clip.text).groups()
     first = clip.hidden[0][0]
     assert eval(reading, dict(tools)).startswith(f"{first}: line {first}\n")
@@ -59,11 +58,11 @@ def test_the_list_names_what_is_stored(clipper, tools):
 
 def test_a_long_list_fits_and_is_not_stored_itself(clipper, tools):
     for number in range(100):
-        put(clipper.store, b"%d" % number)
+        put(clipper.settings.store, b"%d" % number)
     said = tools["list_outputs"]()
     assert "of 100 stored outputs.]" in said
-    assert LIMITS.hold(said, clipper.count)
-    assert len(list(clipper.store.list())) == 100
+    assert LIMITS.hold(said, clipper.settings.count)
+    assert len(list(clipper.settings.store.list())) == 100
 
 
 @pytest.mark.parametrize("ref", [*HOSTILE_REFS, "bash-000000000000"])
@@ -72,7 +71,7 @@ def test_a_ref_that_is_none_is_answered_in_words_that_fit(tools, clipper, ref):
         assert answer.startswith("[")
         assert answer.endswith("]")
         assert "\n" not in answer
-        assert Limits(bytes=450, tokens=150).hold(answer, clipper.count)
+        assert Limits(bytes=450, tokens=150).hold(answer, clipper.settings.count)
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ def sh(clipper, script, **options):
 def test_what_fits_is_whole_and_no_output_is_stored_for_it(clipper, tmp_path):
     run = sh(clipper, "echo out; exit 3")
     assert (run.exit_code, run.clip.text, run.clip.outcome, run.clip.ref) == (3, "out\n", "whole", None)
-    assert list(clipper.store.list()) == []
-    (noted,) = clipper.store.runs()
+    assert list(clipper.settings.store.list()) == []
+    (noted,) = clipper.settings.store.runs()
     assert (noted.outcome, noted.exit_code, noted.data) == ("whole", 3, b"out\n")
 
 
@@ -223,4 +223,4 @@ def test_a_store_error_inside_the_callback_is_the_callers_own(clipper):
 def test_what_only_went_to_stderr_is_recorded_as_such(tmp_path):
     clipper = Clipper(Limits(bytes=600), store=DirStore(tmp_path / "store"))
     ended = clipper.run(["sh", "-c", "seq 1000 >&2"])
-    assert clipper.store.get(ended.clip.ref).segments == (("stderr", ended.stderr_bytes),)
+    assert clipper.settings.store.get(ended.clip.ref).segments == (("stderr", ended.stderr_bytes),)

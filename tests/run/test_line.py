@@ -206,7 +206,7 @@ def test_what_a_filter_drops_is_kept_and_the_exit_code_behind_it_told(clipper):
 def test_nothing_is_said_where_there_is_nothing_to_say(clipper, line, notes):
     ended = run_line(line, clipper)
     assert ended.notes == notes
-    assert list(clipper.store.list()) == []
+    assert list(clipper.settings.store.list()) == []
 
 
 def test_several_pipelines_are_told_apart(clipper):
@@ -220,7 +220,7 @@ def test_what_it_prints_and_what_we_add_is_within_the_limits(tokens):
     clipper = Clipper(Limits(tokens=tokens, lines=40, bytes=3_000), store=MemoryStore(), scope="test")
     ended = run_line("; ".join(f"seq {1_000 + each} | grep -v {each}" for each in range(12)), clipper)
     text = ended.run.clip.text + "".join(f"{note}\n" for note in ended.notes)
-    assert clipper.count(text) <= tokens
+    assert clipper.settings.count(text) <= tokens
     assert len(text.encode()) <= 3_000
     assert text.count("\n") <= 40
 

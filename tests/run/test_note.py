@@ -6,7 +6,7 @@ import json
 import pytest
 
 from spillover.adapters import claude_code, opencode
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 
@@ -55,7 +55,7 @@ def test_a_hook_notes_what_it_leaves_as_it_is(clipper):
     assert claude_code.reply(bash("all good"), lambda: clipper) is None
     answer = clipper.read("last:make test").text
     assert answer.splitlines()[1] == "1: all good"
-    newest, older = clipper.store.runs()
+    newest, older = clipper.settings.store.runs()
     assert (newest.outcome, newest.command, newest.call_id, newest.cwd) == ("whole", "make test", "t1", "/home/me")
     assert (older.outcome, older.data, older.lines) == ("stored", None, 1_000)
     assert older.ref

@@ -10,8 +10,8 @@ from spillover.select.page import is_page
 TOP = "### Page\n- Page URL: https://shop.example.org/\n- Page Title: Shop\n### Snapshot\n```yaml\n"
 
 
-def clip(text, tokens=600, **choices):
-    return Clipper(Limits(tokens=tokens), store=MemoryStore(), **choices).clip(text)
+def clip(text, tokens=600, query=None):
+    return Clipper(Limits(tokens=tokens), store=MemoryStore()).clip(text, query=query)
 
 
 def rows(count, first=10):

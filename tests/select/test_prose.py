@@ -8,8 +8,8 @@ from spillover import Clipper, Limits, MemoryStore
 from spillover.select.prose import are_too_few, is_prose
 
 
-def clip(text, tokens=500, **choices):
-    return Clipper(Limits(tokens=tokens), store=MemoryStore(), **choices).clip(text)
+def clip(text, tokens=500, query=None):
+    return Clipper(Limits(tokens=tokens), store=MemoryStore()).clip(text, query=query)
 
 
 def report(sections=20):

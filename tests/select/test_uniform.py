@@ -53,7 +53,7 @@ LINES = {
 def used(line, tokens):
     clipper = Clipper(Limits(tokens=tokens), store=MemoryStore())
     text = "".join(f"{line(number)}\n" for number in range(4_000))
-    return clipper.count(clipper.clip(text, tool="bash").text) / tokens
+    return clipper.settings.count(clipper.clip(text, tool="bash").text) / tokens
 
 
 @pytest.mark.parametrize("tokens", [1_000, 4_000])

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from spillover.choices import Choices
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import ConfigError
 from spillover.settings.limits import Limits
 from spillover.settings.load import KEYS, RULE_KEYS, VARIABLES, load
 from spillover.settings.place import default_root
+from spillover.settings.settings import Settings
 from spillover.settings.trust import trust
 from spillover.store.directory import DirStore
 from spillover.store.retention import Retention
@@ -65,15 +65,15 @@ def limits(**changed):
 
 def test_without_any_source_the_defaults_are_those_of_the_library(place):
     found = place.load()
-    chosen, usual = found.choices(), Choices(store=DirStore("/x"))
+    chosen, usual = found.choices(), Settings(store=DirStore("/x"))
     assert {setting.origin for setting in found.values.values()} == {"default"}
     assert found.files == ()
     store = chosen.pop("store")
     assert chosen.pop("scope") == str(place.project.parent), "the root of the repository"
     assert store == DirStore(str(place.home / ".local/state/spillover"), retention=Retention())
-    made = Choices(store=DirStore("/x"), **chosen)
-    assert made == Choices(store=DirStore("/x"), hints="path", stats=True), "what fits is in the journal, too"
-    assert made.ways == usual.ways
+    made = Settings(store=DirStore("/x"), **chosen)
+    assert made == Settings(store=DirStore("/x"), hints="path", stats=True), "what fits is in the journal, too"
+    assert made.hints == usual.hints
 
 
 def test_a_user_without_a_home_has_a_private_folder_among_the_temporary_ones(monkeypatch):
@@ -364,8 +364,8 @@ def test_rules_keep_the_order_of_the_file_and_the_projects_come_first(place):
 
 def test_the_first_rule_that_fits_a_tool_is_used(place):
     found = place.load('[tools."bash*"]\ntokens = 500\n[tools."*"]\nclip = false')
-    choices = Choices(**found.choices())
-    assert choices.for_tool("bash_long").limits.tokens == 500
+    choices = Settings(**found.choices())
+    assert choices.for_call("bash_long").limits.tokens == 500
     assert choices.leaves_alone("grep")
     assert not choices.leaves_alone("bash")
 
@@ -399,8 +399,8 @@ def test_the_caller_may_give_a_rule(place):
 
 @pytest.mark.parametrize("empty", ["[tools.bash_plain]", "[tools.bash_plain.trigger]"])
 def test_an_empty_rule_keeps_a_tool_from_the_rules_after_it(place, empty):
-    choices = Choices(**place.load(f'{empty}\n[tools."bash*"]\ntokens = 500').choices())
-    assert choices.for_tool("bash_plain").limits == DEFAULT
+    choices = Settings(**place.load(f'{empty}\n[tools."bash*"]\ntokens = 500').choices())
+    assert choices.for_call("bash_plain").limits == DEFAULT
 
 
 @pytest.mark.parametrize("pattern", ["a", "a.b", "a.trigger", '\\"', '\\".', '\\"a\\".b', "", ".", "tools.x"])
@@ -469,7 +469,7 @@ def test_python_logs_what_it_ignores(place, caplog, monkeypatch):
     place.load("tokns = 5\nlines = 50")
     monkeypatch.setenv("HOME", str(place.home))
     monkeypatch.setenv("SPILLOVER_CONFIG", str(place.file))
-    assert Clipper.configured(cwd=str(place.project)).limits.lines == 50
+    assert Clipper.configured(cwd=str(place.project)).settings.limits.lines == 50
     assert "tokns is not a key; did you mean tokens?" in caplog.text
 
 
@@ -529,7 +529,7 @@ def test_a_wrong_value_says_what_is_expected_where(place, toml, said):
     [
         ('store = "s3:/x"', "store = 's3:/x' is not a URL; use "),
         ('keep = "middle"', "keep = 'middle' is not valid; use "),
-        ("cap = 0", "cap = 0 would store nothing; use 1 byte or more."),
+        ("cap = 0", "cap = 0 is not valid; use a number of bytes, e.g. cap=500_000_000."),
         ('tokenizer = "nonesuch"', "tokenizer = 'nonesuch' is "),
         ('[tools.bash]\nkeep = "middle"', "tools.bash.keep = 'middle' is not valid"),
         ('store = "a\\u0000b"', "store = '"),
@@ -648,7 +648,7 @@ def test_the_page_has_every_key_beside_its_variable():
 
 @pytest.mark.parametrize("example", [part.partition("```")[0] for part in PAGE.split("```toml\n")[1:]])
 def test_the_examples_on_the_page_can_be_used(place, example):
-    assert Choices(**place.load(example).choices())
+    assert Settings(**place.load(example).choices())
 
 
 # Laws
@@ -676,7 +676,7 @@ def test_no_text_in_a_file_raises_anything_but_a_config_error(place, data, name)
     place.file.unlink(missing_ok=True)
     (place.project / name).write_bytes(b"[tool.spillover]\n" * (name != "spillover.toml") + data)
     try:
-        Choices(**place.load().choices())
+        Settings(**place.load().choices())
     except ConfigError as error:
         assert str(place.project / name) in str(error)  # noqa: PT017  most texts are fine or refused, and both are right
 
@@ -685,7 +685,7 @@ def test_no_text_in_a_file_raises_anything_but_a_config_error(place, data, name)
 @given(variable=st.sampled_from(sorted(VARIABLES)), text=st.text(st.characters(exclude_characters="\0")))
 def test_no_text_in_a_variable_raises_anything_but_a_config_error(place, variable, text):
     try:
-        Choices(**place.load(environ={variable: text}).choices())
+        Settings(**place.load(environ={variable: text}).choices())
     except ConfigError as error:
         assert str(error).startswith(variable)  # noqa: PT017  as above
 
@@ -696,7 +696,7 @@ import sys
 before = set(sys.modules)
 from spillover.settings.load import load
 load(cwd=sys.argv[1], environ={"HOME": sys.argv[2], "SPILLOVER_TOKENS": "500"}).choices()
-print(sorted({"tomllib", "difflib", "pathlib", "json"} & (set(sys.modules) - before)))
+print(sorted({"tomllib", "difflib", "pathlib"} & (set(sys.modules) - before)))
 """
     done = subprocess.run(
         [

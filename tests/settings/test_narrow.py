@@ -4,10 +4,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from spillover.choices import Choices
 from spillover.settings import load
 from spillover.settings.limits import Limits
 from spillover.settings.load import ALLOWED, KEYS, LIMITS, MOST_RULES, MOST_SETTINGS, NEEDS_TRUST, RULE_KEYS, TRIGGER
+from spillover.settings.settings import Settings
 
 #: A value that would do harm, for each key that must not be taken.
 HARM = {
@@ -139,7 +139,7 @@ def test_the_environment_and_the_caller_are_stronger_than_a_project_as_ever(clon
         given={"lines": 3_000},
     )
     assert found.choices()["limits"] == Limits(lines=3_000, bytes=51_200, tokens=20_000)
-    assert Choices(**found.choices()).for_tool("bash").limits.lines == 3_000
+    assert Settings(**found.choices()).for_call("bash").limits.lines == 3_000
     assert found.ignored == ()
 
 
@@ -147,7 +147,7 @@ def test_the_environment_and_the_caller_are_stronger_than_a_project_as_ever(clon
 
 
 def bash(found):
-    return Choices(**found.choices()).for_tool("bash")
+    return Settings(**found.choices()).for_call("bash")
 
 
 def test_a_projects_rule_cannot_take_the_place_of_the_users(clone):
@@ -155,7 +155,7 @@ def test_a_projects_rule_cannot_take_the_place_of_the_users(clone):
     user = '[tools."ba*"]\ntokens = 500\nkeep = "tail"'
     found = clone.load('[tools."*"]\nkeep = "head"\n[tools.bash]', user=user)
     assert (bash(found).limits.tokens, bash(found).keep) == (500, "tail")
-    assert Choices(**found.choices()).for_tool("zsh").keep == "head"
+    assert Settings(**found.choices()).for_call("zsh").keep == "head"
 
 
 def test_a_projects_rule_with_the_users_pattern_narrows_it(clone):
@@ -169,15 +169,15 @@ def test_a_projects_rule_with_the_users_pattern_narrows_it(clone):
 
 def test_a_rule_is_held_against_the_projects_own_limits_too(clone):
     found = clone.load("[tools.bash]\nlines = 90\n[tools.sh]\nlines = 40", user="")
-    assert Choices(**found.choices()).for_tool("sh").limits.lines == 40
+    assert Settings(**found.choices()).for_call("sh").limits.lines == 40
     found = clone.load("lines = 50\n[tools.bash]\nlines = 90\n[tools.sh]\nlines = 40")
     assert bash(found).limits.lines == 50
-    assert Choices(**found.choices()).for_tool("sh").limits.lines == 40
+    assert Settings(**found.choices()).for_call("sh").limits.lines == 40
 
 
 def test_the_users_word_that_a_tool_is_left_alone_stays(clone):
     found = clone.load('[tools.Read]\nlines = 50\nclip = true\n[tools."R*"]', user="[tools.Read]\nclip = false")
-    assert Choices(**found.choices()).leaves_alone("Read")
+    assert Settings(**found.choices()).leaves_alone("Read")
 
 
 @pytest.mark.parametrize("empty", ["[tools.bash]", "[tools.bash.trigger]"])
@@ -268,7 +268,7 @@ TOOLS = ("bash", "bat", "b", "zsh", "other", '"', "a.b")
 
 def shows(choices, tool):
     """For each unit the most that a tool's output may have and still be shown whole, and when it is cut."""
-    ruled = choices.for_tool(tool)
+    ruled = choices.for_call(tool)
     bounds = ruled.trigger or ruled.limits
     return [
         float("inf") if size is None else size
@@ -284,11 +284,11 @@ def shows(choices, tool):
 def test_whatever_a_project_writes_no_more_is_shown_and_nothing_else_changes(clone, toml, user):
     before = clone.load("", user=user)
     after = clone.load(toml)
-    with_project, without = (Choices(**found.choices()) for found in (after, before))
+    with_project, without = (Settings(**found.choices()) for found in (after, before))
     for tool in TOOLS:
         assert with_project.leaves_alone(tool) == without.leaves_alone(tool)
         assert all(new <= old for new, old in zip(shows(with_project, tool), shows(without, tool), strict=True))
-        one, other = with_project.for_tool(tool), without.for_tool(tool)
+        one, other = with_project.for_call(tool), without.for_call(tool)
         assert (one.store, one.hints, one.cap, one.tokenizer) == (other.store, other.hints, other.cap, other.tokenizer)
     allowed = {key for key in values_of(after) if load.split(key)[1] in ALLOWED | {"clip"}}
     same = values_of(before).keys() - allowed

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from spillover import Clipper, DirStore, Limits, MemoryStore, MissingExtraError, ObjectStore, UsageError, clip
+from spillover import Clipper, DirStore, Limits, MemoryStore, ObjectStore, UsageError, clip
+from spillover.errors import MissingExtraError
 from spillover.settings.place import STORE_METHODS
 from spillover.store import Store
 from spillover.testing import FailingStore
@@ -16,24 +17,24 @@ LOG = "".join(f"{number} compiled\n" for number in range(9_000))
 @pytest.mark.parametrize("kind", [str, Path, lambda path: f"file://{path}", lambda path: f"file://localhost{path}"])
 def test_a_path_and_a_url_of_one_are_a_folder(tmp_path, kind):
     clipper = Clipper(Limits(tokens=300), store=kind(tmp_path / "outputs"))
-    assert clipper.store == DirStore(tmp_path / "outputs")
+    assert clipper.settings.store == DirStore(tmp_path / "outputs")
     assert clipper.clip(LOG).outcome == "stored"
     assert Path(clipper.clip(LOG).path).read_text() == LOG
 
 
 def test_a_url_may_spell_its_characters_out(tmp_path):
-    assert Clipper(store=f"file://{tmp_path}/two%20words").store == DirStore(tmp_path / "two words")
+    assert Clipper(store=f"file://{tmp_path}/two%20words").settings.store == DirStore(tmp_path / "two words")
 
 
 def test_a_path_may_begin_at_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert Clipper(store="~/outputs").store == DirStore(tmp_path / "outputs")
+    assert Clipper(store="~/outputs").settings.store == DirStore(tmp_path / "outputs")
 
 
 def test_memory_is_a_store_of_its_own_each_time():
     one, other = Clipper(store="memory://"), Clipper(store="memory://")
-    assert isinstance(one.store, MemoryStore)
-    assert one.store is not other.store
+    assert isinstance(one.settings.store, MemoryStore)
+    assert one.settings.store is not other.settings.store
 
 
 def test_clip_and_rules_take_a_path_as_well(tmp_path):
@@ -44,7 +45,7 @@ def test_clip_and_rules_take_a_path_as_well(tmp_path):
 
 @pytest.mark.parametrize("url", ["s3://bucket/outputs", "gs://bucket", "az://container/x"])
 def test_a_url_of_a_bucket_is_an_object_store_and_asks_for_nothing_yet(url):
-    assert Clipper(store=url).store == ObjectStore(url)
+    assert Clipper(store=url).settings.store == ObjectStore(url)
 
 
 def test_an_object_store_says_which_extra_it_needs(monkeypatch):
@@ -55,14 +56,14 @@ def test_an_object_store_says_which_extra_it_needs(monkeypatch):
 
 def test_the_variable_may_name_a_bucket(monkeypatch):
     monkeypatch.setenv("SPILLOVER_STORE", "s3://bucket/outputs")
-    assert Clipper().store == ObjectStore("s3://bucket/outputs")
+    assert Clipper().settings.store == ObjectStore("s3://bucket/outputs")
     monkeypatch.setenv("SPILLOVER_DEADLINE", "2s")
-    assert Clipper.configured().store == ObjectStore("s3://bucket/outputs", deadline_seconds=2)
+    assert Clipper.configured().settings.store == ObjectStore("s3://bucket/outputs", deadline_seconds=2)
 
 
 def test_a_store_is_itself():
     for store in (MemoryStore(), FailingStore(MemoryStore())):
-        assert Clipper(store=store).store is store
+        assert Clipper(store=store).settings.store is store
 
 
 @pytest.mark.parametrize(

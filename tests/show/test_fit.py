@@ -2,8 +2,9 @@
 
 import pytest
 
-from spillover import Clipper, Limits, MemoryStore, Span, StoreError
+from spillover import Clipper, Limits, MemoryStore, StoreError
 from spillover.testing import strict_selectors
+from spillover.types import Span
 
 LINES = "".join(f"line {number}\n" for number in range(1, 10_001))
 
@@ -92,7 +93,7 @@ def test_a_selector_that_raised_could_not_be_seen_in_the_clip(limits):
     clip = Clipper(limits, keep=broken, store=MemoryStore()).clip(LINES)
     assert {reason.why for reason in clip.why} == {FAILURE}
     assert f"Shown: {FAILURE}." in clip.text
-    assert limits.hold(clip.text, Clipper().count)
+    assert limits.hold(clip.text, Clipper().settings.count)
     assert (clip.ranges[0][0], clip.ranges[-1][1]) == (1, 10_000)
 
 

@@ -17,7 +17,7 @@ def _broken(monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("spillover.show.fit.SURVIVED", (Exception,))
+    monkeypatch.setattr("spillover.show.plain.SURVIVED", (Exception,))
     monkeypatch.setattr("spillover.show.cut.fit", fail)
 
 
@@ -52,16 +52,16 @@ def test_what_fitted_is_shown_whole_though_looking_at_it_failed(monkeypatch):
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("spillover.show.fit.SURVIVED", (Exception,))
-    monkeypatch.setattr("spillover.pipeline._whole", fail)
+    monkeypatch.setattr("spillover.show.plain.SURVIVED", (Exception,))
+    monkeypatch.setattr("spillover.pipeline._show_whole", fail)
     run = Clipper(store=MemoryStore()).run(["sh", "-c", "echo small; exit 3"])
     assert (run.exit_code, run.clip.text, run.clip.outcome, run.clip.reason) == (3, "small\n", "whole", None)
 
 
 @pytest.mark.usefixtures("_broken")
-def test_whoever_calls_clip_hears_of_it():
-    with pytest.raises(MemoryError):
-        Clipper(Limits(lines=9), store=MemoryStore()).clip("line\n" * 99)
+def test_whoever_calls_clip_gets_a_clip_that_says_so():
+    clip = Clipper(Limits(lines=9), store=MemoryStore()).clip("line\n" * 99)
+    assert (clip.outcome, clip.reason) == ("lost", "spill failed (MemoryError)")
 
 
 def test_what_is_hidden_already_is_counted():

@@ -1,9 +1,8 @@
 """An output told against an earlier one: what is new leads, what is gone is named, what is unchanged is a line."""
 
 import pytest
-from msgspec.structs import replace
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import RefError, SpilloverError, StoreError, UsageError
 from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
@@ -20,7 +19,7 @@ def log(*, error="", seconds=3, step=400):
 
 @pytest.fixture
 def clipper():
-    return Clipper(Limits(tokens=600), store=MemoryStore(), hints="cli", tool="make")
+    return Clipper(Limits(tokens=600), store=MemoryStore(), hints="cli")
 
 
 def test_what_is_new_leads_and_the_earlier_run_is_named(clipper):
@@ -28,7 +27,7 @@ def test_what_is_new_leads_and_the_earlier_run_is_named(clipper):
     bad = clipper.clip(log(error="part q is broken, says nobody in particular", seconds=7), since=good.ref)
     assert f" Since {good.ref}: 1 line new, 0 with changed numbers, 400 same, 0 gone." in bad.text
     assert "part q is broken" in bad.text
-    assert clipper.count(bad.text) <= clipper.limits.tokens
+    assert clipper.settings.count(bad.text) <= clipper.settings.limits.tokens
 
 
 def test_what_is_gone_is_named(clipper):
@@ -49,7 +48,7 @@ def test_an_output_that_says_the_same_is_a_line_with_what_failed(clipper):
 
 
 def test_an_output_that_fits_is_whole_unless_it_is_unchanged(clipper):
-    roomy = replace(clipper, limits=Limits(tokens=20_000))
+    roomy = clipper.but(limits=Limits(tokens=20_000))
     first = roomy.clip(log())
     assert first.outcome == "whole"
     kept = clipper.clip(log())
@@ -66,7 +65,7 @@ def test_what_fits_and_cannot_be_kept_stays_whole(clipper, monkeypatch):
         raise StoreError("disk full")
 
     monkeypatch.setattr(MemoryStore, "writer", refuse)
-    again = replace(clipper, limits=Limits(tokens=20_000)).clip(log(seconds=8), since=ref)
+    again = clipper.but(limits=Limits(tokens=20_000)).clip(log(seconds=8), since=ref)
     assert (again.outcome, again.text) == ("whole", log(seconds=8))
     lost = clipper.clip(log(seconds=8, error="boom"), since=ref)
     assert lost.outcome == "lost"
@@ -79,13 +78,13 @@ def test_what_fits_and_cannot_be_kept_stays_whole(clipper, monkeypatch):
 def test_an_earlier_output_that_is_not_there_is_said_so(clipper, since):
     clip = clipper.clip(log(error="boom"), since=since)
     assert "Not compared with" in clip.text
-    assert clipper.count(clip.text) <= clipper.limits.tokens
+    assert clipper.settings.count(clip.text) <= clipper.settings.limits.tokens
     assert clip.outcome == "stored"
 
 
 @pytest.mark.parametrize("name", ["spill://{ref}", "/store/{ref}.txt", "last:make", "{start}"])
 def test_the_earlier_output_is_named_as_any_output_is(clipper, name):
-    ref = replace(clipper, stats=False).clip(log()).ref
+    ref = clipper.clip(log(), tool="make").ref
     clip = clipper.clip(log(error="boom"), since=name.format(ref=ref, start=ref[:12]))
     assert f" Since {ref}: 1 line new" in clip.text
 
@@ -97,13 +96,13 @@ def test_a_part_of_an_output_is_not_compared_with(clipper):
 
 
 def test_an_output_of_another_scope_is_not_compared_with(clipper):
-    theirs = replace(clipper, scope="acme/a").clip(log())
-    ours = replace(clipper, scope="acme/b").clip(log(error="boom"), since=theirs.ref)
+    theirs = clipper.but(scope="acme/a").clip(log())
+    ours = clipper.but(scope="acme/b").clip(log(error="boom"), since=theirs.ref)
     assert f"Not compared with {theirs.ref}: No output is stored under" in ours.text
 
 
 def test_an_output_that_was_tampered_with_is_not_compared_with(tmp_path):
-    clipper = Clipper(Limits(tokens=600), store=DirStore(tmp_path), tool="make")
+    clipper = Clipper(Limits(tokens=600), store=DirStore(tmp_path))
     first = clipper.clip(log())
     with open(first.path, "ab") as file:
         file.write(b"more\n")
@@ -114,7 +113,7 @@ def test_an_output_that_was_tampered_with_is_not_compared_with(tmp_path):
 def test_given_both_outputs_the_clip_is_the_same_everywhere_and_has_no_clock(clipper):
     texts = set()
     for _ in range(2):
-        fresh = replace(clipper, store=MemoryStore())
+        fresh = clipper.but(store=MemoryStore())
         ref = fresh.clip(log()).ref
         texts.add(fresh.clip(iter([piece.encode() for piece in log(error="boom")]), since=ref).text)
         texts.add(fresh.clip(log(error="boom"), since=ref).text)
@@ -125,16 +124,16 @@ def test_given_both_outputs_the_clip_is_the_same_everywhere_and_has_no_clock(cli
 @pytest.mark.parametrize("keep", ["head", "tail", "ends", "signal", "auto"])
 def test_every_keep_says_what_is_new(clipper, keep):
     ref = clipper.clip(log()).ref
-    assert f"Since {ref}: 1 line new" in replace(clipper, keep=keep).clip(log(error="boom"), since=ref).text
+    assert f"Since {ref}: 1 line new" in clipper.but(keep=keep).clip(log(error="boom"), since=ref).text
 
 
 @pytest.mark.parametrize("tokens", [100, 120, 200, 1_000, 5_000])
 def test_it_fits_whatever_the_limits(tokens):
-    clipper = Clipper(Limits(tokens=tokens), store=MemoryStore(), tool="make")
+    clipper = Clipper(Limits(tokens=tokens), store=MemoryStore())
     ref = clipper.clip(log(error="error: gone now")).ref
     for text in (log(error="boom"), log(), log(step=500), log(error="error: gone now")):
         clip = clipper.clip(text, since=ref)
-        assert clipper.count(clip.text) <= clipper.limits.tokens
+        assert clipper.settings.count(clip.text) <= clipper.settings.limits.tokens
 
 
 def test_a_line_of_the_earlier_run_that_reads_like_a_notice_is_marked(clipper):
@@ -160,10 +159,10 @@ def test_run_finds_the_last_and_the_good_run_of_the_same_command(clipper, tmp_pa
 
 
 def test_a_rule_may_say_so_for_one_tool(clipper):
-    ruled = replace(clipper, rules={"mak*": {"since": "last"}})
+    ruled = clipper.but(rules={"mak*": {"since": "last"}})
     assert "Not compared with the last run" in ruled.clip(log(), tool="make").text
     with pytest.raises(UsageError, match="since="):
-        replace(clipper, since="")
+        clipper.but(since="")
 
 
 def test_a_diff_of_two_stored_outputs(clipper):
@@ -203,7 +202,7 @@ def test_a_diff_fits_and_says_how_to_go_on(clipper):
         "".join(f"quite another line about {chr(97 + number % 26)}{number}x\n" for number in range(3_000))
     )
     answer = clipper.diff(new.ref, since=old.ref)
-    assert clipper.count(answer.text) <= clipper.limits.tokens
+    assert clipper.settings.count(answer.text) <= clipper.settings.limits.tokens
     assert f"Next: spill read {new.ref} " in answer.text
 
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from spillover.adapters.hooked import Call
-from spillover.clipper import Clipper
+from spillover.adapters.hooked import HookCall
+from spillover.api import Clipper
 from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 
@@ -31,14 +31,14 @@ SHAPES = {
 
 @pytest.fixture
 def clipper(tmp_path):
-    return Clipper(Limits(tokens=600), store=DirStore(tmp_path / "store"), since="last", tool="Bash", hints="tools")
+    return Clipper(Limits(tokens=600), store=DirStore(tmp_path / "store"), since="last", hints="tools")
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_result_is_told_against_the_last_one_of_the_same_command_in_the_same_folder(clipper, tmp_path, shape):
     def ask(text, command="make", cwd=str(tmp_path / "a")):
-        said = SHAPES[shape](Call(clipper, command=command, cwd=cwd), text)
-        assert clipper.count(said) <= clipper.limits.tokens
+        said = SHAPES[shape](HookCall(clipper.call("Bash", command=command, cwd=cwd)), text)
+        assert clipper.settings.count(said) <= clipper.settings.limits.tokens
         return said
 
     assert "Not compared with the last run" in ask(log(second=1))
@@ -52,7 +52,7 @@ def test_a_result_is_told_against_the_last_one_of_the_same_command_in_the_same_f
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_result_that_fits_is_shown_again_unless_it_is_unchanged(clipper, shape):
-    roomy = Call(Clipper(Limits(tokens=50_000), store=clipper.store, since="last", tool="Bash"), command="make")
+    roomy = HookCall(clipper.but(Limits(tokens=50_000)).call("Bash", command="make"))
 
     def ask(text):
         if shape == "blocks":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 
@@ -13,7 +13,7 @@ TRACE = ["java.lang.IllegalStateException: part q is broken\n", *FRAMES]
 
 @pytest.fixture
 def clipper():
-    return Clipper(Limits(tokens=1_000), store=MemoryStore(), hints="cli", tool="make", worth=0)
+    return Clipper(Limits(tokens=1_000), store=MemoryStore(), hints="cli", worth=0)
 
 
 def tell(clipper, before, after):
@@ -65,7 +65,7 @@ def test_an_earlier_output_that_has_almost_nothing_in_common_changes_no_choice(c
 
 
 def test_one_new_line_of_a_log_of_records_is_shown_whole_where_there_is_room():
-    thrifty = Clipper(Limits(tokens=1_000), store=MemoryStore(), hints="cli", tool="serve")
+    thrifty = Clipper(Limits(tokens=1_000), store=MemoryStore(), hints="cli")
     fine = [f'{{"at": "02:{n // 60:02}:{n % 60:02}", "level": "info", "message": "request done", "path": "/api/items/{n * 37 % 9_973}", "status": 200, "took_ms": {n % 89}}}\n' for n in range(1_200)]  # fmt: skip
     wrong = '{"at": "02:13:33", "level": "error", "message": "request failed", "path": "/api/items/2275", "status": 500, "took_ms": 48, "cause": "deadlock detected", "query": "update stock set count = count - 1 where item = 2275 and place = 7", "retried": 3}\n'
     text = tell(thrifty, fine, [*fine[:800], wrong, *fine[801:]])

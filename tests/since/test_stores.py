@@ -13,7 +13,7 @@ WHERE = ["folder", "compressed", "bucket", "bucket, plain"]
 
 def tell(store, between=lambda: None):
     """Return the sentence of the clip, and the diff; `between`: what happens to the store before it is read."""
-    clipper = Clipper(Limits(tokens=500), store=store, tool="make", hints="cli")
+    clipper = Clipper(Limits(tokens=500), store=store, hints="cli")
     first = clipper.clip(BEFORE)
     between()
     second = clipper.clip(AFTER, since=first.ref)

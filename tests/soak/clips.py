@@ -8,9 +8,10 @@ from unittest.mock import patch
 import kinds
 
 import spillover.show.fit
-from spillover import Clipper, Limits, MemoryStore, estimate
+from spillover import Clipper, Limits, MemoryStore
 from spillover.settings.limits import SMALLEST, count_lines
 from spillover.testing import FailingStore
+from spillover.tokens import estimate
 
 KEEPS = ("auto", "signal", "head", "tail", "ends")
 #: Escape codes as a terminal reads them; the rest is what a person can read.
@@ -28,7 +29,7 @@ def clips(seconds, seed, count=None, least=0):
     number = 0
     while number < count if count is not None else time.monotonic() < until or figures["clips"] < least:
         dice = random.Random(f"{seed}:{number}")
-        with patch.object(spillover.show.fit, "SURVIVED", ()):  # a selector of ours that raises is a finding
+        with patch.object(spillover.show.plain, "SURVIVED", ()):  # a selector of ours that raises is a finding
             found = one(dice, figures)
         for fault in found:
             figures[fault] += 1
@@ -89,7 +90,7 @@ def over(text, clipper):
         "chars": len(text),
         "tokens": estimate(text),
     }
-    return any(size[name] > most for name, most in clipper.limits.given())
+    return any(size[name] > most for name, most in clipper.settings.limits.given())
 
 
 def kept(store, ref, output):

@@ -174,7 +174,7 @@ def ask_everything(root, ref, theirs, figures):
             continue
         else:
             figures["answers"] += 1
-            if name not in ("tools", "verify", "sweep", "delete") and clipper.count(text) > TOKENS:
+            if name not in ("tools", "verify", "sweep", "delete") and clipper.settings.count(text) > TOKENS:
                 wrong.append(("over", f"{name}: {text[:100]}"))
         if "of theirs" in text or (name == "tools" and theirs in text):
             wrong.append(("wrong_scope", f"{name}: {text[:100]}"))

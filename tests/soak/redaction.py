@@ -73,7 +73,7 @@ WAYS = {
     "blocks": lambda clipper, text, dice: str(clipper.clip_blocks([{"type": "text", "text": text}, {"type": "text", "text": "b"}])),
     "streams": lambda clipper, text, dice: clipper.clip_streams(stdout=text, stderr=LOG * 9).text,
     "program": lambda clipper, text, dice: clipper.clip(text, caller="program").text,
-    "MCP": lambda clipper, text, dice: readable(json.dumps({"id": 1, "result": {"content": [text]}}).encode(), clipper).decode(),
+    "MCP": lambda clipper, text, dice: readable(json.dumps({"id": 1, "result": {"content": [text]}}).encode(), clipper.settings).decode(),
 }  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def redaction(seconds, seed, count=None):
         where = (name, kind, escape, way, offset, redact)
         try:
             shown = [WAYS[way](clipper, text, dice)]
-            records = [*clipper.store.list()]
+            records = [*clipper.settings.store.list()]
             for record in records:
                 shown += answers(clipper, record.ref, dice)
         except Exception as error:  # noqa: BLE001  whatever it is, it is what is looked for
@@ -123,7 +123,7 @@ def redaction(seconds, seed, count=None):
         if any(run in one for one in shown for run in runs):
             figures["shown"] += 1
             examples.append(where)
-        kept = [content(clipper.store, record.ref).decode("utf-8", "replace") for record in records]
+        kept = [content(clipper.settings.store, record.ref).decode("utf-8", "replace") for record in records]
         if redact == "stored" and any(run in one for one in kept for run in runs):
             figures["stored"] += 1
             examples.append((*where, "stored"))
@@ -156,18 +156,19 @@ def options(seconds, seed, count=None):
             failure = dice.choice([*every])
             store, cap = every[failure]
             _, secret, _ = bench.KINDS["github classic"](dice)
+            query = chosen.pop("query")
             text = f"{LOG * dice.randint(0, 2_000)}Error: {secret}\n{LOG * dice.randint(0, 4_000)}{secret}"
             figures["clips"] += 1
             try:
                 clipper = Clipper(store=store(), **chosen, **({"cap": cap} if cap else {}))
-                clip = clipper.clip(pieces(text, dice) if dice.random() < 0.5 else text)
+                clip = clipper.clip(pieces(text, dice) if dice.random() < 0.5 else text, query=query)
             except Exception as error:  # noqa: BLE001  whatever it is, it is what is looked for
                 figures["raised"] += 1
                 examples.append((name, failure, chosen, repr(error)))
                 continue
             figures["lost"] += clip.outcome == "lost"
             is_open = chosen["redact"] != "off" and any(run in clip.text for run in runs_of(secret, str))
-            over = not chosen["limits"].hold(clip.text, clipper.count)
+            over = not chosen["limits"].hold(clip.text, clipper.settings.count)
             figures["shown"] += is_open
             figures["over"] += over
             if is_open or over:

@@ -23,11 +23,11 @@ def refs(seconds, seed, count=None):
 
 def tried(root, seconds, seed, count):
     dice = random.Random(seed)
-    clipper = Clipper(Limits(tokens=100), store=DirStore(root), tool="bash", scope="acme/web")
-    known = [clipper.clip(f"{n} of mine\n" * 400).ref for n in range(5)]
+    clipper = Clipper(Limits(tokens=100), store=DirStore(root), scope="acme/web")
+    known = [clipper.clip(f"{n} of mine\n" * 400, tool="bash").ref for n in range(5)]
     theirs = [
-        Clipper(Limits(tokens=100), store=DirStore(root), tool="bash", scope=scope)
-        .clip(f"{scope} has this\n" * 400)
+        Clipper(Limits(tokens=100), store=DirStore(root), scope=scope)
+        .clip(f"{scope} has this\n" * 400, tool="bash")
         .ref
         for scope in ("acme", "acme/webs", "acme/db", "other/web")
     ]

@@ -53,13 +53,12 @@ class Session:
 
     def clip(self, tool, data):
         try:
-            clip = Clipper(Limits(tokens=300), store=self.store, tool=tool).clip(
-                data[at : at + 5_000] for at in range(0, len(data), 5_000)
-            )
+            pieces = (data[at : at + 5_000] for at in range(0, len(data), 5_000))
+            clip = Clipper(Limits(tokens=300), store=self.store).clip(pieces, tool=tool)
         except Exception as error:  # noqa: BLE001  clipping must never raise
             self.wrong.append(("raised", f"clip: {error!r}"))
             return
-        if self.clipper.count(clip.text) > 300:
+        if self.clipper.settings.count(clip.text) > 300:
             self.wrong.append(("over", clip.text))
         if clip.outcome == "stored":
             self.stored[clip.ref] = data

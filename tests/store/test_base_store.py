@@ -6,11 +6,12 @@ from threading import Lock
 import pytest
 from msgspec.structs import replace
 
-from spillover import BaseStore, StoreError
+from spillover import StoreError
 from spillover.source.blob import MemoryBlob
 from spillover.store.record import RefTakenError, merge, name_for, newest_first, resolve
 from spillover.store.scopes import ScopedStore
 from spillover.testing import StoreContract, content, put
+from spillover.types import BaseStore
 
 
 class DictStore(BaseStore):

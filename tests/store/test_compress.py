@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import MissingExtraError, StoreError
 from spillover.settings.limits import Limits
 from spillover.store import verify

@@ -87,7 +87,9 @@ def test_a_scope_sees_its_own_and_what_is_below_and_has_one_answer_for_everythin
             for ask in (clipper.grep, lambda ref, _, clipper=clipper: clipper.outline(ref)):
                 with pytest.raises(RefError):
                     ask(ref, "compiled")
-        assert {record.ref for record in clipper.outputs.list()} == {refs[scope] for scope in sees.get(own, {own})}
+        assert {record.ref for record in clipper.settings.outputs.list()} == {
+            refs[scope] for scope in sees.get(own, {own})
+        }
 
 
 def test_the_same_bytes_of_two_tenants_are_two_objects_and_the_hash_opens_neither(s3):
@@ -230,7 +232,7 @@ def test_the_next_call_brings_along_what_earlier_ones_left(proxy, s3, tmp_path, 
     proxy.faults = {}
     assert clippers[0].clip(LOG + "more\n").reason is None
     for clipper, clip in zip(clippers, left, strict=True):
-        away = Clipper(store=ObjectStore(s3, spool=tmp_path / "away"), scope=clipper.scope)
+        away = Clipper(store=ObjectStore(s3, spool=tmp_path / "away"), scope=clipper.settings.scope)
         assert "1: 0 compiled" in away.read(clip.ref, lines=1).text
     with pytest.raises(RefError):
         Clipper(store=ObjectStore(s3, spool=tmp_path / "away"), scope="third").read(left[0].ref)
@@ -353,7 +355,7 @@ def test_a_child_that_was_forked_later_keeps_outputs_here_at_once(s3, tmp_path):
         "assert clipper.clip('line\\n' * 9_000).reason is None\n"
         "if child := os.fork():\n"
         "    assert os.waitpid(child, 0)[1] == 0\n"
-        "    assert clipper.store.push().outputs == 1\n"
+        "    assert clipper.settings.store.push().outputs == 1\n"
         "else:\n"
         "    clip = clipper.clip('other line\\n' * 9_000)\n"
         "    os._exit(0 if clip.path and 'was forked from one that had used the bucket' in clip.reason else 1)\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import ConfigError, UsageError
 from spillover.store import scopes as module
 from spillover.store.record import EVERY, MAX_FOLDER_BYTES, check_scope, covers
@@ -71,7 +71,7 @@ def test_no_scope_sees_another_by_a_part_of_its_name(own, other):
 )  # fmt: skip
 def test_what_can_be_a_scope(text):
     assert check_scope(text) == text
-    assert Clipper(scope=text).scope == text
+    assert Clipper(scope=text).settings.scope == text
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ from spillover import Clipper, Limits
 clipper = Clipper(Limits(lines=10), store=__import__("spillover").DirStore(sys.argv[2]))
 ref = clipper.clip("line\\n" * 1000).ref
 assert clipper.read(ref, lines="1").text.startswith("1: line")
-print(clipper.outputs.get(ref).scope)
+print(clipper.settings.outputs.get(ref).scope)
 """
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from spillover import Clipper, Keep, Limits, MemoryStore, aclip, clip
+from spillover import Clipper, Limits, MemoryStore, aclip, clip
 from spillover.profiles import daycare, klaude, opencode, t15, vtcode
 from spillover.profiles.opencode.read import read
+from spillover.types import Keep
 
 clipper = Clipper(store=MemoryStore())
 Clipper(keep="tial")  # wrong

@@ -6,30 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec.structs import replace
-
-from spillover import (
-    Answer,
-    Blob,
-    Budget,
-    Clip,
-    Clipper,
-    DirStore,
-    Document,
-    Fill,
-    Keep,
-    Limits,
-    MemoryStore,
-    Outcome,
-    Record,
-    Selector,
-    Source,
-    Span,
-    Store,
-    Writer,
-    clip,
-    file_tools,
-)
+from spillover import Budget, Clip, Clipper, DirStore, Limits, MemoryStore, clip, file_tools
+from spillover.result import Answer
+from spillover.types import Blob, Document, Fill, Keep, Outcome, Record, Selector, Source, Span, Store, Writer
 
 
 @dataclass
@@ -54,8 +33,8 @@ clipper = Clipper(
     rules={"bash*": {"tokens": 500, "keep": "tail"}},
     budget=budget,
 )
-held: Store = Clipper(store=Path("outputs")).store
-also: Store = replace(clipper, store=MemoryStore(), keep="head", hints="tools").store
+held: Store = Clipper(store=Path("outputs")).settings.store
+also: Store = clipper.but(store=MemoryStore(), keep="head", hints="tools").settings.store
 folder: DirStore = DirStore("outputs")
 made: Clip = clip(source, Limits(tokens=500), keep=word)
 outcome: Outcome = made.outcome

@@ -4,8 +4,9 @@
 
 import pytest
 
-from spillover import Clipper, DirStore, Limits, MemoryStore, Wording
+from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.testing import FailingStore
+from spillover.types import Wording
 from spillover.view.forged import LOOKUPS, MARK, Guard, may_hold, refs_in
 from spillover.view.lookalike import reads_like
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import ToolOutputError, UsageError
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore

@@ -13,7 +13,8 @@ import msgspec
 import pydantic
 import pytest
 
-from spillover import Budget, Clip, Clipper, Limits, MemoryStore, UsageError, estimate
+from spillover import Budget, Clip, Clipper, Limits, MemoryStore, UsageError
+from spillover.tokens import estimate
 from spillover.wrap.shape import write
 
 LIMITS = Limits(tokens=500)
@@ -120,7 +121,7 @@ def test_an_object_keeps_its_type_and_its_texts_are_clipped(clipper, kind):
     assert "Output clipped" in text_of(bounded)
     assert rest_of(bounded) == rest_of(value)
     assert tokens(value) > 5_000, "the tool's own object is not touched"
-    assert len(list(clipper.store.list())) == 1
+    assert len(list(clipper.settings.store.list())) == 1
 
 
 #: Objects that do not fit and become text.
@@ -146,7 +147,7 @@ def test_what_cannot_keep_its_shape_becomes_text_that_fits(clipper, kind):
     assert isinstance(bounded, str)
     assert estimate(bounded) <= 500
     assert "Output clipped" in bounded
-    assert len(list(clipper.store.list())) == 1
+    assert len(list(clipper.settings.store.list())) == 1
 
 
 def test_an_object_that_contains_itself_is_bounded_too(clipper):
@@ -188,7 +189,7 @@ def test_an_object_too_deep_to_be_written_is_left_out_and_says_so(clipper, aroun
     if levels > 50 or around == "itself twice":
         assert "nested too deeply to be written as text" in bounded
     else:
-        assert [record.tool for record in clipper.store.list()] == ["t"]
+        assert [record.tool for record in clipper.settings.store.list()] == ["t"]
 
 
 #: Neither JSON nor str() writes more than 4,300 digits; a host with another writer does, and a reader of one field needs none.
@@ -302,7 +303,7 @@ def test_a_dict_or_a_list_that_is_declared_stays_one(clipper, tool):
     assert type(bounded) is type(tool())
     assert estimate(json.dumps(bounded, indent=1)) <= 500
     assert "Output clipped" in str(bounded)
-    assert {record.tool for record in clipper.store.list()} == {tool.__name__}
+    assert {record.tool for record in clipper.settings.store.list()} == {tool.__name__}
     if tool in (as_many_keys, as_strings, as_rows):
         [only] = bounded if isinstance(bounded, list) else [bounded]
         assert "…" in (only if isinstance(only, str) else only["output"])
@@ -343,7 +344,7 @@ def test_whatever_a_tool_returns_the_callback_gets_its_clip(clipper, value):
     clipper.wrap(returning(value), on_clip=clips.append)()
     [clip] = clips
     assert clip.outcome == "stored"
-    assert clipper.store.get(clip.ref).bytes == clip.total.bytes
+    assert clipper.settings.store.get(clip.ref).bytes == clip.total.bytes
 
 
 def test_a_callback_that_fails_does_not_fail_the_tool_and_is_logged(clipper, caplog):
@@ -375,7 +376,7 @@ async def test_an_async_generator_yields_one_text_that_fits(clipper):
 
     [text] = [piece async for piece in tool()]
     assert estimate(text) <= 500
-    assert [record.lines for record in clipper.store.list()] == [9_000]
+    assert [record.lines for record in clipper.settings.store.list()] == [9_000]
 
 
 def test_an_object_is_added_to_the_budget_once():
@@ -441,7 +442,7 @@ def test_many_objects_of_an_iterator_fit():
     clipper = Clipper(Limits(tokens=300), store=MemoryStore())
     text = clipper.wrap(lambda: ({"line": "text\n" * 900} for _ in range(30)))()
     assert text.startswith("[Output clipped: ")
-    assert clipper.count(text) <= 300
+    assert clipper.settings.count(text) <= 300
 
 
 def test_the_text_of_an_object_keeps_its_lines():
@@ -494,9 +495,9 @@ def test_an_object_with_too_many_ways_down_is_left_out(result):
     clipper = Clipper(LIMITS, store=MemoryStore())
     text = clipper.wrap(lambda: result)()
     assert "nested too deeply to be written as text" in text
-    assert clipper.count(text) <= LIMITS.tokens
+    assert clipper.settings.count(text) <= LIMITS.tokens
     pieces = clipper.wrap(lambda: iter([result]))()
-    assert clipper.count(pieces) <= LIMITS.tokens
+    assert clipper.settings.count(pieces) <= LIMITS.tokens
 
 
 def test_one_object_in_a_long_list_is_no_tangle():
@@ -509,7 +510,7 @@ def test_one_object_in_a_long_list_is_no_tangle():
 def test_what_an_iterator_gives_may_be_nested_deeply(depth):
     clipper = Clipper(LIMITS, store=MemoryStore())
     text = clipper.wrap(lambda: iter([doubled("leaf", lambda inner: [inner], depth)]))()
-    assert clipper.count(text) <= LIMITS.tokens
+    assert clipper.settings.count(text) <= LIMITS.tokens
 
 
 class Level(enum.Enum):
@@ -526,7 +527,7 @@ def test_the_value_of_an_enum_member_is_bounded(make):
     text = tool(Level.LONG)
     assert isinstance(text, str)
     assert text.startswith("[Output clipped: ")
-    assert clipper.count(text) <= LIMITS.tokens
+    assert clipper.settings.count(text) <= LIMITS.tokens
 
 
 FILE = {"type": "file", "name": "a.py", "path": "src/a.py", "url": "https://example.org/src/a.py"}
@@ -549,7 +550,7 @@ def test_data_with_the_type_of_a_block_is_bounded(result):
     clipper = Clipper(LIMITS, store=MemoryStore())
     text = clipper.wrap(lambda: result)()
     assert text.startswith("[Output clipped: ")
-    assert clipper.count(text) <= LIMITS.tokens
+    assert clipper.settings.count(text) <= LIMITS.tokens
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from spillover import Clipper, Limits, MemoryStore, ToolOutputError
+from spillover import Clipper, Limits, MemoryStore
+from spillover.errors import ToolOutputError
 
 BIG = "".join(f"line {number}\n" for number in range(60_000))
 LIMITS = Limits(bytes=2_000)

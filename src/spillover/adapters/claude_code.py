@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
+from typing import Any
 
-from spillover.adapters.hooked import COMMAND_CHARS, bound_result, open_file, words_of
+from spillover.adapters.hook_plain import Plain
+from spillover.adapters.hooked import COMMAND_CHARS, HookCall, bound_result, open_file, words_of
+from spillover.api import Clipper
 from spillover.hosts import ASIDE_CHARS, CLAUDE_CODE
 
 _log = logging.getLogger(__name__)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from spillover.adapters.hook_plain import Plain
-    from spillover.adapters.hooked import Call
-    from spillover.clipper import Clipper
-
-    AnyCall = Call | Plain
+AnyCall = HookCall | Plain
 
 EVENT = "PostToolUse"
 #: What the model has here to go back with.

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
+from typing import Any
 
-from spillover.adapters.hooked import bound_result, read_number, words_of
+from spillover.adapters.hook_plain import Plain
+from spillover.adapters.hooked import HookCall, bound_result, read_number, words_of
+from spillover.api import Clipper
 from spillover.hosts import CLINE
 
 _log = logging.getLogger(__name__)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from spillover.adapters.hook_plain import Plain
-    from spillover.adapters.hooked import Call
-    from spillover.clipper import Clipper
 
 #: What the model has here to go back with.
 HINTS = ("cli",)
@@ -65,7 +60,7 @@ def _code_of(output: object) -> int | None:
     return read_number(EXIT_CODE.search(words_of(answer, "error") or ""))
 
 
-def _bound(output: Any, call: Call | Plain) -> Any:
+def _bound(output: Any, call: HookCall | Plain) -> Any:
     """Return a text, the answers to several lines, or the blocks of an MCP server, within the limits; None: as it was."""
     if isinstance(output, str):
         return call.text(output)

@@ -9,18 +9,14 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections.abc import Callable
+from typing import Any
 
 from spillover.adapters.hooked import COMMAND_CHARS, bound_result, open_file, words_of
+from spillover.api import Clipper
 from spillover.hosts import CODEX
 
 _log = logging.getLogger(__name__)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from spillover.clipper import Clipper
 
 EVENT = "PostToolUse"
 #: What Codex calls its shell in an event, and how the names of MCP tools begin.

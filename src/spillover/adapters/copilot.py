@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Callable
+from typing import Any
 
-from spillover.adapters.hooked import COMMAND_CHARS, bound_result, clip_file, open_temporary, read_number, words_of
+from spillover.adapters.hook_plain import Plain
+from spillover.adapters.hooked import (
+    COMMAND_CHARS,
+    HookCall,
+    bound_result,
+    clip_file,
+    open_temporary,
+    read_number,
+    words_of,
+)
+from spillover.api import Clipper
 from spillover.hosts import COPILOT, find_cut
 
 _log = logging.getLogger(__name__)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from spillover.adapters.hook_plain import Plain
-    from spillover.adapters.hooked import Call
-    from spillover.clipper import Clipper
 
 #: What the model has here to go back with.
 HINTS = ("cli",)
@@ -47,7 +50,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     ended = ENDED.search(text, max(0, len(text) - ENDED_CHARS))
     output = text[: ended.start()] if ended else text
 
-    def bound(call: Call | Plain) -> dict[str, Any] | None:
+    def bound(call: HookCall | Plain) -> dict[str, Any] | None:
         new = _restore(output, call) or call.text(output)
         return None if new is None else {**result, TEXT: new}
 
@@ -67,7 +70,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     return None if changed is None else {"modifiedResult": changed}
 
 
-def _restore(output: str, call: Call | Plain) -> str | None:
+def _restore(output: str, call: HookCall | Plain) -> str | None:
     """Return what Copilot CLI has saved to a file, of which it shows 500 characters; None where that cannot be read."""
     found = find_cut(COPILOT.name, output)
     if found is None:

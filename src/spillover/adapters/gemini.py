@@ -11,23 +11,18 @@ import logging
 import os
 import re
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from typing import Any
 
-from spillover.adapters.hooked import COMMAND_CHARS, bound_result, read_number, words_of
+from spillover.adapters.hook_plain import Plain
+from spillover.adapters.hooked import COMMAND_CHARS, HookCall, bound_result, read_number, words_of
+from spillover.api import Clipper
 from spillover.base.jsonc import read_jsonc
 from spillover.hosts import GEMINI
 
 _log = logging.getLogger(__name__)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from spillover.adapters.hook_plain import Plain
-    from spillover.adapters.hooked import Call
-    from spillover.clipper import Clipper
 
 EVENT, SHELL, READER = "AfterTool", "run_shell_command", "read_file"
 #: The names of `read_file` in a list of tools.
@@ -91,7 +86,7 @@ def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | Non
     return {"hookSpecificOutput": {"hookEventName": EVENT, "tailToolCallRequest": request}}
 
 
-def _bound(output: str, call: Call | Plain, *, raw: str) -> str | None:
+def _bound(output: str, call: HookCall | Plain, *, raw: str) -> str | None:
     """Return an output within the limits; None if it stays as it is, in a `raw` text that fits, too."""
     new = call.text(output)
     return output if new is None and raw != output and raw and not call.fits(raw) else new

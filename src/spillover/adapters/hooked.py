@@ -9,32 +9,28 @@ import logging
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from io import FileIO
+from typing import Any, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.adapters.asked import query_of
-from spillover.choices import UNLIMITED
+from spillover.adapters.hook_plain import Plain
+from spillover.api import Clipper
 from spillover.events import record_result, record_run, together
 from spillover.hosts import find_cut
 from spillover.notice.sentences import cut_by
 from spillover.result import Clip
 from spillover.settings.limits import Limits, Size, count_lines
+from spillover.settings.settings import UNLIMITED, Call
 from spillover.view.clean import clean, every_line, is_plain
 from spillover.view.invisible import has_invisible, make_visible
+from spillover.view.visible import cover_text, notice_guard, visible_text
 from spillover.wrap.shape import cover_value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from io import FileIO
-    from typing import Any, Self
-
-    from spillover.adapters.hook_plain import Plain
-    from spillover.choices import Choices
-    from spillover.clipper import Clipper
 
 _log = logging.getLogger(__name__)
 
@@ -45,13 +41,10 @@ NOTHING: Mapping[str, int] = {}
 SEPARATORS = ("|", "||", "|&", "&", "&&", ";", ";;", ">", ">>", "<")
 
 
-class Call(Struct, frozen=True):
-    """How to clip the result of one call, and what is known of it."""
+class HookCall(Struct, frozen=True):
+    """A call whose result a hook may replace, and what its host does with it."""
 
-    choices: Choices
-    call_id: str | None = None
-    command: str | None = None
-    cwd: str | None = None
+    call: Call
     host: str = ""  # whose call it is
     shown: Mapping[str, int] = NOTHING  # what the host itself shows of such a result, where that is known
     exit_code: int | None = None
@@ -61,20 +54,20 @@ class Call(Struct, frozen=True):
         """Return the same call, of a preview if the host says in one of the texts that it has cut it."""
         if not any(find_cut(self.host, text) for text in texts):
             return self
-        return replace(self, choices=replace(self.choices, preview=cut_by(self.host)))
+        return replace(self, call=replace(self.call, preview=cut_by(self.host)))
 
     def fits(self, text: str) -> bool:
         """Return whether a text is within the limits; most are, and nothing that cuts is loaded for them."""
-        choices = self.choices
-        if choices.compares:  # one that fits may still say what an earlier one said
+        call = self.call
+        if call.compares:  # one that fits may still say what an earlier one said
             return False
-        bounds = (choices.limits,) if choices.trigger is None else (choices.trigger, choices.limits)
-        return any(each.hold(text, choices.count) for each in bounds)
+        bounds = (call.limits,) if call.trigger is None else (call.trigger, call.limits)
+        return any(each.hold(text, call.settings.count) for each in bounds)
 
     def marked(self, text: str) -> str:
         """Return the text as it is, invisible characters spelled out; cleaned and marked where a line of it reads like a notice."""
-        text = self.choices.cover_text(text)
-        guard = self.choices.guard()
+        text = cover_text(self.call.settings, text)
+        guard = notice_guard(self.call.settings)
         if guard is None or (is_plain(text) and not guard.suspects(text)):
             return text
         raw = text.encode("utf-8", "surrogatepass")
@@ -97,7 +90,7 @@ class Call(Struct, frozen=True):
                 self._record_whole(text, [marked])
                 return None if marked == text else marked + self.ending
         with together():
-            clip = pipeline.clip(text, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd)
+            clip = pipeline.clip(text, self.call)
         self._record(clip, _bytes(text), [clip.text])
         return None if clip.outcome == "whole" and clip.text == text else clip.text + self.ending
 
@@ -111,11 +104,15 @@ class Call(Struct, frozen=True):
         if not texts:
             return None
         self = self.of_preview(*texts)  # noqa: PLW0642
-        if self.choices.redact == "off" and self.fits(joined) and all(self.marked(text) == text for text in texts):
+        if (
+            self.call.settings.redact == "off"
+            and self.fits(joined)
+            and all(self.marked(text) == text for text in texts)
+        ):
             self._record_whole(joined, texts)
             return None
         with together():
-            clipped = clip_blocks(blocks, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd)
+            clipped = clip_blocks(blocks, self.call)
         self._record(clipped.clip, _bytes(joined), texts_of(clipped))
         return None if list(clipped) == blocks else list(clipped)
 
@@ -131,7 +128,10 @@ class Call(Struct, frozen=True):
         texts, clip, data = self._clip(stdout=stdout, stderr=stderr)
         if clip.outcome == "whole":
             # Cleaned, they fit, and need no label: each has its own place.
-            texts = {name: self.choices.seen(_bytes(text)) for name, text in (("stdout", stdout), ("stderr", stderr))}
+            texts = {
+                name: visible_text(self.call.settings, _bytes(text))
+                for name, text in (("stdout", stdout), ("stderr", stderr))
+            }
         self._record(clip, data, [*texts.values()])
         return texts
 
@@ -152,9 +152,7 @@ class Call(Struct, frozen=True):
         from spillover.blocks.together import clip_streams_apart
 
         with together():
-            texts, clip = clip_streams_apart(
-                streams, self.choices, call_id=self.call_id, command=self.command, cwd=self.cwd
-            )
+            texts, clip = clip_streams_apart(streams, self.call)
         said = [text for text in streams.values() if isinstance(text, str)]
         return texts, clip, _bytes(_together(*said)) if len(said) == len(streams) else _bytes(clip.text)
 
@@ -166,20 +164,19 @@ class Call(Struct, frozen=True):
     def _record(self, clip: Clip, data: bytes, seen: Sequence[str]) -> None:
         """Record a call, and what the model saw of it. `spill` has recorded its own already, and all of it."""
         whole = clip.outcome == "whole"
-        if not whole or not is_our_answer(self.command):
+        if not whole or not is_our_answer(self.call.command):
             bounds = self.shown or (None if not self.host else {})
-            record_result(self.choices, clip, texts=seen, command=self.command, host=self.host or None, cut=bounds)
+            record_result(self.call, clip, texts=seen, host=self.host or None, cut=bounds)
         self._record_run(clip, data)
 
     def _record_run(self, clip: Clip, data: bytes) -> None:
-        if clip.outcome == "whole" and _is_ours(self.command):
+        if clip.outcome == "whole" and _is_ours(self.call.command):
             return
-        command, call_id, cwd, code = self.command, self.call_id, self.cwd, self.exit_code
-        record_run(self.choices, clip, data, command=command, call_id=call_id, cwd=cwd, exit_code=code)
+        record_run(self.call, clip, data, exit_code=self.exit_code)
 
 
 def bound_result(
-    bound: Callable[[Call | Plain], Any],
+    bound: Callable[[HookCall | Plain], Any],
     clipper: Callable[[], Clipper],
     tool: str,
     *,
@@ -214,20 +211,20 @@ def bound_result(
 
     try:
         chosen = clipper()
-        cover = chosen.cover_text if chosen.redact != "off" else str
-        if chosen.leaves_alone(tool):
+        cover = partial(cover_text, chosen.settings) if chosen.settings.redact != "off" else str
+        if chosen.settings.leaves_alone(tool):
             _log.info("The hook left the result of %s alone: a rule says so.", tool)
             return None
-        choices: Choices = chosen.for_command(command).for_tool(tool).asking(query_of(arguments))
-        if choices.limits is not UNLIMITED:
-            choices, ending = _leave_room(bounded(choices, **at_most), ending)
-        limits = choices.limits
-        call = Call(choices, call_id, command, cwd, host, at_most if shown is None else shown, exit_code, ending)
+        call = chosen.call(tool, command=command or "", call_id=call_id, cwd=cwd, query=query_of(arguments))
+        if call.limits is not UNLIMITED:
+            call, ending = _leave_room(bounded(call, **at_most), ending)
+        limits = call.limits
+        result = HookCall(call, host, at_most if shown is None else shown, exit_code, ending)
         if pipeline.is_program(caller):
             with together():  # no model reads it, so it is stored and not counted
-                bound(call)
+                bound(result)
             return without_secrets(None)
-        return without_secrets(bound(call))
+        return without_secrets(bound(result))
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
         from spillover.adapters.hook_plain import Plain
 
@@ -271,8 +268,8 @@ def is_our_answer(command: str | None) -> bool:
     return _is_spill(words) and words[1:2] != ["mcp"] and not any(word in SEPARATORS for word in words)
 
 
-def bounded(choices: Choices, **shown: int) -> Choices:
-    """Return the choices lowered to what a host shows, the trigger included, so that the host cuts nothing more."""
+def bounded(call: Call, **shown: int) -> Call:
+    """Return the call lowered to what a host shows, the trigger included, so that the host cuts nothing more."""
 
     def lower(limits: Limits, *others: Limits | None) -> Limits:
         said = {
@@ -280,20 +277,20 @@ def bounded(choices: Choices, **shown: int) -> Choices:
         }
         return replace(limits, **{name: min([most, *said[name]]) for name, most in shown.items()})
 
-    trigger = choices.trigger and lower(choices.trigger)
-    return replace(choices, limits=lower(choices.limits, trigger), trigger=trigger)
+    trigger = call.trigger and lower(call.trigger)
+    return replace(call, limits=lower(call.limits, trigger), trigger=trigger)
 
 
-def _leave_room(choices: Choices, ending: str) -> tuple[Choices, str]:
-    """Return choices with room for what stands below an output, and that; without it where there is none."""
-    limits = choices.limits.without(ending, choices.count) if ending else None
+def _leave_room(call: Call, ending: str) -> tuple[Call, str]:
+    """Return call with room for what stands below an output, and that; without it where there is none."""
+    limits = call.limits.without(ending, call.settings.count) if ending else None
     if limits is None:
-        return choices, ""
-    trigger = choices.trigger and choices.trigger.without(ending, choices.count)
-    return replace(choices, limits=limits, trigger=trigger), ending
+        return call, ""
+    trigger = call.trigger and call.trigger.without(ending, call.settings.count)
+    return replace(call, limits=limits, trigger=trigger), ending
 
 
-def clip_file(file: FileIO, call: Call | Plain, name: str = "output") -> str | None:
+def clip_file(file: FileIO, call: HookCall | Plain, name: str = "output") -> str | None:
     """Return an output that a host has kept in a file, within the limits; None if it cannot be stored."""
     with file:
         texts, outcome = call.clipped(**{name: file})

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+
+from msgspec.structs import replace
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value, missing, pass_on
+from spillover.api import Clipper
 from spillover.blocks.shapes import TEXT_TYPES
 from spillover.notice.hints import TOOLS
 from spillover.pipeline import is_program
+from spillover.settings.settings import Call
 from spillover.wrap.bound import as_json
 from spillover.wrap.errors import bound_error
 
@@ -20,18 +24,10 @@ try:
     from langchain_core.messages import AIMessage, ToolMessage
     from langchain_core.tools import BaseTool, StructuredTool
     from langgraph.errors import GraphBubbleUp
+    from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
 except ImportError as error:
     raise missing("langchain") from error
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from langgraph.prebuilt.tool_node import ToolCallRequest
-
-    from spillover.choices import Choices
-    from spillover.clipper import Clipper
 
 __all__ = ["SpilloverMiddleware", "output_tools"]
 
@@ -48,47 +44,47 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
     def __init__(self, clipper: Clipper) -> None:
         super().__init__()
         self.clipper = clipper
-        self.tools = output_tools(clipper) if TOOLS in clipper.ways else []
+        self.tools = output_tools(clipper) if TOOLS in clipper.settings.hints else []
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         """Call the tool, and bound what comes of it."""
-        choices, call_id = self._for(request), request.tool_call["id"]
-        if choices is None:
+        call = self._for(request)
+        if call is None:
             return handler(request)
         try:
             result = handler(request)
         except GraphBubbleUp:  # an interrupt is no error
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-            raise bound_error(error, choices, call_id=call_id)  # noqa: B904  it is the same exception
-        return self._finish(request, result, choices)
+            raise bound_error(error, call)  # noqa: B904  it is the same exception
+        return self._finish(request, result, call)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """Call the tool from async code, and bound the result."""
-        choices, call_id = self._for(request), request.tool_call["id"]
-        if choices is None:
+        call = self._for(request)
+        if call is None:
             return await handler(request)
         try:
             result = await handler(request)
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001  as above
-            raise bound_error(error, choices, call_id=call_id)  # noqa: B904  as above
-        return await asyncio.to_thread(self._finish, request, result, choices)
+            raise bound_error(error, call)  # noqa: B904  as above
+        return await asyncio.to_thread(self._finish, request, result, call)
 
-    def _finish(self, request: ToolCallRequest, result: Any, choices: Choices) -> Any:
-        call_id = request.tool_call["id"]
-        return pass_on(result, choices) if is_program(_caller_of(request)) else _bound(result, choices, call_id)
+    def _finish(self, request: ToolCallRequest, result: Any, call: Call) -> Any:
+        return pass_on(result, call) if is_program(_caller_of(request)) else _bound(result, call)
 
-    def _for(self, request: ToolCallRequest) -> Choices | None:
-        """Return the choices for this tool; None if a rule leaves it alone, or if it is one of our own tools."""
+    def _for(self, request: ToolCallRequest) -> Call | None:
+        """Return the call for this tool; None if a rule leaves it alone, or if it is one of our own tools."""
         name = request.tool_call["name"]
         going_back = any(request.tool is tool for tool in self.tools)
-        if going_back or self.clipper.leaves_alone(name):
+        if going_back or self.clipper.settings.leaves_alone(name):
             return None
-        return self.clipper.for_tool(name).asking(query_of(request.tool_call.get("args")))
+        query = query_of(request.tool_call.get("args"))
+        return self.clipper.call(name, call_id=request.tool_call["id"], query=query)
 
 
 def _caller_of(request: ToolCallRequest) -> Any:
@@ -102,34 +98,34 @@ def _caller_of(request: ToolCallRequest) -> Any:
     return None
 
 
-def _bound(result: Any, choices: Choices, call_id: str | None) -> Any:
+def _bound(result: Any, call: Call) -> Any:
     """Bound the messages of this call in a message, a Command, or a list of them; the same object if nothing changes."""
     if isinstance(result, ToolMessage):
-        return _message(result, choices)
+        return _message(result, call)
     if isinstance(result, Command):
         update: Any = result.update
         if isinstance(update, dict):
-            new: Any = {key: _inside(value, choices, call_id) for key, value in update.items()}
+            new: Any = {key: _inside(value, call) for key, value in update.items()}
         else:
-            new = _inside(update, choices, call_id)
+            new = _inside(update, call)
         return dataclasses.replace(result, update=new)
-    return [_bound(one, choices, call_id) for one in result] if isinstance(result, list) else result
+    return [_bound(one, call) for one in result] if isinstance(result, list) else result
 
 
-def _inside(update: Any, choices: Choices, call_id: str | None) -> Any:
+def _inside(update: Any, call: Call) -> Any:
     """Bound the messages of this call in an update. Those of other calls are history, as after a handoff, and stay."""
     if isinstance(update, ToolMessage):
-        return _message(update, choices) if update.tool_call_id == call_id else update
-    return type(update)(_inside(one, choices, call_id) for one in update) if type(update) in (list, tuple) else update
+        return _message(update, call) if update.tool_call_id == call.id else update
+    return type(update)(_inside(one, call) for one in update) if type(update) in (list, tuple) else update
 
 
-def _message(message: ToolMessage, choices: Choices) -> ToolMessage:
+def _message(message: ToolMessage, call: Call) -> ToolMessage:
     """Bound the content of a message; its ids, name, artifact, status and the rest stay."""
     content: Any = message.content
     if isinstance(content, str):
-        new: Any = clip_value(content, choices, call_id=message.tool_call_id)
+        new: Any = clip_value(content, replace(call, id=message.tool_call_id))
     else:
-        kept = clip_parts(content, choices, text_of=_text_of, with_text=_with_text, call_id=message.tool_call_id)
+        kept = clip_parts(content, replace(call, id=message.tool_call_id), text_of=_text_of, with_text=_with_text)
         new = [part for _, part in kept]
     return message if new == content else message.model_copy(update={"content": new})
 

@@ -7,12 +7,17 @@ import copy
 import dataclasses
 import functools
 import inspect
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Self, cast
+
+from msgspec.structs import replace
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value, missing, pass_on
+from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.pipeline import is_program
+from spillover.settings.settings import Call
 from spillover.wrap.bound import as_json
 from spillover.wrap.errors import bound_error
 
@@ -23,34 +28,26 @@ try:
         LocalShellTool,
         ShellResult,
         ShellTool,
+        Tool,
         ToolOutputFileContent,
         ToolOutputImage,
         ToolOutputText,
         function_tool,
     )
+    from agents.mcp import MCPServer
     from agents.tool import ValidToolOutputPydanticModelsTypeAdapter as Outputs
     from agents.tool import _FailureHandlingFunctionToolInvoker as Invoker
+    from agents.tool_context import ToolContext
     from pydantic import ValidationError
 except ImportError as error:
     raise missing("openai-agents") from error
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from agents import Tool
-    from agents.mcp import MCPServer
-    from agents.tool_context import ToolContext
-
-    from spillover.choices import Choices
-    from spillover.clipper import Clipper
 
 __all__ = ["bound_server", "bound_tools", "output_tools"]
 
 
 def bound_tools(tools: Iterable[Tool], clipper: Clipper) -> list[Tool]:
     """Bound the results of tools. Hosted tools, which OpenAI runs itself, are passed on as they are."""
-    return [tool if clipper.leaves_alone(tool.name) else _bound_tool(tool, clipper) for tool in tools]
+    return [tool if clipper.settings.leaves_alone(tool.name) else _bound_tool(tool, clipper) for tool in tools]
 
 
 def bound_server(server: MCPServer, clipper: Clipper) -> MCPServer:
@@ -65,7 +62,7 @@ def output_tools(clipper: Clipper) -> list[Tool]:
 
 def _bound_tool(tool: Tool, clipper: Clipper) -> Tool:
     """Return a copy of a tool whose results are bounded."""
-    choices = clipper.for_tool(tool.name)
+    call = clipper.call(tool.name)
     if isinstance(tool, FunctionTool):
         if tool.output_json_schema is not None and tool.allowed_callers != ["programmatic"]:
             raise UsageError(
@@ -73,19 +70,19 @@ def _bound_tool(tool: Tool, clipper: Clipper) -> Tool:
                 f'exclude it with a rule: rules={{"{tool.name}": {{"clip": False}}}}.'
             )
         bounded = copy.copy(tool)
-        bounded.on_invoke_tool = _invoker(bounded.on_invoke_tool, choices)
+        bounded.on_invoke_tool = _invoker(bounded.on_invoke_tool, call)
         return bounded
     if isinstance(tool, CustomTool):
-        return dataclasses.replace(tool, on_invoke_tool=_invoker(tool.on_invoke_tool, choices))
+        return dataclasses.replace(tool, on_invoke_tool=_invoker(tool.on_invoke_tool, call))
     if isinstance(tool, (ShellTool, LocalShellTool)) and tool.executor is not None:
-        return dataclasses.replace(tool, executor=_around(tool.executor, choices, _shell_call))
+        return dataclasses.replace(tool, executor=_around(tool.executor, call, _shell_call))
     return tool
 
 
-def _invoker(invoke: Any, choices: Choices) -> Any:
+def _invoker(invoke: Any, call: Call) -> Any:
     if not isinstance(invoke, Invoker):
-        return _around(invoke, choices, lambda context, _: context.tool_call_id)
-    return _Invoker(invoke, choices)
+        return _around(invoke, call, lambda context, _: context.tool_call_id)
+    return _Invoker(invoke, call)
 
 
 class _Invoker(Invoker):
@@ -95,27 +92,27 @@ class _Invoker(Invoker):
     one, an argument that is converted later ("1000" to 1000) would pass a policy that stops the converted value.
     """
 
-    def __init__(self, invoke: Invoker, choices: Choices) -> None:
+    def __init__(self, invoke: Invoker, call: Call) -> None:
         self.__dict__.update(invoke.__dict__)
-        self.choices = choices
+        self.call = call
 
     def __agents_bind_function_tool__(self, function_tool: FunctionTool) -> Any:
         bound = super().__agents_bind_function_tool__(function_tool)
-        return bound if bound is self else _invoker(bound, self.choices)
+        return bound if bound is self else _invoker(bound, self.call)
 
     async def __call__(self, ctx: ToolContext[Any], input: str) -> Any:  # noqa: A002  its name there
-        asked = self.choices.asking(query_of(input))
-        return await _settle(super().__call__(ctx, input), asked, ctx.tool_call_id, _caller_of(ctx))
+        call = replace(self.call, id=ctx.tool_call_id, query=query_of(input))
+        return await _settle(super().__call__(ctx, input), call, _caller_of(ctx))
 
 
-def _around(function: Callable[..., Any], choices: Choices, call_id: Callable[..., str | None]) -> Callable[..., Any]:
+def _around(function: Callable[..., Any], call: Call, call_id: Callable[..., str | None]) -> Callable[..., Any]:
     @functools.wraps(function)
     async def bounded(*args: Any) -> Any:
         async def called() -> Any:
             result = function(*args)
             return await result if inspect.isawaitable(result) else result
 
-        return await _settle(called(), choices.asking(_asked(args)), call_id(*args), _caller_of(args[0]))
+        return await _settle(called(), replace(call, id=call_id(*args), query=_asked(args)), _caller_of(args[0]))
 
     return bounded
 
@@ -135,25 +132,25 @@ def _shell_call(request: Any) -> str | None:
     return getattr(request.data, "call_id", None)
 
 
-async def _settle(work: Awaitable[Any], choices: Choices, call_id: str | None, caller: object) -> Any:
+async def _settle(work: Awaitable[Any], call: Call, caller: object) -> Any:
     try:
         result = await work
     except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-        raise bound_error(error, choices, call_id=call_id)  # noqa: B904  it is the same exception
+        raise bound_error(error, call)  # noqa: B904  it is the same exception
     if is_program(caller):
-        return await asyncio.to_thread(pass_on, result, choices)
-    return await asyncio.to_thread(_bound, result, choices, call_id)
+        return await asyncio.to_thread(pass_on, result, call)
+    return await asyncio.to_thread(_bound, result, call)
 
 
-def _bound(output: Any, choices: Choices, call_id: str | None) -> Any:
+def _bound(output: Any, call: Call) -> Any:
     """Bound an output in its own shape: a text, the SDK's own outputs or a list of them, a shell result, or data."""
     if isinstance(output, ShellResult):
-        return _shell_result(output, choices, call_id)
+        return _shell_result(output, call)
     listed = isinstance(output, (list, tuple)) and output and all(_is_output(part) for part in output)
     if not listed and not _is_output(output):
-        return clip_value(output, choices, written=lambda data: as_json(data) or str(data), call_id=call_id)
+        return clip_value(output, call, written=lambda data: as_json(data) or str(data))
     parts = output if listed else [output]
-    new = [part for _, part in clip_parts(parts, choices, text_of=_text_of, with_text=_with_text, call_id=call_id)]
+    new = [part for _, part in clip_parts(parts, call, text_of=_text_of, with_text=_with_text)]
     return new if listed else new[0] if new else ""
 
 
@@ -176,10 +173,10 @@ def _with_text(part: Any, text: str) -> Any:
     return {**part, "text": text} if isinstance(part, dict) else ToolOutputText(text=text)
 
 
-def _shell_result(result: ShellResult, choices: Choices, call_id: str | None) -> ShellResult:
+def _shell_result(result: ShellResult, call: Call) -> ShellResult:
     """Bound both streams of each command in their places, with one budget for all of them."""
     streams = [text for output in result.output for text in (output.stdout, output.stderr)]
-    kept = dict(clip_parts(streams, choices, text_of=str, with_text=lambda _, text: text, call_id=call_id))
+    kept = dict(clip_parts(streams, call, text_of=str, with_text=lambda _, text: text))
     output = [
         dataclasses.replace(output, stdout=kept.get(2 * at, ""), stderr=kept.get(2 * at + 1, ""))
         for at, output in enumerate(result.output)
@@ -204,17 +201,17 @@ class _Server:
         await self._server.cleanup()
 
     async def call_tool(self, tool_name: str, *args: Any, **kwargs: Any) -> Any:
-        if self._clipper.leaves_alone(tool_name):
+        if self._clipper.settings.leaves_alone(tool_name):
             return await self._server.call_tool(tool_name, *args, **kwargs)
-        choices = self._clipper.for_tool(tool_name).asking(query_of(args[0] if args else kwargs.get("arguments")))
+        call = self._clipper.call(tool_name, query=query_of(args[0] if args else kwargs.get("arguments")))
         try:
             result = await self._server.call_tool(tool_name, *args, **kwargs)
         except Exception as error:  # noqa: BLE001
-            raise bound_error(error, choices)  # noqa: B904
-        return await asyncio.to_thread(_mcp_result, result, choices, structured=self._server.use_structured_content)
+            raise bound_error(error, call)  # noqa: B904
+        return await asyncio.to_thread(_mcp_result, result, call, structured=self._server.use_structured_content)
 
 
-def _mcp_result(result: Any, choices: Choices, *, structured: bool) -> Any:
+def _mcp_result(result: Any, call: Call, *, structured: bool) -> Any:
     """Bound what the SDK shows: the structured content if the server was told to send it, else the blocks."""
     from mcp.types import TextContent  # the SDK has loaded it by now
 
@@ -222,7 +219,7 @@ def _mcp_result(result: Any, choices: Choices, *, structured: bool) -> Any:
     name, failed = ("structuredContent", "isError") if old else ("structured_content", "is_error")
     data = getattr(result, name)
     if structured and data and not getattr(result, failed):
-        shown = clip_value(data, choices)
+        shown = clip_value(data, call)
         if shown is data:
             return result
         if not isinstance(shown, str):  # its secrets are covered
@@ -236,5 +233,5 @@ def _mcp_result(result: Any, choices: Choices, *, structured: bool) -> Any:
     def with_text(block: Any, text: str) -> Any:
         return block.model_copy(update={"text": text}) if block.type == "text" else TextContent(type="text", text=text)
 
-    kept = clip_parts(result.content, choices, text_of=text_of, with_text=with_text)
+    kept = clip_parts(result.content, call, text_of=text_of, with_text=with_text)
     return result.model_copy(update={"content": [block for _, block in kept]})

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from io import FileIO
+from typing import Any
 
-from spillover.adapters.hooked import COMMAND_CHARS, bound_result, clip_file, open_file, words_of
-from spillover.hosts import OPENCODE
+from spillover.adapters.hook_plain import Plain
+from spillover.adapters.hooked import COMMAND_CHARS, HookCall, bound_result, clip_file, open_file, words_of
+from spillover.api import Clipper
+from spillover.hosts import OPENCODE, Host
 
 _log = logging.getLogger(__name__)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from io import FileIO
-    from typing import Any
-
-    from spillover.adapters.hook_plain import Plain
-    from spillover.adapters.hooked import Call
-    from spillover.clipper import Clipper
-    from spillover.hosts import Host
 
 #: What the model has here to go back with.
 HINTS = ("cli", "files:read,grep")
@@ -62,7 +56,7 @@ def reply(
     return changed
 
 
-def _bound_event(event: dict[str, Any], call: Call | Plain, file: FileIO | None) -> dict[str, Any] | None:
+def _bound_event(event: dict[str, Any], call: HookCall | Plain, file: FileIO | None) -> dict[str, Any] | None:
     """Return the blocks of an MCP server, or the text of any other tool."""
     content, output = event.get("content"), event.get("output")
     if isinstance(content, list):

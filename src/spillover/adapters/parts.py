@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from spillover import pipeline
 from spillover.blocks.together import clip_blocks
 from spillover.errors import MissingExtraError
 from spillover.result import Clip
+from spillover.settings.settings import Call
+from spillover.view.visible import cover_text
 from spillover.wrap.bound import as_json, bound, readable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from spillover.choices import Choices
 
 #: The extra, which is named like the adapter → the package, and the oldest version that the tests pass with.
 OLDEST = {
@@ -25,11 +23,10 @@ OLDEST = {
 
 def clip_parts(
     parts: Sequence[Any],
-    choices: Choices,
+    call: Call,
     *,
     text_of: Callable[[Any], str | None],
     with_text: Callable[[Any, str], Any],
-    call_id: str | None = None,
 ) -> list[tuple[int, Any]]:
     """Clip the texts of parts within one budget, and return each part with its place; one without text left is dropped.
 
@@ -41,33 +38,31 @@ def clip_parts(
         for at, text in enumerate(texts)
     ]
     kept: list[tuple[int, Any]] = []
-    for block in clip_blocks(blocks, choices, call_id=call_id):
+    for block in clip_blocks(blocks, call):
         at, text = block["at"], block.get("text")
-        part = readable(parts[at], choices)  # there may be a secret beside the text
+        part = readable(parts[at], call)  # there may be a secret beside the text
         kept.append((at, part if text == texts[at] else with_text(part, text)))
     return kept
 
 
-def pass_on(result: Any, choices: Choices) -> Any:
+def pass_on(result: Any, call: Call) -> Any:
     """Return a result that a program reads as it is; it is stored where it overflows."""
-    return bound(result, choices, caller="program")[0]
+    return bound(result, call, caller="program")[0]
 
 
-def clip_value(
-    value: Any, choices: Choices, *, written: Callable[[Any], str | None] = as_json, call_id: str | None = None
-) -> Any:
+def clip_value(value: Any, call: Call, *, written: Callable[[Any], str | None] = as_json) -> Any:
     """Clip a text, or data as the host would have `written` it; data that fits stays as it is."""
     if isinstance(value, Clip):
-        return choices.cover_text(value.text)
+        return cover_text(call.settings, value.text)
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, (str, bytes, bytearray, memoryview)):
-        return pipeline.clip(value, choices, call_id=call_id).text
+        return pipeline.clip(value, call).text
     text = written(value)
     if text is None:
         return value
-    clip = pipeline.clip(text, choices, call_id=call_id)
-    return readable(value, choices) if clip.outcome == "whole" else clip.text
+    clip = pipeline.clip(text, call)
+    return readable(value, call) if clip.outcome == "whole" else clip.text
 
 
 def missing(extra: str) -> MissingExtraError:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 from spillover.adapters import opencode
 from spillover.adapters.hooked import open_file, open_temporary, words_of
+from spillover.api import Clipper
 from spillover.hosts import PI
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from spillover.clipper import Clipper
 
 #: What the model has here to go back with.
 HINTS = ("cli", "files:read,grep")

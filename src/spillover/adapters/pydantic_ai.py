@@ -9,8 +9,9 @@ from typing import Any
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.parts import clip_parts, clip_value, missing
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.result import Clip
+from spillover.settings.settings import Call
 from spillover.wrap.bound import as_json
 from spillover.wrap.errors import bound_error
 
@@ -30,10 +31,6 @@ try:
 except ImportError as error:
     raise missing("pydantic-ai") from error
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from spillover.choices import Choices
-
 __all__ = ["SpilloverToolset", "output_tools"]
 
 
@@ -47,21 +44,21 @@ class SpilloverToolset(WrapperToolset[AgentDepsT]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[AgentDepsT], tool: ToolsetTool[AgentDepsT]
     ) -> Any:
         """Call the tool, and bound what comes of it."""
-        if self.clipper.leaves_alone(name):
+        if self.clipper.settings.leaves_alone(name):
             return await self.wrapped.call_tool(name, tool_args, ctx, tool)
-        choices = self.clipper.for_tool(name).asking(query_of(tool_args))
+        call = self.clipper.call(name, call_id=ctx.tool_call_id, query=query_of(tool_args))
         try:
             result = await self.wrapped.call_tool(name, tool_args, ctx, tool)
         except (CallDeferred, ApprovalRequired):  # no errors, but a call that goes on elsewhere
             raise
         except ValidationError as error:  # the model is shown all of what was not valid, and asked to try again
-            told = clip_value([error], choices, written=_list_errors, call_id=ctx.tool_call_id)
+            told = clip_value([error], call, written=_list_errors)
             if isinstance(told, str):
                 raise ModelRetry(told) from error
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-            raise bound_error(error, choices, call_id=ctx.tool_call_id)  # noqa: B904  it is the same exception
-        return await asyncio.to_thread(_bound, result, choices, ctx.tool_call_id)
+            raise bound_error(error, call)  # noqa: B904  it is the same exception
+        return await asyncio.to_thread(_bound, result, call)
 
 
 def output_tools(clipper: Clipper) -> AbstractToolset[Any]:
@@ -69,22 +66,22 @@ def output_tools(clipper: Clipper) -> AbstractToolset[Any]:
     return FunctionToolset(clipper.tools())
 
 
-def _bound(result: Any, choices: Choices, call_id: str | None) -> Any:
+def _bound(result: Any, call: Call) -> Any:
     if isinstance(result, ToolReturn):
-        return _return(result, choices, call_id)
+        return _return(result, call)
     if not _has_media(result):
-        return clip_value(result, choices, written=_write, call_id=call_id)
-    kept = clip_parts(result, choices, text_of=_text_of, with_text=_with_text, call_id=call_id)
+        return clip_value(result, call, written=_write)
+    kept = clip_parts(result, call, text_of=_text_of, with_text=_with_text)
     return [part for _, part in kept]
 
 
-def _return(result: ToolReturn[Any], choices: Choices, call_id: str | None) -> ToolReturn[Any]:
+def _return(result: ToolReturn[Any], call: Call) -> ToolReturn[Any]:
     """Bound the value and the content beside it, which both reach the model, within one budget; the rest stays."""
     whole: Any = result.return_value
     listed, content = _has_media(whole), result.content
     before = list(whole) if listed else [whole]
     beside = [] if content is None else [content] if isinstance(content, str) else list(content)
-    kept = clip_parts([*before, *beside], choices, text_of=_text_of, with_text=_with_text, call_id=call_id)
+    kept = clip_parts([*before, *beside], call, text_of=_text_of, with_text=_with_text)
     value: Any = [part for at, part in kept if at < len(before)]
     more: Any = [part for at, part in kept if at >= len(before)]
     return dataclasses.replace(

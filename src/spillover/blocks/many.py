@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import lcm
+from typing import TypeVar
+
 from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.errors import UsageError
 from spillover.events import record_result, together
+from spillover.result import Clip
 from spillover.select.ends import fair
 from spillover.settings.limits import SMALLEST, Limits, Size, count_lines
-from spillover.source.intake import chunks
+from spillover.settings.settings import Call
+from spillover.source.intake import Intake, chunks
+from spillover.types import Source
+from spillover.view.visible import visible
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import TypeVar
-
-    from spillover.choices import Choices
-    from spillover.result import Clip
-    from spillover.source.intake import Intake, Source
-
-    Key = TypeVar("Key")
+Key = TypeVar("Key")
 
 
-def clip_many(
-    outputs: Mapping[Key, Source], choices: Choices, tools: Mapping[Key, str] | str | None = None
-) -> dict[Key, Clip]:
-    """Clip the results of a turn within one budget: small ones stay whole, the others share what is left evenly."""
-    ruled = _choices_for(outputs, choices, tools)
+def clip_many(outputs: Mapping[Key, Source], call: Call, calls: Mapping[Key, Call]) -> dict[Key, Clip]:
+    """Clip the results of a turn within the limits of `call`: small ones stay whole, the others share what is left evenly.
+
+    `calls` has what holds for the outputs whose tool is named.
+    """
+    for key in calls:
+        if key not in outputs:
+            raise UsageError(f"tools names {key!r:.80}, and there is no such output.")
+    # No limit is above the one that all of them share.
+    ruled = {
+        key: replace(each, limits=each.limits.lower(call.limits), trigger=None)
+        for key, each in ((key, calls.get(key, call)) for key in outputs)
+    }
     intakes: dict[Key, Intake] = {}
     try:
         for key, source in outputs.items():
-            intakes[key] = pipeline.begin(ruled[key])
+            intakes[key] = pipeline.open_intake(ruled[key])
             for chunk in chunks(source):
                 intakes[key].write(chunk)
             intakes[key].finish()
-        needs = [_need(intake, choices) for intake in intakes.values()]
-        shares = fair(_whole(choices.limits), needs, [1] * len(needs))
+        needs = [_need(intake, call) for intake in intakes.values()]
+        shares = fair(_whole(call.limits), needs, [1] * len(needs))
         clips = {}
         for (key, intake), need, share in zip(intakes.items(), needs, shares, strict=True):
-            clips[key] = _clip_with_share(intake, ruled[key], choices.limits, share, whole=need <= share)
+            clips[key] = _clip_with_share(intake, ruled[key], call.limits, share, whole=need <= share)
     except BaseException:
         for intake in intakes.values():
             intake.abandon()
@@ -49,62 +56,50 @@ def clip_many(
 
 def _whole(limits: Limits) -> int:
     """Return in how many parts shares of limits are counted: each unit of each limit is so many, none of them broken."""
-    from math import lcm  # only a turn of several calls needs it
-
     return lcm(*(value for _, value in limits.given()))
 
 
-def _need(intake: Intake, choices: Choices) -> int:
+def _need(intake: Intake, call: Call) -> int:
     """Return how much of the limits an output needs to stay whole."""
-    whole = _whole(choices.limits)
+    whole = _whole(call.limits)
     if intake.overflowed:
         return whole * 2
     data = intake.held
-    text, frames = choices.look(data)
+    text, frames = visible(call.settings, data)
     if frames:  # its notice comes on top: it is cut to its share, as what overflows is
         return whole * 2
     size = {
         "lines": count_lines(text),
         "bytes": max(len(data), len(text.encode())),
         "chars": len(text),
-        "tokens": choices.count(text) if choices.limits.tokens else 0,
+        "tokens": call.settings.count(text) if call.limits.tokens else 0,
     }
-    limits = {name: getattr(choices.limits, name) for name in size}
+    limits = {name: getattr(call.limits, name) for name in size}
     return max(size[name] * whole // int(limit) for name, limit in limits.items() if limit is not None)
 
 
-def _choices_for(
-    outputs: Mapping[Key, Source], choices: Choices, tools: Mapping[Key, str] | str | None
-) -> dict[Key, Choices]:
-    """Return the choices for each output: those of its tool, with no limit above the one that all of them share."""
-    names = dict.fromkeys(outputs, tools) if isinstance(tools, str) else tools or {}
-    for key in names:
-        if key not in outputs:
-            raise UsageError(f"tools names {key!r:.80}, and there is no such output.")
-    ruled = {key: choices.for_tool(names.get(key)) for key in outputs}
-    return {key: replace(each, limits=each.limits.lower(choices.limits), trigger=None) for key, each in ruled.items()}
-
-
-def _clip_with_share(intake: Intake, choices: Choices, limits: Limits, share: int, *, whole: bool) -> Clip:
+def _clip_with_share(intake: Intake, call: Call, limits: Limits, share: int, *, whole: bool) -> Clip:
     if whole:
-        return pipeline.settle(intake, choices)
-    shared = _share(choices, limits, share)
+        return pipeline.finish(intake, call).clip
+    shared = _share(call, limits, share)
     if shared is not None:
-        return pipeline.settle(intake, shared)
+        return pipeline.finish(intake, shared).clip
     # Too many for too little: it is stored, and its clip says where, but there is no room to say so to the model.
     intake.overflow()
     with together():
-        clip = pipeline.settle(intake, choices)
-    record_result(choices, replace(clip, _shown=Size()), texts=())
+        clip = pipeline.finish(intake, call).clip
+    record_result(call, replace(clip, _shown=Size()), texts=())
     return replace(clip, text="", _ranges=(), _shown=Size())
 
 
-def _share(choices: Choices, limits: Limits, share: int) -> Choices | None:
-    """Return the choices with a part of the limits that all share; None when that leaves no room for a notice."""
+def _share(call: Call, limits: Limits, share: int) -> Call | None:
+    """Return the call with a part of the limits that all share; None when that leaves no room for a notice."""
     part = {name: value * share // _whole(limits) for name, value in limits.given()}
     if any(value < SMALLEST[name] for name, value in part.items()):
         return None
+    limits = call.limits.lower(Limits(**part))
     try:
-        return replace(choices, limits=choices.limits.lower(Limits(**part)))
-    except UsageError:  # by a counter of your own
+        call.settings.check_room(limits)
+    except UsageError:  # as the user's own tokenizer counts
         return None
+    return replace(call, limits=limits)

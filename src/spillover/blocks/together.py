@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -12,38 +14,22 @@ from spillover.blocks.shapes import fields_in
 from spillover.blocks.texts import swap_texts, texts_of
 from spillover.errors import UsageError
 from spillover.events import record_result, together
-from spillover.source.intake import as_bytes, chunks
+from spillover.result import Blocks, Clip
+from spillover.settings.settings import Call
+from spillover.source.intake import Intake, as_bytes, chunks
+from spillover.types import Source
 from spillover.view.document import Section
+from spillover.view.visible import cover_text, visible_text
 from spillover.wrap.shape import change_texts, cover_value, fields_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from spillover.choices import Choices
-    from spillover.result import Clip
-    from spillover.source.intake import Intake, Source
 
 #: When both streams overflow, stderr gets two parts of three.
 STREAM_WEIGHTS = {"stdout": 1, "stderr": 2}
 
 
-class Blocks(list):  # type: ignore[type-arg]  # blocks are of any shape
-    """Clipped blocks: a list like the one that came in, with the facts in `clip`."""
-
-    def __init__(self, blocks: Sequence[Any], clip: Clip) -> None:
-        super().__init__(blocks)
-        self.clip = clip
-
-
 def clip_blocks(
     blocks: Sequence[Any],
-    choices: Choices,
+    call: Call,
     *,
-    call_id: str | None = None,
-    command: str | None = None,
-    cwd: str | None = None,
     caller: object = None,
     messages: bool = False,
 ) -> Blocks:
@@ -56,17 +42,17 @@ def clip_blocks(
     blocks = blocks if isinstance(blocks, (list, tuple)) else list(blocks)  # an iterator gives them once
     if pipeline.is_program(caller):
         return Blocks(
-            without_secrets(blocks, choices),
-            pipeline.keep_for_program("\n".join(texts_of(blocks)), choices, call_id=call_id),
+            without_secrets(blocks, call),
+            pipeline.keep_for_program("\n".join(texts_of(blocks)), call),
         )
     programs = _find_results_for_programs(blocks) if messages else []
     for text in ("\n".join(texts_of([result])) for result in programs):
-        pipeline.keep_for_program(text, choices)
+        pipeline.keep_for_program(text, call)
     leave = {id(result) for result in programs}
-    texts, clip = clip_texts(texts_of(blocks, leave), choices, call_id=call_id, command=command, cwd=cwd)
+    texts, clip = clip_texts(texts_of(blocks, leave), call)
     shown = iter(texts)
     kept = swap_texts(blocks, lambda _: next(shown), keep_empty=clip.outcome == "whole", leave=leave)
-    return Blocks(without_secrets(kept, choices), clip)
+    return Blocks(without_secrets(kept, call), clip)
 
 
 def _find_results_for_programs(messages: Sequence[Any]) -> list[Any]:
@@ -85,42 +71,34 @@ def _find_results_for_programs(messages: Sequence[Any]) -> list[Any]:
     return results
 
 
-def without_secrets(blocks: Sequence[Any], choices: Choices) -> Sequence[Any]:
+def without_secrets(blocks: Sequence[Any], call: Call) -> Sequence[Any]:
     """Return the blocks without the secrets that stand beside their texts."""
-    if choices.redact == "off":
+    if call.settings.redact == "off":
         return blocks
-    cover = choices.cover_text
+    cover = partial(cover_text, call.settings)
     return [cover_value(change_texts(block, lambda text: cover_value(text, cover)), cover) for block in blocks]
 
 
-def clip_texts(
-    texts: Sequence[str],
-    choices: Choices,
-    *,
-    call_id: str | None = None,
-    command: str | None = None,
-    cwd: str | None = None,
-) -> tuple[list[str], Clip]:
+def clip_texts(texts: Sequence[str], call: Call) -> tuple[list[str], Clip]:
     """Clip texts within one budget. Each keeps its place; one of which nothing is shown becomes empty."""
     named = [(f"block {number}", text, 1) for number, text in enumerate(texts, 1)]
-    intake, sections = join(named, choices)
+    intake, sections = join(named, call)
     unlabelled = [replace(section, label=None) for section in sections]
     begun = time.monotonic()
     with together():
-        shown, clip = pipeline.settle_parts(
-            intake, choices, sections=unlabelled, call_id=call_id, command=command, cwd=cwd
-        )
-    if shown is None or clip.outcome == "whole":
-        seen = [choices.seen(bytes(as_bytes(text))) for text in texts]
-    else:
-        seen = list(shown.texts)
-    record_result(choices, clip, texts=seen, seconds=time.monotonic() - begun)
+        clipped = pipeline.finish(intake, call, unlabelled)
+    clip = clipped.clip
+    if clip.outcome == "whole":
+        seen = [visible_text(call.settings, bytes(as_bytes(text))) for text in texts]
+    else:  # without texts of its own, the clip is what was left to show after a failure
+        seen = list(clipped.texts) or [clip.text, *[""] * (len(texts) - 1)]
+    record_result(call, clip, texts=seen, seconds=time.monotonic() - begun)
     return seen, clip
 
 
-def join(named: Sequence[tuple[str, Source, int]], choices: Choices) -> tuple[Intake, list[Section]]:
+def join(named: Sequence[tuple[str, Source, int]], call: Call) -> tuple[Intake, list[Section]]:
     """Take in all of them as one output, one after the other; a newline goes between where one does not end its line."""
-    intake = pipeline.begin(choices)
+    intake = pipeline.open_intake(call)
     sections = []
     last = b"\n"
     try:
@@ -139,28 +117,21 @@ def join(named: Sequence[tuple[str, Source, int]], choices: Choices) -> tuple[In
     return intake, sections
 
 
-def clip_streams(streams: Mapping[str, Source], choices: Choices, *, call_id: str | None = None) -> Clip:
+def clip_streams(streams: Mapping[str, Source], call: Call) -> Clip:
     """Clip the streams of a command together, each under a label. Room that one leaves goes to the other; stderr comes first."""
-    return clip_streams_apart(streams, choices, call_id=call_id)[1]
+    return clip_streams_apart(streams, call)[1]
 
 
-def clip_streams_apart(
-    streams: Mapping[str, Source],
-    choices: Choices,
-    *,
-    call_id: str | None = None,
-    command: str | None = None,
-    cwd: str | None = None,
-) -> tuple[dict[str, str], Clip]:
+def clip_streams_apart(streams: Mapping[str, Source], call: Call) -> tuple[dict[str, str], Clip]:
     """Clip streams together, and return what is shown of each by itself, for a host that has a place for each."""
     named = [(name, source, STREAM_WEIGHTS.get(name, 1)) for name, source in streams.items()]
-    intake, sections = join(named, choices)
+    intake, sections = join(named, call)
     used = [section.label for section in sections if section.size]
     several = sections if len(used) > 1 else []
-    shown, clip = pipeline.settle_parts(intake, choices, sections=several, call_id=call_id, command=command, cwd=cwd)
+    clipped = pipeline.finish(intake, call, several)
     texts = dict.fromkeys(streams, "")
-    if several and shown is not None:
-        texts.update(zip(streams, shown.parts if clip.outcome == "whole" else shown.texts, strict=True))
+    if several and clipped.texts:
+        texts.update(zip(streams, clipped.texts, strict=True))
     elif used:
-        texts[str(used[0])] = clip.text
-    return texts, clip
+        texts[str(used[0])] = clipped.clip.text
+    return texts, clipped.clip

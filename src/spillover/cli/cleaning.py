@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def gc(arguments: argparse.Namespace) -> int:
-    store = clipper(arguments).store
+    store = clipper(arguments).settings.store
     if isinstance(store, ObjectStore):
         raise UsageError(f"{LIFECYCLE_DECIDES}; `spill gc` cleans up folders only.")
     named = store if isinstance(store, NamedStore) else None
@@ -78,7 +78,7 @@ def _describe_packed(packed: Compressed) -> str:
 
 def push(arguments: argparse.Namespace) -> int:
     """Bring what is kept on this machine only to the bucket it was meant for."""
-    store = clipper(arguments).store
+    store = clipper(arguments).settings.store
     if not isinstance(store, ObjectStore):
         raise UsageError(
             "outputs are kept in a folder on this machine; `spill push` needs a store such as s3://BUCKET/PREFIX."

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 
+from spillover.api import Clipper
 from spillover.cli.output import complain, facts, put, put_json, wait
 from spillover.cli.setup import compare_if_failed, ends_with_newline, lower_if_failed, make_clipper_anyway
 from spillover.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from spillover.choices import Choices
-    from spillover.clipper import Clipper
-    from spillover.run.command import Run
+from spillover.result import Run
+from spillover.settings.settings import Call, Settings
 
 #: The signals of Ctrl-C and of a closed pipe: a shell does not report a command that they end, either.
 UNSAID_SIGNALS = (signal.SIGINT, signal.SIGPIPE)
@@ -41,8 +37,8 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
     from spillover.events import record_run
     from spillover.source.intake import widen_pipe
 
-    choices = make_clipper(arguments).for_tool(arguments.tool)
-    intake = pipeline.begin(choices)
+    call = make_clipper(arguments).call(arguments.tool, query=arguments.query)
+    intake = pipeline.open_intake(call)
     try:
         widen_pipe(0)
         count = 1
@@ -57,12 +53,12 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
     except BaseException:
         intake.abandon()
         raise
-    clip = pipeline.settle_anyway(intake, choices)
-    record_run(choices, clip, intake.held)
+    clip = pipeline.finish(intake, call).clip
+    record_run(call, clip, intake.held)
     if arguments.json:
         put_json(facts(clip))
     else:
-        put(clip.text, raw=choices.raw, end=clip.outcome != "whole" and ends_with_newline(clip.text, choices))
+        put(clip.text, raw=call.settings.raw, end=clip.outcome != "whole" and ends_with_newline(clip.text, call))
     return 0
 
 
@@ -73,12 +69,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("missing COMMAND, e.g. `spill run -- make -j8`.")
     if arguments.scope:  # a `spill` inside the command works in the same one
         os.environ["SPILLOVER_SCOPE"] = arguments.scope
-    chosen = make_clipper(arguments)
-    if warning := chosen.for_command(argv).warning:  # while there is time to stop it
-        complain(warning)
     from spillover.run.command import run as run_command
     from spillover.run.command import tool_name
     from spillover.source.process import Command
+
+    tool = arguments.tool or tool_name(argv[0])
+    call = make_clipper(arguments).call(tool, command=argv, query=arguments.query)
+    if call.settings.warning:  # while there is time to stop it
+        complain(call.settings.warning)
 
     ended = run_command(
         Command(
@@ -86,16 +84,16 @@ def run(arguments: argparse.Namespace) -> int:
             timeout=arguments.timeout,
             interactive=True,
             die_with_parent=True,
-            together=is_in_order(chosen),
+            together=is_in_order(call.settings),
         ),
-        chosen.for_command(argv).for_tool(arguments.tool or tool_name(argv[0])),
-        settling=lambda _, choices, code: compare_if_failed(lower_if_failed(choices, code), code),
+        call,
+        settling=lambda _, call, code: compare_if_failed(lower_if_failed(call, code), code),
     )
     try:
         if arguments.json:
             put_json(run_facts(ended))
         else:
-            print_run(ended, chosen.for_tool(arguments.tool or tool_name(argv[0])))
+            print_run(ended, call)
         complain_of_end(ended, argv[0], arguments.timeout)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -124,7 +122,7 @@ def make_clipper(arguments: argparse.Namespace) -> Clipper:
     chosen, wrong = make_clipper_anyway(arguments)
     if wrong:
         complain(wrong)
-    return chosen.asking(arguments.query)
+    return chosen
 
 
 def is_one_file() -> bool:
@@ -135,9 +133,9 @@ def is_one_file() -> bool:
         return False
 
 
-def is_in_order(choices: Choices) -> bool:
+def is_in_order(settings: Settings) -> bool:
     """Return whether a command writes both streams into one pipe: they meet behind us, and no form cuts each by itself."""
-    return is_one_file() and (choices.form is None or choices.form.for_streams is None)
+    return is_one_file() and (settings.form is None or settings.form.for_streams is None)
 
 
 def run_facts(ended: Run) -> dict[str, object]:
@@ -146,19 +144,19 @@ def run_facts(ended: Run) -> dict[str, object]:
     return {**how, **({"warning": ended.warning} if ended.warning else {}), **facts(ended.clip)}
 
 
-def print_run(ended: Run, choices: Choices, pieces: Sequence[tuple[str, bytes]] = ()) -> None:
+def print_run(ended: Run, call: Call, pieces: Sequence[tuple[str, bytes]] = ()) -> None:
     """Print what was not cut, each stream to its own place; what was cut is one text, on stdout. `pieces`: as it came."""
     together = is_one_file()
     if not pieces and (not ended.streams or together):
         cut = ended.clip.outcome != "whole"
-        put(ended.clip.text, raw=choices.raw, end=cut and ends_with_newline(ended.clip.text, choices))
+        put(ended.clip.text, raw=call.settings.raw, end=cut and ends_with_newline(ended.clip.text, call))
         return
     failed: dict[int, OSError] = {}
     for stream, text in pieces or ended.streams:
         fd = 2 if stream == "stderr" and not together else 1
         try:
             if fd not in failed:
-                put(text, fd, raw=choices.raw or bool(pieces))
+                put(text, fd, raw=call.settings.raw or bool(pieces))
         except OSError as error:  # the other one may still be heard
             failed[fd] = error
     if failed:

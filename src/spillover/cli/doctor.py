@@ -70,17 +70,22 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     said += f"; {settings.complaint}" * bool(settings.complaint)
     found.append(Check("configuration", ok=not settings.complaint, said=said))
     found += [Check("trust", ok=False, said=wrong) for wrong in list_trusted(os.environ, os.geteuid())[1]]
-    if isinstance(chosen.store, DirStore):
-        root = os.fspath(chosen.store.root)
+    if isinstance(chosen.settings.store, DirStore):
+        root = os.fspath(chosen.settings.store.root)
         found += [
-            _round_trip(chosen.outputs),
+            _round_trip(chosen.settings.outputs),
             _space(root),
-            *_look_inside(chosen.store, root),
+            *_look_inside(chosen.settings.store, root),
             _libraries(),
             _tokens(),
         ]
     else:
-        found += [_round_trip(chosen.outputs), *_look_at_spool(chosen.outputs.store), _libraries(), _tokens()]
+        found += [
+            _round_trip(chosen.settings.outputs),
+            *_look_at_spool(chosen.settings.outputs.store),
+            _libraries(),
+            _tokens(),
+        ]
     return found + [Check(*one) for one in check_installed(os.environ, os.getcwd())]
 
 
@@ -178,7 +183,7 @@ def _room(folder: Folder, retention: Retention) -> Check:
             return Check(
                 "room",
                 ok=False,
-                said=f"the store is full ({said}) of what is pinned or too young to be removed: raise retention.{name}, "
+                said=f"the store is full ({said}), and everything in it is pinned or too young to be removed: raise retention.{name}, "
                 "lower retention.grace, or unpin something",
             )
     return Check("room", ok=True, said=said or "no limits are set")

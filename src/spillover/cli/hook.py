@@ -6,22 +6,18 @@ neither does an answer that is late: whatever hangs, the host goes on with its o
 
 from __future__ import annotations
 
+import argparse
 import os
 import select
 import signal
 import time
+from typing import Any, NoReturn
 
+from spillover.api import Clipper
 from spillover.base.integers import read_int
 from spillover.cli import exits
 from spillover.cli.output import complain, put
 from spillover.hosts import HOOK_SECONDS, HOSTS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any, NoReturn
-
-    from spillover.clipper import Clipper
 
 #: More than this no host sends for one tool call; what is larger is left as it is.
 MOST_BYTES = 1 << 28

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
+from collections.abc import Callable, Sequence
 
+from spillover.api import Clipper
 from spillover.cli import exits
 from spillover.cli.output import fit_terminal, make_harmless, put, put_json
 from spillover.cli.refs import is_remote, look_up, path_here, reader, why_no_path
@@ -15,15 +18,7 @@ from spillover.result import Reason
 from spillover.retrieve.names import describe_run, matches
 from spillover.settings.load import load
 from spillover.store.record import Record, owners
-from spillover.store.scopes import default_scope
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Sequence
-
-    from spillover.clipper import Clipper
-    from spillover.store.scopes import ScopedStore
+from spillover.store.scopes import ScopedStore, default_scope
 
 NEWEST = 50
 CELL_CHARS = 4_096  # as long as a path may be
@@ -39,7 +34,7 @@ TOOLS_NAMED, WORD_CHARS = 10, 40
 
 def list_(arguments: argparse.Namespace) -> int:
     made = reader(arguments)
-    store = made.outputs
+    store = made.settings.outputs
     shown, count = _choose(arguments, store)
     if arguments.json:
         put_json([facts(record) for record in shown])
@@ -108,7 +103,7 @@ def _tell_nothing(arguments: argparse.Namespace, store: ScopedStore) -> str:
 
 def show(arguments: argparse.Namespace) -> int:
     made = reader(arguments)
-    store = made.outputs
+    store = made.settings.outputs
     record = look_up(store, arguments.ref)
     here = path_here(store, record.ref)
     path = here or store.where(record.ref)
@@ -210,8 +205,8 @@ def _fit(made: Clipper, count: int, text: Callable[[int], str]) -> int:
         return count
     from spillover.select.ends import most
 
-    limits = made.limits.share(LIST_SHARE)
-    return most(count, lambda rows: limits.fill(text(rows), made.count))
+    limits = made.settings.limits.share(LIST_SHARE)
+    return most(count, lambda rows: limits.fill(text(rows), made.settings.count))
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:

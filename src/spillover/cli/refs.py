@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 
-from msgspec.structs import replace
-
 from spillover import profiles
+from spillover.api import Clipper
 from spillover.cli import exits
 from spillover.cli.output import complain, put, put_json
 from spillover.cli.setup import clipper
@@ -14,18 +14,11 @@ from spillover.cli.units import count_of
 from spillover.errors import MissingExtraError, RefError, StoreError
 from spillover.retrieve.names import resolve
 from spillover.settings.place import default_store
-from spillover.store import verify
+from spillover.store import BaseStore, Store, verify
 from spillover.store.directory import DirStore
 from spillover.store.named import JoinedStores, NamedStore, find_store
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from spillover.clipper import Clipper
-    from spillover.store import BaseStore, Store
-    from spillover.store.record import Record
-    from spillover.store.scopes import ScopedStore
+from spillover.store.record import Record
+from spillover.store.scopes import ScopedStore
 
 
 def reader(arguments: argparse.Namespace) -> Clipper:
@@ -36,14 +29,16 @@ def reader(arguments: argparse.Namespace) -> Clipper:
     beside: list[Store | None] = [find_store(path) for path in paths]
     if arguments.store is None and not os.environ.get("SPILLOVER_STORE"):
         beside += [default_store(), *(find_store(os.path.join(folder, "any")) for folder in profiles.folders())]
-    stores = {each.folder or "": each for each in (made.store, *beside) if isinstance(each, DirStore | NamedStore)}
-    several = isinstance(made.store, DirStore | NamedStore) and len(stores) > 1
-    return replace(made, store=JoinedStores(tuple(stores.values()))) if several else made
+    stores = {
+        each.folder or "": each for each in (made.settings.store, *beside) if isinstance(each, DirStore | NamedStore)
+    }
+    several = isinstance(made.settings.store, DirStore | NamedStore) and len(stores) > 1
+    return made.but(store=JoinedStores(tuple(stores.values()))) if several else made
 
 
 def path(arguments: argparse.Namespace) -> int:
     """Print the path of the plain file, and nothing else, so that it can stand in a command."""
-    store = reader(arguments).outputs
+    store = reader(arguments).settings.outputs
     ref = look_up(store, arguments.ref).ref
     where = path_here(store, ref)
     if where is not None:
@@ -90,7 +85,7 @@ def unpin(arguments: argparse.Namespace) -> int:
 
 
 def _pin(arguments: argparse.Namespace, *, pinned: bool) -> int:
-    store = reader(arguments).outputs
+    store = reader(arguments).settings.outputs
     record = store.get(_look_up_surely(store, arguments.ref).ref)
     store.pin(record.ref, pinned)
     said = "is pinned" if pinned else "is no longer pinned" if record.pinned else "was not pinned"
@@ -100,7 +95,7 @@ def _pin(arguments: argparse.Namespace, *, pinned: bool) -> int:
 
 def rm(arguments: argparse.Namespace) -> int:
     """Remove outputs; every ref is looked up before the first one goes. One with a damaged record may be pinned."""
-    store = reader(arguments).outputs
+    store = reader(arguments).settings.outputs
     damaged = {*arguments.refs}.intersection(store.damaged()) if arguments.force else set()
     records = {
         record.ref: record for record in (_look_up_surely(store, ref) for ref in arguments.refs if ref not in damaged)
@@ -120,7 +115,7 @@ def rm(arguments: argparse.Namespace) -> int:
 
 def verify_(arguments: argparse.Namespace) -> int:
     """Check outputs against their records; one that cannot be opened here does not stop the others."""
-    store = reader(arguments).outputs
+    store = reader(arguments).settings.outputs
     views = {resolve(ref, store).ref: store for ref in arguments.refs} or {
         **{record.ref: _by_its_scope(store, record) for record in store.list()},
         **dict.fromkeys(store.damaged(), store),

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
+from spillover.api import Clipper
 from spillover.cli import exits
 from spillover.cli.output import complain, facts, put, put_json
 from spillover.cli.refs import reader
 from spillover.cli.setup import ends_with_newline, leave_room
 from spillover.errors import PatternError, RefError
+from spillover.result import Clip
 from spillover.retrieve.names import how_sure, split_part
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from spillover.clipper import Clipper
-    from spillover.result import Clip
 
 #: Patterns for empty lines, which the engine has none of, and those for the other lines: one is the other with -v.
 BLANK = {"^$": ".", r"^\s*$": r"\S", "^[[:space:]]*$": r"\S", "^ *$": "[^ ]"}
@@ -51,7 +48,7 @@ def grep(arguments: argparse.Namespace) -> int:
     around = arguments.context
     try:
         answer = search(
-            leave_room(made).for_answers(),
+            leave_room(made).call().for_retrieval(),
             ref,
             blank or pattern,
             ignore_case=arguments.ignore_case,
@@ -99,7 +96,7 @@ def _tell_apart(made: Clipper, arguments: argparse.Namespace) -> tuple[str, str]
     A whole ref or a path is surer than `last`, and `last` is surer than the start of a ref: a short pattern often is one.
     """
     first, second = arguments.ref, arguments.pattern
-    sure = how_sure(first, made.outputs), how_sure(second, made.outputs)
+    sure = how_sure(first, made.settings.outputs), how_sure(second, made.settings.outputs)
     if any(sure):  # a look at the store, which may be away, could not change it
         return (second, first) if sure[1] > sure[0] else (first, second)
     if _names_output(made, first):
@@ -128,7 +125,7 @@ def _join(patterns: Sequence[str], *, fixed: bool) -> tuple[str, bool]:
 def _check_not_ambiguous(made: Clipper, word: str) -> None:
     """Raise the error of a word that several refs begin with."""
     try:
-        made.outputs.get(split_part(word)[0])
+        made.settings.outputs.get(split_part(word)[0])
     except RefError as error:
         if "is ambiguous" in str(error):
             raise
@@ -137,7 +134,7 @@ def _check_not_ambiguous(made: Clipper, word: str) -> None:
 def _names_output(made: Clipper, word: str) -> bool:
     """Return whether a word is the start of a ref that is stored."""
     try:
-        made.outputs.get(split_part(word)[0])
+        made.settings.outputs.get(split_part(word)[0])
     except RefError:
         return False
     return True
@@ -147,5 +144,5 @@ def _print(answer: Clip, arguments: argparse.Namespace, made: Clipper) -> int:
     if arguments.json:
         put_json(facts(answer))
     else:
-        put(answer.text, end=ends_with_newline(answer.text, made.for_answers()))
+        put(answer.text, end=ends_with_newline(answer.text, made.call().for_retrieval()))
     return exits.OK

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
+from spillover.api import Clipper
 from spillover.base.folders import expand, user_folder
-from spillover.choices import REDACT
 from spillover.cli.output import complain
-from spillover.clipper import Clipper
 from spillover.errors import SpilloverError, UsageError
 from spillover.hosts import bounds, limits_of_failing
+from spillover.notice.hints import Hint
 from spillover.profiles import NAMES as PROFILES
 from spillover.settings.limits import SMALLEST, Limits
-from spillover.settings.load import FILE, NAMED, OPTIONS, PREFIX, VARIABLES, candidates, load
+from spillover.settings.load import FILE, NAMED, OPTIONS, PREFIX, VARIABLES, Loaded, candidates, load
+from spillover.settings.settings import REDACT, Call
 from spillover.settings.trust import read_small
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from spillover.choices import Choices
-    from spillover.notice.hints import Hint
-    from spillover.settings.load import Loaded
 
 #: Variables that say where outputs go, and who finds them there.
 WHERE = ("SPILLOVER_STORE", "SPILLOVER_SCOPE")
@@ -57,43 +51,43 @@ def leave_room(made: Clipper) -> Clipper:
     """Return the Clipper with limits that leave room for the newline at the end of an answer."""
     less = {
         name: value - 1
-        for name, value in made.limits.given()
+        for name, value in made.settings.limits.given()
         if name != "lines" and value - 1 >= ROOMY * SMALLEST[name]
     }
     try:
-        return replace(made, limits=replace(made.limits, **less))
+        return made.but(replace(made.settings.limits, **less))
     except UsageError:  # by the caller's own counter, there is no room at all
         return made
 
 
-def lower_if_failed(choices: Choices, exit_code: int) -> Choices:
-    """Return the choices for a command that ended like this: an agent may show less of one that failed."""
+def lower_if_failed(call: Call, exit_code: int) -> Call:
+    """Return the call for a command that ended like this: an agent may show less of one that failed."""
     less = limits_of_failing(os.environ) if exit_code else {}
-    if not less or choices.form is not None:
-        return choices
+    if not less or call.settings.form is not None:
+        return call
+    limits = call.limits.lower(Limits(**less))
     try:
-        limits = choices.limits.lower(Limits(**less))
-        trigger = choices.trigger and choices.trigger.lower(Limits(**less))
-        return replace(choices, limits=limits, trigger=trigger)
-    except UsageError:  # by the caller's own counter, there is no room
-        return choices
+        call.settings.check_room(limits)
+    except UsageError:  # as the caller's own tokenizer counts, there is no room
+        return call
+    return replace(call, limits=limits, trigger=call.trigger and call.trigger.lower(Limits(**less)))
 
 
-def compare_if_failed(choices: Choices, exit_code: int) -> Choices:
-    """Return the choices for a command that ended like this: one that failed is compared with its newest good run, if any.
+def compare_if_failed(call: Call, exit_code: int) -> Call:
+    """Return the call for a command that ended like this: one that failed is compared with its newest good run, if any.
 
     That is measured to help (docs/decisions/038-since.md); `since = "off"` turns it off.
     """
-    if not exit_code or choices.since != "auto":
-        return choices
+    if not exit_code or call.since != "auto":
+        return call
     from spillover.since.earlier import GOOD_IF_ANY  # most commands do not fail
 
-    return choices.telling_since(GOOD_IF_ANY)
+    return replace(call, since=GOOD_IF_ANY)
 
 
-def ends_with_newline(text: str, made: Choices) -> bool:
+def ends_with_newline(text: str, call: Call) -> bool:
     """Return whether a text may get a newline at its end and still fit; a profile's words stand outside the limits anyway."""
-    return made.notice == "outside" or made.limits.hold(text + "\n", made.count)
+    return call.settings.notice == "outside" or call.limits.hold(text + "\n", call.settings.count)
 
 
 def make_clipper_anyway(
@@ -177,7 +171,7 @@ def _made(
         from spillover.store.record import EVERY  # only for a person who asks
 
         others["scope"] = EVERY
-    return settings.made(Clipper, **others), settings.complaint
+    return Clipper(settings=settings.settings(**others)), settings.complaint
 
 
 def _going_back(

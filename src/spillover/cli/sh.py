@@ -28,15 +28,17 @@ def sh(arguments: argparse.Namespace) -> int:
     shell = arguments.shell or _find_shell()
     if not arguments.json and arguments.timeout is None and _talks_to_a_person(line):
         return _become(shell, line)
-    chosen = make_clipper(arguments).for_command(line).for_tool(arguments.tool or tool_name(shell))
+    clipper = make_clipper(arguments)
+    call = clipper.call(arguments.tool or tool_name(shell), command=line, query=arguments.query)
     ended = run_line(
         line,
-        chosen,
+        clipper,
+        call=call,
         shell=shell,
         timeout=arguments.timeout,
         interactive=True,
         die_with_parent=True,
-        together=is_in_order(chosen),
+        together=is_in_order(call.settings),
     )
     run = ended.run
     try:
@@ -47,7 +49,7 @@ def sh(arguments: argparse.Namespace) -> int:
             ]
             put_json({**run_facts(run), "kept": kept})
             return run.exit_code
-        print_run(run, chosen, ended.pieces)
+        print_run(run, call, ended.pieces)
         with suppress(OSError):  # the line has done its work all the same
             for note in ended.notes:
                 put(f"{note}\n", 2)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
+from collections.abc import Sequence
 
 from msgspec.structs import asdict
 
 from spillover import journal
+from spillover.api import Clipper
 from spillover.cli import exits
 from spillover.cli.keeping import lay_out
 from spillover.cli.output import fit_terminal, make_harmless, put, put_json
@@ -15,15 +18,19 @@ from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
 from spillover.errors import UsageError
 from spillover.notice.words import one_line
-from spillover.stats import NEAR_LINES, RERUN_SECONDS, RULES_BY, add_up, find_misses, suggest_rules
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from spillover.clipper import Clipper
-    from spillover.stats import Group, Misses, NoisyCommand, Stats, Sums
+from spillover.stats import (
+    NEAR_LINES,
+    RERUN_SECONDS,
+    RULES_BY,
+    Group,
+    Misses,
+    NoisyCommand,
+    Stats,
+    Sums,
+    add_up,
+    find_misses,
+    suggest_rules,
+)
 
 WIDTH = 80
 #: So many rows are shown; `--json` has all of them.
@@ -41,11 +48,11 @@ PARTS = (
 
 def stats(arguments: argparse.Namespace) -> int:
     made = clipper(arguments)
-    folder = journal.folder_of(made.store)
+    folder = journal.folder_of(made.settings.store)
     if folder is None:
         raise UsageError("this store keeps no journal; `spill stats` needs a folder or a bucket as store.")
     since = 0.0 if arguments.within is None else time.time() - arguments.within
-    scope = made.outputs.scope
+    scope = made.settings.outputs.scope
     if arguments.misses:
         return _print_misses(arguments, find_misses(journal.read(folder, since=since, scope=scope, fitting=False)))
     by = (arguments.by,) if arguments.by else RULES_BY
@@ -128,7 +135,7 @@ def _print_misses(arguments: argparse.Namespace, found: Misses) -> int:
 def _tell_nothing(arguments: argparse.Namespace, found: Stats, made: Clipper) -> str:
     where = "" if arguments.all_scopes else " in this project"
     elsewhere = "" if arguments.all_scopes else " --all-scopes looks in every project."
-    off = " The journal is turned off (stats = false)." if made.stats is False else ""
+    off = " The journal is turned off (stats = false)." if made.settings.stats is False else ""
     damaged = f" {found.damaged:,} lines of the journal are damaged." if found.damaged else ""
     return f"Nothing was clipped{where}{' in that time' if arguments.within is not None else ''}.{elsewhere}{off}{damaged}\n"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 
 from spillover.cli import exits
@@ -9,14 +10,19 @@ from spillover.cli.output import complain, put, put_json
 from spillover.errors import ConfigError, UsageError
 from spillover.notice.words import one_line
 from spillover.settings import trust as trust_records
-from spillover.settings.load import FILE, NAMED, PYPROJECT, Ignored, candidates, load, needs_trust, parse, speaks_of_us
+from spillover.settings.load import (
+    FILE,
+    NAMED,
+    PYPROJECT,
+    File,
+    Ignored,
+    candidates,
+    load,
+    needs_trust,
+    parse,
+    speaks_of_us,
+)
 from spillover.settings.trust import list_trusted, read_small, state_of, untrust
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from spillover.settings.load import File
 
 PATH_CHARS = 4_096
 

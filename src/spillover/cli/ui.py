@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 from shlex import quote
+from typing import Any
 
+from spillover.api import Clipper
 from spillover.cli import exits
 from spillover.cli.output import complain, put
 from spillover.cli.setup import clipper
 from spillover.errors import MissingExtraError
 from spillover.retrieve.names import resolve
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
-
-    from spillover.clipper import Clipper
 
 
 def ui(arguments: argparse.Namespace) -> int:
@@ -23,7 +19,7 @@ def ui(arguments: argparse.Namespace) -> int:
     made = clipper(arguments)
     to = ""
     if arguments.ref:
-        to = f"/output/{made.outputs.get(resolve(arguments.ref, made.outputs).ref).ref}"
+        to = f"/output/{made.settings.outputs.get(resolve(arguments.ref, made.settings.outputs).ref).ref}"
     try:
         from spillover.inspector.serve import serve
     except ImportError as error:
@@ -46,16 +42,20 @@ def _facts(arguments: argparse.Namespace, made: Clipper) -> dict[str, Any]:
 
     options = [f"{name} {quote(value)}" for name in ("store", "scope") if (value := getattr(arguments, name))]
     options = [f"--{option}" for option in options] + ["--all-scopes"] * arguments.all_scopes
-    store = getattr(made.store, "root", None) or getattr(made.store, "url", None) or type(made.store).__name__
+    store = (
+        getattr(made.settings.store, "root", None)
+        or getattr(made.settings.store, "url", None)
+        or type(made.settings.store).__name__
+    )
     return {
         "version": __version__,
         "store": str(store),
-        "project": "" if arguments.all_scopes else made.outputs.scope,
+        "project": "" if arguments.all_scopes else made.settings.outputs.scope,
         "options": " ".join(options),  # what a command needs that is copied from the page
-        "limits": dict(made.limits.given()),
-        "keep": made.keep if isinstance(made.keep, str) else "",
-        "worth": made.worth,
+        "limits": dict(made.settings.limits.given()),
+        "keep": made.settings.keep if isinstance(made.settings.keep, str) else "",
+        "worth": made.settings.worth,
         "keeps": [*KEEPS],
         "profiles": [*profiles.NAMES],
-        "tokenizer": made.tokenizer if isinstance(made.tokenizer, str) else "your own",
+        "tokenizer": made.settings.tokenizer if isinstance(made.settings.tokenizer, str) else "your own",
     }

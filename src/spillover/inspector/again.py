@@ -1,32 +1,27 @@
-"""An output clipped again: by the choices in its record, as the model saw it, or by others, to see what would change."""
+"""An output clipped again: by the call in its record, as the model saw it, or by others, to see what would change."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from msgspec.structs import replace
-
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import SpilloverError, UsageError
+from spillover.inspector.outputs import Output
 from spillover.pipeline import fits
 from spillover.result import Clip
 from spillover.retrieve.read import open_output
+from spillover.select.span import Span
 from spillover.settings.limits import Size
 from spillover.settings.load import load
+from spillover.settings.settings import Call
 from spillover.show.cut import cut_again
-from spillover.show.made import choose_again
+from spillover.show.made import restore_call
 from spillover.since import Earlier
+from spillover.types import HintName
 from spillover.view.forged import remember
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from spillover.choices import Choices
-    from spillover.inspector.outputs import Output
-    from spillover.select.span import Span
-    from spillover.types import HintName
+from spillover.view.visible import visible_text
 
 #: What can be tried, by the names that the configuration has for it.
 TRIED = ("tokens", "lines", "bytes", "chars", "keep", "worth", "profile", "query")
@@ -34,7 +29,7 @@ TRIED = ("tokens", "lines", "bytes", "chars", "keep", "worth", "profile", "query
 HINTS: tuple[HintName, ...] = ("cli", "path")
 #: Why what the model saw cannot be shown.
 UNKNOWN = "Its record does not say what made that clip, as for a selector, a counter or a profile, and for clips of several parts."
-CHANGED = "The same choices give another clip now: spillover, or what it was told of this output, has changed since."
+CHANGED = "The same settings give another clip now: spillover, or what it was told of this output, has changed since."
 
 
 def see(clipper: Clipper, output: Output) -> dict[str, Any]:
@@ -44,28 +39,28 @@ def see(clipper: Clipper, output: Output) -> dict[str, Any]:
     """
     record = output.record
     if output.whole:
-        return {**_facts(_whole(clipper, output), 0.0), "exact": True, "same": True}
-    configured = clipper.for_command(record.command).for_tool(record.tool)
-    again = choose_again(configured, record.made) if record.made else None
-    if again is None:
+        return {**_facts(_whole(clipper.call(), output), 0.0), "exact": True, "same": True}
+    configured = clipper.call(record.tool, command=record.command or "")
+    restored = restore_call(configured, record.made) if record.made else None
+    if restored is None:
         return _without_text(output, UNKNOWN)
-    choices, name, (ref, how, reason) = again
+    call, (ref, how, reason) = restored
     try:
-        since = _open_earlier(clipper, ref, how, reason) if ref else None
+        since = _open_earlier(configured, ref, how, reason) if ref else None
     except SpilloverError as error:
         return _without_text(output, f"It was told against {ref}, which cannot be read any more: {error}")
     try:
-        return _see(output, choices, name, since)
+        return _see(output, call, since)
     finally:
         if since is not None:
             since.close()
 
 
-def _see(output: Output, choices: Choices, name: str, since: Earlier | None) -> dict[str, Any]:
-    """Clip an output by the choices in its record."""
+def _see(output: Output, call: Call, since: Earlier | None) -> dict[str, Any]:
+    """Clip an output as the call in its record was."""
     record = output.record
     begun = time.monotonic()
-    shown, clip = cut_again(record, output.document, choices, name=name, since=since)
+    shown, clip = cut_again(record, output.document, call, since)
     is_exact = bool(shown.notice) and remember(shown.notice, shown.text) in record.notices
     same = clip.ranges == record.shown and (is_exact or _has_whole_lines(output, shown.spans))
     if not (is_exact or same):
@@ -86,11 +81,11 @@ def _without_text(output: Output, reason: str) -> dict[str, Any]:
     }
 
 
-def _open_earlier(clipper: Clipper, ref: str, how: str, reason: str) -> Earlier:
+def _open_earlier(call: Call, ref: str, how: str, reason: str) -> Earlier:
     """Return the earlier run that a clip was told against; `reason`: why it was not compared then."""
     if reason:
         return Earlier(ref, how, reason)
-    record, document = open_output(clipper, ref)
+    record, document = open_output(call, ref)
     return Earlier(record.ref, how, document=document)
 
 
@@ -100,14 +95,18 @@ def try_other(clipper: Clipper, output: Output, given: Mapping[str, str]) -> dic
     if wrong:
         raise UsageError(f"{wrong[0]!r} cannot be tried; use {', '.join(TRIED)}.")
     said = {name: value for name, value in given.items() if value and name != "query"}
-    made = load(given=said, given_origin=str).made(Clipper, hints=HINTS) if said else replace(clipper, hints=HINTS)
-    choices = replace(made, store=clipper.store, scope=clipper.scope, rules={} if said else made.rules)
-    choices = choices.for_command(output.record.command).for_tool(output.record.tool).asking(given.get("query"))
+    other = (
+        Clipper(settings=load(given=said, given_origin=str).settings(hints=HINTS)) if said else clipper.but(hints=HINTS)
+    )
+    if said:
+        other = other.but(store=clipper.settings.store, scope=clipper.settings.scope, rules={})
+    record = output.record
+    call = other.call(record.tool, command=record.command or "", query=given.get("query"))
     begun = time.monotonic()
-    whole = _whole(choices, output) if output.document.size <= choices.limits.window else None
-    if whole is not None and fits(whole.text, choices, output.document.size):
+    whole = _whole(call, output) if output.document.size <= call.limits.window else None
+    if whole is not None and fits(whole.text, call, raw_bytes=output.document.size):
         return _facts(whole, time.monotonic() - begun)
-    _, clip = cut_again(output.record, output.document, choices)
+    _, clip = cut_again(record, output.document, call)
     return _facts(clip, time.monotonic() - begun)
 
 
@@ -118,11 +117,11 @@ def _has_whole_lines(output: Output, spans: Sequence[Span]) -> bool:
     return all(b"\n" in document.blob.read(edge - 1, edge + 1) for edge in edges)
 
 
-def _whole(choices: Any, output: Output) -> Clip:
+def _whole(call: Call, output: Output) -> Clip:
     data = output.document.blob.read(0, output.document.size)
-    text = choices.seen(data)
-    total = Size(output.document.lines, len(data), len(text), choices.count(text) if text else 0)
-    return Clip(text, ref=None, _total=total, _count=choices.count, _limits=choices.limits)
+    text = visible_text(call.settings, data)
+    total = Size(output.document.lines, len(data), len(text), call.settings.count(text) if text else 0)
+    return Clip(text, ref=None, _total=total, _count=call.settings.count, _limits=call.limits)
 
 
 def _facts(clip: Clip, seconds: float) -> dict[str, Any]:

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from importlib import resources
 from itertools import chain
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from spillover.api import Clipper
 from spillover.errors import PatternError, RefError, SpilloverError, StoreError, UsageError
 from spillover.inspector import again, figures, find, history
+from spillover.inspector.door import Door
 from spillover.inspector.library import Library
 from spillover.inspector.outputs import MOST_LINES, Outputs, describe, read_column, read_lines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from starlette.requests import Request
-
-    from spillover.clipper import Clipper
-    from spillover.inspector.door import Door
 
 #: No script or style but our own files, no address but ours, nothing made from text, and nobody may put a frame around it.
 POLICY = (
@@ -54,8 +49,8 @@ class Page:
 
     def __init__(self, clipper: Clipper, door: Door, *, facts: Mapping[str, Any]) -> None:
         self.clipper, self.door, self.facts = clipper, door, dict(facts)
-        self.library = Library(clipper.outputs)
-        self.outputs = Outputs(clipper, self.library)
+        self.library = Library(clipper.settings.outputs)
+        self.outputs = Outputs(clipper.call(), self.library)
         self.history = history.History(self.library, self.outputs)
         self.used: Callable[[], None] = lambda: None  # called at the first request that has the token
         self._files = _read_files()

@@ -7,27 +7,23 @@ import threading
 from bisect import bisect_right
 from collections import OrderedDict
 from itertools import accumulate
+from typing import Any
 from weakref import finalize
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError
-from spillover.inspector.library import RUN_PREFIX, facts_of
+from spillover.inspector.library import RUN_PREFIX, Library, facts_of
 from spillover.retrieve.read import open_output
+from spillover.settings.settings import Call
 from spillover.source.blob import MemoryBlob, Meter
 from spillover.store.directory import DirStore, RunFolder
 from spillover.store.folder import Folder, explain_errors
 from spillover.store.record import Record, covers, mint
 from spillover.view.clean import exact, flat
 from spillover.view.document import Document
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from spillover.choices import Choices
-    from spillover.inspector.library import Library
+from spillover.view.visible import cover_blob
 
 #: So many outputs stay open: a page asks for the same one again and again.
 OPEN = 8
@@ -58,8 +54,8 @@ class Output(Struct, frozen=True, weakref=True):
 class Outputs:
     """The outputs of a scope, opened when they are asked for."""
 
-    def __init__(self, choices: Choices, library: Library) -> None:
-        self.choices, self.library = choices.for_answers(), library
+    def __init__(self, call: Call, library: Library) -> None:
+        self.call, self.library = call.for_retrieval(), library
         self._open: OrderedDict[str, Output] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -78,14 +74,14 @@ class Outputs:
         return made
 
     def _stored(self, ref: str) -> Output:
-        record, document = open_output(self.choices, ref)
+        record, document = open_output(self.call, ref)
         ends = tuple(accumulate(size for _, size in record.segments)) if len(record.segments) > 1 else ()
         made = Output(ref, record, document, whole=False, ends=ends)
         finalize(made, document.blob.close)  # once nobody reads it any more: several threads may
         return made
 
     def _run(self, id_: str) -> Output:
-        store = self.choices.store
+        store = self.call.settings.store
         run = None
         if isinstance(store, DirStore):
             with explain_errors(os.fspath(store.root)):
@@ -105,7 +101,7 @@ class Outputs:
             created=run.created, command=run.command, index=meter.index, scope=run.scope,
             shown=((1, meter.lines),) if meter.lines else (),
         )  # fmt: skip
-        blob = self.choices.without_secrets(MemoryBlob(run.data))
+        blob = cover_blob(self.call.settings, MemoryBlob(run.data))
         return Output(id_, record, Document(blob, meter.index, meter.lines, meter.newlines), whole=True)
 
 

@@ -7,22 +7,18 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from html import escape
 from tempfile import mkdtemp
+from typing import Any
 
 import uvicorn
 
+from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.inspector.app import HEADER_BYTES, Page
 from spillover.inspector.door import Door, new_token
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from spillover.clipper import Clipper
 
 HOST = "127.0.0.1"
 #: More connections than this at once are answered with 503.

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from spillover.errors import UsageError
 from spillover.notice.words import frames_of, shorten_reason
+from spillover.select.span import Hidden, Selector, Span
 from spillover.settings.limits import Limits, Size
 from spillover.show.render import Renderer, Shown, deal, merge
+from spillover.source.blob import Blob
 from spillover.view.clean import chars_of
+from spillover.view.document import Section
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
-    from spillover.select.span import Hidden, Selector, Span
-    from spillover.source.blob import Blob
-    from spillover.view.document import Section
-
-    Segments = Sequence[tuple[str, int]]  # (stream, bytes) in order of arrival
-    #: What stands before the parts, where something is missing between two of them, and behind the last. Words that
-    #: count are a function of what is missing there.
-    Gap = Callable[["Missing"], str]
-    Words = tuple[str, str | Gap, str]
+Segments = Sequence[tuple[str, int]]  # (stream, bytes) in order of arrival
+#: What stands before the parts, where something is missing between two of them, and behind the last. Words that
+#: count are a function of what is missing there.
+Gap = Callable[["Missing"], str]
+Words = tuple[str, str | Gap, str]
 
 #: With `notice="outside"`, what is shown holds the limits and the words are at most this many bytes more.
 OUTSIDE = 1_024

@@ -6,13 +6,9 @@ Public: the five profiles with the names on their pages in docs/profiles, and wh
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
-    from spillover.notice.form import Form as Form
-    from spillover.notice.form import Missing as Missing
-    from spillover.notice.form import Told as Told
+from spillover.notice.form import Form, Missing, Told
 
 #: What `spill --profile` and `profile = "…"` take.
 NAMES = ("opencode", "t15", "klaude", "daycare", "vtcode")
@@ -26,7 +22,6 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "Mapping": ((dict,), "a table"),
     "Rules": ((list,), "a list of tables"),
 }
-FORMS = ("Form", "Missing", "Told")
 __all__ = ["NAMES", "Form", "Missing", "Told", "named"]
 
 
@@ -62,8 +57,4 @@ def folders() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name in NAMES:
         return named(name)
-    if name in FORMS:
-        from spillover.notice import form
-
-        return getattr(form, name)
     raise AttributeError(f"module 'spillover.profiles' has no attribute {name!r}")

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from typing import Any
+
 from msgspec.structs import replace
 
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.notice.form import Missing, Told, lost_words
 from spillover.settings.place import open_store
+from spillover.store import Store
 from spillover.store.named import NamedStore
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
-    from typing import Any
-
-    from spillover.store import Store
-    from spillover.store.record import Record
-    from spillover.store.retention import Retention
+from spillover.store.record import Record
+from spillover.store.retention import Retention
 
 
 def make(defaults: dict[str, Any], given: dict[str, Any]) -> Clipper:

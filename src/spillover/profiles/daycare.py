@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from spillover.api import Clipper
 from spillover.errors import UsageError
-from spillover.notice.form import Form, Missing, Told, lost_words
+from spillover.notice.form import Form, Missing, Segments, Told, Words, lost_words
 from spillover.profiles.base import make
+from spillover.result import Clip
 from spillover.select.ends import fair, keeping, most
 from spillover.select.exact import WIDEST, both_ends, first_chars, last_chars
-from spillover.select.span import join_places
+from spillover.select.span import Fill, Span, join_places
 from spillover.settings.limits import Limits
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from spillover.choices import Choices
-    from spillover.clipper import Clipper
-    from spillover.notice.form import Segments, Words
-    from spillover.result import Clip
-    from spillover.select.span import Fill, Span
-    from spillover.source.blob import Blob
-    from spillover.types import Keep, Selector
-    from spillover.view.document import Document
+from spillover.settings.settings import Call
+from spillover.source.blob import Blob
+from spillover.types import Keep, Selector
+from spillover.view.document import Document
 
 __all__ = [
     "MAX_CHARS",
@@ -186,11 +179,11 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
         inside = segments[bisect_right(bounds, missing.start) - 1 : bisect_left(bounds, missing.end)]
         return " and ".join(sorted({name for name, _ in inside}, reverse=True))
 
-    def for_streams(segments: Segments, blob: Blob, choices: Choices) -> Choices:
-        """Return the choices that cut each stream of a command by itself, to the characters that one text may have."""
-        chars = choices.limits.chars
-        if chars is None or choices.keep != "tail" or len({name for name, _ in segments}) < 2:
-            return choices
+    def for_streams(segments: Segments, blob: Blob, call: Call) -> Call:
+        """Return the call that cut each stream of a command by itself, to the characters that one text may have."""
+        chars = call.limits.chars
+        if chars is None or call.settings.keep != "tail" or len({name for name, _ in segments}) < 2:
+            return call
         shown = [place for places in _find_tails(segments, blob, chars).values() for place in places]
         total = sum(len(blob.read(start, end).decode("utf-8", "replace")) for start, end in shown)
 
@@ -204,8 +197,10 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
             room = chars if fill(spans(chars)) <= 1 else most(chars, lambda room: fill(spans(room)))
             return spans(room)
 
-        limits = replace(choices.limits, chars=max(total, chars))
-        return replace(choices, limits=limits, keep=select, wording=form(source, place=place, segments=tuple(segments)))
+        limits = replace(call.limits, chars=max(total, chars))
+        return call.with_settings(
+            limits=limits, keep=select, wording=form(source, place=place, segments=tuple(segments))
+        )
 
     def words(told: Told) -> Words:
         kept = f"full output: {told.place}" if told.place and told.stored is None else lost_words(told)
@@ -256,7 +251,7 @@ def _cut(
     by: Clipper | None, keep: Keep, text: str, limit: int, source: str, *, tool: str | None, call_id: str | None
 ) -> Bounded:
     """Store a text, and return a part of it with the facts of the cut."""
-    chosen = replace(by or clipper(), limits=Limits(chars=limit), keep=keep, wording=form(source))
+    chosen = (by or clipper()).but(Limits(chars=limit), keep=keep, wording=form(source))
     clip = chosen.clip(text, tool=tool, call_id=call_id)
     return Bounded(clip.text, (clip,))
 

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import abc
+import os
 import time
+from collections.abc import Callable
 from enum import StrEnum
+from typing import Any
 
 from msgspec import Struct
 
+from spillover.api import Clipper
 from spillover.base.folders import temp_folder
 from spillover.errors import MissingExtraError, UsageError
-from spillover.notice.form import Form, Missing, Told
+from spillover.notice.form import Form, Missing, Told, Words
 from spillover.profiles.base import lost_words_without_path, make, store_for
 from spillover.select.exact import both_ends, ends, first_chars, last_chars
 from spillover.settings.limits import Limits
+from spillover.store import Store
 from spillover.store.named import name_part
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
-    from typing import Any
-
-    from rich.console import Console
-    from rich.text import Text
-
-    from spillover.clipper import Clipper
-    from spillover.notice.form import Words
-    from spillover.store import Store
-    from spillover.store.record import Record
-    from spillover.types import Keep, Selector
+from spillover.store.record import Record
+from spillover.types import Keep, Selector
 
 __all__ = [
     "TOOL_OUTPUT_DISPLAY_HEAD",
@@ -137,12 +129,12 @@ class TruncationStrategy(abc.ABC):
 class SmartTruncationStrategy(TruncationStrategy):
     """Both ends for the model, all of it in a file. Takes what `clipper` takes."""
 
-    def __init__(self, **choices: Any) -> None:
-        self.clipper = clipper(**choices)
+    def __init__(self, **options: Any) -> None:
+        self.clipper = clipper(**options)
 
     def truncate(self, output: str, tool_name: str | None = None, call_id: str | None = None) -> TruncationResult:
         """Truncate one output. It never raises: when the file cannot be written, the result says so."""
-        trigger = self.clipper.for_tool(tool_name).trigger
+        trigger = self.clipper.call(tool_name).trigger
         if trigger is not None and trigger.chars is not None and len(output) <= trigger.chars:
             return TruncationResult(output, was_truncated=False, original_length=len(output))
         clip = self.clipper.clip(output, tool=tool_name, call_id=call_id)
@@ -195,7 +187,7 @@ def ui_extra(result: TruncationResult) -> ToolResultUIExtra | None:
     return ToolResultUIExtra(ToolResultUIExtraType.TRUNCATION, facts)
 
 
-def renderable(extra: ToolResultUIExtra) -> Text:
+def renderable(extra: ToolResultUIExtra) -> Any:
     """Return the lines for a terminal (extra: rich); whatever stands in a path is shown, never interpreted."""
     try:
         from rich.text import Text
@@ -217,7 +209,7 @@ def renderable(extra: ToolResultUIExtra) -> Text:
     return text.append("Full output: ").append(path, "cyan underline")
 
 
-def show(extra: ToolResultUIExtra, console: Console | None = None) -> None:
+def show(extra: ToolResultUIExtra, console: Any = None) -> None:
     """Print it on a terminal."""
     text = renderable(extra)
     if console is None:

@@ -8,7 +8,6 @@ from itertools import islice
 
 from msgspec import Struct
 
-from spillover.choices import Choices
 from spillover.errors import StoreError
 from spillover.events import record_retrieval
 from spillover.notice.calls import next_call
@@ -17,6 +16,7 @@ from spillover.result import Clip
 from spillover.retrieve.names import find_before, resolve
 from spillover.retrieve.read import answer, fill, open_output
 from spillover.select.ends import most
+from spillover.settings.settings import Call
 from spillover.since import LineRanges
 from spillover.since.compare import compare
 from spillover.store.record import Record
@@ -44,32 +44,32 @@ class _Row(Struct, frozen=True):
         return f"{self.sign} {self.number}: {self.text}\n"
 
 
-def diff(choices: Choices, ref: str, since: str | None = None) -> Clip:
+def diff(call: Call, ref: str, since: str | None = None) -> Clip:
     """Compare a stored output with an earlier one; without one, with the previous run of the same command."""
     begun = time.monotonic()
-    choices = choices.within_budget()
-    target = resolve(ref, choices.outputs)
-    record, document = open_output(choices, target.ref)
+    call = call.within_budget()
+    target = resolve(ref, call.settings.outputs)
+    record, document = open_output(call, target.ref)
     try:
         if since:
-            earlier = resolve(since, choices.outputs)
+            earlier = resolve(since, call.settings.outputs)
             notes = [target.note, earlier.note]
-            record_before, before = open_output(choices, earlier.ref)
+            record_before, before = open_output(call, earlier.ref)
         else:
             notes = [target.note]
-            record_before, before = open_output(choices, find_before(choices.outputs, record))
+            record_before, before = open_output(call, find_before(call.settings.outputs, record))
         try:
-            clip = _answer(choices, notes, record, document, record_before, before)
+            clip = _answer(call, notes, record, document, record_before, before)
         finally:
             before.blob.close()
     finally:
         document.blob.close()
-    record_retrieval(choices, "diff", clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
+    record_retrieval(call, "diff", clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
     return clip
 
 
 def _answer(
-    choices: Choices,
+    call: Call,
     notes: list[str],
     record: Record,
     document: Document,
@@ -94,16 +94,16 @@ def _answer(
             return f"{head}\n" + "".join(map(str, shown))
         rest = new[count:] or new[-1:]
         first = rest[0].number if rest else 1
-        following = next_call(choices.ways, "lines", record.ref, first, first + PAGE - 1)
+        following = next_call(call.settings.hints, "lines", record.ref, first, first + PAGE - 1)
         return f"{head}\n" + "".join(map(str, shown)) + f"[{left:,} more. {following}]\n"
 
     enough = max(len(new), NEW_TO_GONE * len(gone), NEW_TO_NUMBERS * len(numbers))
-    count = most(enough, lambda count: fill(text(count), choices))
+    count = most(enough, lambda count: fill(text(count), call))
     shown = [row for row in rows(count) if row.sign != "-"]
     ranges = tuple((row.number, row.number) for row in shown)
     size = sum(len(row.text.encode("utf-8", "replace")) for row in shown)
     whole = len(rows(count)) == total
-    return answer(text(count), choices, record, document, ranges=ranges, size=size, whole=whole)
+    return answer(text(count), call, record, document, ranges=ranges, size=size, whole=whole)
 
 
 def _rows(sign: str, lines: LineRanges, document: Document) -> list[_Row]:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
-from spillover.choices import Choices
 from spillover.errors import UsageError
 from spillover.notice.calls import search_call
 from spillover.notice.hints import Hint
@@ -19,6 +18,7 @@ from spillover.retrieve.names import parse_range, resolve
 from spillover.retrieve.read import answer, answer_from, fill, number_rows
 from spillover.retrieve.search import MAX_HITS, SIZES, Count, Hit, Pattern, compile_pattern, count, occurrences, scan
 from spillover.select.ends import most
+from spillover.settings.settings import Call
 from spillover.store.record import Record
 from spillover.view.clean import clean, exact
 from spillover.view.document import Document
@@ -66,7 +66,7 @@ class Options(Struct, frozen=True, kw_only=True):
 
 
 def grep(
-    choices: Choices,
+    call: Call,
     ref: str,
     pattern: str,
     *,
@@ -82,10 +82,10 @@ def grep(
     options = Options(before=context, after=context) if options is None else options
     compiled = compile_pattern(pattern, fixed=fixed, ignore_case=ignore_case)
 
-    def make(choices: Choices, record: Record, document: Document) -> Clip:
-        return Search(document, record, choices, compiled, options).answer(start)
+    def make(call: Call, record: Record, document: Document) -> Clip:
+        return Search(document, record, call, compiled, options).answer(start)
 
-    return answer_from(choices, resolve(ref, choices.outputs, part="value"), "grep", make)
+    return answer_from(call, resolve(ref, call.settings.outputs, part="value"), "grep", make)
 
 
 class Search(Struct, frozen=True):
@@ -93,7 +93,7 @@ class Search(Struct, frozen=True):
 
     document: Document
     record: Record
-    choices: Choices
+    call: Call
     pattern: Pattern
     options: Options = Options()
     _starts: dict[int, int] = field(default_factory=dict)
@@ -157,7 +157,7 @@ class Search(Struct, frozen=True):
         if self.record.partial:
             text += f"[{stored_part(self.record).strip()}]\n"
         ranges = ((1, self.document.lines),) if total.hits and self.document.lines else ()
-        return answer(text, self.choices, self.record, self.document, ranges=ranges, size=len(text), whole=True)
+        return answer(text, self.call, self.record, self.document, ranges=ranges, size=len(text), whole=True)
 
     def _measure(self, shown: list[Hit], hits: list[Hit], total: Count) -> float:
         """Return how full the limits are with these hits; far above the limits, estimated from the first of the hits."""
@@ -166,9 +166,9 @@ class Search(Struct, frozen=True):
         for few, more in enumerate(self._rows(shown), 1):
             rows += more
             size += sum(map(len, more))
-            if size > FAR * self.choices.limits.window and few < len(shown):
-                return max(2.0, fill(self._text(rows, shown[:few], hits, total), self.choices) * len(shown) / few)
-        return fill(self._text(rows, shown, hits, total), self.choices)
+            if size > FAR * self.call.limits.window and few < len(shown):
+                return max(2.0, fill(self._text(rows, shown[:few], hits, total), self.call) * len(shown) / few)
+        return fill(self._text(rows, shown, hits, total), self.call)
 
     def _text_of_one(self, hits: list[Hit], total: Count) -> str:
         """Return one hit with less of its line and nothing around it, so that a search goes on where no whole hit fits."""
@@ -178,15 +178,15 @@ class Search(Struct, frozen=True):
             row = number_rows(f"{hits[0].line}: ", self._hit_text(hits[0], around))
             return f"{row}\n[{_summarize(1, total)}{rest}{stored_part(self.record)}]"
 
-        ways = self.choices.ways
-        if fill(text(0, ways), self.choices) > 1:  # the pattern may be too long to be repeated
+        ways = self.call.settings.hints
+        if fill(text(0, ways), self.call) > 1:  # the pattern may be too long to be repeated
             ways = ()
-        return text(most(AROUND, lambda around: fill(text(around, ways), self.choices)), ways)
+        return text(most(AROUND, lambda around: fill(text(around, ways), self.call)), ways)
 
     @property
     def _max_hits(self) -> int:
         """How many hits can fit at most: each takes a line of some bytes."""
-        limits = self.choices.limits
+        limits = self.call.limits
         return min(MAX_HITS, limits.lines or MAX_HITS, limits.window // 4, self.options.most or MAX_HITS)
 
     def _read_start(self, start: str | int) -> tuple[int, int]:
@@ -207,9 +207,9 @@ class Search(Struct, frozen=True):
             return f"[{none} in {where} of {self.record.ref}.{stored_part(self.record)}]"
         rest = ""
         if len(shown) < len(hits):
-            rest = " " + self._next_call(hits[len(shown)], self.choices.ways)
+            rest = " " + self._next_call(hits[len(shown)], self.call.settings.hints)
         elif hits and len(hits) == self._max_hits and total.hits > len(hits):
-            rest = " " + self._next_call(hits[-1], self.choices.ways, behind=True)
+            rest = " " + self._next_call(hits[-1], self.call.settings.hints, behind=True)
         return f"{body}[{_summarize(len(shown), total)}{rest}{stored_part(self.record)}]"
 
     def _next_call(self, hit: Hit, ways: Sequence[Hint], *, behind: bool = False) -> str:
@@ -308,7 +308,7 @@ class Search(Struct, frozen=True):
     def _clip(self, text: str, hits: list[Hit], *, whole: bool) -> Clip:
         ranges = tuple((line, line) for line in sorted({hit.line for hit in hits}))
         size = len(text.encode())
-        return answer(text, self.choices, self.record, self.document, ranges=ranges, size=size, whole=whole)
+        return answer(text, self.call, self.record, self.document, ranges=ranges, size=size, whole=whole)
 
 
 def _cut_row(start: int, data: bytes, hit: Hit) -> tuple[int, bytes]:

@@ -9,7 +9,6 @@ from itertools import pairwise
 import msgspec
 from msgspec import Struct
 
-from spillover.choices import Choices
 from spillover.notice.calls import next_call
 from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of, one_line
@@ -20,6 +19,7 @@ from spillover.retrieve.read import answer, answer_from, fill, tell_range
 from spillover.select.ends import most
 from spillover.select.json.scan import Marks, marks
 from spillover.select.kind import describe
+from spillover.settings.settings import Call
 from spillover.store.record import Record
 from spillover.tokens import scale
 from spillover.view.clean import clean, flat
@@ -69,13 +69,13 @@ INSIDE = {"object": "keys", "array": "items"}
 _KEY = re.compile(rb'\s*+("(?:[^"\\]|\\.)*+")\s*+:')
 
 
-def outline(choices: Choices, ref: str) -> Clip:
+def outline(call: Call, ref: str) -> Clip:
     """Return a map of a stored output."""
 
-    def make(choices: Choices, record: Record, document: Document) -> Clip:
-        return Outline(document, record, choices).answer()
+    def make(call: Call, record: Record, document: Document) -> Clip:
+        return Outline(document, record, call).answer()
 
-    return answer_from(choices, resolve(ref, choices.outputs, part="value"), "outline", make)
+    return answer_from(call, resolve(ref, call.settings.outputs, part="value"), "outline", make)
 
 
 class _Row(Struct, frozen=True):
@@ -105,7 +105,7 @@ class Outline(Struct, frozen=True):
 
     document: Document
     record: Record
-    choices: Choices
+    call: Call
 
     def answer(self) -> Clip:
         """Return as much of the map as fits."""
@@ -125,14 +125,14 @@ class Outline(Struct, frozen=True):
             )
             return f"[{head}]\n{body}[{step}]" if body else f"[{head} {step}]"
 
-        head = next((head for head in heads if fill(text(0, head), self.choices) <= 1), heads[-1])
-        count = most(len(order), lambda count: fill(text(count, head), self.choices))
+        head = next((head for head in heads if fill(text(0, head), self.call) <= 1), heads[-1])
+        count = most(len(order), lambda count: fill(text(count, head), self.call))
         shown = [lists[nth].rows[at].line for nth, at in order[:count]]
         ranges = tuple((line, line) for line in sorted({line for line in shown if line}))
         words = text(count, head)
         size = len(words.encode())
         whole = count == len(order)
-        return answer(words, self.choices, self.record, self.document, ranges=ranges, size=size, whole=whole)
+        return answer(words, self.call, self.record, self.document, ranges=ranges, size=size, whole=whole)
 
     def _head(self, kind: str, tier: int) -> str:
         record = self.record
@@ -147,7 +147,7 @@ class Outline(Struct, frozen=True):
         size = self.document.size
         head = self.document.blob.read(0, min(SAMPLE_BYTES, size))
         tail = self.document.blob.read(max(len(head), size - SAMPLE_BYTES), size)
-        counted = self.choices.count(clean(head)) + self.choices.count(clean(tail))
+        counted = self.call.settings.count(clean(head)) + self.call.settings.count(clean(tail))
         return scale(counted, len(head) + len(tail), size)
 
     def _lists(self, kind: str, survey: Survey) -> Iterator[_List]:
@@ -225,7 +225,7 @@ class Outline(Struct, frozen=True):
 
     def _next(self, kind: str, survey: Survey | None) -> str:
         """Return the call that reads around the first failure, or the end of a log; otherwise the beginning."""
-        total, ways, ref = self.document.lines, self.choices.ways, self.record.ref
+        total, ways, ref = self.document.lines, self.call.settings.hints, self.record.ref
         if not total:
             return "There is nothing to read."
         if survey is None:

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.choices import Choices
 from spillover.errors import StoreError, UsageError
 from spillover.events import record_retrieval
 from spillover.journal import Operation
@@ -25,11 +24,13 @@ from spillover.select.json.almost import spell
 from spillover.select.json.pointer import find_value
 from spillover.select.json.texts import read_string
 from spillover.settings.limits import Size
+from spillover.settings.settings import Call
 from spillover.show.fit import trim
 from spillover.source.blob import Blob, MemoryBlob, Meter
 from spillover.store.record import Record
 from spillover.view.clean import exact, look
 from spillover.view.document import Document
+from spillover.view.visible import cover_blob, cover_bytes, notice_guard
 
 #: Lines, or bytes, that are proposed next when the reader did not say how many it wants.
 PAGE = 2_000
@@ -38,7 +39,7 @@ MAX_JSON_BYTES = 64 << 20
 
 
 def read(
-    choices: Choices,
+    call: Call,
     ref: str,
     *,
     lines: str | int | None = None,
@@ -47,7 +48,7 @@ def read(
     pointer: str | None = None,
 ) -> Clip:
     """Read a part of a stored output; with a pointer, of one value in it."""
-    target = resolve(ref, choices.outputs, part="any")
+    target = resolve(ref, call.settings.outputs, part="any")
     if pointer is not None:
         if not isinstance(pointer, str) or not pointer.startswith("/"):
             raise UsageError(f"pointer={pointer!r} is not a JSON pointer; write e.g. /stdout or /rows/0/log.")
@@ -60,43 +61,43 @@ def read(
     if bytes_ is not None and (lines is not None or columns is not None):
         raise UsageError("use bytes alone, or lines and columns together.")
 
-    def make(choices: Choices, record: Record, document: Document) -> Clip:
-        reader = Reader(document, record, choices)
+    def make(call: Call, record: Record, document: Document) -> Clip:
+        reader = Reader(document, record, call)
         if bytes_ is not None:
             return reader.read_bytes(bytes_)
         return reader.read_lines(lines) if columns is None else reader.read_columns(columns, lines)
 
-    return answer_from(choices, target, "read", make)
+    return answer_from(call, target, "read", make)
 
 
 def answer_from(
-    choices: Choices, target: Target, operation: Operation, make: Callable[[Choices, Record, Document], Clip]
+    call: Call, target: Target, operation: Operation, make: Callable[[Call, Record, Document], Clip]
 ) -> Clip:
     """Open an output, answer from it, and record the retrieval. For `last`, the run that it is stands above the answer."""
     begun = time.monotonic()
-    choices = choices.within_budget()
-    record, document = open_output(choices, target.ref)
+    call = call.within_budget()
+    record, document = open_output(call, target.ref)
     blob = document.blob
     try:
         if target.part.pointer is not None:
-            record, document = _open_value(choices, record, document, target.part.pointer)
+            record, document = _open_value(call, record, document, target.part.pointer)
         note = target.note and f"{target.note}\n"
-        rest = choices.limits.without(note, choices.count) if note else None
+        rest = call.limits.without(note, call.settings.count) if note else None
         if rest is None:  # no note, or no room for more than the answer itself
-            clip = make(choices, record, document)
+            clip = make(call, record, document)
         else:
-            clip = make(replace(choices, limits=rest), record, document)
-            choices.spend(note)
+            clip = make(replace(call, limits=rest), record, document)
+            call.spend(note)
             clip = replace(clip, text=note + clip.text)
     finally:
         blob.close()
-    record_retrieval(choices, operation, clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
+    record_retrieval(call, operation, clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
     return clip
 
 
 def answer(
     text: str,
-    choices: Choices,
+    call: Call,
     record: Record,
     document: Document,
     *,
@@ -105,24 +106,24 @@ def answer(
     whole: bool,
 ) -> Clip:
     """Return an answer that fits: "whole" if it is all that was asked for, "stored" if there is more in the store."""
-    text = trim(text, choices)
-    choices.spend(text)
+    text = trim(text, call)
+    call.spend(text)
     lines = sum(last - first + 1 for first, last in ranges)
     return Clip(
         text,
         "whole" if whole else "stored",
         ref=record.ref,
-        path=choices.store.where(record.ref.partition("#")[0]),  # a value in it has no file of its own
+        path=call.settings.store.where(record.ref.partition("#")[0]),  # a value in it has no file of its own
         _total=Size(document.lines, document.size),
-        _shown=Size(lines, size, len(text), choices.count(text)),
+        _shown=Size(lines, size, len(text), call.settings.count(text)),
         _ranges=ranges,
-        _count=choices.count,
+        _count=call.settings.count,
     )
 
 
-def fill(text: str, choices: Choices) -> float:
+def fill(text: str, call: Call) -> float:
     """Return how full the limits are with an answer."""
-    return choices.limits.fill(text, choices.count)
+    return call.limits.fill(text, call.settings.count)
 
 
 def number_rows(number: str, text: str) -> str:
@@ -130,26 +131,26 @@ def number_rows(number: str, text: str) -> str:
     return number + text.replace("\n", f"\n{number}")
 
 
-def open_output(choices: Choices, ref: str) -> tuple[Record, Document]:
+def open_output(call: Call, ref: str) -> tuple[Record, Document]:
     """Return the record and the bytes of a ref; RefError and StoreError say what to do."""
-    record, blob = choices.outputs.open_record(ref)
+    record, blob = call.settings.outputs.open_record(ref)
     try:
-        return record, _open_document(choices, record, blob)
+        return record, _open_document(call, record, blob)
     except BaseException:
         blob.close()
         raise
 
 
-def _open_document(choices: Choices, record: Record, blob: Blob) -> Document:
+def _open_document(call: Call, record: Record, blob: Blob) -> Document:
     """Return the bytes with their lines, if those are the ones in the record."""
-    blob = choices.without_secrets(blob)
+    blob = cover_blob(call.settings, blob)
     if not record.index.before or record.index.block < 1:
         raise StoreError(f"The record of {record.ref} is damaged: it has no line index.")
     known = getattr(blob, "newlines", None)  # a store that checks what it gives out, and where every read is a request
     if known is not None and blob.size == record.bytes:
-        return Document(blob, record.index, record.lines, known, guard=choices.guard())
+        return Document(blob, record.index, record.lines, known, guard=notice_guard(call.settings))
     newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
-    document = Document(blob, record.index, record.lines, newlines, guard=choices.guard())
+    document = Document(blob, record.index, record.lines, newlines, guard=notice_guard(call.settings))
     if blob.size != record.bytes or (blob.size and document.number(blob.size - 1) != record.lines):
         raise StoreError(
             f"The bytes of {record.ref} and its record do not match: they have changed, or are not "
@@ -169,7 +170,7 @@ class Reader(Struct, frozen=True):
 
     document: Document
     record: Record
-    choices: Choices
+    call: Call
 
     def read_lines(self, wanted: str | int | None) -> Clip:
         """Return lines with their numbers, cleaned as the model saw them."""
@@ -182,7 +183,7 @@ class Reader(Struct, frozen=True):
         def text(count: int) -> str:
             return self._page(rows[:count], first, last)
 
-        count = most(len(rows), lambda count: fill(text(count), self.choices))
+        count = most(len(rows), lambda count: fill(text(count), self.call))
         if count == 0:
             return self._answer_columns(first, 1, None)
         return self._answer_lines(rows[:count], (first, last), text(count))
@@ -214,7 +215,7 @@ class Reader(Struct, frozen=True):
             where = f"{tell_range('Byte', start + 1, upto)} of {size:,}, {lines}."
             return f"{self._guard(exact(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
 
-        count = most(len(data), lambda count: fill(text(count), self.choices))
+        count = most(len(data), lambda count: fill(text(count), self.call))
         upto = start + len(_whole_chars(data, count))
         numbers = (self.document.number(start), self.document.number(max(start, upto - 1)))
         return self._clip(text(count), numbers, upto - start, whole=upto >= last)
@@ -227,7 +228,7 @@ class Reader(Struct, frozen=True):
         """Return cleaned lines from `first` on: as many as could fit, and the one behind them."""
         start = self.document.start(first)
         end = self.document.start(last + 1)
-        data = self.document.blob.read(start, min(end, start + self.choices.reach))
+        data = self.document.blob.read(start, min(end, start + self.call.reach))
         raw = data.removesuffix(b"\n").split(b"\n")
         if len(data) < end - start:
             raw.pop()  # it is not all there, and what is left of an overwritten line would look like another one
@@ -245,7 +246,7 @@ class Reader(Struct, frozen=True):
         if not frames:
             return ""
         line = next(row.number for row in rows if row.frames)
-        return " " + frames_call(self.choices.ways, self.record.ref, frames, line, PAGE)
+        return " " + frames_call(self.call.settings.hints, self.record.ref, frames, line, PAGE)
 
     def _answer_columns(self, line: int, left: int, right: int | None) -> Clip:
         start, end = self._line_bounds(line)
@@ -258,7 +259,7 @@ class Reader(Struct, frozen=True):
             where = f"Line {line:,}, columns {begin - start + 1:,}-{upto:,} of {end - start:,}."
             return f"{line}: {exact(shown)}\n[{where} {self._next_columns(line, upto, end - start)}]"
 
-        count = most(len(data), lambda count: fill(text(count), self.choices))
+        count = most(len(data), lambda count: fill(text(count), self.call))
         size = len(_whole_chars(data, count))
         return self._clip(text(count), (line, line), size, whole=begin + size >= last and right is not None)
 
@@ -269,7 +270,7 @@ class Reader(Struct, frozen=True):
 
     def _read_chars(self, start: int, end: int) -> tuple[int, bytes]:
         """Return bytes from `start` on, as many as could fit, with the whole of the characters at both edges."""
-        low, end = max(0, start - 3), min(end, start + self.choices.reach)
+        low, end = max(0, start - 3), min(end, start + self.call.reach)
         data = self.document.blob.read(low, end + 3)
         begin, _ = _char_bounds(data, start - low)
         _, stop = _char_bounds(data, end - low)
@@ -281,18 +282,20 @@ class Reader(Struct, frozen=True):
             return self._end_words()
         # What is left of the range, or as much again as was asked for.
         count = last - upto if last > upto else max(1, last - first + 1)
-        return next_call(self.choices.ways, "lines", self.record.ref, upto + 1, min(total, upto + count))
+        return next_call(self.call.settings.hints, "lines", self.record.ref, upto + 1, min(total, upto + count))
 
     def _next_bytes(self, first: int, upto: int, last: int) -> str:
         if upto >= self.document.size:
             return self._end_words()
         count = last - upto if last > upto else max(1, last - first)
-        return next_call(self.choices.ways, "bytes", self.record.ref, upto + 1, min(self.document.size, upto + count))
+        return next_call(
+            self.call.settings.hints, "bytes", self.record.ref, upto + 1, min(self.document.size, upto + count)
+        )
 
     def _next_columns(self, line: int, upto: int, width: int) -> str:
         if upto < width:
             return next_call(
-                self.choices.ways, "columns", self.record.ref, upto + 1, min(width, upto + PAGE), line=line
+                self.call.settings.hints, "columns", self.record.ref, upto + 1, min(width, upto + PAGE), line=line
             )
         return self._next_lines(line, line, line)
 
@@ -320,7 +323,7 @@ class Reader(Struct, frozen=True):
 
     def _clip(self, text: str, numbers: tuple[int, int], size: int, *, whole: bool) -> Clip:
         ranges = (numbers,) if numbers[1] >= numbers[0] else ()
-        return answer(text, self.choices, self.record, self.document, ranges=ranges, size=size, whole=whole)
+        return answer(text, self.call, self.record, self.document, ranges=ranges, size=size, whole=whole)
 
 
 def _char_bounds(data: bytes, at: int) -> tuple[int, int]:
@@ -348,7 +351,7 @@ def _whole_chars(data: bytes, count: int) -> bytes:
     return data[:count]
 
 
-def _open_value(choices: Choices, record: Record, document: Document, pointer: str) -> tuple[Record, Document]:
+def _open_value(call: Call, record: Record, document: Document, pointer: str) -> tuple[Record, Document]:
     """Return the value that a pointer names as an output of its own: a string by what it says, anything else as JSON."""
     if document.size > MAX_JSON_BYTES:
         raise UsageError(
@@ -365,8 +368,8 @@ def _open_value(choices: Choices, record: Record, document: Document, pointer: s
             raise
         written = data[place[0] : place[1]]
     value = _decode(written)
-    if choices.redact != "off":  # what is decoded may be a secret only now
-        value = choices.cover(value)
+    if call.settings.redact != "off":  # what is decoded may be a secret only now
+        value = cover_bytes(call.settings, value)
     meter = Meter()
     meter.feed(value, hashing=False)
     named = replace(

@@ -9,23 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.base.integers import spell_int
-from spillover.choices import Choices
 from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.events import record_retrieval, together
 from spillover.journal import RETRIEVALS, Operation
 from spillover.notice.hints import TOOLS, Hint
 from spillover.notice.words import lines_of, one_line
-from spillover.result import Clip
+from spillover.result import Answer, Clip
 from spillover.retrieve.grep import grep
 from spillover.retrieve.names import find_each, matches, spell_range
 from spillover.retrieve.read import fill, read
 from spillover.select.ends import most
+from spillover.settings.settings import Call
 from spillover.show.fit import trim
 from spillover.store.record import Record
+from spillover.view.visible import cover_text
 
 #: Characters of an error, at most; fewer where limits are smaller.
 ERROR_CHARS = 400
@@ -48,21 +48,21 @@ TOOL_OF = {
 BEFORE = ("before", "previous", "last")
 
 
-def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = str) -> list[Callable[..., str]]:
-    """Return the functions, bound to these choices; an answer that goes on names these very functions.
+def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) -> list[Callable[..., str]]:
+    """Return the functions, bound to these call; an answer that goes on names these very functions.
 
     `hint` has other names for them; `failed` gets the words for what is wrong.
     """
-    choices = replace(choices, hints=hint)
+    call = call.with_settings(hints=hint)
     prefix = (hint.search or "").partition("grep_output")[0]
 
     def answer(operation: Operation, ask: Callable[[], str]) -> str:
         try:
             return ask()
         except SpilloverError as error:
-            words = choices.cover_text(word_for_models(error, prefix, tool=TOOL_OF[operation]))
-            words = trim(f"[{one_line(words, ERROR_CHARS)}]", choices)
-        record_retrieval(choices, operation, words)
+            words = cover_text(call.settings, word_for_models(error, prefix, tool=TOOL_OF[operation]))
+            words = trim(f"[{one_line(words, ERROR_CHARS)}]", call)
+        record_retrieval(call, operation, words)
         return failed(words)
 
     def read_output(
@@ -87,8 +87,8 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             parts: dict[str, Any] = {name: _read_range(value, name.rstrip("_")) for name, value in ranges.items()}
             names = _read_names(ref)
             if since:
-                return _diff(choices, names, _read_name(read_value("since", since, "string")))
-            return _answer_each(choices, "read", names, lambda choices, ref: read(choices, ref, **parts))
+                return _diff(call, names, _read_name(read_value("since", since, "string")))
+            return _answer_each(call, "read", names, lambda call, ref: read(call, ref, **parts))
 
         return answer("diff" if since else "read", ask)
 
@@ -120,7 +120,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
             }
             text = read_value("pattern", pattern, "string")
             names = _read_names(ref)
-            return _answer_each(choices, "grep", names, lambda choices, ref: grep(choices, ref, text, **options))
+            return _answer_each(call, "grep", names, lambda call, ref: grep(call, ref, text, **options))
 
         return answer("grep", ask)
 
@@ -134,7 +134,7 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         def ask() -> str:
             from spillover.retrieve.outline import outline
 
-            return outline(choices, _read_name(ref)).text
+            return outline(call, _read_name(ref)).text
 
         return answer("outline", ask)
 
@@ -149,8 +149,8 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
         def ask() -> str:
             name = None if tool is None else read_value("tool", tool, "string")
             words = "" if query is None else read_value("query", query, "string")
-            listed = _list(choices, tool=name, query=words)
-            record_retrieval(choices, "list", listed, clip=Clip(listed, _count=choices.count))
+            listed = _list(call, tool=name, query=words)
+            record_retrieval(call, "list", listed, clip=Clip(listed, _count=call.settings.count))
             return listed
 
         return answer("list", ask)
@@ -158,23 +158,23 @@ def tools(choices: Choices, hint: Hint = TOOLS, failed: Callable[[str], str] = s
     return [read_output, grep_output, outline_output, list_outputs]
 
 
-def _diff(choices: Choices, ref: Any, since: str) -> str:
+def _diff(call: Call, ref: Any, since: str) -> str:
     """Return what changed since an earlier output, or since the run before it of the same command."""
     from spillover.retrieve.diff import diff
 
-    if not isinstance(ref, str) or find_each(ref, choices.outputs) is not None:
+    if not isinstance(ref, str) or find_each(ref, call.settings.outputs) is not None:
         raise UsageError("since compares one output with an earlier one; name one ref.")
-    return diff(choices, ref, None if since.strip() in BEFORE else since).text
+    return diff(call, ref, None if since.strip() in BEFORE else since).text
 
 
-def _answer_each(choices: Choices, operation: Operation, names: Any, ask: Callable[[Choices, str], Clip]) -> str:
+def _answer_each(call: Call, operation: Operation, names: Any, ask: Callable[[Call, str], Clip]) -> str:
     """Return the answer for one output, or those for several, each under its name, in equal parts of the limits."""
-    refs = find_each(names, choices.outputs)
+    refs = find_each(names, call.settings.outputs)
     if refs is None:
-        return ask(choices, names).text
+        return ask(call, names).text
     if not refs:
         raise RefError("Nothing is stored here yet.")
-    share = replace(choices, limits=choices.limits.share(0.9 / len(refs)), trigger=None)
+    share = replace(call, limits=call.limits.share(0.9 / len(refs)), trigger=None)
     answers: list[str] = []
     with together():
         for ref in refs:
@@ -187,16 +187,16 @@ def _answer_each(choices: Choices, operation: Operation, names: Any, ask: Callab
             except SpilloverError as error:
                 text = f"[{one_line(word_for_models(error), 200)}]"
             answers.append(f"== {ref}\n{text.rstrip()}\n")
-    count = most(len(answers), lambda number: fill("".join(answers[:number]), choices))
-    clip = Clip("".join(answers[:count]), _count=choices.count, _limits=choices.limits)
-    record_retrieval(choices, operation, clip.text, clip=clip)
+    count = most(len(answers), lambda number: fill("".join(answers[:number]), call))
+    clip = Clip("".join(answers[:count]), _count=call.settings.count, _limits=call.limits)
+    record_retrieval(call, operation, clip.text, clip=clip)
     return clip.text
 
 
-def _list(choices: Choices, *, tool: str | None = None, query: str = "") -> str:
+def _list(call: Call, *, tool: str | None = None, query: str = "") -> str:
     """Return what is stored, newest first, a line each; as many as fit, and how many there are."""
-    choices = choices.within_budget()
-    records, total = choices.outputs.newest()
+    call = call.within_budget()
+    records, total = call.settings.outputs.newest()
     rows = [_row(record) for record in records if tool in (None, record.tool) and matches(record, query)]
     filtered = tool is not None or query != ""
     among = f" among the newest {len(records):,} of {total:,}" if filtered and total > len(records) else ""
@@ -205,8 +205,8 @@ def _list(choices: Choices, *, tool: str | None = None, query: str = "") -> str:
     def text(count: int) -> str:
         return f"{''.join(rows[:count])}[{count:,} of {number:,} stored output{'s' * (number != 1)}{among}.]"
 
-    listed = text(most(len(rows), lambda count: fill(text(count), choices)))
-    choices.spend(listed)
+    listed = text(most(len(rows), lambda count: fill(text(count), call)))
+    call.spend(listed)
     return listed
 
 
@@ -274,28 +274,18 @@ def schema(tool: Callable[..., str]) -> dict[str, Any]:
 # Calls by name
 
 
-class Answer(Struct, frozen=True):
-    """The answer to a model's call: the `text` to send back, and whether it says that something is wrong with the call."""
-
-    text: str
-    is_error: bool = False
-
-    def __str__(self) -> str:
-        return self.text
-
-
 class _Refused(Exception):  # noqa: N818  it carries an answer
     """A call that could not be answered, in words for the model that fit."""
 
 
-def dispatch(choices: Choices, name: str, arguments: Mapping[str, Any] | str | None) -> Answer:
+def dispatch(call: Call, name: str, arguments: Mapping[str, Any] | str | None) -> Answer:
     """Answer a model's call of one of the tools by its name. A wrong call is answered, too, in words that fit."""
 
     def refuse(words: str) -> str:
         raise _Refused(words)
 
     try:
-        tool = _find_tool(tools(choices, failed=refuse), name)
+        tool = _find_tool(tools(call, failed=refuse), name)
         return Answer(tool(**check_arguments(schema(tool), _read_arguments(arguments), name)))
     except _Refused as refused:
         return Answer(str(refused), is_error=True)
@@ -303,8 +293,8 @@ def dispatch(choices: Choices, name: str, arguments: Mapping[str, Any] | str | N
         words = str(error)
     except Exception as error:  # noqa: BLE001  a loop must not end because its model asked for something odd
         words = f"{name} failed: {type(error).__name__}: {error}"
-    words = trim(f"[{one_line(choices.cover_text(words), ERROR_CHARS)}]", choices)
-    record_retrieval(choices, operation_of(name), words)
+    words = trim(f"[{one_line(cover_text(call.settings, words), ERROR_CHARS)}]", call)
+    record_retrieval(call, operation_of(name), words)
     return Answer(words, is_error=True)
 
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Callable, Sequence
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.events import record_result, record_run, together
-from spillover.result import Clip
+from spillover.result import Progress, Run
+from spillover.settings.settings import Call
 from spillover.source import process
+from spillover.source.intake import Intake
+from spillover.source.process import Command
 from spillover.view.clean import clean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from spillover.choices import Choices
-    from spillover.source.intake import Intake
-    from spillover.source.process import Command
+from spillover.view.visible import cover_blob, visible
 
 #: At most so often is progress told, and so much of the last line.
 EVERY = 0.1
@@ -29,80 +26,50 @@ LAST_CHARS = 200
 COMMAND_CHARS = 1_000
 
 
-class Progress(Struct, frozen=True):
-    """The progress of a running command."""
-
-    bytes: int
-    last: str  # the last line so far, cleaned, at most LAST_CHARS
-
-
-class Run(Struct, frozen=True):
-    """A command that has ended."""
-
-    exit_code: int
-    clip: Clip
-    timed_out: bool = False
-    stdout_bytes: int = 0
-    stderr_bytes: int = 0
-    signals: tuple[int, ...] = ()  # received while it ran, and passed on to it
-    streams: tuple[tuple[str, str], ...] = ()  # (stream, text) in order of arrival, when nothing was cut
-    still_open: tuple[str, ...] = ()  # streams that a process it started still had open when we stopped reading
-    warning: str | None = None  # what a profile said about the command before it ran
-
-
 def run(
     command: Command,
-    choices: Choices,
+    call: Call,
     *,
-    call_id: str | None = None,
     cancel: int | Callable[[], bool] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     said: str | None = None,
-    settling: Callable[[Intake, Choices, int], Choices] | None = None,
+    settling: Callable[[Intake, Call, int], Call] | None = None,
     beside: Callable[[], Sequence[str]] = tuple,
 ) -> Run:
     """Run a command to its end and clip what it printed.
 
     `said` is the command as it is recorded, where that is not its words. `settling` is called with its exit code
-    once it has ended, and returns the choices to clip with. `beside` returns what else the caller prints for it.
+    once it has ended, and returns the call to clip with. `beside` returns what else the caller prints for it.
     """
     words = (said or " ".join(os.fspath(word) for word in command.argv))[:COMMAND_CHARS]
-    intake = pipeline.begin(choices)
+    folder = None if command.cwd is None else os.path.abspath(command.cwd)
+    call = replace(call, command=words, cwd=folder)
+    intake = pipeline.open_intake(call)
     began = time.monotonic()
     try:
         ended = process.run(command, intake, cancel=cancel, tick=on_progress and _ticker(intake, on_progress))
         intake.finish()
         if settling is not None:
-            choices = settling(intake, choices, ended.exit_code)
-        if choices.form is not None and choices.form.for_streams is not None and not intake.failure:
-            choices = choices.form.for_streams(intake.segments, choices.without_secrets(intake.blob()), choices)
-        streams = () if intake.overflowed else _streams(intake, choices)
+            call = settling(intake, call, ended.exit_code)
+        form = call.settings.form
+        if form is not None and form.for_streams is not None and not intake.failure:
+            call = form.for_streams(intake.segments, cover_blob(call.settings, intake.blob()), call)
+        streams = () if intake.overflowed else _streams(intake, call)
     except BaseException:
         intake.abandon()
         raise
     seconds = time.monotonic() - began
-    folder = None if command.cwd is None else os.path.abspath(command.cwd)
     begun = time.monotonic()
     with together():
-        clip = pipeline.settle_anyway(intake, choices, call_id=call_id, command=words, cwd=folder)
+        clip = pipeline.finish(intake, call).clip
     record_result(
-        choices,
+        call,
         clip,
         texts=[clip.text, *beside()],
-        command=words,
         failing=bool(ended.exit_code),
         seconds=time.monotonic() - begun,
     )
-    record_run(
-        choices,
-        clip,
-        intake.held,
-        command=words,
-        call_id=call_id,
-        cwd=folder,
-        exit_code=ended.exit_code,
-        seconds=seconds,
-    )
+    record_run(call, clip, intake.held, exit_code=ended.exit_code, seconds=seconds)
     size = {name: sum(count for stream, count in intake.segments if stream == name) for name in ("stdout", "stderr")}
     if ended.signals and not command.interactive:
         import signal  # what we passed on was meant for this program as well, which now has its own handlers back
@@ -117,7 +84,7 @@ def run(
         signals=ended.signals,
         streams=streams if clip.outcome == "whole" else (),
         still_open=ended.still_open,
-        warning=choices.warning,
+        warning=call.settings.warning,
     )
 
 
@@ -170,15 +137,15 @@ def tool_name(argv0: str) -> str:
     return os.path.basename(argv0) or argv0
 
 
-def _streams(intake: Intake, choices: Choices) -> tuple[tuple[str, str], ...]:
+def _streams(intake: Intake, call: Call) -> tuple[tuple[str, str], ...]:
     """Return the pieces of each stream in order of arrival; nothing if frames would be left out of one without a word."""
     pieces = intake.pieces
-    looks = [(stream, *choices.look(piece)) for stream, piece in pieces]
+    looks = [(stream, *visible(call.settings, piece)) for stream, piece in pieces]
     out = [(stream, text) for stream, text, _ in looks]
     left_out = sum(frames for _, _, frames in looks)
     for name in dict(pieces):
         # Halves of an escape code, or of words that read like ours, would pass apart and meet at the reader.
-        whole, frames = choices.look(b"".join(piece for stream, piece in pieces if stream == name))
+        whole, frames = visible(call.settings, b"".join(piece for stream, piece in pieces if stream == name))
         left_out += frames
         if whole != "".join(text for stream, text in out if stream == name):
             first = next(number for number, (stream, _) in enumerate(out) if stream == name)

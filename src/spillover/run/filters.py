@@ -6,23 +6,21 @@ import os
 import sys
 import threading
 import time
+from _socket import socket
 from contextlib import suppress
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from spillover import pipeline
+from spillover.api import Clipper
 from spillover.events import record_run
 from spillover.notice.sentences import before_filters
 from spillover.result import Clip
 from spillover.settings.limits import Size
+from spillover.settings.settings import Call
 from spillover.shell.pipes import Pipe, rewrite
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _socket import socket
-
-    from spillover.choices import Choices
-    from spillover.source.intake import Intake
+from spillover.source.intake import Intake
 
 READ = 1 << 16
 #: What we send ourselves once the line has ended.
@@ -57,13 +55,13 @@ class Kept(Struct, frozen=True):
 class Keeper:
     """Listens while a line runs: the inputs of its filters come over a socket, the exit codes before them into a file."""
 
-    def __init__(self, pipes: list[Pipe], choices: Choices, line: str, shell: str) -> None:
+    def __init__(self, pipes: list[Pipe], clipper: Clipper, line: str, shell: str) -> None:
         self.pipes, self.line, self.shell = pipes, line, shell
         self.lock, self.closed = threading.Lock(), False
-        self.choices = [choices.for_tool(pipe.stages[-1].program) for pipe in pipes]
-        self.intakes: list[Intake | None] = [pipeline.begin(each) for each in self.choices]
+        self.calls = [clipper.call(pipe.stages[-1].program) for pipe in pipes]
+        self.intakes: list[Intake | None] = [pipeline.open_intake(each) for each in self.calls]
         self.threads: list[threading.Thread] = []
-        self.clips: list[tuple[Choices, Clip, int | None]] = []
+        self.clips: list[tuple[Call, Clip, int | None]] = []
         self.folder = self._open_folder()
         self.link = self._listen() if self.folder else None
 
@@ -101,7 +99,7 @@ class Keeper:
         codes = self._codes()
         printed = None if main.overflowed else main.held
         out = []
-        for number, (pipe, choices) in enumerate(zip(self.pipes, self.choices, strict=True)):
+        for number, (pipe, call) in enumerate(zip(self.pipes, self.calls, strict=True)):
             exits = tuple(
                 (stage.program, code)
                 for at, stage in enumerate(pipe.stages)
@@ -112,11 +110,11 @@ class Keeper:
                 out.append(Kept(pipe.filters, exits))  # it never ran, or runs on behind our back
                 continue
             self.intakes[number] = None
-            out.append(self._keep(intake, choices, pipe, exits, printed))
+            out.append(self._keep(intake, call, pipe, exits, printed))
         return tuple(out)
 
     def _keep(
-        self, intake: Intake, choices: Choices, pipe: Pipe, exits: tuple[tuple[str, int], ...], printed: bytes | None
+        self, intake: Intake, call: Call, pipe: Pipe, exits: tuple[tuple[str, int], ...], printed: bytes | None
     ) -> Kept:
         intake.finish()
         if not intake.bytes or (not intake.overflowed and printed is not None and intake.held in printed):
@@ -124,16 +122,17 @@ class Keeper:
             return Kept(pipe.filters, exits)
         from spillover.show.cut import keep  # only what was hidden needs it
 
-        kept, total = keep(intake, choices, self.line)
+        call = replace(call, command=self.line)
+        kept, total = keep(intake, call)
         ref, reason = kept.ref, kept.reason
         clip = Clip("", "stored" if ref else "lost", ref, kept.path, reason, _total=total, _shown=Size())
-        self.clips.append((choices, clip, dict(exits).get(pipe.stages[-1].program)))
+        self.clips.append((call, clip, dict(exits).get(pipe.stages[-1].program)))
         return Kept(pipe.filters, exits, dropped=True, lines=total.lines, ref=ref, reason=reason, here=kept.here)
 
     def note(self) -> None:
         """Note what was kept as runs of their own, the newest ones."""
-        for choices, clip, exit_code in self.clips:
-            record_run(choices, clip, b"", command=self.line, exit_code=exit_code)
+        for call, clip, exit_code in self.clips:
+            record_run(call, clip, b"", exit_code=exit_code)
 
     def close(self) -> None:
         """Leave nothing behind."""

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover import pipeline
+from spillover.api import Clipper
 from spillover.errors import UsageError
-from spillover.run.command import Run, run
+from spillover.result import Run
+from spillover.run.command import run
 from spillover.run.filters import Keeper, Kept
 from spillover.settings.limits import SMALLEST, Limits
+from spillover.settings.settings import Call
 from spillover.shell.pipes import Pipe, find_pipes
+from spillover.source.intake import Intake
 from spillover.source.process import Command
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from spillover.choices import Choices
-    from spillover.source.intake import Intake
 
 #: Shells whose pipelines are understood; in any other the line runs as it came.
 KNOWN = ("bash", "sh", "dash")
@@ -39,30 +37,35 @@ class Line(Struct, frozen=True):
 
 def run_line(
     line: str,
-    choices: Choices,
+    clipper: Clipper,
     *,
+    call: Call | None = None,
     shell: str = "bash",
     timeout: float | None = None,
     interactive: bool = False,
     die_with_parent: bool = False,
     together: bool = False,
 ) -> Line:
-    """Run a line as `bash -c` does, and clip what it prints. `together`: its streams are one pipe, in the order written."""
+    """Run a line as `bash -c` does, and clip what it prints. `call`: what holds for it, where that is not its own tool.
+
+    `together`: its streams are one pipe, in the order written.
+    """
     if "\0" in line:
         raise UsageError("a line of shell cannot hold a NUL byte.")
+    call = call or clipper.call(command=line)
     pipes = _pipes(line, shell)
-    keeper = Keeper(pipes, choices, line, shell) if pipes else None
+    keeper = Keeper(pipes, clipper, line, shell) if pipes else None
     kept: tuple[Kept, ...] = ()
     notes: list[str] = []
     pieces: tuple[tuple[str, bytes], ...] = ()
 
-    def settle(intake: Intake, choices: Choices, exit_code: int) -> Choices:
+    def settle(intake: Intake, call: Call, exit_code: int) -> Call:
         nonlocal kept, notes, pieces
         kept = keeper.settle(intake) if keeper else ()
         told = [note for each in kept if (note := each.note(exit_code))]
-        notes, choices = _leave_room(told, choices)
-        shown = pipeline.show_as_it_came(intake, choices)
-        pieces = () if shown is choices else tuple(intake.pieces)
+        notes, call = _leave_room(told, call)
+        shown = pipeline.raw_if_harmless(intake, call)
+        pieces = () if shown is call else tuple(intake.pieces)
         return shown
 
     try:
@@ -75,7 +78,7 @@ def run_line(
                 die_with_parent=die_with_parent,
                 together=together,
             ),
-            choices,
+            call,
             said=f"{shell} -c {line}",
             settling=settle,
             beside=lambda: notes,
@@ -104,19 +107,26 @@ def _pipes(line: str, shell: str) -> list[Pipe]:
     ]
 
 
-def _leave_room(notes: list[str], choices: Choices) -> tuple[list[str], Choices]:
-    """Return the notes that there is room for, and choices whose limits leave it."""
+def _leave_room(notes: list[str], call: Call) -> tuple[list[str], Call]:
+    """Return the notes that there is room for, and call whose limits leave it."""
     while notes:
         text = "".join(f"{note}\n" for note in notes)
-        cost = {"lines": len(notes), "bytes": len(text.encode()), "chars": len(text), "tokens": choices.count(text) + 1}
-        limits, trigger = _lower(choices.limits, cost), choices.trigger and _lower(choices.trigger, cost)
-        if limits is not None and (trigger is None) == (choices.trigger is None):
+        cost = {
+            "lines": len(notes),
+            "bytes": len(text.encode()),
+            "chars": len(text),
+            "tokens": call.settings.count(text) + 1,
+        }
+        limits, trigger = _lower(call.limits, cost), call.trigger and _lower(call.trigger, cost)
+        if limits is not None and (trigger is None) == (call.trigger is None):
             try:
-                return notes, replace(choices, limits=limits, trigger=trigger)
-            except UsageError:  # by a counter of your own
+                call.settings.check_room(limits)
+            except UsageError:  # as the user's own tokenizer counts
                 pass
+            else:
+                return notes, replace(call, limits=limits, trigger=trigger)
         notes = notes[:-1]
-    return [], choices
+    return [], call
 
 
 def _lower(limits: Limits, cost: Mapping[str, int]) -> Limits | None:

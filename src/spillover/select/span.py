@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from spillover.view.document import Document
+from spillover.view.document import Document
 
-    #: A selector: an output and the measure of what fits in, spans out.
-    Selector = Callable[[Document, "Fill"], Sequence["Span"]]
+#: A selector: an output and the measure of what fits in, spans out.
+Selector = Callable[[Document, "Fill"], Sequence["Span"]]
 
 _place = attrgetter("start", "end")
 _edges = itemgetter(0, 1)

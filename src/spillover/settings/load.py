@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.base.folders import expand, user_folder
-from spillover.choices import REDACT, Choices
 from spillover.errors import ConfigError, SpilloverError, UsageError
 from spillover.notice.hints import hints
 from spillover.notice.words import one_line
@@ -36,14 +35,13 @@ from spillover.settings.limits import (
     read_amount,
 )
 from spillover.settings.place import DEADLINE_SECONDS, is_url, open_store
+from spillover.settings.settings import REDACT, Settings
 from spillover.settings.trust import SmallFile, read_small, state_of
 from spillover.source.intake import MAX_STORED_BYTES
 from spillover.store.named import NamedStore
 from spillover.store.record import check_given_scope
 from spillover.store.retention import Retention
 from spillover.store.scopes import VARIABLE, folder_scope
-
-Made = TypeVar("Made")
 
 # Which keys there are
 
@@ -281,7 +279,7 @@ class Ignored(Struct, frozen=True):
 
 
 class File(Struct, frozen=True):
-    """One file, read; `table` is ours in it. What a file says that is not `trusted` may only narrow (`config.narrow`)."""
+    """One file, read; `table` is ours in it. What a file says that is not `trusted` may only narrow (`narrow`, below)."""
 
     path: str
     table: dict[str, Any]
@@ -672,7 +670,7 @@ class Loaded(Struct, frozen=True):
     project: str | None = None  # a folder: its project is the scope, where nobody names one
 
     def choices(self) -> dict[str, Any]:
-        """Return the settings as arguments for a Clipper; ConfigError for what a Clipper would refuse."""
+        """Return the values as options of a Clipper; ConfigError for what a Clipper would refuse."""
         ours = {key: each for key, each in self.values.items() if key not in TEXTS and not key.startswith(OPTIONS)}
         values = {key: read(kind_of(key), each.value) for key, each in ours.items()}
         with self._blaming("store", "deadline"):
@@ -687,32 +685,32 @@ class Loaded(Struct, frozen=True):
             held_against = LIMITS if name in ("trigger", "tokenizer") else ()
             with self._blaming(*keys, *held_against):
                 chosen[name] = _choice(name, values)
-                Choices(**chosen)
+                Settings(**chosen)
         rules: dict[str, dict[str, Any]] = {}
         for pattern, ruled in _by_pattern(values).items():
             with self._blaming(*(in_rule(pattern, key) for key in ruled)):
                 named = (name for name, keys in CHOICES.items() if ruled.keys() & keys)
                 rule = {name: _choice(name, {**values, **ruled}) for name in named}
                 rules[pattern] = rule | {key: ruled[key] for key in ruled if key == "clip"}
-                Choices(**chosen, rules={pattern: rules[pattern]})
+                Settings(**chosen, rules={pattern: rules[pattern]})
         return {**chosen, "rules": rules}
 
-    def made(self, clipper: Callable[..., Made], **others: Any) -> Made:
-        """Make a Clipper with these choices, and with the wording and file names of the profile if there is one."""
+    def settings(self, **others: Any) -> Settings:
+        """Return these values as Settings, with the wording and file names of the profile if there is one."""
         profile = self.values["profile"].value
-        make: Callable[..., Made] = profile_package().named(str(profile)).clipper if profile else clipper
         chosen = self.choices()
-        if profile:  # its options may set the limits, and a command may choose `keep`
-            own = {name for name in PROFILES_OWN if not any(map(self._is_set, CHOICES.get(name, (name,))))}
-            chosen = {name: value for name, value in chosen.items() if name not in own}
+        if not profile:
+            return Settings(**{**chosen, **others})
+        # The options of a profile may set the limits, and a command may choose `keep`.
+        own = {name for name in PROFILES_OWN if not any(map(self._is_set, CHOICES.get(name, (name,))))}
+        chosen = {name: value for name, value in chosen.items() if name not in own}
         options = [key for key in self.values if key.startswith(f"{OPTIONS}{profile}.")]
         chosen |= {key.removeprefix(f"{OPTIONS}{profile}."): self.values[key].value for key in options}
         with self._blaming("profile", *options):
-            made = make(**{**chosen, **others})
-        store = getattr(made, "store", None)
-        if isinstance(store, NamedStore) and any(map(self._is_set, RETENTION)):
-            made = replace(made, store=replace(store, retention=self.retention()))  # type: ignore[type-var]  # a Clipper
-        return made
+            settings: Settings = profile_package().named(str(profile)).clipper(**{**chosen, **others}).settings
+        if isinstance(settings.store, NamedStore) and any(map(self._is_set, RETENTION)):
+            settings = settings.but(store=replace(settings.store, retention=self.retention()))
+        return settings
 
     @property
     def complaint(self) -> str:
@@ -819,7 +817,7 @@ def _narrow_by(settings: Loaded, file: File, said: Mapping[str, Setting], enviro
     made = replace(settings, values={**settings.values, **applied}, ignored=(*settings.ignored, *ignored))
     try:
         if applied:
-            made.made(Choices)
+            made.settings()
     except SpilloverError as error:  # each narrows, and together they cannot be used: no reason to stop a command
         why = Ignored(file.path, "", f"it cannot be used together with what holds here ({str(error).rstrip('.')})")
         return replace(settings, ignored=(*settings.ignored, why))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
 
 from spillover.base.folders import expand, user_folder
 from spillover.errors import UsageError
 from spillover.store import BaseStore, complete
 from spillover.store.directory import DirStore
+from spillover.store.memory import MemoryStore
+from spillover.store.object_store import ObjectStore
 from spillover.store.retention import Retention
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
 
 #: What every store has: the methods of the Protocol.
 STORE_METHODS = ("writer", "get", "open", "list", "delete", "pin", "where")
@@ -72,19 +71,13 @@ def open_store(where: Any, retention: Retention | None = None, **options: Any) -
 
 def _by_scheme(url: str, scheme: str, rest: str, retention: Retention, options: dict[str, Any]) -> BaseStore:
     if scheme == "memory" and not rest:
-        from spillover.store.memory import MemoryStore  # for tests, and for processes that end soon
-
         return MemoryStore()
     if scheme == "file":
-        from urllib.parse import unquote  # few write a path like this
-
         host, slash, path = rest.partition("/")
         if slash and host in ("", "localhost"):
             return DirStore(unquote("/" + path), retention)
         raise UsageError(f"store={url!r} does not name a folder of this machine; use file:///absolute/path.")
     if scheme in OBJECT_STORES:
-        from spillover.store.object_store import ObjectStore  # whoever keeps outputs in a folder needs none of it
-
         return ObjectStore(url, retention, **options)
     known = ", ".join(f"{name}://" for name in SCHEMES)
     raise UsageError(f"store={url!r} is not a known kind of store; use the path of a folder, or {known}.")

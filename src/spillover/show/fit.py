@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -15,23 +16,18 @@ from spillover.select import HEAD_SHARE
 from spillover.select.ends import keeping, most
 from spillover.select.kind import describe
 from spillover.select.seek import LINE, likely_search, may_name_error
-from spillover.select.span import Span, join
-from spillover.select.wanted import NOTHING
+from spillover.select.span import Fill, Span, join
+from spillover.select.wanted import NOTHING, Wanted
+from spillover.settings.limits import Limits
+from spillover.settings.settings import Call
+from spillover.show import plain
 from spillover.show.render import Kept, Renderer, Shown
+from spillover.since import Earlier
 from spillover.source.blob import BothEnds
+from spillover.types import Selector
+from spillover.view.document import Document
 
 _log = logging.getLogger(__name__)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spillover.choices import Choices
-    from spillover.select.span import Fill
-    from spillover.select.wanted import Wanted
-    from spillover.settings.limits import Limits
-    from spillover.since import Earlier
-    from spillover.view.document import Document
 
 TIERS = 3
 #: Kinds of which `outline` says what a clip does not: sections, keys, families of failures.
@@ -42,41 +38,41 @@ MOST_TOLD, TOLD_CHARS = 400, 40_000
 TOO_MUCH = "both ends: choosing more closely was too much work"
 CRAMPED = "both ends: too little memory to choose more closely"
 FAILED = "both ends: choosing more closely failed ({error})"
-#: What a selector may raise without ending the tool call; both ends are shown then. `testing.strict_selectors` lets nothing pass.
-SURVIVED: tuple[type[Exception], ...] = (Exception,)
 #: With less than this (`ulimit -v`), numpy is not loaded: on two cores it dies below 170 MB, and more cores need more.
 LEAST_ADDRESS_SPACE = 1 << 29
 
 
 def renderer_for(
-    document: Document, choices: Choices, kept: Kept, tokens: int, tier: int = 0, since: Earlier | None = None
+    document: Document, call: Call, kept: Kept, tokens: int, tier: int = 0, since: Earlier | None = None
 ) -> Renderer:
-    if isinstance(choices.wording, Wording):
-        return Renderer(document, kept, choices.ways, tokens, choices.wording, tier, since=_tell_since(since))
+    if isinstance(call.settings.wording, Wording):
+        return Renderer(
+            document, kept, call.settings.hints, tokens, call.settings.wording, tier, since=_tell_since(since)
+        )
     from spillover.notice.form import FormRenderer  # most are content with ours
 
-    word = choices.keep if isinstance(choices.keep, str) else ""
+    word = call.settings.keep if isinstance(call.settings.keep, str) else ""
     return FormRenderer(
         document,
         kept,
         (),
         tokens,
         tier=tier,
-        form=choices.wording,
-        limits=choices.limits,
+        form=call.settings.wording,
+        limits=call.limits,
         keep=word,
-        count=choices.count,
+        count=call.settings.count,
     )
 
 
 def fit(
-    document: Document, choices: Choices, kept: Kept, tokens: int, *, wanted: Wanted = NOTHING, least: int = 0
+    document: Document, call: Call, kept: Kept, tokens: int, *, wanted: Wanted = NOTHING, least: int = 0
 ) -> tuple[Renderer, Shown]:
     """Return the largest selection that fits, and the renderer for its words."""
-    renderer, bare = _renderer(document, choices, kept, tokens, least, wanted.since)
+    renderer, bare = _renderer(document, call, kept, tokens, least, wanted.since)
     seen: dict[tuple[object, ...], tuple[float, Shown]] = {}
     if bare is not None:  # nothing but the notice, which selectors measure, too
-        seen[(), (), ()] = _measure(renderer, bare, choices, choices.limits), bare
+        seen[(), (), ()] = _measure(renderer, bare, call, call.limits), bare
 
     def look(spans: Sequence[Span]) -> tuple[float, Shown]:
         joined = join(spans)
@@ -85,7 +81,7 @@ def fit(
         key = said, tuple([span.start for span in joined]), tuple([span.end for span in joined])
         if key not in seen:
             shown = renderer.show(joined)
-            seen[key] = _measure(renderer, shown, choices, choices.limits), shown
+            seen[key] = _measure(renderer, shown, call, call.limits), shown
         return seen[key]
 
     def fill(spans: Sequence[Span]) -> float:
@@ -96,33 +92,31 @@ def fit(
     unchanged = wanted.since is not None and wanted.since.is_repeated
     if small and not unchanged and fill(everything) <= 1:
         return renderer, look(everything)[1]
-    kind, spans, trouble = _choose(document, choices, fill, wanted)
+    kind, spans, trouble = _choose(document, call, fill, wanted)
     if trouble:  # the notice says so, which takes room
         renderer = replace(renderer, trouble=trouble)
         seen.clear()
-        spans = _both_ends(document, choices, fill, trouble)
+        spans = _both_ends(document, call, fill, trouble)
     if not spans and renderer.tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
-        shorter = fit(document, choices, kept, tokens, wanted=wanted, least=renderer.tier + 1)
+        shorter = fit(document, call, kept, tokens, wanted=wanted, least=renderer.tier + 1)
         if shorter[1].bytes:
             return shorter
     full, shown = look(join(spans))
     if full <= 1:
         found = replace(shown, kind=kind, why=_reasons(renderer, spans))
-        return (
-            _say_next(renderer, found, choices, wanted) if renderer.hints and renderer.tier == 0 else (renderer, found)
-        )
+        return _say_next(renderer, found, call, wanted) if renderer.hints and renderer.tier == 0 else (renderer, found)
     words = shown.notice or renderer.show([]).text
-    return renderer, Shown(trim(words, choices), tuple("" for _ in document.sections), (), 0)
+    return renderer, Shown(trim(words, call), tuple("" for _ in document.sections), (), 0)
 
 
-def _say_next(renderer: Renderer, shown: Shown, choices: Choices, wanted: Wanted) -> tuple[Renderer, Shown]:
+def _say_next(renderer: Renderer, shown: Shown, call: Call, wanted: Wanted) -> tuple[Renderer, Shown]:
     """Return the same with the next step in the words of this output: the likely search, and a map only where there is one."""
     reasons = (reason for reason in shown.why[:MOST_TOLD] if may_name_error(reason.why))
     told = ((reason.why, renderer.line(reason.first, LINE)) for reason in reasons)
     seek = likely_search(shown.kind, shown.body[:TOLD_CHARS], told, wanted.query)
     other = replace(renderer, seek=seek, mapped=shown.kind in MAPPED)
     said = other.tell(shown)
-    if _measure(other, said, choices, choices.limits) > 1:
+    if _measure(other, said, call, call.limits) > 1:
         return renderer, shown
     return other, replace(said, kind=shown.kind, why=shown.why)
 
@@ -135,41 +129,41 @@ def _tell_since(earlier: Earlier | None) -> Since | None:
 
 
 def _renderer(
-    document: Document, choices: Choices, kept: Kept, tokens: int, least: int, since: Earlier | None
+    document: Document, call: Call, kept: Kept, tokens: int, least: int, since: Earlier | None
 ) -> tuple[Renderer, Shown | None]:
     """Return the renderer with the longest wording that leaves half of the room to the output, and what it shows of nothing."""
-    if choices.form is not None:
-        return renderer_for(document, choices, kept, tokens, TIERS - 1), None
-    half = choices.limits.share(0.5)
+    if call.settings.form is not None:
+        return renderer_for(document, call, kept, tokens, TIERS - 1), None
+    half = call.limits.share(0.5)
     for tier in range(least, TIERS):
-        renderer = renderer_for(document, choices, kept, tokens, tier, since)
+        renderer = renderer_for(document, call, kept, tokens, tier, since)
         bare = renderer.show([])
-        if _measure(renderer, bare, choices, half) <= 1:
+        if _measure(renderer, bare, call, half) <= 1:
             return renderer, bare
-    return renderer_for(document, choices, kept, tokens, TIERS - 1, since), None
+    return renderer_for(document, call, kept, tokens, TIERS - 1, since), None
 
 
 def rename(
-    renderer: Renderer, shown: Shown, kept: Kept, choices: Choices, wanted: Wanted = NOTHING
+    renderer: Renderer, shown: Shown, kept: Kept, call: Call, wanted: Wanted = NOTHING
 ) -> tuple[Renderer, Shown]:
     """Return the same parts with another name in the notice; choose again only if that makes them too long."""
     other = replace(renderer, kept=kept)
     same = other.tell(shown)
-    if shown.spans and _measure(other, same, choices, choices.limits) <= 1:
+    if shown.spans and _measure(other, same, call, call.limits) <= 1:
         return other, replace(same, kind=shown.kind, why=shown.why)
-    return fit(renderer.document, choices, kept, renderer.tokens, wanted=wanted)
+    return fit(renderer.document, call, kept, renderer.tokens, wanted=wanted)
 
 
-def _measure(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits) -> float:
+def _measure(renderer: Renderer, shown: Shown, call: Call, limits: Limits) -> float:
     """Return how full the limits are with what would be shown."""
     sections = renderer.document.sections
     apart = len(sections) > 1 and not any(section.label for section in sections)
 
     def count(text: str) -> int:  # a plain function: how full, not only whether
-        texts = shown.texts if apart and choices.notice == "inside" else (text,)  # each is counted as it is read
-        return sum(map(choices.count, filter(None, texts)))
+        texts = shown.texts if apart and call.settings.notice == "inside" else (text,)  # each is counted as it is read
+        return sum(map(call.settings.count, filter(None, texts)))
 
-    if choices.notice == "outside":
+    if call.settings.notice == "outside":
         from spillover.notice.form import OUTSIDE
 
         words = len(shown.text.encode("utf-8", "replace")) - len(shown.body.encode("utf-8", "replace"))
@@ -177,64 +171,78 @@ def _measure(renderer: Renderer, shown: Shown, choices: Choices, limits: Limits)
     return limits.fill(shown.text, count)
 
 
-def trim(words: str, choices: Choices) -> str:
+def trim(words: str, call: Call) -> str:
     """Return as much of our own words as fits: the last resort, where limits are tiny and numbers huge."""
 
     def full(chars: int) -> float:
-        return choices.limits.fill(words[:chars], choices.count)
+        return call.limits.fill(words[:chars], call.settings.count)
 
     return words[: most(len(words), full)]
 
 
-def _choose(document: Document, choices: Choices, fill: Fill, wanted: Wanted) -> tuple[str, list[Span], str]:
+def _choose(document: Document, call: Call, fill: Fill, wanted: Wanted) -> tuple[str, list[Span], str]:
     """Return the kind of the output, the selected spans, and why both ends are to be shown instead, if they are.
 
     A selector may fail or ask for too much: the tool call survives.
     """
-    if choices.keep in ("auto", "signal") and _is_cramped():
+    if call.settings.keep in ("auto", "signal") and _is_cramped():
         _log.warning("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
         return "log", [], CRAMPED
     try:
-        told = _tell_news(document, choices, fill, wanted)
+        told = _tell_news(document, call, fill, wanted)
         if told is not None:
             kind, found = describe(document, wanted.name), told
-        elif choices.keep == "auto":
+        elif call.settings.keep == "auto":
             from spillover.select.auto import auto
 
             kind, found = auto(*_within_budget(document, fill), wanted)
-        elif choices.keep == "signal":
-            kind, found = describe(document, wanted.name), choices.selector(*_within_budget(document, fill))
+        elif call.settings.keep == "signal":
+            kind, found = describe(document, wanted.name), _find_selector(call, wanted)(*_within_budget(document, fill))
         else:
-            kind, found = describe(document, wanted.name), choices.selector(document, fill)
+            kind, found = describe(document, wanted.name), _find_selector(call, wanted)(document, fill)
         spans = _clamp(found, document)
     except TooMuchWork:
         _log.warning("Choosing what to show of %s bytes was too much work; both ends are shown.", f"{document.size:,}")
         return "log", [], TOO_MUCH
-    except SURVIVED as error:
+    except plain.SURVIVED as error:
         _log.warning("Choosing what to show of %s bytes failed; both ends are shown: %r", f"{document.size:,}", error)
         # The bytes cannot be read. Where only both ends are here, they are shown if they can be: then it was the gap.
-        if isinstance(error, StoreError) and not callable(choices.keep):
+        if isinstance(error, StoreError) and not callable(call.settings.keep):
             if not isinstance(document.blob, BothEnds):
                 raise
-            return "log", _both_ends(document, choices, fill), ""
+            return "log", _both_ends(document, call, fill), ""
         return "log", [], FAILED.format(error=type(error).__name__)
-    if callable(choices.keep):
+    if callable(call.settings.keep):
         spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
-    return kind, spans or _both_ends(document, choices, fill), ""
+    return kind, spans or _both_ends(document, call, fill), ""
 
 
-def _tell_news(document: Document, choices: Choices, fill: Fill, wanted: Wanted) -> Sequence[Span] | None:
+def _find_selector(call: Call, wanted: Wanted) -> Selector:
+    """Return the selector that `keep` names."""
+    keep, form = call.settings.keep, call.settings.form
+    if callable(keep):
+        return keep
+    if form is not None and keep in form.cuts:
+        return form.cuts[keep](call.limits)
+    if keep in HEAD_SHARE:
+        return keeping(HEAD_SHARE[keep])
+    from spillover.select.log import signal  # numpy
+
+    return lambda document, fill: signal.select(document, fill, wanted)
+
+
+def _tell_news(document: Document, call: Call, fill: Fill, wanted: Wanted) -> Sequence[Span] | None:
     """Return what is new against the earlier output; None where there is none, or little in common with it."""
     compared = wanted.since.compared if wanted.since is not None else None
-    if choices.keep not in ("auto", "signal") or compared is None or not compared.same:
+    if call.settings.keep not in ("auto", "signal") or compared is None or not compared.same:
         return None
     from spillover.select.log import news  # few ask
 
     return news.select(*_within_budget(document, fill), wanted)
 
 
-def _both_ends(document: Document, choices: Choices, fill: Fill, why: str = "") -> list[Span]:
-    share = HEAD_SHARE.get(choices.keep, 0.5) if isinstance(choices.keep, str) else 0.5
+def _both_ends(document: Document, call: Call, fill: Fill, why: str = "") -> list[Span]:
+    share = HEAD_SHARE.get(call.settings.keep, 0.5) if isinstance(call.settings.keep, str) else 0.5
     return [replace(span, why=why or span.why) for span in _clamp(keeping(share)(document, fill), document)]
 
 

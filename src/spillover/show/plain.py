@@ -11,17 +11,17 @@ from spillover.errors import StoreError
 from spillover.notice.sentences import failed
 from spillover.result import Clip
 from spillover.settings.limits import DEFAULT_TOKENS, Limits, Size
+from spillover.settings.settings import Call
 from spillover.source.blob import read_ends
+from spillover.source.intake import Intake
 from spillover.view.clean import clean
 from spillover.view.forged import MARK, Guard
+from spillover.view.visible import cover_bytes
 
 _log = logging.getLogger(__name__)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from spillover.choices import Choices
-    from spillover.source.intake import Intake
-
+#: What may fail without ending a tool call; `testing.strict_selectors` lets nothing pass.
+SURVIVED: tuple[type[Exception], ...] = (Exception,)
 #: A token has at least one byte, and so has a character: within so many bytes every default limit holds.
 MOST_BYTES = DEFAULT_TOKENS
 MOST_LINES = 1_000
@@ -61,22 +61,22 @@ def shorten(text: str, error: BaseException, limits: Limits | None, *, shares: i
     return _text("\n".join(cut.split("\n")[:lines]).encode()[:most])
 
 
-def clip_plainly(intake: Intake, choices: Choices, error: Exception) -> Clip:
+def clip_plainly(intake: Intake, call: Call, error: Exception) -> Clip:
     """Return a clip of an output whose clipping has failed, from what is still at hand."""
     reason = f"spill failed ({type(error).__name__})"
-    _log.warning("Clipping an output of %s failed (%s bytes): %r", choices.tool, f"{intake.bytes:,}", error)
+    _log.warning("Clipping an output of %s failed (%s bytes): %r", call.tool, f"{intake.bytes:,}", error)
     head, tail = intake.held, b""
     if intake.overflowed:
         intake.fail(StoreError(reason))
         head, tail = read_ends(intake.blob().read, intake.bytes, MOST_BYTES)
-    if choices.redact != "off":
+    if call.settings.redact != "off":
         try:
-            head, tail = choices.cover(head), choices.cover(tail)
+            head, tail = cover_bytes(call.settings, head), cover_bytes(call.settings, tail)
         except Exception:  # noqa: BLE001  this may be what failed: then nothing is shown that was not looked at
             head = tail = b""
     text = _see(head) + _see(tail)
     hidden = max(0, intake.bytes - len(text.encode("utf-8", "replace"))) if intake.overflowed else 0
-    shorter = shorten(text, error, choices.limits, hidden=hidden)
+    shorter = shorten(text, error, call.limits, hidden=hidden)
     lost = shorter not in (None, mark(text))
     lines = intake.meter.lines if intake.overflowed else head.count(b"\n") + (head[-1:] not in (b"", b"\n"))
     return Clip(
@@ -84,8 +84,8 @@ def clip_plainly(intake: Intake, choices: Choices, error: Exception) -> Clip:
         "lost" if lost else "whole",
         reason=reason if lost else None,
         _total=Size(lines, intake.bytes),
-        _count=choices.count,
-        _limits=choices.limits,
+        _count=call.settings.count,
+        _limits=call.limits,
     )
 
 

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from spillover.choices import Choices
 from spillover.errors import SpilloverError
 from spillover.secrets.commands import shorten_command
+from spillover.settings.settings import Call
 from spillover.since import Earlier
-from spillover.source.blob import MemoryBlob, Meter
-from spillover.view.document import Document, Section
+from spillover.view.document import Document
+from spillover.view.visible import cover_bytes
 
 #: The newest run of the same command; the newest that ended with exit code 0; the same, and no reason where there is none.
 LAST, GOOD, GOOD_IF_ANY = "last", "good", "good if any"
@@ -25,20 +25,18 @@ WORTH_A_NOTICE_BYTES = 1_200
 
 
 @contextmanager
-def open_earlier(
-    choices: Choices, command: str | None, cwd: str | None, whole: bytes | None
-) -> Iterator[Earlier | None]:
+def open_earlier(call: Call, whole: bytes | None) -> Iterator[Earlier | None]:
     """Give the earlier output to compare with, open, or the reason why there is none; None if the notice does not mention it.
 
     `whole` is an output that fits, and is compared here: it is only stored and clipped if it repeats the earlier one.
     """
-    if whole is not None and (len(whole) < WORTH_A_NOTICE_BYTES or choices.since == GOOD_IF_ANY):
+    if whole is not None and (len(whole) < WORTH_A_NOTICE_BYTES or call.since == GOOD_IF_ANY):
         yield None
         return
-    earlier = find_earlier(choices, command, cwd)
+    earlier = find_earlier(call)
     try:
         if earlier is not None and whole is not None:
-            earlier = compare_with(earlier, _document(whole, choices))
+            earlier = compare_with(earlier, Document.from_bytes(cover_bytes(call.settings, whole)))
         yield earlier
     finally:
         if earlier is not None:
@@ -57,17 +55,17 @@ def compare_with(earlier: Earlier, document: Document) -> Earlier:
         return replace(earlier, reason=str(error) or type(error).__name__)
 
 
-def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Earlier | None:
+def find_earlier(call: Call) -> Earlier | None:
     """Return the earlier output, open, or the reason why there is none; None if the notice does not mention it."""
     from spillover.retrieve.names import resolve
     from spillover.retrieve.read import open_output
 
-    since = choices.since
+    since = call.since
     ref = since
     ending = ""
     try:
         if since in (LAST, GOOD, GOOD_IF_ANY):
-            run = _find_run(choices, command, cwd, good=since != LAST)
+            run = _find_run(call, good=since != LAST)
             if run is None:
                 if since == GOOD_IF_ANY:
                     return None
@@ -75,8 +73,8 @@ def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Earl
                 return Earlier(f"{which} run", reason=f"no {none} run of this command is kept")
             ref, ending = run
         else:
-            ref = resolve(since, choices.outputs).ref
-        record, document = open_output(choices, ref)
+            ref = resolve(since, call.settings.outputs).ref
+        record, document = open_output(call, ref)
         return Earlier(record.ref, ending, document=document)
     except SpilloverError as error:
         reason = str(error)
@@ -85,16 +83,16 @@ def find_earlier(choices: Choices, command: str | None, cwd: str | None) -> Earl
     return None if since == GOOD_IF_ANY else Earlier(ref, ending, reason)
 
 
-def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: bool) -> tuple[str, str] | None:
+def _find_run(call: Call, *, good: bool) -> tuple[str, str] | None:
     """Return the ref of the newest run of a command, or of a tool that has none; and how it ended."""
     from spillover.retrieve.names import is_same_command, store_run
 
-    store = choices.outputs
-    line = None if command is None else shorten_command(command)
-    folder = cwd or _working_folder()
+    store = call.settings.outputs
+    line = shorten_command(call.command) if call.command else None
+    folder = call.cwd or _working_folder()
     elsewhere = set()  # a record does not say in which folder its command ran
     for run in store.runs():
-        if not is_same_command(run, line, choices.tool):
+        if not is_same_command(run, line, call.tool):
             continue
         if run.cwd is not None and folder is not None and run.cwd != folder:
             elsewhere.add(run.ref)
@@ -103,7 +101,7 @@ def _find_run(choices: Choices, command: str | None, cwd: str | None, *, good: b
     if good:
         return None
     for record in store.newest()[0]:
-        if is_same_command(record, line, choices.tool) and record.ref not in elsewhere:
+        if is_same_command(record, line, call.tool) and record.ref not in elsewhere:
             return record.ref, ""
     return None
 
@@ -113,11 +111,3 @@ def _working_folder() -> str | None:
         return os.getcwd()
     except OSError:  # somebody removed it
         return None
-
-
-def _document(data: bytes, choices: Choices) -> Document:
-    if choices.redact != "off":
-        data = choices.cover(data)
-    meter = Meter()
-    meter.feed(data, hashing=False)
-    return Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from typing import IO, Any, Protocol, Self, TypeVar
 
 from spillover.errors import StoreError, UsageError, describe_error
 from spillover.source.blob import Blob, BothEnds, MemoryBlob, Meter, read_ends
-
-#: A piece of an output.
-Chunk = str | bytes | bytearray | memoryview
-#: What can be clipped: text, bytes, a path, a file, or an iterable of pieces.
-Source = Chunk | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[Chunk]
-#: The same, or an async iterable of pieces.
-AsyncSource = Source | AsyncIterable[Chunk]
+from spillover.types import AsyncSource, Chunk, Source
 
 #: The most bytes of one output that a store is given.
 MAX_STORED_BYTES = 2 << 30

@@ -42,8 +42,8 @@ _UNKNOWN_TALLY = b"-" * 41 + b"\n"
 class Retention(Struct, frozen=True, kw_only=True):
     """How long outputs are kept; None sets no limit.
 
-    Pinned outputs are kept for good, and no other output is removed for them. But `bytes` and `count` are also what a store holds at
-    most, with all that is pinned or young: past that it takes no new output.
+    Pinned outputs are kept for good, and a sweep removes no other output for them. But `bytes` and `count` are also what a store
+    holds at most, pinned outputs included: to store another output, the oldest that are not pinned are removed first.
     """
 
     age_seconds: int | float | None = 7 * DAY
@@ -280,6 +280,6 @@ def _full(present: Amount, wanted: Amount, retention: Retention) -> StoreError:
     else:
         name, amount = "bytes", f"{present.bytes:,} of {retention.bytes:,} bytes, {wanted.bytes:,} more needed"
     return StoreError(
-        f"the store is full ({amount}) of what is pinned or too young to be removed; raise retention.{name}, "
+        f"the store is full ({amount}), and everything in it is pinned or too young to be removed; raise retention.{name}, "
         "lower retention.grace, or unpin and `spill gc`"
     )

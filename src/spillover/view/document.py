@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 import stringzilla
 from msgspec import Struct
@@ -11,12 +12,9 @@ from msgspec.structs import replace
 from spillover.base import Public
 from spillover.base.work import ROW, UNBOUNDED, Work
 from spillover.errors import StoreError
-from spillover.source.blob import Blob, LineIndex, MemoryBlob, Metered, find_gap
+from spillover.source.blob import Blob, LineIndex, MemoryBlob, Meter, Metered, find_gap
 from spillover.view.clean import is_plain, look
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from spillover.view.forged import Guard
+from spillover.view.forged import Guard
 
 
 class Section(Struct, frozen=True):
@@ -51,6 +49,18 @@ class Document(Struct, metaclass=Public, frozen=True):
     raw: bool = False  # show control codes as they are
     guard: Guard | None = None  # marks text that imitates our notices; see `view.forged`
     work: Work = UNBOUNDED  # how much work may still be spent on it
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes, sections: Sequence[Section] = (), *, raw: bool = False, guard: Guard | None = None
+    ) -> Document:
+        """Return a document of bytes in memory."""
+        meter = Meter()
+        meter.feed(data, hashing=False)
+        whole = (Section(0, len(data)),)
+        return cls(
+            MemoryBlob(data), meter.index, meter.lines, meter.newlines, tuple(sections) or whole, raw=raw, guard=guard
+        )
 
     @property
     def size(self) -> int:

@@ -29,7 +29,7 @@ LOOKUPS = 16
 #: No notice has more lines, or more characters.
 NOTICE_LINES = 4
 NOTICE_CHARS = 1 << 14
-#: The shape of a ref (`store.base` mints it): how long its name may be, how many digits follow.
+#: The shape of a ref (`store.record` mints it): how long its name may be, how many digits follow.
 NAME_CHARS = 32
 REF_DIGITS = (12, 64)
 _HEX = "0123456789abcdef"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -16,7 +18,9 @@ from spillover.blocks.together import clip_blocks, clip_texts, without_secrets
 from spillover.events import has_line, record_result, together
 from spillover.notice.sentences import no_json, no_text
 from spillover.result import Clip
+from spillover.settings.settings import Call
 from spillover.show.fit import trim
+from spillover.view.visible import cover_text
 from spillover.wrap.errors import spell_error
 from spillover.wrap.shape import (
     BYTES,
@@ -29,13 +33,6 @@ from spillover.wrap.shape import (
     is_media,
     write,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from spillover.choices import Choices
 
 #: How much of the room that an object's own shape leaves is tried for its texts: JSON writes some characters as several.
 SHARES = (1.0, 0.7, 0.4, 0.2)
@@ -53,34 +50,34 @@ MEDIA_KEYS = frozenset(
 
 
 def bound(
-    result: Any, choices: Choices, *, leave: tuple[type, ...] = (), declared: str = "", caller: object = None
+    result: Any, call: Call, *, leave: tuple[type, ...] = (), declared: str = "", caller: object = None
 ) -> tuple[Any, Clip]:
     """Return a tool's result within the limits, and the Clip that says what became of it; note it as the model gets it."""
     if pipeline.is_program(caller):
-        return _pass_on(result, choices, leave)
+        return _pass_on(result, call, leave)
     begun = time.monotonic()
     with together():
-        value, clip = _bound(result, choices, leave, declared)
+        value, clip = _bound(result, call, leave, declared)
     left_alone = value is result and not clip.text and not isinstance(value, str)
-    if not left_alone and has_line(choices, whole=clip.outcome == "whole"):
+    if not left_alone and has_line(call.settings, whole=clip.outcome == "whole"):
         texts = _texts(value, leave)
-        record_result(choices, clip, texts=texts, framed=True, seconds=time.monotonic() - begun)
+        record_result(call, clip, texts=texts, framed=True, seconds=time.monotonic() - begun)
     return value, clip
 
 
-def _pass_on(result: Any, choices: Choices, leave: tuple[type, ...]) -> tuple[Any, Clip]:
+def _pass_on(result: Any, call: Call, leave: tuple[type, ...]) -> tuple[Any, Clip]:
     """Return a result that a program reads as it is, and its Clip; it is stored where it overflows."""
     if isinstance(result, leave) or result is None:
-        return result, Clip("", _limits=choices.limits)
+        return result, Clip("", _limits=call.limits)
     if isinstance(result, BYTES) or _is_stream(result):
-        clip = pipeline.keep_for_program(_as_source(result), choices)
-        return (clip.text if _is_stream(result) or choices.redact != "off" else result), clip
+        clip = pipeline.keep_for_program(_as_source(result), call)
+        return (clip.text if _is_stream(result) or call.settings.redact != "off" else result), clip
     try:
         texts = texts_of(result if isinstance(result, (list, tuple)) else [result]) or _forms(result, leave)[:1]
     except RecursionError:
         texts = []
-    clip = pipeline.keep_for_program("\n".join(texts), choices)
-    return readable(result, choices, leave), clip
+    clip = pipeline.keep_for_program("\n".join(texts), call)
+    return readable(result, call, leave), clip
 
 
 def _as_source(result: Any) -> Any:
@@ -98,7 +95,7 @@ def _texts(value: Any, leave: tuple[type, ...]) -> list[str]:
     return _forms(value, leave)[:1]
 
 
-def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
+def _bound(result: Any, call: Call, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
     """Bound a result.
 
     A text is clipped. Blocks and messages are clipped together. An object that does not fit keeps its shape where that can be:
@@ -106,33 +103,33 @@ def _bound(result: Any, choices: Choices, leave: tuple[type, ...], declared: str
     caller wants to `leave` is left alone.
     """
     if isinstance(result, Clip):
-        return choices.cover_text(result.text), result
+        return cover_text(call.settings, result.text), result
     if isinstance(result, (str, *BYTES)) or _is_stream(result):
         if isinstance(result, leave):
-            return result, Clip("", _limits=choices.limits)
-        clip = pipeline.clip(_as_source(result), choices)
+            return result, Clip("", _limits=call.limits)
+        clip = pipeline.clip(_as_source(result), call)
         return clip.text, clip
     if result is None or isinstance(result, (bool, float, *leave)):
-        return result, Clip("", _limits=choices.limits)
+        return result, Clip("", _limits=call.limits)
     try:
-        bounded = _bound_blocks(result, choices)
+        bounded = _bound_blocks(result, call)
     except RecursionError:  # nested too deeply, or in itself
         bounded = None
-    return bounded or _bound_object(result, choices, leave, declared)
+    return bounded or _bound_object(result, call, leave, declared)
 
 
-def _bound_blocks(result: Any, choices: Choices) -> tuple[Any, Clip] | None:
+def _bound_blocks(result: Any, call: Call) -> tuple[Any, Clip] | None:
     """Bound a list of blocks, or a message that holds one; return None for anything else."""
-    if _are_blocks(result, lambda text: _fill(text, choices)):
-        blocks = clip_blocks(result, choices)
+    if _are_blocks(result, lambda text: _fill(text, call)):
+        blocks = clip_blocks(result, call)
         return list(blocks), blocks.clip
     if isinstance(result, Mapping):
         content = result.get("content")
-        if isinstance(content, list) and _are_blocks(content, lambda text: _fill(text, choices)):
+        if isinstance(content, list) and _are_blocks(content, lambda text: _fill(text, call)):
             beside = write({key: value for key, value in result.items() if key != "content"})
-            if beside is not None and _fill(beside, choices) <= 1:
-                blocks = clip_blocks(content, choices)
-                return without_secrets([{**result, "content": list(blocks)}], choices)[0], blocks.clip
+            if beside is not None and _fill(beside, call) <= 1:
+                blocks = clip_blocks(content, call)
+                return without_secrets([{**result, "content": list(blocks)}], call)[0], blocks.clip
     return None
 
 
@@ -150,24 +147,24 @@ def as_piece(piece: Any) -> str | bytes:
     return f"{next(iter(_forms(piece, ())), None) or no_json(type(piece).__name__)}\n"
 
 
-def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
+def _bound_object(result: Any, call: Call, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
     forms = _forms(result, leave)
     if not forms:  # no host can write it
-        clip = Clip(trim(no_json(type(result).__name__), choices.within_budget()))
-        choices.spend(clip.text)
+        clip = Clip(trim(no_json(type(result).__name__), call.within_budget()))
+        call.spend(clip.text)
         return clip.text, clip
-    if choices.redact != "off":
-        covered = _cover(result, choices, leave)
+    if call.settings.redact != "off":
+        covered = _cover(result, call, leave)
         if covered is None:
-            clip = pipeline.clip(forms[0], choices)
+            clip = pipeline.clip(forms[0], call)
             return clip.text, clip
         result, forms = covered, _forms(covered, leave)
-    if all(pipeline.fits(form, choices) for form in forms) and choices.budget is None:
-        return result, Clip(forms[0], _count=choices.count, _limits=choices.limits)
-    within = replace(choices.within_budget(), budget=None)
+    if all(pipeline.fits(form, call) for form in forms) and call.budget is None:
+        return result, Clip(forms[0], _count=call.settings.count, _limits=call.limits)
+    within = replace(call.within_budget(), budget=None)
     if all(pipeline.fits(form, within) for form in forms):
-        choices.spend(forms[0])
-        return result, Clip(forms[0], _count=choices.count, _limits=choices.limits)
+        call.spend(forms[0])
+        return result, Clip(forms[0], _count=call.settings.count, _limits=call.limits)
     within = replace(within, trigger=None)
     if opaque := find_opaque(result, leave):
         clip = Clip(trim(no_text(opaque), within))
@@ -185,40 +182,37 @@ def _bound_object(result: Any, choices: Choices, leave: tuple[type, ...], declar
             text = forms[-1]  # what str() says, line by line
         clip = pipeline.clip(text, within)
         kept = clip.text, clip
-    choices.spend(kept[0] if isinstance(kept[0], str) else write(kept[0], leave) or kept[1].text)
+    call.spend(kept[0] if isinstance(kept[0], str) else write(kept[0], leave) or kept[1].text)
     return kept
 
 
-def readable(value: Any, choices: Choices, leave: tuple[type, ...] = ()) -> Any:
+def readable(value: Any, call: Call, leave: tuple[type, ...] = ()) -> Any:
     """Return what a model may read of anything: the same object without its secrets, or its JSON where they cannot be taken out."""
-    if choices.redact == "off" or value is None or isinstance(value, (bool, float, *leave)):
+    if call.settings.redact == "off" or value is None or isinstance(value, (bool, float, *leave)):
         return value
     if isinstance(value, str):
-        return choices.cover_text(value)
-    covered = _cover(value, choices, leave)
+        return cover_text(call.settings, value)
+    covered = _cover(value, call, leave)
     if covered is not None:
         return covered
-    return choices.cover_text(next(iter(_forms(value, leave)), None) or no_json(type(value).__name__))
+    return cover_text(call.settings, next(iter(_forms(value, leave)), None) or no_json(type(value).__name__))
 
 
-def _cover(result: Any, choices: Choices, leave: tuple[type, ...]) -> Any:
+def _cover(result: Any, call: Call, leave: tuple[type, ...]) -> Any:
     """Return the same object without its secrets; None where that cannot be: one is a key, is in a set, or cannot be replaced."""
     try:
-        covered = change_texts(result, lambda text: cover_value(text, choices.cover_text), leave)
+        cover = partial(cover_text, call.settings)
+        covered = change_texts(result, lambda text: cover_value(text, cover), leave)
         if type(covered) in (dict, list):
-            covered = (
-                cover_value(covered, choices.cover_text, keys=False)
-                if _shows_secrets(covered, choices, leave)
-                else covered
-            )
-        return None if _shows_secrets(covered, choices, leave) else covered
+            covered = cover_value(covered, cover, keys=False) if _shows_secrets(covered, call, leave) else covered
+        return None if _shows_secrets(covered, call, leave) else covered
     except Exception:  # noqa: BLE001  it contains itself, or is of a class that cannot be copied
         return None
 
 
-def _shows_secrets(value: Any, choices: Choices, leave: tuple[type, ...]) -> bool:
+def _shows_secrets(value: Any, call: Call, leave: tuple[type, ...]) -> bool:
     value = change_texts(value, lambda text: "" if is_media(text) else text, leave)
-    return any(choices.cover_text(form) != form for form in _forms(value, leave))
+    return any(cover_text(call.settings, form) != form for form in _forms(value, leave))
 
 
 def _is_collection(result: Any) -> bool:
@@ -245,7 +239,7 @@ def _forms(result: Any, leave: tuple[type, ...]) -> list[str]:
     return forms
 
 
-def _keep_shape(result: Any, choices: Choices, leave: tuple[type, ...]) -> tuple[Any, Clip] | None:
+def _keep_shape(result: Any, call: Call, leave: tuple[type, ...]) -> tuple[Any, Clip] | None:
     """Return the same object with its long texts clipped together; None where that does not make it fit."""
     long: list[str] = []
 
@@ -260,26 +254,26 @@ def _keep_shape(result: Any, choices: Choices, leave: tuple[type, ...]) -> tuple
 
     try:
         frame = change_texts(result, empty, leave)
-        room = 1 - max(_fill(form, choices) for form in _forms(frame, leave))
+        room = 1 - max(_fill(form, call) for form in _forms(frame, leave))
         for share in SHARES if long and room > 0 else ():
-            texts, clip = clip_texts(long, replace(choices, limits=choices.limits.share(room * share)))
+            texts, clip = clip_texts(long, replace(call, limits=call.limits.share(room * share)))
             new = put(iter(texts))
-            if all(_fill(form, choices) <= 1 for form in _forms(new, leave)):
+            if all(_fill(form, call) <= 1 for form in _forms(new, leave)):
                 return new, clip
     except Exception:  # noqa: BLE001  a class of somebody else's that cannot be copied becomes text
         return None
     return None
 
 
-def _keep_type(result: Any, text: str, choices: Choices) -> tuple[Any, Clip] | None:
+def _keep_type(result: Any, text: str, call: Call) -> tuple[Any, Clip] | None:
     """Return a dict or a list with the clipped JSON in it; None if a notice has no room there."""
     if isinstance(result, dict):
-        return _keep_shape({"output": text}, choices, ())
+        return _keep_shape({"output": text}, call, ())
     if not isinstance(result, list):
         return None
     # A framework may check that the items are objects.
     objects = all(isinstance(item, dict) for item in result)
-    return _keep_shape([{"output": text}] if objects else [text], choices, ())
+    return _keep_shape([{"output": text}] if objects else [text], call, ())
 
 
 def as_json(data: Any) -> str | None:
@@ -290,8 +284,8 @@ def as_json(data: Any) -> str | None:
         return None
 
 
-def _fill(text: str, choices: Choices) -> float:
-    return choices.limits.fill(text, choices.count)
+def _fill(text: str, call: Call) -> float:
+    return call.limits.fill(text, call.settings.count)
 
 
 def _are_blocks(parts: Any, fill: Callable[[str], float]) -> bool:

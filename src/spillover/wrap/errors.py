@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -13,14 +15,9 @@ from spillover.errors import ToolOutputError
 from spillover.events import has_line, record_result, together
 from spillover.result import Clip
 from spillover.select.ends import most
+from spillover.settings.settings import Call
+from spillover.view.visible import cover_text
 from spillover.wrap.shape import change_texts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from spillover.choices import Choices
 
 #: How exceptions are written whose words can be set: by their arguments, by `strerror`, as repr.
 PLAIN_STR = (BaseException.__str__, OSError.__str__, KeyError.__str__)
@@ -28,7 +25,7 @@ PLAIN_STR = (BaseException.__str__, OSError.__str__, KeyError.__str__)
 WORDS = ("message", "msg")
 
 
-def bound_error(error: Exception, choices: Choices, *, call_id: str | None = None) -> Exception:
+def bound_error(error: Exception, call: Call) -> Exception:
     """Return an exception whose message fits, since hosts show it to the model.
 
     It is the same exception where its message can be set, else a `ToolOutputError` that has it as `original`.
@@ -38,33 +35,33 @@ def bound_error(error: Exception, choices: Choices, *, call_id: str | None = Non
     with together() as clips:
         words = "\n".join([f"{type(error).__name__}: {spell_error(error)}", *_words_around(error)])
         try:
-            bounded = _bound_error(error, _bound_around(error, choices, call_id), call_id)
+            bounded = _bound_error(error, _bound_around(error, call))
         except UnspokenError:
             pass
         except Exception:  # noqa: BLE001  somebody else's attributes: those of a frozen dataclass cannot be set
-            plain = replace(choices.for_answers(), trigger=None)
-            bounded = _replace(error, pipeline.clip(words, plain, call_id=call_id).text)
+            plain = replace(call.for_retrieval(), trigger=None)
+            bounded = _replace(error, pipeline.clip(words, plain).text)
     cut = next((clip for clip in clips if clip.outcome != "whole"), None)
-    if has_line(choices, whole=cut is None):
+    if has_line(call.settings, whole=cut is None):
         with contextlib.suppress(UnspokenError):
             said = _spell(bounded)
-            clip = cut or Clip(said, _count=choices.count)
-            record_result(choices, clip, texts=[said], seconds=time.monotonic() - begun)
+            clip = cut or Clip(said, _count=call.settings.count)
+            record_result(call, clip, texts=[said], seconds=time.monotonic() - begun)
     return bounded
 
 
-def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> Exception:
-    plain = replace(choices.for_answers(), trigger=None)  # a profile's words may say that the call succeeded
+def _bound_error(error: Exception, call: Call) -> Exception:
+    plain = replace(call.for_retrieval(), trigger=None)  # a profile's words may say that the call succeeded
 
     def clip(text: str | bytes) -> str:
-        return pipeline.clip(text, plain, call_id=call_id).text
+        return pipeline.clip(text, plain).text
 
     def full(text: str) -> float:
-        return plain.limits.fill(text, plain.count)
+        return plain.limits.fill(text, plain.settings.count)
 
     def cover(arg: object) -> object:
         with contextlib.suppress(Exception):  # an object that cannot be copied
-            return change_texts(arg, plain.cover_text)
+            return change_texts(arg, partial(cover_text, plain.settings))
         return arg
 
     with contextlib.suppress(Exception):  # somebody else's attributes: some cannot be set, some cannot be read
@@ -74,7 +71,7 @@ def _bound_error(error: Exception, choices: Choices, call_id: str | None) -> Exc
             if isinstance(words := getattr(error, name, None), str):
                 setattr(error, name, clip(words))
     words, members = _spell(error), "\n".join(map(spell_error, _printed_with(error)))
-    is_open = [bool(text) and plain.cover_text(text) != text for text in (words, members)]
+    is_open = [bool(text) and cover_text(plain.settings, text) != text for text in (words, members)]
     full_members = bool(members) and (is_open[1] or full(f"{words}\n{members}") > 1)
     if full(words) <= 1 and not full_members and not is_open[0]:
         return error
@@ -102,8 +99,8 @@ def _stand_in(error: Exception, text: str) -> ToolOutputError:
     return bounded
 
 
-def _bound_around(error: Exception, choices: Choices, call_id: str | None) -> Choices:
-    """Bound what a traceback prints beside an exception's own words; return the choices for those, which may have half the room.
+def _bound_around(error: Exception, call: Call) -> Call:
+    """Bound what a traceback prints beside an exception's own words; return the call for those, which may have half the room.
 
     Notes, causes and members of groups that do not fit become one note: clipped, and stored as a whole.
     """
@@ -111,10 +108,10 @@ def _bound_around(error: Exception, choices: Choices, call_id: str | None) -> Ch
     words = _words_around(error)
     text = "\n".join(words)
     whole = f"{spell_error(error)}\n{text}"
-    fits = choices.limits.hold(whole, choices.count)
-    if not words or (fits and choices.cover_text(text) == text):
-        return choices
-    half = replace(choices.for_answers(), trigger=None, limits=choices.limits.share(0.5))
+    fits = call.limits.hold(whole, call.settings.count)
+    if not words or (fits and cover_text(call.settings, text) == text):
+        return call
+    half = replace(call.for_retrieval(), trigger=None, limits=call.limits.share(0.5))
     for one in (error, *others):
         one.__cause__ = one.__context__ = None
         one.__notes__ = []
@@ -122,8 +119,8 @@ def _bound_around(error: Exception, choices: Choices, call_id: str | None) -> Ch
             _reword(one, "")
     if isinstance(error, SyntaxError):
         error.text = None
-    error.add_note(pipeline.clip(text, half, call_id=call_id).text)
-    return replace(choices, trigger=None, limits=choices.limits.share(0.5))
+    error.add_note(pipeline.clip(text, half).text)
+    return replace(call, trigger=None, limits=call.limits.share(0.5))
 
 
 def _words_around(error: Exception) -> list[str]:

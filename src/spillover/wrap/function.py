@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,26 +14,20 @@ from msgspec.structs import replace
 from spillover.errors import UsageError
 from spillover.events import record_run
 from spillover.result import Clip
+from spillover.settings.settings import Call
 from spillover.wrap.bound import as_piece, bound
 from spillover.wrap.errors import bound_error
 from spillover.wrap.shape import declared_kind
 
 _log = logging.getLogger(__name__)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any, TypeVar
-
-    from spillover.choices import Choices
-
-    Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Wrapping(Struct, frozen=True, kw_only=True):
     """How the results of one function are bounded."""
 
-    choices: Choices
+    call: Call
     leave: tuple[type, ...] = ()  # results of these types are left alone
     on_clip: Callable[[Clip], object] | None = None  # gets the Clip of each call
     declared: str = ""  # "dict" or "list", where the function says that it returns one
@@ -44,7 +40,7 @@ class Wrapping(Struct, frozen=True, kw_only=True):
         caller = self._ask("caller", self.caller, args, kwargs) if callable(self.caller) else self.caller
         if not asked and caller is self.caller:
             return self
-        return replace(self, choices=self.choices.asking(str(asked or "")), caller=caller)
+        return replace(self, call=replace(self.call, query=str(asked or self.call.query)), caller=caller)
 
     def _ask(
         self, name: str, function: Callable[..., Any] | None, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -52,39 +48,36 @@ class Wrapping(Struct, frozen=True, kw_only=True):
         try:
             return None if function is None else function(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on
-            _log.warning(
-                "The %s of %s failed, and its result is clipped without it: %s", name, self.choices.tool, error
-            )
+            _log.warning("The %s of %s failed, and its result is clipped without it: %s", name, self.call.tool, error)
             return None
 
     def bound(self, result: Any, began: float | None = None) -> Any:
         """Return a result within the limits, note the run, and tell about it."""
         if isinstance(result, self.leave):
-            _log.info("Left a result of %s alone: %s.", self.choices.tool, type(result).__name__)
-        value, clip = bound(result, self.choices, leave=self.leave, declared=self.declared, caller=self.caller)
+            _log.info("Left a result of %s alone: %s.", self.call.tool, type(result).__name__)
+        value, clip = bound(result, self.call, leave=self.leave, declared=self.declared, caller=self.caller)
         seconds = None if began is None else time.monotonic() - began
-        record_run(self.choices, clip, clip.text.encode("utf-8", "surrogatepass"), seconds=seconds)
+        record_run(self.call, clip, clip.text.encode("utf-8", "surrogatepass"), seconds=seconds)
         if self.on_clip is not None:
             try:
                 self.on_clip(clip)
             except Exception as error:  # noqa: BLE001  whatever it is: the tool has done its work
-                _log.warning("The on_clip of %s failed: %s: %s", self.choices.tool, type(error).__name__, error)
+                _log.warning("The on_clip of %s failed: %s: %s", self.call.tool, type(error).__name__, error)
         return value
 
     def fail(self, error: Exception, began: float) -> Exception:
         """Return an exception with a message within the limits, and note the run that ended with it."""
-        bounded = bound_error(error, self.choices)
+        bounded = bound_error(error, self.call)
         with suppress(Exception):  # some exceptions cannot say what they are
             words = f"{type(bounded).__name__}: {bounded}"
-            clip = Clip(words, _limits=self.choices.limits)
-            record_run(self.choices, clip, words.encode("utf-8", "surrogatepass"), seconds=time.monotonic() - began)
+            clip = Clip(words, _limits=self.call.limits)
+            record_run(self.call, clip, words.encode("utf-8", "surrogatepass"), seconds=time.monotonic() - began)
         return bounded
 
 
 def wrap(
     function: Function,
-    choices: Choices,
-    tool: str | None = None,
+    call: Call,
     *,
     leave: type | tuple[type, ...] = (),
     on_clip: Callable[[Clip], object] | None = None,
@@ -104,13 +97,8 @@ def wrap(
         raise UsageError("query must be a function of the call's arguments: query=lambda pattern, path: pattern.")
     if on_clip is not None and not callable(on_clip):
         raise UsageError("on_clip must be a function that gets the Clip of each call: on_clip=clips.append.")
-    name = tool or getattr(function, "__name__", choices.tool)
-    if choices.leaves_alone(name):
-        _log.info("Left the tool %s alone: a rule says that it bounds its results itself.", name)
-        return function
-    ruled = choices.for_tool(name)
     wraps = Wrapping(
-        choices=ruled, leave=leave, on_clip=on_clip, declared=declared_kind(function), query=query, caller=caller
+        call=call, leave=leave, on_clip=on_clip, declared=declared_kind(function), query=query, caller=caller
     )
 
     async def settle(work: Awaitable[Any], wrapping: Wrapping) -> Any:
@@ -135,7 +123,7 @@ def wrap(
         try:
             yield from result
         except Exception as error:  # noqa: BLE001  as above
-            raise bound_error(error, wrapping.choices)  # noqa: B904  as above
+            raise bound_error(error, wrapping.call)  # noqa: B904  as above
 
     async def settle_pieces(pieces: Any, wrapping: Wrapping) -> Any:
         async def joined() -> str:

@@ -205,8 +205,8 @@ async def test_a_flood_in_any_part_of_an_error_is_stored_and_reported(memory):
 def test_an_error_that_fits_is_as_it_came_and_small_data_stays_beside_a_long_message():
     clipper = Clipper(Limits(chars=CHARS), store=MemoryStore())
     small = {"code": 1, "message": "no", "data": {"a": [1]}, "extra": 2}
-    assert error(small, clipper) == small
-    long = error({**small, "message": HUGE["words"][:CHARS]}, Clipper(Limits(chars=CHARS), store=MemoryStore()))
+    assert error(small, clipper.call()) == small
+    long = error({**small, "message": HUGE["words"][:CHARS]}, clipper.call())
     assert {key: long[key] for key in ("code", "data", "extra")} == {"code": 1, "data": {"a": [1]}, "extra": 2}
     assert len(json.dumps(long)) <= CHARS
 
@@ -228,19 +228,19 @@ async def test_a_message_with_a_huge_name_is_not_passed_on(memory, message):
 def test_a_description_within_reason_passes_byte_for_byte_in_a_list():
     clipper = Clipper(Limits(chars=300), store=MemoryStore())
     listed = {"tools": [{"name": "t", "description": "x" * LISTED_CHARS, "inputSchema": {"enum": ["y" * 9_000]}}]}
-    assert bound_strings(listed, clipper, free=LISTED_CHARS) == listed
-    longer = bound_strings({"tools": [{"description": "x" * (LISTED_CHARS + 1)}]}, clipper, free=LISTED_CHARS)
+    assert bound_strings(listed, clipper.call(), free=LISTED_CHARS) == listed
+    longer = bound_strings({"tools": [{"description": "x" * (LISTED_CHARS + 1)}]}, clipper.call(), free=LISTED_CHARS)
     assert len(longer["tools"][0]["description"]) <= 300
 
 
 def test_many_strings_that_fit_one_by_one_are_bounded_together_where_a_model_reads_them():
     clipper = Clipper(Limits(chars=CHARS), store=MemoryStore(), hints="tools")
     data = {"level": "info", "data": ["x" * 1_000] * 1_000}
-    new = bound_data(data, clipper)
+    new = bound_data(data, clipper.call())
     assert len(json.dumps(new)) <= CHARS
-    [record] = clipper.store.list()
+    [record] = clipper.settings.store.list()
     assert record.ref in new["spillover"]
-    assert json.loads(stored(clipper.store, record.ref)) == data
+    assert json.loads(stored(clipper.settings.store, record.ref)) == data
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_many_strings_that_fit_one_by_one_are_bounded_together_where_a_model_rea
 )
 def test_long_keys_and_deep_nests_are_bounded_too(value):
     clipper = Clipper(Limits(chars=CHARS), store=MemoryStore())
-    assert len(json.dumps(bound_strings(value, clipper))) <= CHARS + NAME_CHARS
+    assert len(json.dumps(bound_strings(value, clipper.call()))) <= CHARS + NAME_CHARS
 
 
 def test_many_addresses_that_are_long_together_become_text():
@@ -259,7 +259,7 @@ def test_many_addresses_that_are_long_together_become_text():
     ]
     noted = [{"type": "text", "text": "t", "annotations": {"audience": ["x" * 900]}} for _ in range(1_000)]
     for content in (inside, noted):
-        new = tool_result({"content": content}, clipper)
+        new = tool_result({"content": content}, clipper.call())
         assert len(json.dumps(new)) <= CHARS * 2 + 300 * sum(block["type"] == "resource" for block in new["content"])
         assert "Output clipped" in json.dumps(new)
 
@@ -311,12 +311,12 @@ def test_nothing_a_server_can_say_fails_and_each_string_fits(value):
     """A schema with a property called "type" was mistaken for an image, which raised TypeError and lost the tool list."""
     clipper = Clipper(Limits(chars=500), store=MemoryStore())
     ways = {
-        "tool": lambda: tool_result(value, clipper),
-        "resource": lambda: resource_result(value, clipper),
-        "prompt": lambda: prompt_result(value, clipper),
-        "error": lambda: error(value, clipper),
-        "data": lambda: bound_data(value, clipper),
-        "strings": lambda: bound_strings(value, clipper),
+        "tool": lambda: tool_result(value, clipper.call()),
+        "resource": lambda: resource_result(value, clipper.call()),
+        "prompt": lambda: prompt_result(value, clipper.call()),
+        "error": lambda: error(value, clipper.call()),
+        "data": lambda: bound_data(value, clipper.call()),
+        "strings": lambda: bound_strings(value, clipper.call()),
     }
     for name, way in ways.items():
         new = way()

@@ -48,7 +48,11 @@ def test_a_part_that_does_not_belong_into_a_message_never_passes_with_it(line):
     clipper = Clipper(Limits(tokens=200), store=MemoryStore())
     [message] = messages(line % (b"q" * 100_000))
     assert not message.is_bare
-    passed = finished("tools/call", message, clipper) if message.method is None else within(message, clipper).line
+    passed = (
+        finished("tools/call", message, clipper.call())
+        if message.method is None
+        else within(message, clipper.call()).line
+    )
     assert len(passed) < 3_000
 
 

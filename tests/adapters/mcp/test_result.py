@@ -36,7 +36,7 @@ def clipper():
 
 @pytest.fixture
 def tool(clipper):
-    return clipper.for_tool("t")
+    return clipper.call("t")
 
 
 def chars(content):
@@ -163,15 +163,15 @@ def test_data_that_does_not_fit_becomes_clipped_text(clipper, tool, said):
     assert "Output clipped" in shown
     assert "row 0" in shown
     assert "2,000 rows" in shown or said != "2,000 rows"
-    [record] = clipper.store.list()
+    [record] = clipper.settings.store.list()
     assert record.ref in shown
-    assert "row 1999" in stored(clipper.store, record.ref).decode()
+    assert "row 1999" in stored(clipper.settings.store, record.ref).decode()
 
 
 def test_data_that_repeats_the_text_is_shown_and_stored_once(clipper, tool):
     new = tool_result({"content": [text(LINES)], "structuredContent": {"result": LINES}}, tool)
-    [record] = clipper.store.list()
-    assert stored(clipper.store, record.ref).decode() == LINES
+    [record] = clipper.settings.store.list()
+    assert stored(clipper.settings.store, record.ref).decode() == LINES
     assert len(new["content"]) == 1
     assert "structuredContent" not in new
     small = {"content": [text("a")], "structuredContent": {"result": "a"}}
@@ -196,7 +196,7 @@ def test_media_stays_beside_a_result_that_becomes_one_text(tool):
 
 def test_the_declared_size_bounds_the_trigger_too(clipper):
     loose = Clipper(Limits(tokens=1_000), trigger=Limits(tokens=50_000), store=MemoryStore())
-    new = tool_result({"content": [text(LINES[:5_000])]}, bounded_by(loose, 900))
+    new = tool_result({"content": [text(LINES[:5_000])]}, bounded_by(loose.call(), 900))
     assert chars(new["content"]) <= 900
 
 
@@ -206,13 +206,13 @@ def test_contents_of_a_resource_share_one_budget(clipper):
         {"uri": "a:2", "blob": "C" * 9_000},
         {"uri": "a:3", "text": "end"},
     ]
-    new = resource_result({"contents": contents, "_meta": {"m": 1}}, clipper)
+    new = resource_result({"contents": contents, "_meta": {"m": 1}}, clipper.call())
     assert [part["uri"] for part in new["contents"]] == ["a:1", "a:2", "a:3"]
     assert new["contents"][1] == contents[1]
     assert new["_meta"] == {"m": 1}
     assert sum(len(part.get("text", "")) for part in new["contents"]) <= CHARS
     drawn = {"contents": [{"uri": "ui://page", "text": LINES}]}
-    assert resource_result(drawn, clipper) == drawn
+    assert resource_result(drawn, clipper.call()) == drawn
 
 
 def test_messages_of_a_prompt_share_one_budget(clipper):
@@ -221,11 +221,11 @@ def test_messages_of_a_prompt_share_one_budget(clipper):
         {"role": "assistant", "content": IMAGE},
         {"role": "user", "content": text(LINES)},
     ]
-    new = prompt_result({"messages": messages, "description": "d"}, clipper)
+    new = prompt_result({"messages": messages, "description": "d"}, clipper.call())
     assert [message["role"] for message in new["messages"]] == ["user", "assistant", "user"]
     assert new["messages"][1] == messages[1]
     assert sum(len(message["content"].get("text", "")) for message in new["messages"]) <= CHARS
-    assert prompt_result({"messages": messages[:1]}, clipper) == {"messages": messages[:1]}
+    assert prompt_result({"messages": messages[:1]}, clipper.call()) == {"messages": messages[:1]}
 
 
 #: line → whether it certainly fits
@@ -244,13 +244,13 @@ PLAIN = [
 
 @pytest.mark.parametrize(("line", "expected"), PLAIN)
 def test_a_small_plain_message_needs_no_look_inside(line, expected):
-    choices = Clipper(Limits(chars=300, lines=4), store=MemoryStore())
-    assert surely_fits(line + b" " * 200, choices) is expected
+    call = Clipper(Limits(chars=300, lines=4), store=MemoryStore()).call()
+    assert surely_fits(line + b" " * 200, call) is expected
 
 
 @given(st.lists(st.text(max_size=400), max_size=4), st.booleans())
 def test_what_surely_fits_is_what_clipping_would_leave(texts, escaped):
-    tool = Clipper(Limits(chars=300, lines=6), store=MemoryStore())
+    tool = Clipper(Limits(chars=300, lines=6), store=MemoryStore()).call()
     result = {"content": [text(each) for each in texts]}
     line = json.dumps(result, ensure_ascii=escaped).encode("utf-8", "replace")
     if surely_fits(line, tool):
@@ -259,8 +259,8 @@ def test_what_surely_fits_is_what_clipping_would_leave(texts, escaped):
 
 def test_a_custom_tokenizer_is_used():
     """It may count more tokens than bytes, so the size alone proves nothing."""
-    choices = Clipper(Limits(tokens=100_000), tokenizer=lambda text: 100 * len(text), store=MemoryStore())
-    assert not surely_fits(b'{"text":"' + b"x" * 2_000 + b'"}', choices)
+    call = Clipper(Limits(tokens=100_000), tokenizer=lambda text: 100 * len(text), store=MemoryStore()).call()
+    assert not surely_fits(b'{"text":"' + b"x" * 2_000 + b'"}', call)
 
 
 def test_very_many_texts_are_clipped_together(tool):

@@ -9,9 +9,9 @@ from spillover.select.json.alike import Alike
 from spillover.select.json.parse import parse
 
 
-def clip(value, tokens=600, **choices):
+def clip(value, tokens=600, query=None, **options):
     text = value if isinstance(value, str) else json.dumps(value)
-    return Clipper(Limits(tokens=tokens), store=MemoryStore(), **choices).clip(text)
+    return Clipper(Limits(tokens=tokens), store=MemoryStore(), **options).clip(text, query=query)
 
 
 def block(n, **others):

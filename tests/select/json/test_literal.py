@@ -15,7 +15,7 @@ ROWS[1_333]["note"] = "FAILED: disk on fire"
 def clipped(value):
     clipper = Clipper(Limits(tokens=700), store=MemoryStore(), hints="cli", scope="test")
     clip = clipper.clip(repr(value))
-    assert clipper.count(clip.text) <= 700
+    assert clipper.settings.count(clip.text) <= 700
     return clip, clip.text.partition("]\n")[2], clipper
 
 

@@ -23,7 +23,7 @@ INNER = json.dumps([{"id": number, "ok": number != 777} for number in range(3_00
 def clipped(value, tokens=800, **options):
     clipper = Clipper(Limits(tokens=tokens), store=MemoryStore(), hints="cli", scope="test")
     clip = clipper.clip(json.dumps(value, **options))
-    assert clipper.count(clip.text) <= tokens
+    assert clipper.settings.count(clip.text) <= tokens
     notice, _, body = clip.text.partition("]\n")
     return notice, json.loads(body), clip, clipper
 
@@ -87,7 +87,7 @@ def test_the_room_is_used():
     lines = [f"{one} {two} after {three}" for one in words for two in words for three in words]  # no two are alike
     varied = "\n".join([*lines[:900], "ERROR: the disk is full", *lines[900:]])
     for value in ({"result": varied}, {"stdout": varied, "stderr": LOG}):
-        assert clipper.count(clipper.clip(json.dumps(value)).text) > 1_700
+        assert clipper.settings.count(clipper.clip(json.dumps(value)).text) > 1_700
 
 
 def test_what_was_cut_twice_is_one_json_still():
@@ -130,6 +130,6 @@ def test_a_string_means_what_json_says_it_means(text):
 def test_whatever_stands_in_it_json_stays_json_and_fits(value, tokens, ascii_only):
     clipper = Clipper(Limits(tokens=tokens), store=MemoryStore(), scope="test")
     clip = clipper.clip(json.dumps(value, ensure_ascii=ascii_only))
-    assert clipper.count(clip.text) <= tokens
+    assert clipper.settings.count(clip.text) <= tokens
     if clip.kind == "json" and clip.outcome == "stored":
         json.loads(clip.text.partition("]\n")[2])

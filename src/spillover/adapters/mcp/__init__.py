@@ -13,19 +13,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from spillover.adapters.mcp.relay import Relay
+from spillover.adapters.mcp.relay import Relay, ServerLink
 from spillover.adapters.mcp.stdio import Child, client
+from spillover.api import Clipper
 from spillover.errors import MissingExtraError
 from spillover.notice.words import one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from spillover.adapters.mcp.relay import ServerLink
-    from spillover.clipper import Clipper
 
 #: How much of a command, or of an address, names a server in what we say of it.
 NAME_CHARS = 80

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -35,16 +38,10 @@ from spillover.notice.words import one_line
 from spillover.pipeline import clip
 from spillover.result import Clip
 from spillover.retrieve.tools import ERROR_CHARS
+from spillover.settings.settings import Call, Settings
 from spillover.show.fit import trim
+from spillover.view.visible import cover_bytes, cover_text
 from spillover.wrap.shape import cover_value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
-    from spillover.choices import Choices
-
 
 #: What a model gets to read; lists and the rest of the protocol are the host's own business.
 NOTED = ("tools/call", "resources/read", "prompts/get")
@@ -56,36 +53,36 @@ CLIENTS: Mapping[str, tuple[str, Mapping[str, int]]] = {"claude-code": (CLAUDE_C
 HOST_CHARS = 60
 
 
-def finished(method: str, message: Message, choices: Choices) -> bytes:
+def finished(method: str, message: Message, call: Call) -> bytes:
     """Return an answer within the limits."""
     result = message.result
     if result is None and message.error is not None:
-        new = error(message.error, choices)
+        new = error(message.error, call)
         return dumps({"jsonrpc": "2.0", "id": message.id, "error": new})
     if is_promise(result):
-        new = bound_strings(result, choices)
+        new = bound_strings(result, call)
     elif method == "resources/read":
-        new = resource_result(result, choices)
+        new = resource_result(result, call)
     elif method == "prompts/get":
-        new = prompt_result(result, choices)
+        new = prompt_result(result, call)
     elif method == "tools/call" or (isinstance(result, dict) and isinstance(result.get("content"), list)):
-        new = tool_result(result, choices, str(message.id))
+        new = tool_result(result, replace(call, id=str(message.id)))
     elif method == "completion/complete":
-        new = bound_data(result, choices)
+        new = bound_data(result, call)
     else:  # a list, or what nobody here knows: a host needs it as it is, within reason
-        new = bound_strings(result, choices, free=LISTED_CHARS)
+        new = bound_strings(result, call, free=LISTED_CHARS)
     return message.line if new == result and message.is_bare else answer(message.id, new)
 
 
-def readable(line: bytes, choices: Choices) -> bytes:
+def readable(line: bytes, settings: Settings) -> bytes:
     """Return a message as a model may read it: without the secrets in it, whatever it is and whoever it is from."""
-    if choices.cover(line) == line:
+    if cover_bytes(settings, line) == line:
         return line
     try:
         message = loads(line)
     except (ValueError, RecursionError):
-        return choices.cover(line)
-    return dumps(_cover_message(message, choices.cover_text))
+        return cover_bytes(settings, line)
+    return dumps(_cover_message(message, partial(cover_text, settings)))
 
 
 def _cover_message(part: Any, cover: Callable[[str], str]) -> Any:
@@ -101,20 +98,20 @@ def _cover_message(part: Any, cover: Callable[[str], str]) -> Any:
     return covered
 
 
-def within(message: Message, choices: Choices) -> Message:
+def within(message: Message, call: Call) -> Message:
     """Return a notification or a request of a server's, within the limits."""
     params = message.any_params
-    new = bound_strings(params, choices) if message.is_request else bound_data(params, choices)
+    new = bound_strings(params, call) if message.is_request else bound_data(params, call)
     if new == params and message.is_bare:
         return message
     return next(messages(message.with_params(new)), message)
 
 
-def with_tools(message: Message, choices: Choices) -> bytes:
+def with_tools(message: Message, call: Call) -> bytes:
     """Return what a server says of itself; that it has tools is true now."""
     if not isinstance(message.result, dict):
-        return dumps({"jsonrpc": "2.0", "id": message.id, "error": error(message.error, choices)})
-    result = bound_strings(message.result, choices, free=LISTED_CHARS)
+        return dumps({"jsonrpc": "2.0", "id": message.id, "error": error(message.error, call)})
+    result = bound_strings(message.result, call, free=LISTED_CHARS)
     can = result.get("capabilities")
     can = can if isinstance(can, dict) else {}
     if "tools" not in can:
@@ -140,7 +137,7 @@ def completed(result: dict[str, Any], message: Message) -> dict[str, Any]:
     return {"resultType": "complete", **result} if is_modern(message) else result
 
 
-def survived(finish: Callable[[], bytes], message: Message, choices: Choices) -> bytes:
+def survived(finish: Callable[[], bytes], message: Message, call: Call) -> bytes:
     """Return the answer, whatever is wrong with it: a call is never left open, and what came is kept if that can be done."""
     try:
         return finish()
@@ -148,26 +145,26 @@ def survived(finish: Callable[[], bytes], message: Message, choices: Choices) ->
         said = one_line(f"{type(failed).__name__}: {failed}", ERROR_CHARS)
         words = f"The result could not be brought within the limits: {said}"
         with suppress(Exception):
-            plain = replace(choices.for_answers(), keep="ends", trigger=None)
+            plain = replace(call.for_retrieval().with_settings(keep="ends"), trigger=None)
             kept = clip(message.line, plain)
             words += f" Full output: {kept.ref}" if kept.ref else f" {one_line(kept.text, ERROR_CHARS)}"
             words = trim(words, plain)
         return refusal(message.id, INTERNAL_ERROR, words)
 
 
-def finish_and_note(finish: Callable[[], bytes], message: Message, choices: Choices, client: str) -> bytes:
+def finish_and_note(finish: Callable[[], bytes], message: Message, call: Call, client: str) -> bytes:
     """Return an answer within the limits, and note what the client gets."""
     begun = time.monotonic()
     with together() as clips:
         line = finish()
-    note_answer(message, line, choices, client, clips, seconds=time.monotonic() - begun)
+    note_answer(message, line, call, client, clips, seconds=time.monotonic() - begun)
     return line
 
 
 def note_answer(
     message: Message,
     line: bytes,
-    choices: Choices,
+    call: Call,
     client: str,
     clips: Sequence[Clip] = (),
     *,
@@ -175,13 +172,13 @@ def note_answer(
 ) -> None:
     """Note an answer: `message` as it came, `line` as it went on, and the clips that were made for it."""
     cut = next((clip for clip in clips if clip.outcome != "whole"), None)
-    if not has_line(choices, whole=cut is None):
+    if not has_line(call.settings, whole=cut is None):
         return
     sent = message if line is message.line else next(messages(line), None)
     texts = [] if sent is None else _texts(sent)
     host, bounds = CLIENTS.get(client, (client[:HOST_CHARS], {}))
-    clip = cut or Clip("", _count=choices.count)
-    record_result(choices, clip, texts=texts, host=host or None, cut=bounds, framed=cut is not None, seconds=seconds)
+    clip = cut or Clip("", _count=call.settings.count)
+    record_result(call, clip, texts=texts, host=host or None, cut=bounds, framed=cut is not None, seconds=seconds)
 
 
 def client_of(message: Message) -> str:

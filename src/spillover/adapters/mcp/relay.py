@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from functools import partial
+from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from spillover.adapters.asked import query_of
 from spillover.adapters.mcp.answer import (
@@ -44,31 +47,25 @@ from spillover.adapters.mcp.message import (
 )
 from spillover.adapters.mcp.result import LISTED_CHARS, NAME_CHARS, bound_strings, is_small, surely_fits
 from spillover.adapters.mcp.result import error as error_within
-from spillover.adapters.mcp.tools import Catalog, called
+from spillover.adapters.mcp.stdio import Pipes
+from spillover.adapters.mcp.tools import Catalog, Offered, Tool, called
+from spillover.api import Clipper
 from spillover.errors import SpilloverError
 from spillover.events import record_schemas
 from spillover.notice.words import one_line
+from spillover.settings.settings import Call
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
-    from typing import Any, Protocol
 
-    from spillover.adapters.mcp.stdio import Pipes
-    from spillover.adapters.mcp.tools import Offered, Tool
-    from spillover.choices import Choices
-    from spillover.clipper import Clipper
+class ServerLink(Protocol):
+    """A server, started by a command or at a URL; a line is a message."""
 
-    class ServerLink(Protocol):
-        """A server, started by a command or at a URL; a line is a message."""
+    name: str
+    modern: bool  # whether it is to have messages of the stateless protocol as they are
 
-        name: str
-        modern: bool  # whether it is to have messages of the stateless protocol as they are
-
-        def __aiter__(self) -> AsyncIterator[bytes]: ...
-        async def send(self, line: bytes) -> None: ...
-        async def start(self) -> None: ...
-        async def close(self) -> str: ...
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+    async def send(self, line: bytes) -> None: ...
+    async def start(self) -> None: ...
+    async def close(self) -> str: ...
 
 
 #: Once the client has gone, how long answers may still come.
@@ -94,7 +91,7 @@ LISTS = {
 }
 
 
-class Call(Struct):
+class Request(Struct):
     """A request of the client that the server has."""
 
     method: str
@@ -116,7 +113,7 @@ class Relay:
     ) -> None:
         self.client, self.server, self.clipper, self.complain = client, server, clipper, complain
         self.catalog = Catalog(clipper, offer=offer)
-        self.calls: dict[Any, Call] = {}  # requests of the client that the server has
+        self.calls: dict[Any, Request] = {}  # requests of the client that the server has
         self.asked: dict[str, asyncio.Future[Message]] = {}  # requests of our own
         self.mark = f"spill-{os.urandom(4).hex()}"  # our ids are like nobody else's, not even another proxy's behind us
         self.numbers = 0
@@ -215,7 +212,7 @@ class Relay:
             how = f"The MCP server {self.server.name} {self.gone}."
             await self._send(refusal(message.id, CONNECTION_CLOSED, how))
             return
-        self.calls[message.id] = Call(message.method or "", tool, query)
+        self.calls[message.id] = Request(message.method or "", tool, query)
         await self.server.send(message.line)
 
     async def _notify(self, message: Message) -> None:
@@ -233,11 +230,11 @@ class Relay:
         if self.server is not None and not self.gone:
             await self.server.send(message.line)
 
-    async def _send(self, line: bytes, choices: Choices | None = None) -> None:
+    async def _send(self, line: bytes, call: Call | None = None) -> None:
         """Send a message to the client. This is the only way there, and secrets are covered on it."""
-        choices = choices or self.clipper
-        if choices.redact != "off":  # a short one, such as a refusal, needs no thread, which may not be had
-            line = readable(line, choices) if len(line) <= SMALL else await asyncio.to_thread(readable, line, choices)
+        settings = self.clipper.settings if call is None else call.settings
+        if settings.redact != "off":  # a short one, such as a refusal, needs no thread, which may not be had
+            line = readable(line, settings) if len(line) <= SMALL else await asyncio.to_thread(readable, line, settings)
         await self.client.send(line)
 
     def _work(self, message: Message, work: Coroutine[Any, Any, None]) -> None:
@@ -267,15 +264,15 @@ class Relay:
         page = await self._read_catalog(message)
         tool = self.catalog.tool("tools/list")
         if isinstance(page, Message):
-            told = await asyncio.to_thread(error_within, page.error, tool.choices)
+            told = await asyncio.to_thread(error_within, page.error, tool.call)
             await self._send(dumps({"jsonrpc": "2.0", "id": message.id, "error": told}))
             return
         if not tool.left_alone:
-            page = await asyncio.to_thread(bound_strings, page, tool.choices, free=LISTED_CHARS)
+            page = await asyncio.to_thread(bound_strings, page, tool.call, free=LISTED_CHARS)
         await self._send(answer(message.id, page))
         ours = [offered.listed for offered in self.catalog.ours.values()]
         if ours:
-            await asyncio.to_thread(record_schemas, self.clipper, written(ours), host=self.host or None)
+            await asyncio.to_thread(record_schemas, self.clipper.settings, written(ours), host=self.host or None)
 
     async def _read_catalog(self, message: Message) -> Any:
         """Return what tools there are: the answer to tools/list, or the error of the server as it came."""
@@ -381,11 +378,11 @@ class Relay:
         if not line.startswith(b"{") or not (b'"result"' in ends or b'"error"' in ends):
             return
         plain = ends.replace(b" ", b"")
-        for id_, call in [*self.calls.items()]:
+        for id_, waiting in [*self.calls.items()]:
             named = b'"id":' + dumps(id_)
             if named + b"," in plain or named + b"}" in plain:
                 del self.calls[id_]
-                kept = await self.clipper.aclip(line, tool=call.tool or call.method)
+                kept = await self.clipper.aclip(line, tool=waiting.tool or waiting.method)
                 where = f" Full output: {kept.ref}" if kept.ref else ""
                 await self._send(refusal(id_, INTERNAL_ERROR, f"The server's answer cannot be read as JSON.{where}"))
                 return
@@ -410,8 +407,8 @@ class Relay:
         if message.method == "notifications/tools/list_changed":
             self.catalog.page = None
         tool = self.catalog.tool(message.method)
-        if not tool.left_alone and not is_small(message.line, tool.choices):
-            message = await asyncio.to_thread(within, message, tool.choices)
+        if not tool.left_alone and not is_small(message.line, tool.call):
+            message = await asyncio.to_thread(within, message, tool.call)
         await self._send(message.line)
 
     async def _take(self, message: Message) -> None:
@@ -420,44 +417,44 @@ class Relay:
             if not future.done():
                 future.set_result(message)
             return
-        call = self.calls.pop(message.id, None)
-        if call is None:  # cancelled, or never asked: nobody waits for it
+        request = self.calls.pop(message.id, None)
+        if request is None:  # cancelled, or never asked: nobody waits for it
             return
-        tool = self.catalog.tool(call.tool or call.method)
-        finish = self._finisher(call, tool, message)
-        noted = call.method in NOTED
+        tool = self.catalog.tool(request.tool or request.method)
+        finish = self._finisher(request, tool, message)
+        noted = request.method in NOTED
         if finish is None:
-            await self._send(message.line, tool.choices)
+            await self._send(message.line, tool.call)
             if noted and not tool.left_alone:
-                note_answer(message, message.line, tool.choices, self.host)
+                note_answer(message, message.line, tool.call, self.host)
             return
-        work = partial(survived, finish, message, tool.choices)
+        work = partial(survived, finish, message, tool.call)
         if noted:
-            work = partial(finish_and_note, work, message, tool.choices, self.host)
+            work = partial(finish_and_note, work, message, tool.call, self.host)
         if len(message.line) <= SMALL:
-            await self._send(work(), tool.choices)
+            await self._send(work(), tool.call)
         else:
-            self._beside(asyncio.ensure_future(self._finish_beside(message, work, tool.choices)))
+            self._beside(asyncio.ensure_future(self._finish_beside(message, work, tool.call)))
 
-    def _finisher(self, call: Call, tool: Tool, message: Message) -> Callable[[], bytes] | None:
+    def _finisher(self, request: Request, tool: Tool, message: Message) -> Callable[[], bytes] | None:
         """Return what is to be done with an answer before the client has it; None: nothing."""
-        if call.method in ("initialize", "server/discover"):
+        if request.method in ("initialize", "server/discover"):
             can = message.result.get("capabilities") if isinstance(message.result, dict) else None
             self.has_tools = not isinstance(can, dict) or "tools" in can
-            return partial(with_tools, message, tool.choices)
-        if tool.left_alone or surely_fits(message.line, tool.choices):
+            return partial(with_tools, message, tool.call)
+        if tool.left_alone or surely_fits(message.line, tool.call):
             return None
-        return partial(finished, call.method, message, tool.choices.asking(call.query))
+        return partial(finished, request.method, message, replace(tool.call, query=request.query))
 
-    async def _finish_beside(self, message: Message, finish: Callable[[], bytes], choices: Choices) -> None:
+    async def _finish_beside(self, message: Message, finish: Callable[[], bytes], call: Call) -> None:
         try:
-            await self._send(await asyncio.to_thread(finish), choices)
+            await self._send(await asyncio.to_thread(finish), call)
         except ConnectionError:
             pass
         except Exception as error:  # noqa: BLE001  no thread could be had, for one; the client waits all the same
             words = one_line(f"The result could not be read: {error!r}", FAILED_CHARS)
             with suppress(ConnectionError):
-                await self._send(refusal(message.id, INTERNAL_ERROR, words), choices)
+                await self._send(refusal(message.id, INTERNAL_ERROR, words), call)
 
 
 def _initialize(version: str) -> dict[str, Any]:

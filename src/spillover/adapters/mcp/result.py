@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from msgspec.structs import replace
 
-from spillover.adapters.hooked import Call as HookedCall
+from spillover.adapters.hooked import HookCall
 from spillover.adapters.mcp.message import dumps, loads, written
 from spillover.blocks.texts import swap_texts, texts_of
 from spillover.blocks.together import clip_blocks, clip_texts
 from spillover.notice.sentences import cut_data
 from spillover.pipeline import clip
+from spillover.settings.settings import Call
 from spillover.view.forged import may_hold
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from spillover.choices import Choices
 
 #: Media: a host shows it as what it is, and does not count it as text.
 MEDIA = frozenset({"image", "audio"})
@@ -50,17 +46,17 @@ LEAST_KEYS = 16
 _UNCLEAN = re.compile(rb'\\[^nt"\\/]|\x7f')
 
 
-def fits(text: str, choices: Choices) -> bool:
-    limits = choices.trigger or choices.limits
-    return limits.hold(text, choices.count)
+def fits(text: str, call: Call) -> bool:
+    limits = call.trigger or call.limits
+    return limits.hold(text, call.settings.count)
 
 
-def fill(text: str, choices: Choices) -> float:
-    return choices.limits.fill(text, choices.count)
+def fill(text: str, call: Call) -> float:
+    return call.limits.fill(text, call.settings.count)
 
 
-def with_share(choices: Choices, part: float) -> Choices:
-    return replace(choices, limits=choices.limits.share(part), trigger=None)
+def with_share(call: Call, part: float) -> Call:
+    return replace(call, limits=call.limits.share(part), trigger=None)
 
 
 def lines_of(data: Any) -> str:
@@ -68,18 +64,18 @@ def lines_of(data: Any) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False)
 
 
-def surely_fits(line: bytes, choices: Choices) -> bool:
+def surely_fits(line: bytes, call: Call) -> bool:
     """Return whether a message is so small and plain that nothing in it can be above a limit: no look inside is needed."""
     times = 2 if b"structuredContent" in line else 1  # hosts write data with spaces between
-    if not is_small(line, choices, times) or not line.isascii() or _UNCLEAN.search(line.replace(rb"\\", b"")):
+    if not is_small(line, call, times) or not line.isascii() or _UNCLEAN.search(line.replace(rb"\\", b"")):
         return False
     return not may_hold(line.decode("ascii"))  # something in it may read like a notice
 
 
-def is_small(line: bytes, choices: Choices, times: int = 1) -> bool:
+def is_small(line: bytes, call: Call, times: int = 1) -> bool:
     """Return whether a message is so small that nothing in it can be above a limit."""
-    limits = choices.trigger or choices.limits
-    tokens = limits.tokens if choices.count.within_bytes else (0 if limits.tokens else None)
+    limits = call.trigger or call.limits
+    tokens = limits.tokens if call.settings.count.within_bytes else (0 if limits.tokens else None)
     room = min((bound for bound in (limits.bytes, limits.chars, tokens) if bound is not None), default=len(line))
     if times * len(line) > room:
         return False
@@ -94,22 +90,22 @@ def is_promise(result: Any) -> bool:
 # Results
 
 
-def tool_result(result: Any, choices: Choices, call_id: str | None = None) -> Any:
+def tool_result(result: Any, call: Call) -> Any:
     """Return the result of tools/call: its texts share one budget. Data that does not fit is one of these texts."""
     if not isinstance(result, dict) or not (isinstance(result.get("content"), list) or "structuredContent" in result):
-        return bound_strings(result, choices) if is_promise(result) else _unknown(result, choices, call_id)
+        return bound_strings(result, call) if is_promise(result) else _unknown(result, call)
     content = result.get("content") or []
     content = content if isinstance(content, list) else [_text(dumps(content).decode())]  # no server should
     data = {key: value for key, value in result.items() if key == "structuredContent"}
-    if any(value is not None and not fits(written(value), choices) for value in data.values()):
+    if any(value is not None and not fits(written(value), call) for value in data.values()):
         value = data.pop("structuredContent")
         if not _repeats(content, value):
             content = [*content, _text(lines_of(value))]
     rest = {key: value for key, value in result.items() if key not in ("content", "structuredContent")}
-    blocks = _clip_together(content, rest, choices, call_id)
+    blocks = _clip_together(content, rest, call)
     if blocks is None:
         kept = {key: rest[key] for key in ("isError", "resultType") if rest.get(key) in (True, False, "complete")}
-        return {**kept, "content": _one_text(content, rest, choices, call_id), **data}
+        return {**kept, "content": _one_text(content, rest, call), **data}
     return {**rest, "content": [block for block in blocks if block is not None], **data}
 
 
@@ -127,38 +123,38 @@ def _repeats(content: list[Any], data: Any) -> bool:
     return data in (said, {"result": said})
 
 
-def resource_result(result: Any, choices: Choices, call_id: str | None = None) -> Any:
+def resource_result(result: Any, call: Call) -> Any:
     """Return the result of resources/read: the texts of its contents share one budget."""
     contents = result.get("contents") if isinstance(result, dict) else None
     if not isinstance(contents, list) or not all(isinstance(part, dict) for part in contents):
-        return bound_data(result, choices)
+        return bound_data(result, call)
     if any(str(part.get("uri", "")).startswith(DRAWN) for part in contents):
         return result
     content = [{"type": "resource", "resource": part} for part in contents]
     rest = {key: value for key, value in result.items() if key != "contents"}
-    blocks = _clip_together(content, rest, choices, call_id)
+    blocks = _clip_together(content, rest, call)
     if blocks is not None:
         return {**rest, "contents": [block["resource"] for block in blocks if block is not None]}
     uri = next((str(part["uri"])[:ADDRESS_CHARS] for part in contents if "uri" in part), "")
-    text, *media = _one_text(content, rest, choices, call_id)
+    text, *media = _one_text(content, rest, call)
     return {"contents": [{"uri": uri, "text": text["text"]}, *(block["resource"] for block in media)]}
 
 
-def prompt_result(result: Any, choices: Choices, call_id: str | None = None) -> Any:
+def prompt_result(result: Any, call: Call) -> Any:
     """Return the result of prompts/get: its description and the texts of its messages share one budget."""
     messages = result.get("messages") if isinstance(result, dict) else None
     if not isinstance(messages, list) or not all(
         isinstance(message, dict) and isinstance(message.get("content"), dict) for message in messages
     ):
-        return bound_data(result, choices)
+        return bound_data(result, call)
     about = [_text(result["description"])] if isinstance(result.get("description"), str) else []
     content = [*about, *(message["content"] for message in messages)]
     left = ("messages", "description") if about else ("messages",)
     rest = {key: value for key, value in result.items() if key not in left}
     shells = [{key: value for key, value in message.items() if key != "content"} for message in messages]
-    blocks = _clip_together(content, {**rest, "messages": shells}, choices, call_id)
+    blocks = _clip_together(content, {**rest, "messages": shells}, call)
     if blocks is None:
-        texts = _one_text(content, {**rest, "messages": shells}, choices, call_id)
+        texts = _one_text(content, {**rest, "messages": shells}, call)
         return {"messages": [{"role": "user", "content": block} for block in texts]}
     if about and (described := blocks.pop(0)) is not None:
         rest["description"] = described["text"]
@@ -166,11 +162,11 @@ def prompt_result(result: Any, choices: Choices, call_id: str | None = None) -> 
     return {**rest, "messages": [{**shell, "content": block} for shell, block in pairs if block is not None]}
 
 
-def error(said: Any, choices: Choices) -> Any:
+def error(said: Any, call: Call) -> Any:
     """Return the error of any call; hosts show its words to the model. Data that does not fit is stored with the words."""
-    if fits(written(said), choices):
+    if fits(written(said), call):
         return said
-    plain = replace(choices.for_answers(), trigger=None)
+    plain = replace(call.for_retrieval(), trigger=None)
     if not isinstance(said, dict):
         return {"code": 0, "message": clip(dumps(said), plain).text}
     code, message = said.get("code", 0), said.get("message", "")
@@ -183,19 +179,19 @@ def error(said: Any, choices: Choices) -> Any:
     return {"code": code, "message": clip(words, with_share(plain, 1 - taken)).text, **rest}
 
 
-def _unknown(result: Any, choices: Choices, call_id: str | None) -> Any:
+def _unknown(result: Any, call: Call) -> Any:
     """Return a result of no shape we know: as it is while it fits, as text where not."""
     text = dumps(result).decode()
-    if fits(text, choices):
+    if fits(text, call):
         return result
     failed = isinstance(result, dict) and result.get("isError") is True
-    return {"content": [_text(clip(text, choices, call_id=call_id).text)], "isError": failed}
+    return {"content": [_text(clip(text, call).text)], "isError": failed}
 
 
 # Blocks
 
 
-def _clip_together(content: list[Any], rest: dict[str, Any], choices: Choices, call_id: str | None) -> list[Any] | None:
+def _clip_together(content: list[Any], rest: dict[str, Any], call: Call) -> list[Any] | None:
     """Clip the texts of blocks within one budget; None if not all fits, and what stands beside them takes more than half.
 
     The blocks keep their places; one of which nothing is shown becomes None.
@@ -205,21 +201,21 @@ def _clip_together(content: list[Any], rest: dict[str, Any], choices: Choices, c
     beside = written([rest, *filter(None, map(_extras, content))])
     if len(beside) > BESIDE:
         counted += beside
-    taken = fill(counted, choices) if counted else 0.0
+    taken = fill(counted, call) if counted else 0.0
     if counted and taken <= 0.5:
-        choices = with_share(choices, 1 - taken)
-    elif counted and not fits("\n".join([counted, *texts]), choices):
+        call = with_share(call, 1 - taken)
+    elif counted and not fits("\n".join([counted, *texts]), call):
         return None
-    guard = HookedCall(choices)
+    guard = HookCall(call)
     marked = [_mark(block, guard) for block in content] if guard.fits("\n".join(texts)) else []
     if marked and guard.fits("\n".join(texts_of(marked))):
         # What fits passes byte for byte, line ends, control bytes and all, unless it reads like a notice of ours.
-        passed = clip_blocks(marked, replace(choices, raw=True), call_id=call_id)
+        passed = clip_blocks(marked, call.with_settings(raw=True))
         if passed.clip.outcome == "whole":
             return marked
     if taken > 0.5:
         return None
-    shown, _ = clip_texts(texts, choices, call_id=call_id)
+    shown, _ = clip_texts(texts, call)
     left = iter(shown)
     new = swap_texts(content, lambda _: next(left), keep_empty=True)
     return [None if _is_emptied(*pair) else pair[1] for pair in zip(content, new, strict=True)]
@@ -231,11 +227,11 @@ def _is_emptied(before: Any, after: Any) -> bool:
     return is_text and any(texts_of([before])) and not any(texts_of([after]))
 
 
-def _one_text(content: list[Any], rest: dict[str, Any], choices: Choices, call_id: str | None) -> list[Any]:
+def _one_text(content: list[Any], rest: dict[str, Any], call: Call) -> list[Any]:
     """Return a result with too much beside its texts: all of it as one text, and its media."""
     text = lines_of({**rest, "content": [_split_media(block)[0] for block in content]})
     media = [media for block in content if (media := _split_media(block)[1]) is not None]
-    return [_text(clip(text, choices, call_id=call_id).text), *media]
+    return [_text(clip(text, call).text), *media]
 
 
 def _split_media(block: Any) -> tuple[Any, Any]:
@@ -253,7 +249,7 @@ def _split_media(block: Any) -> tuple[Any, Any]:
     return left, {"type": block["type"], **short, **payload}
 
 
-def _mark(block: Any, guard: HookedCall) -> Any:
+def _mark(block: Any, guard: HookCall) -> Any:
     """Return a block as it came; cleaned and marked where a line of its text reads like a notice."""
     if isinstance(block, str):
         return guard.marked(block)
@@ -304,28 +300,28 @@ def _text(text: str) -> dict[str, Any]:
 # Everything else
 
 
-def bound_strings(value: Any, choices: Choices, *, free: int = 0, depth: int = 0) -> Any:
+def bound_strings(value: Any, call: Call, *, free: int = 0, depth: int = 0) -> Any:
     """Return the same value; a string above the limits, and above `free` characters, is its clip: stored, and saying so."""
     if isinstance(value, str):
-        return value if len(value) <= free or fits(value, choices) else clip(value, choices).text
+        return value if len(value) <= free or fits(value, call) else clip(value, call).text
     if isinstance(value, list):
         if depth > DEEP:
-            return _as_text(value, choices, free)
-        return [bound_strings(item, choices, free=free, depth=depth + 1) for item in value]
+            return _as_text(value, call, free)
+        return [bound_strings(item, call, free=free, depth=depth + 1) for item in value]
     if not isinstance(value, dict):
         return value
     if depth > DEEP or any(len(key) > NAME_CHARS for key in value):
-        return _as_text(value, choices, free)
+        return _as_text(value, call, free)
     return {
-        key: item if is_exact(value, key) else bound_strings(item, choices, free=free, depth=depth + 1)
+        key: item if is_exact(value, key) else bound_strings(item, call, free=free, depth=depth + 1)
         for key, item in value.items()
     }
 
 
-def _as_text(value: Any, choices: Choices, free: int) -> Any:
+def _as_text(value: Any, call: Call, free: int) -> Any:
     """Return what is too deep, or has keys too long, to be bounded part by part: text, where it is too large."""
     text = written(value)
-    return value if len(text) <= max(free, NAME_CHARS) else clip(text, choices).text
+    return value if len(text) <= max(free, NAME_CHARS) else clip(text, call).text
 
 
 def is_exact(parent: dict[str, Any], key: str) -> bool:
@@ -340,21 +336,21 @@ def is_exact(parent: dict[str, Any], key: str) -> bool:
     return key in OPAQUE or (key == "src" and value.startswith("data:image/"))
 
 
-def bound_data(value: Any, choices: Choices) -> Any:
+def bound_data(value: Any, call: Call) -> Any:
     """Return the same, all of it together within the limits: data above them has fewer entries, is stored, and says so."""
-    if fits(written(value), choices):
+    if fits(written(value), call):
         return value
-    smaller = bound_strings(value, with_share(choices, 0.5))
-    if fits(written(smaller), choices):
+    smaller = bound_strings(value, with_share(call, 0.5))
+    if fits(written(smaller), call):
         return smaller
-    kept = clip(lines_of(value), choices)
+    kept = clip(lines_of(value), call)
     if isinstance(value, str):
         return kept.text
-    said = cut_data(choices.ways, kept.total.bytes, kept.ref, kept.reason)
+    said = cut_data(call.settings.hints, kept.total.bytes, kept.ref, kept.reason)
     for entries, chars in CUTS:
         part = _shorten(value, entries, chars)
         part = {SAID: said, **part} if isinstance(part, dict) else part
-        if fits(written(part), choices):
+        if fits(written(part), call):
             return part
     return {SAID: said} if isinstance(value, dict) else []
 

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.adapters.mcp.result import NAME_CHARS
+from spillover.api import Clipper
 from spillover.errors import SpilloverError, UsageError
 from spillover.events import record_retrieval
-from spillover.notice.hints import TOOLS
+from spillover.notice.hints import TOOLS, Hint
 from spillover.notice.words import one_line
 from spillover.retrieve.tools import ERROR_CHARS, about, check_arguments, operation_of, schema, tools
 from spillover.settings.limits import SMALLEST, Limits
+from spillover.settings.settings import Call
 from spillover.show.fit import trim
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, TypeVar
-
-    from spillover.choices import Choices
-    from spillover.clipper import Clipper
-    from spillover.notice.hints import Hint
-
-    ChoicesT = TypeVar("ChoicesT", bound=Choices)
 
 #: What all of them are called, with `spill_` before each where a server has a tool of such a name.
 NAMES = ("read_output", "grep_output", "outline_output", "list_outputs")
@@ -35,7 +28,7 @@ PREFIX = "spill_"
 ANSWER_CHARS = 48_000
 
 
-#: So many tools and methods are remembered with their choices; a server can make up any number of names.
+#: So many tools and methods are remembered with their call; a server can make up any number of names.
 REMEMBERED = 2_000
 #: How Claude Code lets a server say how much of a tool's result may stand in the conversation.
 MAX_CHARS = "anthropic/maxResultSizeChars"
@@ -52,16 +45,16 @@ class Failed(Exception):  # noqa: N818  it carries an answer
     """What is wrong, in words for the model."""
 
 
-def bounded_by(choices: ChoicesT, chars: Any) -> ChoicesT:
-    """Return the choices with the size a tool declares for itself as an upper bound."""
+def bounded_by(call: Call, chars: Any) -> Call:
+    """Return the call with the size a tool declares for itself as an upper bound."""
     if not isinstance(chars, int) or isinstance(chars, bool) or chars < 1:
-        return choices
+        return call
     most = max(chars, SMALLEST["chars"])
 
     def lower(limits: Limits) -> Limits:
         return limits if limits.chars is not None and limits.chars <= most else replace(limits, chars=most)
 
-    return replace(choices, limits=lower(choices.limits), trigger=choices.trigger and lower(choices.trigger))
+    return replace(call, limits=lower(call.limits), trigger=call.trigger and lower(call.trigger))
 
 
 def prefix_among(taken: Iterable[str]) -> str:
@@ -84,7 +77,7 @@ def offered(clipper: Clipper, prefix: str = "") -> dict[str, Offered]:
     def failed(words: str) -> str:
         raise Failed(words)
 
-    functions = tools(bounded_by(clipper.for_answers(), ANSWER_CHARS), hint(prefix), failed)
+    functions = tools(bounded_by(clipper.call().for_retrieval(), ANSWER_CHARS), hint(prefix), failed)
     return {
         prefix + function.__name__: Offered(listing(function, prefix + function.__name__), function)
         for function in functions
@@ -111,8 +104,8 @@ async def called(tool: Offered, arguments: Any, clipper: Clipper) -> dict[str, A
     except Failed as failed:
         return _result(str(failed), is_error=True)
     except SpilloverError as error:
-        said = trim(f"[{one_line(str(error), ERROR_CHARS)}]", clipper.for_answers())
-        record_retrieval(clipper, operation_of(tool.listed["name"]), said)
+        said = trim(f"[{one_line(str(error), ERROR_CHARS)}]", clipper.call().for_retrieval())
+        record_retrieval(clipper.call(), operation_of(tool.listed["name"]), said)
         return _result(said, is_error=True)
     return _result(text)
 
@@ -124,7 +117,7 @@ def _result(text: str, *, is_error: bool = False) -> dict[str, Any]:
 class Tool(Struct, frozen=True):
     """How the results of a tool, or of a method, are clipped."""
 
-    choices: Choices
+    call: Call
     left_alone: bool
 
 
@@ -159,7 +152,7 @@ class Catalog:
     def _listing(self, name: str) -> dict[str, Any]:
         """Return a tool as its server has it, without its schema for data: data that does not fit becomes text."""
         listed = self.theirs[name]
-        if self.clipper.leaves_alone(name):
+        if self.clipper.settings.leaves_alone(name):
             return listed
         return {key: value for key, value in listed.items() if key != "outputSchema"}
 
@@ -168,10 +161,10 @@ class Catalog:
         if name not in self._tools:
             if len(self._tools) >= REMEMBERED:
                 self._tools.clear()
-            choices = self.clipper.for_tool(name)
-            if self.page is not None and any(way == TOOLS for way in choices.ways):
-                choices = replace(choices, hints=[self._hint if way == TOOLS else way for way in choices.ways])
+            call = self.clipper.call(name)
+            if self.page is not None and TOOLS in call.settings.hints:
+                call = call.with_settings(hints=[self._hint if each == TOOLS else each for each in call.settings.hints])
             meta = self.theirs.get(name, {}).get("_meta")
-            bounded = bounded_by(choices, meta.get(MAX_CHARS) if isinstance(meta, dict) else None)
-            self._tools[name] = Tool(bounded, self.clipper.leaves_alone(name))
+            bounded = bounded_by(call, meta.get(MAX_CHARS) if isinstance(meta, dict) else None)
+            self._tools[name] = Tool(bounded, self.clipper.settings.leaves_alone(name))
         return self._tools[name]

@@ -10,33 +10,26 @@ import functools
 import inspect
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from threading import Lock
+from typing import Any, Literal, TypeVar
 
-from msgspec.structs import replace
-
+from spillover.api import Clipper
 from spillover.base.folders import expand
 from spillover.errors import UsageError
-from spillover.notice.form import Form, Told
+from spillover.notice.form import Form, Told, Words
 from spillover.profiles.base import lost_words_without_path, make, mark_edge, mark_gap, store_for
+from spillover.result import Clip
 from spillover.select.exact import first_lines, last_lines
 from spillover.settings.limits import Limits
+from spillover.settings.settings import DEFAULT_TOOL
+from spillover.store import Store
 from spillover.store.named import NamedStore
+from spillover.store.record import Record
+from spillover.types import Keep, Selector
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Literal, TypeVar
-
-    from spillover.clipper import Clipper
-    from spillover.notice.form import Words
-    from spillover.result import Clip
-    from spillover.store import Store
-    from spillover.store.record import Record
-    from spillover.types import Keep, Selector
-
-    Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 __all__ = [
     "MAX_BYTES",
@@ -158,16 +151,20 @@ def output(
     direction: Literal["head", "tail"] | None = None,
 ) -> dict[str, object]:
     """Bound a text, in that shape. What the call says is stronger than what the Clipper says."""
-    lines = clipper.limits.lines if max_lines is None else max_lines
-    size = clipper.limits.bytes if max_bytes is None else max_bytes
-    keep: Any = direction or clipper.keep
-    here = replace(clipper, limits=_limits(lines, size), keep=keep)
+    lines = clipper.settings.limits.lines if max_lines is None else max_lines
+    size = clipper.settings.limits.bytes if max_bytes is None else max_bytes
+    keep: Any = direction or clipper.settings.keep
+    here = clipper.but(_limits(lines, size), keep=keep)
     return result(here.clip(text))
 
 
 def settle(given: Mapping[str, Any], clipper: Clipper, *, tool: str | None = None) -> Mapping[str, Any]:
     """Bound and mark the result of a tool, `{title, output, metadata}`; one that bounded itself is left alone."""
-    if _bounds_itself(given) or not isinstance(given.get("output"), str) or clipper.leaves_alone(tool):
+    if (
+        _bounds_itself(given)
+        or not isinstance(given.get("output"), str)
+        or clipper.settings.leaves_alone(tool or DEFAULT_TOOL)
+    ):
         return given
     facts = result(clipper.clip(given["output"], tool=tool))
     content = facts.pop("content")
@@ -190,7 +187,7 @@ class _Settled:
 def wrap(tool: Function, clipper: Clipper) -> Function:
     """Wrap a tool, sync or async, so that its results are settled; one that returns a text returns a bounded text."""
     name = getattr(tool, "__name__", None)
-    if clipper.leaves_alone(name):
+    if clipper.settings.leaves_alone(name or DEFAULT_TOOL):
         return tool
 
     def close(given: Any) -> Any:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from spillover.api import Clipper
 from spillover.base.folders import temp_folder
 from spillover.errors import UsageError
-from spillover.notice.form import Form, Told
+from spillover.notice.form import Form, Told, Words
 from spillover.profiles.base import lost_words_without_path, make, mark_edge, mark_gap, store_for
 from spillover.profiles.t15.commands import DEFAULT_DIRECTION, DIRECTIONS, direction_for, warning_for
 from spillover.select.exact import first_chars, first_lines, last_chars, last_lines
 from spillover.settings.limits import Limits
+from spillover.settings.settings import DEFAULT_TOOL
+from spillover.store import Store
 from spillover.store.named import name_part
+from spillover.store.record import Record
 from spillover.store.retention import DAY, Retention
+from spillover.types import Keep, Selector
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping
-    from typing import Any, Literal
-
-    from spillover.clipper import Clipper
-    from spillover.notice.form import Words
-    from spillover.store import Store
-    from spillover.store.record import Record
-    from spillover.types import Keep, Selector
-
-    NoticeStyle = Literal["block", "recipe", "generic"]
+NoticeStyle = Literal["block", "recipe", "generic"]
 
 __all__ = [
     "DIRECTIONS",
@@ -85,9 +82,10 @@ def clipper(
     return make(defaults, given)
 
 
-def clipper_for(command: str, *, directions: Mapping[str, str] = DIRECTIONS, **choices: Any) -> Clipper:
+def clipper_for(command: str, *, directions: Mapping[str, str] = DIRECTIONS, **options: Any) -> Clipper:
     """Make the Clipper for what a command prints: the beginning of a compiler's output, the end of everything else."""
-    return clipper(**{"directions": directions, **choices}).for_command(command)
+    made = clipper(**{"directions": directions, **options})
+    return Clipper(settings=made.settings.for_call(DEFAULT_TOOL, command), budget=made.budget)
 
 
 def form(

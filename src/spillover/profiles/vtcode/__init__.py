@@ -5,33 +5,27 @@ Its token estimate is in `spillover.profiles.vtcode.estimate`.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from math import ceil
+from typing import Any, Literal
 
+from spillover.api import Clipper
 from spillover.budget import CONTEXT_TOKENS, Budget
 from spillover.errors import UsageError
-from spillover.notice.form import Form, Missing, Told, lost_words
+from spillover.notice.form import Form, Missing, Told, Words, lost_words
 from spillover.profiles.base import make, store_for
 from spillover.profiles.vtcode.estimate import CHARS_PER_TOKEN, tokens_for_lines
+from spillover.result import Clip
 from spillover.select.ends import char_after, char_before, keeping
-from spillover.select.span import Span
+from spillover.select.span import Fill, Span
 from spillover.settings.limits import Limits
+from spillover.store import Store
 from spillover.store.named import name_part
+from spillover.store.record import Record
+from spillover.types import Keep, Selector
 from spillover.view.clean import clean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-    from typing import Any, Literal
-
-    from spillover.clipper import Clipper
-    from spillover.notice.form import Words
-    from spillover.result import Clip
-    from spillover.select.span import Fill
-    from spillover.store import Store
-    from spillover.store.record import Record
-    from spillover.types import Keep, Selector
-    from spillover.view.document import Document
+from spillover.view.document import Document
 
 __all__ = ["MAX_TOKENS", "both_halves", "budget", "clipper", "form", "metadata", "render"]
 
@@ -98,14 +92,14 @@ def default_folders() -> list[str]:
     return [FOLDER]
 
 
-def budget(window: int = 128_000, **choices: Any) -> Budget:
+def budget(window: int = 128_000, **options: Any) -> Budget:
     """Return vtcode's budget manager: the window that its own variable names, warnings at 75 % and 85 %, limits by pressure."""
-    return Budget.from_env(window, variables=WINDOW_VARIABLES, **{"stretch": STRETCH, **choices})
+    return Budget.from_env(window, variables=WINDOW_VARIABLES, **{"stretch": STRETCH, **options})
 
 
 def metadata(clip: Clip, clipper: Clipper) -> dict[str, object]:
     """Return what its tools say beside the text: the budget that was applied, and where the full output is."""
-    applied = clip.limits or clipper.limits
+    applied = clip.limits or clipper.settings.limits
     cut = clip.shown.bytes < clip.total.bytes
     facts: dict[str, object] = {"applied_max_tokens": applied.tokens, "truncated": cut}
     return facts | ({"spool_path": clip.path} if clip.path else {})

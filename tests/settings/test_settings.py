@@ -1,21 +1,20 @@
-"""All choices about how to clip, checked when they are made."""
+"""Settings: immutable, and checked when they are made."""
 
 import pytest
-from msgspec.structs import replace
 
-from spillover.choices import Choices
-from spillover.clipper import Clipper
+from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.notice.hints import CLI, PATH
 from spillover.select.span import Span
 from spillover.settings.limits import Limits
+from spillover.settings.settings import Settings
 from spillover.store.memory import MemoryStore
 
 BIG = "".join(f"line {number}\n" for number in range(1, 5_001))
 
 
-def choices(**given):
-    return Choices(store=MemoryStore(), **given)
+def settings(**given):
+    return Settings(store=MemoryStore(), **given)
 
 
 @pytest.mark.parametrize(
@@ -25,11 +24,11 @@ def choices(**given):
             {"keep": "middle"},
             "keep='middle' is not valid; use auto, signal, head, ends, tail or a selector.",
         ),
-        ({"cap": 0}, "cap=0 would store nothing"),
-        ({"cap": "2 GB"}, "cap='2 GB' is not a number of bytes, e.g. cap=500_000_000."),
-        ({"cap": True}, "cap=True is not a number of bytes"),
-        ({"limits": 4_000}, "limits and trigger must be Limits"),
-        ({"trigger": 4_000}, "limits and trigger must be Limits"),
+        ({"cap": 0}, "cap=0 is not valid; use a number of bytes, e.g. cap=500_000_000."),
+        ({"cap": "2 GB"}, "cap='2 GB' is not valid; use a number of bytes"),
+        ({"cap": True}, "cap=True is not valid"),
+        ({"limits": 4_000}, "limits=4000 is not valid; use Limits, e.g. Limits(tokens=4_000)."),
+        ({"trigger": 4_000}, "trigger=4000 is not valid; use Limits"),
         ({"limits": Limits(lines=50), "trigger": Limits(lines=40)}, "trigger has 40 lines, the limits 50"),
         (
             {"limits": Limits(tokens=100), "tokenizer": lambda text: 9 * len(text)},
@@ -39,10 +38,8 @@ def choices(**given):
         ({"hints": None}, "None is not a hint; use cli, tools, path"),
         ({"hints": ["cli", 3]}, "3 is not a hint"),
         ({"raw": "no"}, "raw='no' is not valid; use True or False."),
-        ({"tool": 3}, "tool=3 is not the name of a tool."),
-        ({"budget": 3}, "budget=3 is not a Budget; use e.g. Budget(200_000)."),
-        ({"rules": ["bash"]}, "rules must map names of tools to choices, e.g. {"),
-        ({"rules": {"bash*": "tail"}}, "the rule for 'bash*' is not choices by name; use e.g. {"),
+        ({"rules": ["bash"]}, "rules=['bash'] is not valid; map names of tools to settings, e.g. {"),
+        ({"rules": {"bash*": "tail"}}, "the rule for 'bash*' is not settings by name; use e.g. {"),
         ({"rules": {"bash*": {"colour": "red"}}}, "the rule for 'bash*' has 'colour'"),
         ({"rules": {"bash*": {"keep": "middle"}}}, "is not valid"),
         ({"rules": {"bash*": {"rules": {}}}}, "a rule may set"),
@@ -50,15 +47,15 @@ def choices(**given):
 )
 def test_a_wrong_choice_fails_when_it_is_made_and_says_what_to_do(wrong, told):
     with pytest.raises(UsageError) as caught:
-        choices(**wrong)
+        settings(**wrong)
     assert told in str(caught.value)
 
 
 def test_a_choice_is_varied_by_copying():
-    first = choices(limits=Limits(lines=40))
-    second = replace(first, keep="tail", hints="cli")
-    assert (first.keep, first.ways) == ("auto", (PATH,))
-    assert (second.keep, second.ways, second.limits) == ("tail", (CLI,), Limits(lines=40))
+    first = settings(limits=Limits(lines=40))
+    second = first.but(keep="tail", hints="cli")
+    assert (first.keep, first.hints) == ("auto", (PATH,))
+    assert (second.keep, second.hints, second.limits) == ("tail", (CLI,), Limits(lines=40))
 
 
 RULES = {
@@ -77,22 +74,48 @@ RULES = {
         ("bash.sh", "tail", 20),
         ("BASH", "auto", 60),  # names are names: capitals matter
         ("web", "auto", 60),
-        (None, "auto", 60),
     ],
 )
 def test_the_first_rule_whose_pattern_fits_the_tool_holds(tool, keep, lines):
-    ruled = choices(limits=Limits(lines=60), rules=RULES).for_tool(tool)
+    ruled = settings(limits=Limits(lines=60), rules=RULES).for_call(tool)
     assert (ruled.keep, ruled.limits) == (keep, Limits(lines=lines))
 
 
-def test_a_rule_is_for_the_name_that_was_given_also_when_it_is_the_clippers_own():
-    assert choices(rules=RULES, tool="bash").for_tool(None).keep == "tail"
-    assert choices(rules=RULES, tool="bash").for_tool("web").tool == "web"
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"tool": 3}, "tool=3 is not the name of a tool."),
+        ({"query": 3}, "query must be text"),
+        ({"since": ""}, "since='' is not valid"),
+        ({"call_id": [1]}, "call_id=[1] is not text"),
+    ],
+)
+def test_a_wrong_fact_of_a_call_is_refused_before_any_work_is_done(wrong, told):
+    with pytest.raises(UsageError) as caught:
+        Clipper(store=MemoryStore()).clip(iter([]), **wrong)
+    assert told in str(caught.value)
 
 
-@pytest.mark.parametrize(("tool", "alone"), [("read_file", True), ("reads", False), ("read_page", True), (None, False)])
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"budget": 3}, "budget=3 is not a Budget; use e.g. Budget(200_000)."),
+        ({"colour": "red"}, "'colour' is not an option of a Clipper; use limits, "),
+        ({"tokens": 500}, "'tokens' is not an option of a Clipper; use limits=Limits(tokens=...)."),
+        ({"settings": "x"}, "settings='x' is not Settings"),
+    ],
+)
+def test_a_clipper_refuses_what_is_no_option_of_it(wrong, told):
+    with pytest.raises(UsageError) as caught:
+        Clipper(store=MemoryStore(), **wrong)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tool", "alone"), [("read_file", True), ("reads", False), ("read_page", True), ("tool", False)]
+)
 def test_a_rule_can_leave_a_tool_alone(tool, alone):
-    assert choices(rules=RULES).leaves_alone(tool) is alone
+    assert settings(rules=RULES).leaves_alone(tool) is alone
 
 
 def test_a_rule_reaches_the_clip_and_the_ref():
@@ -154,3 +177,15 @@ def test_a_counter_that_fails_does_not_fail_the_tool_call():
     clip = Clipper(Limits(tokens=900), tokenizer=counts, store=MemoryStore()).clip(BIG)
     assert clip.outcome == "stored"
     assert len(clip.text) <= 900
+
+
+@pytest.mark.parametrize("wrong", [{"outputs": ["a"]}, {"outputs": {"a": "b"}, "tools": 5}])
+def test_outputs_without_keys_are_refused(wrong):
+    with pytest.raises(UsageError, match="clip_many takes outputs by key"):
+        Clipper(store=MemoryStore()).clip_many(**wrong)
+
+
+def test_a_wrong_input_is_refused_before_the_command_runs(tmp_path):
+    with pytest.raises(UsageError, match="input=5 is not text or bytes"):
+        Clipper(store=MemoryStore()).run(["touch", str(tmp_path / "ran")], input=5)
+    assert not (tmp_path / "ran").exists()

@@ -1,17 +1,15 @@
-"""Rules: other choices for the tools whose name matches a pattern, in the words of a TOML table or of a Clipper."""
+"""Rules: other settings for tools and commands whose name matches a pattern."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Protocol, TypeVar
 
 from spillover.errors import UsageError
 from spillover.settings.limits import SIZES, SMALLEST, Limits, read_amount
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-#: What a rule may set: the arguments of a Clipper, and the limits one by one, as in a configuration file.
+#: What a rule may set: the options of a Clipper, and the limits one by one, as in a configuration file.
 KEYS = frozenset(
     {
         "limits",
@@ -32,15 +30,33 @@ KEYS = frozenset(
 )
 
 
-def find_rule(rules: Mapping[str, Mapping[str, Any]], tool: str) -> Mapping[str, Any] | None:
+class HasPattern(Protocol):
+    """A rule, as far as finding it goes."""
+
+    @property
+    def pattern(self) -> str:
+        """The names it is for: `pytest*`, or `npm *` for a command."""
+
+
+AnyRule = TypeVar("AnyRule", bound=HasPattern)
+
+
+def find_rule(rules: Sequence[AnyRule], tool: str) -> AnyRule | None:
     """Return the first rule whose pattern matches the name of a tool."""
-    return next((rule for pattern, rule in rules.items() if _matches(pattern, tool)), None)
+    for rule in rules:
+        if fnmatchcase(tool, rule.pattern):
+            return rule
+    return None
 
 
-def find_command_rule(rules: Mapping[str, Mapping[str, Any]], command: str) -> Mapping[str, Any] | None:
-    """Return the first rule that is for a command, and matches this line of shell."""
-    found = (rule for pattern, rule in rules.items() if is_for_commands(pattern) and matches_command(pattern, command))
-    return next(found, None)
+def find_command_rule(rules: Sequence[AnyRule], command: str) -> AnyRule | None:
+    """Return the first rule that is for a command and matches this line of shell."""
+    if not command:
+        return None
+    for rule in rules:
+        if is_for_commands(rule.pattern) and matches_command(rule.pattern, command):
+            return rule
+    return None
 
 
 def is_for_commands(pattern: str) -> bool:
@@ -52,7 +68,7 @@ def matches_command(pattern: str, command: str) -> bool:
     """Return whether one of the commands in a line is what a pattern means; `npm *` means `npm` alone, too."""
     ends = pattern.endswith(" *")
     return any(
-        _matches(pattern, piece) or (ends and _matches(pattern[:-2], piece))
+        fnmatchcase(piece, pattern) or (ends and fnmatchcase(piece, pattern[:-2]))
         for piece in (*commands_in(command), " ".join(command.split()))
     )
 
@@ -72,7 +88,7 @@ def commands_in(line: str) -> list[str]:
 
 
 def read_rule(rule: Mapping[str, Any], limits: Limits, trigger: Limits | None) -> dict[str, Any]:
-    """Return a rule as arguments of a Clipper. A limit that it does not name stays as it is for all tools."""
+    """Return a rule as changes of Settings. A limit that it does not name stays as it is for all tools."""
     read = {key: value for key, value in rule.items() if key not in (*SMALLEST, "clip")}
     sizes = {key: value for key, value in rule.items() if key in SMALLEST}
     if sizes:
@@ -90,7 +106,7 @@ def check_rule(pattern: str, rule: Mapping[str, Any]) -> None:
     """Raise a UsageError for what is no rule, and for a key that no rule has."""
     if not isinstance(pattern, str) or not hasattr(rule, "items"):
         raise UsageError(
-            f'the rule for {pattern!r:.80} is not choices by name; use e.g. {{"pytest*": {{"keep": "tail"}}}}.'
+            f'the rule for {pattern!r:.80} is not settings by name; use e.g. {{"pytest*": {{"keep": "tail"}}}}.'
         )
     for key in rule:
         if key not in KEYS:
@@ -114,9 +130,3 @@ def _read_cap(text: str) -> int:
         return read_amount(text, SIZES)
     except ValueError:
         raise UsageError(f'cap={text!r} is not a size; use a number of bytes, or one with its unit: "2 GiB".') from None
-
-
-def _matches(pattern: str, tool: str) -> bool:
-    from fnmatch import fnmatchcase  # rules are rare, and this costs a millisecond
-
-    return fnmatchcase(tool, pattern)

@@ -1,0 +1,334 @@
+"""Every option about how to clip, in one immutable object, and what holds for one call of a tool."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Self, TypedDict
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr, replace
+
+from spillover.budget import Budget
+from spillover.errors import UsageError
+from spillover.notice.clipped import Facts, Gap, notice
+from spillover.notice.form import Form
+from spillover.notice.hints import PATH, Hint, hints
+from spillover.notice.marker import marker
+from spillover.notice.wording import WORDING, Wording
+from spillover.select import KEEPS
+from spillover.settings.limits import DEFAULT_WORTH, SMALLEST, Limits
+from spillover.settings.place import default_store, open_store
+from spillover.settings.rules import check_rule, find_command_rule, find_rule, read_rule
+from spillover.source.intake import MAX_STORED_BYTES
+from spillover.store import Store
+from spillover.store.record import REF_DIGITS, check_scope
+from spillover.store.scopes import ScopedStore
+from spillover.tokens import Counter, find_counter
+from spillover.types import HintName, Keep, NoticePlace, Redact, Selector
+
+DEFAULT_TOOL = "tool"
+#: Where secrets are covered: nowhere, in what a model reads, or in what is stored as well.
+REDACT = ("off", "shown", "stored")
+#: Bytes of each end of an output that a selector can look at: at least and at most.
+REACH = (1 << 16, 1 << 20)
+#: More than any output has: nothing is cut.
+UNLIMITED = Limits(bytes=1 << 62)
+
+
+class Options(TypedDict, total=False):
+    """The settings as keyword arguments, for a Clipper, `Clipper.but` and `clip`."""
+
+    trigger: Limits | None
+    keep: Keep | Selector
+    store: Store | str | os.PathLike[str]
+    tokenizer: str | Callable[[str], int]
+    hints: HintName | Hint | Iterable[HintName | Hint]
+    rules: Mapping[str, Mapping[str, Any]]
+    cap: int
+    wording: Wording | Form
+    notice: NoticePlace
+    scope: str | None
+    raw: bool
+    redact: Redact
+    worth: float
+    since: str
+    stats: bool | None
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_share(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= value <= 1  # type: ignore[operator]  # a number, as just seen
+
+
+#: Setting → whether a value is valid, and what to use instead. Everything that one look at one value can tell.
+CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "limits": (lambda value: isinstance(value, Limits), "use Limits, e.g. Limits(tokens=4_000)"),
+    "trigger": (lambda value: isinstance(value, Limits | None), "use Limits, e.g. Limits(tokens=4_000), or None"),
+    "keep": (lambda value: callable(value) or value in KEEPS, f"use {', '.join(KEEPS)} or a selector"),
+    "cap": (lambda value: type(value) is int and value > 0, "use a number of bytes, e.g. cap=500_000_000"),
+    "wording": (lambda value: isinstance(value, Wording | Form), "use a Wording, or the Form of a profile"),
+    "notice": (lambda value: value in ("inside", "outside"), 'use "inside" or "outside"'),
+    "raw": (_is_flag, "use True or False"),
+    "redact": (lambda value: value in REDACT, f"use {', '.join(REDACT)}"),
+    "worth": (_is_share, "use a number from 0 (fill the limits) to 1"),
+    "since": (lambda value: isinstance(value, str) and value != "", 'use "last", "good", "off" or the ref of an output'),
+    "stats": (lambda value: value is None or _is_flag(value), "use True, False, or None for what is cut and fetched back"),
+    "rules": (lambda value: isinstance(value, Mapping), 'map names of tools to settings, e.g. {"pytest*": {"keep": "tail"}}'),
+}  # fmt: skip
+
+
+class Settings(Struct, frozen=True, kw_only=True, dict=True):
+    """How to clip. To vary one, copy: `settings.but(keep="tail")`."""
+
+    limits: Limits = field(default_factory=Limits)
+    trigger: Limits | None = None  # cut only above this, then down to the limits
+    keep: Keep | Selector = "auto"
+    store: Store = field(default_factory=default_store)  # or the path of a folder, or a URL
+    tokenizer: str | Callable[[str], int] = "estimate"
+    hints: tuple[Hint, ...] = (PATH,)  # or the names of hints
+    rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # "pytest*" or "npm *" → other settings
+    cap: int = MAX_STORED_BYTES  # bytes stored of one output
+    wording: Wording | Form = WORDING
+    notice: NoticePlace = "inside"  # "outside": the notice comes on top of the limits; for profiles
+    scope: str | None = None  # the scope of the outputs, "tenant/project/session"; None: the current project
+    raw: bool = False  # show control codes and progress frames as they are
+    redact: Redact = "off"  # "shown": cover secrets in what a model reads; "stored": in what is stored, too
+    worth: float = DEFAULT_WORTH  # stop when the rest is less likely than this to be needed; 0 fills the limits
+    since: str = "auto"  # compare with this run: "last", "good" (exit code 0), a ref, "off"; "auto": see `spill run`
+    stats: bool | None = (
+        None  # what the journal records: True every result, None what is cut or fetched back, False nothing
+    )
+
+    def __post_init__(self) -> None:
+        for name, (is_valid, remedy) in CHECKS.items():
+            if not is_valid(value := getattr(self, name)):
+                raise UsageError(f"{name}={value!r:.80} is not valid; {remedy}.")
+        force_setattr(self, "hints", hints(self.hints))
+        force_setattr(self, "store", open_store(self.store))
+        if self.scope is not None:
+            check_scope(self.scope)
+        if self.form is not None:
+            self.form.check(self.keep)
+        elif self.notice == "outside":
+            raise UsageError('notice="outside" is for the forms of profiles; our own notice stands inside the limits.')
+        self._check_trigger()
+        self.check_room(self.limits)
+        if self.trigger is not None:
+            self.check_room(self.trigger)
+        self.parsed_rules  # noqa: B018  raise a UsageError for a rule that is not valid
+
+    def _check_trigger(self) -> None:
+        if self.trigger is None:
+            return
+        for name in SMALLEST:
+            low, high = getattr(self.limits, name), getattr(self.trigger, name)
+            if low is not None and high is not None and high < low:
+                raise UsageError(f"trigger has {high:,} {name}, the limits {low:,}; the trigger must not be smaller.")
+
+    def check_room(self, limits: Limits) -> None:
+        """Raise a UsageError if the shortest notice is not within these limits, as the tokenizer counts."""
+        if self.form is not None:  # its words may stand outside, and are cut where they stand inside
+            return
+        limits.check_room()
+        if limits.tokens is None or self.count.within_bytes:
+            return
+        needed = self.count(_widest_notice(self.wording))
+        needed += needed // 4
+        if needed > limits.tokens:
+            raise UsageError(
+                f"Limits(tokens={limits.tokens}) leaves no room for the notice, as your tokenizer counts; use {needed} or more."
+            )
+
+    @cached_property
+    def count(self) -> Counter:
+        """The function that counts the tokens of a text; it never raises."""
+        return find_counter(self.tokenizer)
+
+    @cached_property
+    def parsed_rules(self) -> tuple[Rule, ...]:
+        """The rules, each with complete settings of its own."""
+        return tuple(self._parse_rule(pattern, rule) for pattern, rule in self.rules.items())
+
+    def _parse_rule(self, pattern: str, rule: Mapping[str, Any]) -> Rule:
+        check_rule(pattern, rule)
+        settings = replace(self, rules={}, **read_rule(rule, self.limits, self.trigger))
+        alone = rule.get("clip") is False
+        return Rule(
+            pattern,
+            settings.uncut() if alone and settings.redact != "off" else settings,
+            leaves_alone=alone and settings.redact == "off",
+            sets_keep="keep" in rule,
+        )
+
+    @property
+    def outputs(self) -> ScopedStore:
+        """The store, limited to the scope; all reading and writing goes through it."""
+        return ScopedStore(self.store, self.scope)
+
+    @property
+    def form(self) -> Form | None:
+        """The words of another system, if a profile is used."""
+        return self.wording if isinstance(self.wording, Form) else None
+
+    @property
+    def warning(self) -> str | None:
+        """What a profile says about a command before it runs; see `for_call`."""
+        return None if self.form is None else self.form.warning
+
+    def but(self, **changes: Any) -> Self:
+        """Return a copy with some settings changed, checked like new ones."""
+        return replace(self, **changes)
+
+    def for_call(self, tool: str, command: str = "") -> Settings:
+        """Return the settings for one call: the first rule for its command, else the first for its tool, else these.
+
+        A profile may adapt them to a command, except for a part to keep that a rule names.
+        """
+        if not self.parsed_rules and (not command or self.form is None):
+            return self
+        rule = find_command_rule(self.parsed_rules, command) or find_rule(self.parsed_rules, tool)
+        settings = self if rule is None else rule.settings
+        form = settings.form
+        if not command or form is None or form.for_command is None or not isinstance(settings.keep, str):
+            return settings
+        changes = form.for_command(command, settings.keep)
+        kept = {"keep": settings.keep} if rule is not None and rule.sets_keep else {}
+        return replace(settings, **{**changes, **kept})
+
+    def leaves_alone(self, tool: str) -> bool:
+        """Return whether a rule says that this tool bounds its own results (`clip = false`), and no secrets are covered in them."""
+        rule = find_rule(self.parsed_rules, tool)
+        return rule is not None and rule.leaves_alone
+
+    def for_retrieval(self) -> Settings:
+        """Return the settings for reading a stored output: in our own words, with limits that have room for them."""
+        if self.form is None:
+            return self
+        return replace(
+            self,
+            limits=self.limits.with_room(),
+            trigger=None,
+            wording=WORDING,
+            notice="inside",
+            raw=False,
+            keep="auto",
+        )
+
+    def uncut(self) -> Settings:
+        """Return the settings for a result that only has its secrets covered: a program reads it, or a rule leaves it alone."""
+        return replace(
+            self,
+            limits=UNLIMITED,
+            trigger=None,
+            rules={},
+            wording=WORDING,
+            notice="inside",
+            keep="auto",
+            raw=True,
+            since="off",
+            stats=False,
+        )
+
+
+class Rule(Struct, frozen=True):
+    """Other settings for the tools or commands whose name matches a pattern."""
+
+    pattern: str
+    settings: Settings
+    leaves_alone: bool = False  # whether the tool bounds its own results
+    sets_keep: bool = False
+
+
+class Call(Struct, frozen=True):
+    """One call of a tool: what holds for it and what is known about it. Nothing here is checked again."""
+
+    settings: Settings
+    limits: Limits  # those of the settings, or less
+    trigger: Limits | None = None  # cut only above this, then down to the limits
+    tool: str = DEFAULT_TOOL
+    id: str | None = None
+    command: str = ""
+    cwd: str | None = None
+    name: str = ""  # of the file that the output is read from
+    query: str = ""  # what the caller wants to know; lines that answer it are preferred
+    since: str = "auto"  # compare with this run
+    preview: str = ""  # who had already cut the output before it came, as a sentence: "Cline had already cut it"
+    budget: Budget | None = None  # limits the call, and counts its result
+
+    @property
+    def compares(self) -> bool:
+        """Whether an output is compared with an earlier one. "auto" leaves it to `spill run`, which knows how a command ended."""
+        return self.since not in ("off", "auto") and self.settings.form is None
+
+    @property
+    def reach(self) -> int:
+        """The bytes of each end of an output that a selector can look at."""
+        return min(max(2 * self.limits.window, REACH[0]), REACH[1])
+
+    def with_settings(self, **changes: Any) -> Call:
+        """Return the call with some of its settings changed."""
+        settings = self.settings.but(**changes, rules={})
+        copied = {name: changes[name] for name in ("limits", "trigger", "since") if name in changes}
+        return replace(self, settings=settings, **copied)
+
+    def with_limits(self, limits: Limits) -> Call:
+        """Return the call with these limits, and with a trigger that lets no more tokens through."""
+        trigger = None if self.trigger is None else replace(self.trigger, tokens=limits.tokens)
+        return replace(self, limits=limits, trigger=trigger)
+
+    def within_budget(self, promise: str | None = None) -> Call:
+        """Return the call with limits that its budget may have lowered; under `promise` it sets the tokens aside."""
+        if self.budget is None:
+            return self
+        limits = self.budget.limits(self.limits, call_id=promise)
+        try:
+            self.settings.check_room(limits)
+        except UsageError:  # as the user's own tokenizer counts, the rest has no room for a notice
+            return self
+        return self.with_limits(limits)
+
+    def spend(self, text: str, promise: str | None = None) -> None:
+        """Add what the model gets to the budget, if there is one, and free the rest of what it promised."""
+        if self.budget is not None:
+            self.budget.add("tool_results", text, call_id=promise)
+
+    def for_retrieval(self) -> Call:
+        """Return the call for reading a stored output: in our own words, with limits that have room for them."""
+        if self.settings.form is None:
+            return self
+        return replace(self, settings=self.settings.for_retrieval(), limits=self.limits.with_room(), trigger=None)
+
+    def uncut(self) -> Call:
+        """Return the call for a result that only has its secrets covered."""
+        settings = self.settings.uncut()
+        return replace(self, settings=settings, limits=settings.limits, trigger=None, since="off", budget=None)
+
+
+def command_line(command: str | Sequence[str]) -> str:
+    """Return a command, given as words, as a line of shell; of `bash -c LINE` the line."""
+    if isinstance(command, str):
+        return command
+    words = [os.fsdecode(word) for word in command]
+    return words[2] if len(words) == 3 and words[1] == "-c" else shlex.join(words)
+
+
+def _widest_notice(wording: Wording | Form) -> str:
+    """Return the short form of a notice and a gap marker at its longest: with every number at its maximum."""
+    facts = Facts(
+        lines=10**9,
+        bytes=10**12,
+        tokens=10**12,
+        shown_lines=10**8,
+        shown_bytes=10**8,
+        gap=None,
+        ref="t" * 32 + "-" + "0" * REF_DIGITS,
+    )
+    gap = Gap(10**8, 10**9, 1, 10**12, whole_lines=False)
+    words = wording if isinstance(wording, Wording) else WORDING
+    return notice(facts, (), words, tier=2) + "\n" + marker(gap, tier=2)
