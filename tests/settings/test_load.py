@@ -43,7 +43,7 @@ class Place:
             self.user.write_text(user)
         environ = {"HOME": str(self.home), **(environ or {})}
         here = cwd or self.project
-        # What a project may say without trust is in tests/config/test_narrow.py.
+        # What a project may say without trust is in tests/settings/test_narrow.py.
         for folder in (here, *here.parents):
             for file in (folder / "spillover.toml", folder / "pyproject.toml"):
                 if file.is_file():
@@ -162,7 +162,7 @@ def test_every_key_can_be_set_in_a_file_a_variable_and_by_the_caller(place, key,
 
 def test_the_table_above_has_every_key():
     # A profile is no choice of its own: it brings others (tests/profiles/test_configured.py).
-    # A deadline is for stores that are no folders (tests/config/test_place.py).
+    # A deadline is for stores that are no folders (tests/settings/test_place.py).
     assert {key for key, *_ in EVERY_KEY} | {"profile", "deadline"} == set(KEYS)
 
 

@@ -1,1 +1,1 @@
-"""How to clip: how much (`limits`), what files and the environment say (`load`), and whose files count (`trust`)."""
+"""How to clip: options (`settings`), limits, rules for some tools, the store (`place`), files (`load`), and whose count (`trust`)."""

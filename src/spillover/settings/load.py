@@ -127,7 +127,7 @@ def check(setting: Setting, folder: str, environ: Mapping[str, str], text: str =
             check_given_scope(value)
     except ValueError as error:
         words = str(error) if isinstance(error, UsageError) else f"expected {kind}."
-        raise ConfigError(f"{setting.origin}{line_of(text, name)}: {join_words(setting, words)}") from error
+        raise ConfigError(f"{setting.origin}{line_of(text, name)}: {explain_value(setting, words)}") from error
     if kind == FOLDER and not is_url(value):
         return replace(setting, value=os.path.normpath(os.path.join(folder, expand(value, environ))))
     return setting
@@ -238,7 +238,7 @@ def nearest(
     return f"use {', '.join(prefix + one for one in known)}." if otherwise is None else otherwise
 
 
-def join_words(setting: Setting, words: str) -> str:
+def explain_value(setting: Setting, words: str) -> str:
     """Return a setting and what is wrong with it, without the value once more where the words begin with it."""
     again = f"{split(setting.key)[1]}={_write(setting.value)} "
     return f"{short(setting)} {words.removeprefix(again)}" if words.startswith(again) else f"{short(setting)}: {words}"
@@ -372,16 +372,16 @@ def files_for(here: str, environ: Mapping[str, str], uid: int) -> tuple[list[Fil
     named = environ.get(NAMED)
     if named in ("", "none"):
         return [], []
-    user, users_id = users_file(environ, uid)
+    user, user_file_id = users_file(environ, uid)
     if named is None:
-        project, ignored = _project(here, environ, uid, users_id)
+        project, ignored = _project(here, environ, uid, user_file_id)
     else:
-        project, ignored = _read_named(os.path.join(here, expand(named, environ)), named, users_id), []
+        project, ignored = _read_named(os.path.join(here, expand(named, environ)), named, user_file_id), []
     return [file for file in (user, project) if file], ignored
 
 
 def users_file(environ: Mapping[str, str], uid: int) -> tuple[File | None, tuple[int, int] | None]:
-    """Return the user's own file, and its path. Many keep it in a repository of dotfiles, with a link to it."""
+    """Return the user's own file, and its device and inode. Many keep it in a repository of dotfiles, with a link to it."""
     path = os.path.join(user_folder(environ, "XDG_CONFIG_HOME", ".config"), FILE)
     taken = read_small(path, uid=uid, links=True)
     return (None, None) if taken is None else (_read_own(path, taken), taken.id)
@@ -590,7 +590,7 @@ def _clean(text: str) -> str:
 # The agent whose shell we print in
 
 
-def _narrow(values: dict[str, Setting], bound: Bound) -> None:
+def _lower_to_bound(values: dict[str, Setting], bound: Bound) -> None:
     """Lower every limit, in the rules too, to what the agent shows and what the rule for its shell allows."""
     patterns = [None, *dict.fromkeys(pattern for key in values if (pattern := split(key)[0]) is not None)]
     ruled = {key: _effective(values, key, _rule_for(patterns, bound.shell)) for key in (*LIMITS, *TRIGGER, "tokenizer")}
@@ -747,7 +747,7 @@ class Loaded(Struct, frozen=True):
             where = "; ".join(f"{setting.origin}: {short(setting)}" for setting in said)
             if len(said) == 1:
                 typed = said[0].origin.removeprefix("--").replace("-", ".") == said[0].key  # an option or an argument
-                words = str(error) if typed else join_words(said[0], str(error))
+                words = str(error) if typed else explain_value(said[0], str(error))
                 raise ConfigError(f"{said[0].origin}: {words}") from error
             raise ConfigError(f"{where}: {error}" if where else str(error)) from error
 
@@ -765,8 +765,9 @@ def load(
 ) -> Loaded:
     """Return the settings from every source; `given` are the caller's values by flat key, None if not given.
 
-    `bounds`: the agents in whose shell we print. Limits are lowered to what they show, those on the command line excepted.
-    A profile behaves like its own system wherever it runs, and is left as it is. Files count only if they belong to `uid`, which is the user of this process, or to root.
+    `bounds`: the agents in whose shell we print. Limits are lowered to what they show, except for those on the command line
+    and those of a profile, which behaves like its own system wherever it runs. Files count only if they belong to `uid`,
+    which is the user of this process, or to root.
     """
     environ = os.environ if environ is None else environ
     here = _here() if cwd is None else os.path.realpath(cwd)
@@ -780,7 +781,7 @@ def load(
         return loaded
     values = dict(loaded.values)
     for bound in bounds:
-        _narrow(values, bound)
+        _lower_to_bound(values, bound)
     return replace(loaded, values=values)
 
 

@@ -88,7 +88,7 @@ def mint(tool: str, sha256: str, digits: int = REF_DIGITS) -> str:
 
 
 def name_for(tool: str, sha256: str) -> str:
-    """Return the ref of an output; UsageError if the hash is none, so that it never becomes part of a path."""
+    """Return the ref of an output; UsageError if the hash is not a SHA-256, so that nothing else becomes part of a path."""
     if not is_hash(sha256):
         raise UsageError(f"sha256={sha256[:80]!r} is not a SHA-256 in 64 lower-case hexadecimal digits.")
     return mint(tool, sha256)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import builtins  # a method has the name of a type
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -50,9 +50,9 @@ REMOVED = "/(deleted)"
 _default: str | None = None  # found at first need, then kept, so that a later chdir changes nothing
 
 
-def default_scope(environ: Mapping[str, str] | None = None) -> str:
+def default_scope() -> str:
     """Return the scope of this process where nobody says: SPILLOVER_SCOPE, or its project. Found at first need, then kept."""
-    said = (os.environ if environ is None else environ).get(VARIABLE)
+    said = os.environ.get(VARIABLE)
     if said:
         try:
             return check_given_scope(said)
@@ -88,7 +88,7 @@ def _root(here: str) -> str:
 
     Not beyond the filesystem it starts in, and not in the home folder or above unless it starts there: a repository for
     the dotfiles in a home would make one project of all that is below. One that belongs to somebody else than the
-    folder we start in, us, or root does not count: or anybody could make one project of all of /tmp.
+    folder we start in, us, or root does not count; otherwise anybody could turn all of /tmp into one project.
     """
     home = os.path.realpath(os.path.expanduser("~"))
     try:
@@ -257,6 +257,7 @@ class ScopedStore(BaseStore):
                 raise
         if view.get_any_scope(ref) is None:
             return view.where(ref)
+        # Ask for a ref that cannot exist, so that the path does not betray that another scope has this one.
         unused = ref.rpartition("-")[0] + "-" + "0" * len(ref.rpartition("-")[2])
         path = view.where(unused)
         return path and path.replace(unused, ref)
