@@ -8,7 +8,7 @@ from spillover import Clipper, DirStore, Limits, journal
 from spillover.errors import ConfigError, UsageError
 from spillover.journal import Entry, encode
 from spillover.settings.load import load
-from spillover.settings.rules import matches_command
+from spillover.settings.settings import matches_command
 from spillover.stats import RULES_BY, NoisyCommand, add_up, find_misses, pattern_for, suggest_rules
 
 NOON = time.mktime((2026, 3, 2, 12, 0, 0, 0, 0, -1))

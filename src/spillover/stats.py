@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from spillover.errors import UsageError
 from spillover.journal import Entry, shorten_scope
-from spillover.settings.rules import commands_in, matches_command
+from spillover.settings.settings import commands_in, matches_command
 from spillover.store.record import EVERY, covers
 
 #: What figures can be grouped by.

@@ -1,1 +1,1 @@
-"""How to clip: options (`settings`), limits, rules for some tools, the store (`place`), files (`load`), and whose count (`trust`)."""
+"""How to clip: options and rules for some tools (`settings`), limits, the store (`place`), files (`load`), and whose count (`trust`)."""

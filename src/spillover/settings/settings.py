@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Self, TypedDict
 
@@ -19,9 +20,8 @@ from spillover.notice.hints import PATH, Hint, hints
 from spillover.notice.marker import marker
 from spillover.notice.wording import WORDING, Wording
 from spillover.select import KEEPS
-from spillover.settings.limits import DEFAULT_WORTH, SMALLEST, Limits
+from spillover.settings.limits import DEFAULT_WORTH, SIZES, SMALLEST, Limits, read_amount
 from spillover.settings.place import default_store, open_store
-from spillover.settings.rules import check_rule, find_command_rule, find_rule, read_rule
 from spillover.source.intake import MAX_STORED_BYTES
 from spillover.store import Store
 from spillover.store.record import REF_DIGITS, check_scope
@@ -56,6 +56,10 @@ class Options(TypedDict, total=False):
     worth: float
     since: str
     stats: bool | None
+
+
+#: What a rule may set: options, each limit by its name, and `clip`. Who sees an output is not for a rule to say.
+RULE_KEYS = frozenset({*Options.__annotations__, "limits", *SMALLEST, "clip"} - {"redact", "rules", "scope", "stats"})
 
 
 def _is_flag(value: object) -> bool:
@@ -243,6 +247,94 @@ class Rule(Struct, frozen=True):
     settings: Settings
     leaves_alone: bool = False  # whether the tool bounds its own results
     sets_keep: bool = False
+
+
+def find_rule(rules: Sequence[Rule], tool: str) -> Rule | None:
+    """Return the first rule whose pattern matches the name of a tool."""
+    return next((rule for rule in rules if fnmatchcase(tool, rule.pattern)), None)
+
+
+def find_command_rule(rules: Sequence[Rule], command: str) -> Rule | None:
+    """Return the first rule that is for a command and matches this line of shell."""
+    if not command:
+        return None
+    for rule in rules:
+        if is_for_commands(rule.pattern) and matches_command(rule.pattern, command):
+            return rule
+    return None
+
+
+def is_for_commands(pattern: str) -> bool:
+    """Return whether a rule is for what is run, and not for the tool that runs it: no tool has a space in its name."""
+    return " " in pattern
+
+
+def matches_command(pattern: str, command: str) -> bool:
+    """Return whether one of the commands in a line is what a pattern means; `npm *` means `npm` alone, too."""
+    ends = pattern.endswith(" *")
+    return any(
+        fnmatchcase(piece, pattern) or (ends and fnmatchcase(piece, pattern[:-2]))
+        for piece in (*commands_in(command), " ".join(command.split()))
+    )
+
+
+def commands_in(line: str) -> list[str]:
+    """Return the commands of a line of shell, roughly: what stands between `&&`, `;` and `|`, without variables before it."""
+    for separator in ("&&", "||", "|&", "|", ";", "\n"):
+        line = line.replace(separator, "\0")
+    pieces = []
+    for piece in line.split("\0"):
+        words = piece.split()
+        while words and words[0].partition("=")[0].isidentifier() and "=" in words[0]:
+            words = words[1:]
+        if words:
+            pieces.append(" ".join(words))
+    return pieces
+
+
+def read_rule(rule: Mapping[str, Any], limits: Limits, trigger: Limits | None) -> dict[str, Any]:
+    """Return a rule as changes of Settings. A limit that it does not name stays as it is for all tools."""
+    read = {key: value for key, value in rule.items() if key not in (*SMALLEST, "clip")}
+    sizes = {key: value for key, value in rule.items() if key in SMALLEST}
+    if sizes:
+        read["limits"] = _merge(read.get("limits", limits), sizes)
+        if read["limits"] is None:
+            raise UsageError("a rule must leave at least one limit.")
+    if isinstance(read.get("trigger"), Mapping):
+        read["trigger"] = _merge(trigger, read["trigger"])
+    if isinstance(read.get("cap"), str):
+        read["cap"] = _read_cap(read["cap"])
+    return read
+
+
+def check_rule(pattern: str, rule: Mapping[str, Any]) -> None:
+    """Raise a UsageError for what is no rule, and for a key that no rule has."""
+    if not isinstance(pattern, str) or not hasattr(rule, "items"):
+        raise UsageError(
+            f'the rule for {pattern!r:.80} is not settings by name; use e.g. {{"pytest*": {{"keep": "tail"}}}}.'
+        )
+    for key in rule:
+        if key not in RULE_KEYS:
+            raise UsageError(f"the rule for {pattern!r} has {key!r}; a rule may set {', '.join(sorted(RULE_KEYS))}.")
+    if "clip" in rule and is_for_commands(pattern):
+        raise UsageError(f"the rule for {pattern!r} has 'clip'; a tool can be left alone, not a command.")
+
+
+def _merge(held: Limits | None, sizes: Mapping[str, Any]) -> Limits | None:
+    """Return the limits with some of them changed; 0 and False remove one."""
+    for name in sizes:
+        if name not in SMALLEST:
+            raise UsageError(f"a rule has no limit {name!r}; use {', '.join(SMALLEST)}.")
+    changed = {name: value or None for name, value in sizes.items()}
+    merged = {**(dict(held.given()) if held else {}), **changed}
+    return Limits(**merged) if any(merged.values()) else None
+
+
+def _read_cap(text: str) -> int:
+    try:
+        return read_amount(text, SIZES)
+    except ValueError:
+        raise UsageError(f'cap={text!r} is not a size; use a number of bytes, or one with its unit: "2 GiB".') from None
 
 
 class Call(Struct, frozen=True):
