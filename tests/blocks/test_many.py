@@ -73,3 +73,20 @@ def test_one_name_may_stand_for_all():
 def test_a_name_without_an_output_is_a_mistake():
     with pytest.raises(UsageError, match="tools names 'c', and there is no such output"):
         Clipper(store=MemoryStore()).clip_many({"a": LOUD}, tools={"c": "bash"})
+
+
+@pytest.mark.parametrize(("count", "most"), [(10, 10), (11, 10), (40, 10)])
+def test_where_not_all_have_room_for_a_notice_as_many_as_fit_have_one(count, most):
+    """With one output too many, all of them were empty."""
+    clipper = Clipper(Limits(tokens=1_000), store=MemoryStore())
+    clips = clipper.clip_many({number: f"{number}\n" + LINES for number in range(count)})
+    assert sum("Output clipped" in clip.text for clip in clips.values()) == most
+    assert sum(clipper.settings.count(clip.text) for clip in clips.values() if clip.text) <= 1_000
+    assert all(clip.outcome == "stored" and clip.ref for clip in clips.values())
+
+
+def test_small_results_stay_whole_before_a_large_one_is_told():
+    clipper = Clipper(Limits(tokens=1_000), store=MemoryStore())
+    clips = clipper.clip_many({"large": LINES} | {number: f"short answer {number}\n" for number in range(300)})
+    assert sum(clip.outcome == "whole" for clip in clips.values()) > 150
+    assert sum(clipper.settings.count(clip.text) for clip in clips.values() if clip.text) <= 1_000

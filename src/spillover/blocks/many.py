@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import lcm
 from typing import TypeVar
 
@@ -43,7 +43,7 @@ def clip_many(outputs: Mapping[Key, Source], call: Call, calls: Mapping[Key, Cal
                 intakes[key].write(chunk)
             intakes[key].finish()
         needs = [_need(intake, call) for intake in intakes.values()]
-        shares = fair(_whole(call.limits), needs, [1] * len(needs))
+        shares = _divide(call.limits, needs)
         clips = {}
         for (key, intake), need, share in zip(intakes.items(), needs, shares, strict=True):
             clips[key] = _clip_with_share(intake, ruled[key], call.limits, share, whole=need <= share)
@@ -52,6 +52,22 @@ def clip_many(outputs: Mapping[Key, Source], call: Call, calls: Mapping[Key, Cal
             intake.abandon()
         raise
     return clips
+
+
+def _divide(limits: Limits, needs: Sequence[int]) -> list[int]:
+    """Return the share of each output: as much for all, or where that is too little for a notice, as many notices as fit.
+
+    Small outputs that stay whole come first then; for the last ones there is nothing left.
+    """
+    room = _whole(limits)
+    shares = fair(room, needs, [1] * len(needs))
+    smallest = max(-(-SMALLEST[name] * room // value) for name, value in limits.given())
+    if all(share >= min(need, smallest) for share, need in zip(shares, needs, strict=True)):
+        return shares
+    for number in sorted(range(len(needs)), key=needs.__getitem__):
+        shares[number] = next((size for size in (needs[number], smallest) if size <= room), 0)
+        room -= shares[number]
+    return shares
 
 
 def _whole(limits: Limits) -> int:
