@@ -518,3 +518,15 @@ def test_a_number_that_no_window_has_is_refused_when_the_budget_is_made(wrong):
 def test_limits_are_asked_for_by_limits_and_the_id_of_a_call(wrong):
     with pytest.raises(UsageError, match="limits\\(\\) takes Limits"):
         Budget().limits(**wrong)
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, UsageError])
+def test_a_call_that_ends_while_its_output_is_published_leaves_no_promise(monkeypatch, failure):
+    def fail(*_, **__):
+        raise failure
+
+    monkeypatch.setattr("spillover.show.cut.fit", fail)
+    budget = Budget(50_000)
+    with pytest.raises(failure):
+        Clipper(TOOL, store=MemoryStore(), budget=budget).clip(LOG)
+    assert budget.promised == 0

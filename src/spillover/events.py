@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from spillover.base.folders import working_folder
 from spillover.hosts import cut_of, name_of
 from spillover.journal import Entry, EntryOutcome, Operation, append, folder_of
 from spillover.result import Clip
@@ -214,7 +215,7 @@ def record_run(
                 seconds=seconds,
                 command=shorten_command(call.command) if call.command else None,
                 call_id=call.id,
-                cwd=call.cwd or _working_folder(),
+                cwd=call.cwd or working_folder(),
                 ref=clip.ref,
                 reason=clip.reason or call.preview or None,
                 data=kept,
@@ -254,13 +255,6 @@ def _append(
 
 def _scope(settings: Settings) -> str:
     return default_scope() if settings.scope in (None, EVERY) else settings.scope
-
-
-def _working_folder() -> str | None:
-    try:
-        return os.getcwd()
-    except OSError:  # somebody removed it
-        return None
 
 
 def _shell_line(command: str) -> str:

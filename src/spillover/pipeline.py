@@ -117,9 +117,13 @@ def finish(intake: Intake, call: Call, sections: Sequence[Section] = ()) -> Clip
         clipped = _clip(intake, call, sections)
     except Exception as error:  # out of memory, or a bug: the tool has done its work, and there is something to show
         if not plain.SURVIVED or isinstance(error, UsageError):
+            call.release(promise)
             raise
         error.__traceback__ = error.__context__ = None  # its frames keep large buffers alive
         clipped = Clipped(plain.clip_plainly(intake, call, error))
+    except BaseException:
+        call.release(promise)
+        raise
     finally:
         intake.abandon()
     call.spend(clipped.clip.text, promise)

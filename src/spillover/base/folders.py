@@ -1,12 +1,9 @@
-"""Where a user's folders are, by the XDG rules."""
+"""Where a user's folders are, by the XDG rules, and the folder we work in."""
 
 from __future__ import annotations
 
 import os
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 
 def user_folder(environ: Mapping[str, str], variable: str, otherwise: str) -> str:
@@ -28,3 +25,11 @@ def expand(path: str, environ: Mapping[str, str]) -> str:
     """Replace a leading `~` by the home folder."""
     home = environ.get("HOME") if path == "~" or path.startswith("~/") else None
     return home + path[1:] if home else os.path.expanduser(path)
+
+
+def working_folder() -> str | None:
+    """Return the folder this process works in; None if it has been removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None

@@ -105,9 +105,7 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
     redact: Redact = "off"  # "shown": cover secrets in what a model reads; "stored": in what is stored, too
     worth: float = DEFAULT_WORTH  # stop when the rest is less likely than this to be needed; 0 fills the limits
     since: str = "auto"  # compare with this run: "last", "good" (exit code 0), a ref, "off"; "auto": see `spill run`
-    stats: bool | None = (
-        None  # what the journal records: True every result, None what is cut or fetched back, False nothing
-    )
+    stats: bool | None = None  # the journal gets: True every result, None what is cut or fetched back, False nothing
 
     def __post_init__(self) -> None:
         for name, (is_valid, remedy) in CHECKS.items():
@@ -389,6 +387,11 @@ class Call(Struct, frozen=True):
         """Add what the model gets to the budget, if there is one, and free the rest of what it promised."""
         if self.budget is not None:
             self.budget.add("tool_results", text, call_id=promise)
+
+    def release(self, promise: str) -> None:
+        """Free what the budget promised to a call that adds nothing."""
+        if self.budget is not None:
+            self.budget.release(promise)
 
     def for_retrieval(self) -> Call:
         """Return the call for reading a stored output: in our own words, with limits that have room for them."""

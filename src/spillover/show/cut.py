@@ -13,7 +13,7 @@ from spillover.select.wanted import Wanted
 from spillover.settings.limits import Size
 from spillover.settings.settings import Call
 from spillover.show.fit import fit, rename
-from spillover.show.made import tell_choices
+from spillover.show.made import encode_call
 from spillover.show.render import Kept, Renderer, Shown
 from spillover.since import Earlier
 from spillover.since.earlier import compare_with
@@ -77,7 +77,7 @@ def _store(intake: Intake, call: Call, sections: Sequence[Section], wanted: Want
                 kind=shown.kind,
                 why=tuple((each.first, each.last, each.why) for each in shown.why),
                 notices=(remember(shown.notice, shown.text),) if shown.notice else (),
-                made=tell_choices(call, wanted, sections),
+                made=encode_call(call, wanted, sections),
             )
         )
     except StoreError as error:

@@ -18,7 +18,7 @@ from spillover.view.document import Section
 LONGEST = 4_096
 
 
-def tell_choices(call: Call, wanted: Wanted, sections: Sequence[Section]) -> str:
+def encode_call(call: Call, wanted: Wanted, sections: Sequence[Section]) -> str:
     """Return what made a clip, as JSON; "" where words do not say it: a selector or a counter of your own, a profile, several parts."""
     if (
         callable(call.settings.keep)

@@ -5,12 +5,12 @@ Nothing here fails the call: what cannot be found or opened is a reason that the
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from msgspec.structs import replace
 
+from spillover.base.folders import working_folder
 from spillover.errors import SpilloverError
 from spillover.secrets.commands import shorten_command
 from spillover.settings.settings import Call
@@ -89,7 +89,7 @@ def _find_run(call: Call, *, good: bool) -> tuple[str, str] | None:
 
     store = call.settings.outputs
     line = shorten_command(call.command) if call.command else None
-    folder = call.cwd or _working_folder()
+    folder = call.cwd or working_folder()
     elsewhere = set()  # a record does not say in which folder its command ran
     for run in store.runs():
         if not is_same_command(run, line, call.tool):
@@ -104,10 +104,3 @@ def _find_run(call: Call, *, good: bool) -> tuple[str, str] | None:
         if is_same_command(record, line, call.tool) and record.ref not in elsewhere:
             return record.ref, ""
     return None
-
-
-def _working_folder() -> str | None:
-    try:
-        return os.getcwd()
-    except OSError:  # somebody removed it
-        return None
