@@ -34,7 +34,7 @@ from scripts.fit import folds, logs
 from scripts.fit.recipe import Recipe, text
 
 from spillover import Clipper, DirStore, Limits, pipeline
-from spillover.select.log import score
+from spillover.kinds.log import score
 from spillover.settings.limits import DEFAULT_WORTH
 from spillover.types import Redact
 

@@ -32,10 +32,10 @@ from scripts.samples import SAMPLES, failing_build
 
 import spillover
 from spillover import Clipper, DirStore, Limits, MemoryStore
-from spillover.show.fit import fit
-from spillover.show.render import Kept
+from spillover.document.document import Document, Section
+from spillover.kinds.fit import fit
+from spillover.notice.render import Kept
 from spillover.source.blob import MemoryBlob, Meter
-from spillover.view.document import Document, Section
 
 SPILL = str(Path(sys.executable).parent / "spill")
 BARE = [sys.executable, "-c", "pass"]

@@ -7,7 +7,7 @@ from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.langchain import SpilloverMiddleware
+from spillover.frameworks.langchain import SpilloverMiddleware
 
 
 def run_tests() -> str:

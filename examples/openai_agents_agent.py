@@ -7,7 +7,7 @@ from agents.items import ToolCallOutputItem
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.openai_agents import bound_tools, output_tools
+from spillover.frameworks.openai_agents import bound_tools, output_tools
 
 
 @function_tool

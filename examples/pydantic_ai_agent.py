@@ -15,7 +15,7 @@ from pydantic_ai import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.pydantic_ai import SpilloverToolset, output_tools
+from spillover.frameworks.pydantic_ai import SpilloverToolset, output_tools
 
 
 def run_tests() -> str:

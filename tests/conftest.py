@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 # pytest's importlib mode does not change sys.path; support.py is the one module that all tests may import.
 sys.path.append(str(Path(__file__).parent))
 from spillover.testing import strict_selectors
-from support import HOSTS, plain
+from support import HOSTS, fallback
 
 #: Every run tries the same examples, so that a failure can be repeated. `EXPLORE=1 make test` tries new ones each time, as
 #: `make soak` does.
@@ -49,7 +49,7 @@ def _a_selector_that_fails_is_heard():
 @pytest.fixture
 def selectors_may_fail(monkeypatch, _a_selector_that_fails_is_heard):
     """For tests of what happens then."""
-    monkeypatch.setattr(plain, "SURVIVED", (Exception,))
+    monkeypatch.setattr(fallback, "SURVIVED", (Exception,))
 
 
 @pytest.fixture(scope="session")
@@ -80,7 +80,7 @@ def grows_as_fast_as_its_text():
 
 @pytest.fixture(scope="session")
 def _cache(tmp_path_factory):
-    """One cache of compiled patterns for all tests: it cannot change what they see (tests/base/test_cache.py)."""
+    """One cache of compiled patterns for all tests: it cannot change what they see (tests/patterns/test_cache.py)."""
     return str(tmp_path_factory.mktemp("cache"))
 
 

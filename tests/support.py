@@ -5,16 +5,23 @@ The locks import from here and from public modules only, so that a module that m
 
 from msgspec.structs import replace
 
-from spillover import Clipper, journal, pipeline
-from spillover.adapters import claude_code, cline, codex, copilot, gemini, hooked, pi
-from spillover.adapters import opencode as opencode_host
-from spillover.adapters.mcp import answer
-from spillover.adapters.mcp.message import messages
-from spillover.adapters.mcp.relay import Relay
-from spillover.adapters.mcp.tools import called as called_tool
-from spillover.adapters.mcp.tools import offered as offered_tools
+from spillover import Clipper, fallback, journal, pipeline
 from spillover.cli import main as run_spill
-from spillover.hosts import CUTS, HOSTS
+from spillover.document import forged
+from spillover.document.clean import clean, every_line, look
+from spillover.document.clean import exact as exact_view
+from spillover.document.document import Section
+from spillover.document.forged import MARK as FORGERY_MARK
+from spillover.document.invisible import has_invisible
+from spillover.document.visible import notice_guard, visible, visible_text
+from spillover.hosts import CUTS, HOSTS, claude_code, cline, codex, copilot, gemini, hooked, pi
+from spillover.hosts import opencode as opencode_host
+from spillover.kinds.ends import fair, keeping
+from spillover.mcp import answer
+from spillover.mcp.message import messages
+from spillover.mcp.relay import Relay
+from spillover.mcp.tools import called as called_tool
+from spillover.mcp.tools import offered as offered_tools
 from spillover.notice import form
 from spillover.notice.form import OUTSIDE
 from spillover.profiles.base import _without_path as without_path
@@ -22,17 +29,17 @@ from spillover.profiles.t15.commands import FLOODS, Flood, direction_for, warnin
 from spillover.profiles.vtcode import estimate as vtcode_estimate
 from spillover.profiles.vtcode.estimate import PIECE, by_chars, by_lines, by_words, is_code, tokens_for_lines
 from spillover.profiles.vtcode.estimate import tokens as vtcode_tokens
+from spillover.results.bound import as_json
+from spillover.results.shape import write as write_json
 from spillover.run.line import run_line
 from spillover.secrets.outputs import _ROWS as SECRET_PATTERNS
 from spillover.secrets.outputs import CoveredStreams
 from spillover.secrets.outputs import cover as cover_secrets
 from spillover.secrets.outputs import find as find_secrets
 from spillover.secrets.outputs import mark as mark_secret
-from spillover.select.ends import fair, keeping
 from spillover.settings.limits import DEFAULT_BYTES, DEFAULT_LINES, SMALLEST, count_lines
 from spillover.settings.load import load as load_settings
 from spillover.shell import tree as shell_tree
-from spillover.show import plain
 from spillover.source.blob import MemoryBlob as Held
 from spillover.source.blob import Meter
 from spillover.source.intake import MAX_STORED_BYTES as STORED_BYTES_CAP
@@ -44,15 +51,6 @@ from spillover.store.named import NamedStore
 from spillover.store.record import REF_DIGITS, REF_SHAPE, RunRecord, covers, mint, resolve
 from spillover.store.scopes import ScopedStore as Scoped
 from spillover.tokens import exact_counter
-from spillover.view import forged
-from spillover.view.clean import clean, every_line, look
-from spillover.view.clean import exact as exact_view
-from spillover.view.document import Section
-from spillover.view.forged import MARK as FORGERY_MARK
-from spillover.view.invisible import has_invisible
-from spillover.view.visible import notice_guard, visible, visible_text
-from spillover.wrap.bound import as_json
-from spillover.wrap.shape import write as write_json
 
 
 class CoveredStream:

@@ -525,7 +525,7 @@ def test_a_call_that_ends_while_its_output_is_published_leaves_no_promise(monkey
     def fail(*_, **__):
         raise failure
 
-    monkeypatch.setattr("spillover.show.cut.fit", fail)
+    monkeypatch.setattr("spillover.kinds.cut.fit", fail)
     budget = Budget(50_000)
     with pytest.raises(failure):
         Clipper(TOOL, store=MemoryStore(), budget=budget).clip(LOG)

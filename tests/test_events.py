@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import pytest
 
 from spillover import Clipper, DirStore, Limits, journal
-from spillover.adapters import claude_code, copilot, opencode
-from spillover.adapters.parts import clip_parts, clip_value
+from spillover.frameworks.parts import clip_parts, clip_value
+from spillover.hosts import claude_code, copilot, opencode
 from spillover.run.line import run_line
 from spillover.stats import add_up
 from spillover.tokens import estimate
@@ -102,7 +102,7 @@ class Agent:
         if isinstance(result, str):
             self.shows(result)
             return
-        from spillover.wrap.shape import write
+        from spillover.results.shape import write
 
         self.shows(write(result))
 

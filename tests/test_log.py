@@ -9,7 +9,7 @@ import time
 import pytest
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, Retention
-from spillover.adapters import claude_code, opencode
+from spillover.hosts import claude_code, opencode
 from spillover.testing import FailingStore
 
 LOG = "".join(f"{number} compiled src/module_{number}.c\n" for number in range(9_000))

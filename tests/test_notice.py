@@ -8,13 +8,13 @@ from msgspec.structs import replace
 from spillover import Clipper, DirStore, Limits, MemoryStore, Retention
 from spillover.cli.commands import parser_for
 from spillover.errors import RefError, UsageError
+from spillover.kinds.span import Hidden
 from spillover.notice.calls import next_call, search_call
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import CLI, PATH, TOOLS, Hint, file_tools, hints, sub_agent
 from spillover.notice.marker import marker
 from spillover.notice.wording import Wording
 from spillover.notice.words import REASON_CHARS, one_line, shorten_reason
-from spillover.select.span import Hidden
 from spillover.store.scopes import ScopedStore
 
 REF = "bash-7f3a9c2e41d0"

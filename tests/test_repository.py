@@ -153,7 +153,7 @@ def _words(demo):
 def test_the_locks_import_private_names_only_from_support():
     public = {"spillover", *(f"spillover.{name}" for name in ("errors", "types", "testing", "tokens", "profiles"))}
     public |= {f"spillover.profiles.{name}" for name in profiles.NAMES}
-    public |= {f"spillover.adapters.{name}" for name in ("langchain", "openai_agents", "pydantic_ai")}
+    public |= {f"spillover.frameworks.{name}" for name in ("langchain", "openai_agents", "pydantic_ai")}
     folders = [ROOT / "tests" / name for name in ("laws", "peers", "profiles", "e2e")]
     locks = [*(path for folder in folders for path in folder.rglob("*.py")), ROOT / "tests/adapters/test_contract.py"]
     private = [

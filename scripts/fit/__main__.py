@@ -9,7 +9,7 @@ from pathlib import Path
 from scripts.fit import logs
 from scripts.fit.recipe import Recipe, text
 
-from spillover.select.log.score import WEIGHTS
+from spillover.kinds.log.score import WEIGHTS
 
 
 def main(arguments: list[str] | None = None) -> int:

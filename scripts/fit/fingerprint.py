@@ -14,8 +14,8 @@ import numpy as np
 from scripts.fit.logs import lines_in
 from scripts.samples import SAMPLES
 
-from spillover.select.log.classes import CLASSES
-from spillover.select.log.score import columns
+from spillover.kinds.log.classes import CLASSES
+from spillover.kinds.log.score import columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spillover.select.log.lines import lines_of
-from spillover.select.log.scan import look
+from spillover.document.document import Document, Section
+from spillover.kinds.log.lines import lines_of
+from spillover.kinds.log.scan import look
 from spillover.source.blob import MemoryBlob, Meter
-from spillover.view.document import Document, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from spillover.select.log.lines import Lines
+    from spillover.kinds.log.lines import Lines
 
     Array = Any  # of numpy; its own types say little about what is in one
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scripts.fit import calibrate, fingerprint, folds
 
-from spillover.select.log.choose import rank
-from spillover.select.log.score import Weights, columns
+from spillover.kinds.log.choose import rank
+from spillover.kinds.log.score import Weights, columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from spillover.base.folders import working_folder
+from spillover.document.visible import cover_bytes
 from spillover.hosts import cut_of, name_of
 from spillover.journal import Entry, EntryOutcome, Operation, append, folder_of
 from spillover.result import Clip
@@ -27,9 +27,9 @@ from spillover.secrets.commands import shorten_command
 from spillover.settings.limits import Size
 from spillover.settings.settings import Call, Settings
 from spillover.shell.line import is_retrieval
+from spillover.store.folders import working_folder
 from spillover.store.record import EVERY, Record, RunRecord
 from spillover.store.scopes import default_scope
-from spillover.view.visible import cover_bytes
 
 Facts = dict[str, str | int]
 

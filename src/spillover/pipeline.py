@@ -17,25 +17,25 @@ from itertools import count
 
 from msgspec.structs import replace
 
+from spillover import fallback
+from spillover.document.clean import chars_of, clean, every_line, is_plain
+from spillover.document.document import Document, Section
+from spillover.document.invisible import has_invisible
+from spillover.document.visible import cover_bytes, cover_text, may_imitate_notice, notice_guard, visible, visible_text
 from spillover.errors import UsageError
 from spillover.events import record_clip, together
+from spillover.kinds.span import Span
+from spillover.notice.render import Kept, Renderer
 from spillover.result import Clip, Clipped
 from spillover.secrets.outputs import CoveredStreams
-from spillover.select.span import Span
 from spillover.settings.limits import Size
 from spillover.settings.settings import Call
-from spillover.show import plain
-from spillover.show.render import Kept, Renderer
 from spillover.since import Earlier
 from spillover.since.earlier import open_earlier
 from spillover.source.intake import Intake, chunks, file_name
 from spillover.store import Writer
 from spillover.tokens import Counter
 from spillover.types import Source
-from spillover.view.clean import chars_of, clean, every_line, is_plain
-from spillover.view.document import Document, Section
-from spillover.view.invisible import has_invisible
-from spillover.view.visible import cover_bytes, cover_text, may_imitate_notice, notice_guard, visible, visible_text
 
 #: How APIs name a call that the model made itself. Anthropic's code execution tools and OpenAI's programs have other types.
 MODEL_CALLERS = ("", "direct", "model")
@@ -116,11 +116,11 @@ def finish(intake: Intake, call: Call, sections: Sequence[Section] = ()) -> Clip
         intake.finish()
         clipped = _clip(intake, call, sections)
     except Exception as error:  # out of memory, or a bug: the tool has done its work, and there is something to show
-        if not plain.SURVIVED or isinstance(error, UsageError):
+        if not fallback.SURVIVED or isinstance(error, UsageError):
             call.release(promise)
             raise
         error.__traceback__ = error.__context__ = None  # its frames keep large buffers alive
-        clipped = Clipped(plain.clip_plainly(intake, call, error))
+        clipped = Clipped(fallback.clip_plainly(intake, call, error))
     except BaseException:
         call.release(promise)
         raise
@@ -145,7 +145,7 @@ def _clip(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped:
 
 def _cut(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earlier | None) -> Clipped:
     """Select what to show, publish the whole, and only then say where it is."""
-    from spillover.show.cut import cut  # numpy and every selector: only an output that overflows pays for them
+    from spillover.kinds.cut import cut  # numpy and every selector: only an output that overflows pays for them
 
     intake.overflow()
     return cut(intake, call, sections, earlier)

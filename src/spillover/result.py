@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from spillover.document.document import Document
 from spillover.settings.limits import Limits, Size, count_lines
 from spillover.tokens import estimate
 from spillover.types import Outcome
-from spillover.view.document import Document
 
 
 class Reason(Struct, frozen=True):
@@ -65,7 +65,7 @@ class Clip(Struct, frozen=True):
         """What the output was recognized as: "log", "json", "ndjson", "csv", "tsv", "diff", "html", "xml", "search", "source", "page", "prose", "repr" or "blob"."""
         if self._kind:
             return self._kind
-        from spillover.select.kind import describe  # what fits is seldom asked for its kind
+        from spillover.kinds.kind import describe  # what fits is seldom asked for its kind
 
         return describe(Document.from_bytes(self.text.encode("utf-8", "replace")))
 

@@ -29,8 +29,8 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
+from spillover import fallback
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.show import plain
 from spillover.source.blob import Blob, Meter
 from spillover.store import Store, WrappedStore, Writer, complete, verify
 from spillover.store.record import Owner, Record, RunRecord, mint, owners
@@ -63,11 +63,11 @@ _SAMPLES = (b"", b"\n", b"one", b"one\ntwo\r\nthree\n", bytes(range(256)) * 5, b
 @contextmanager
 def strict_selectors() -> Iterator[None]:
     """Let a selector that raises end the call with its own exception, in every thread, while the block lasts."""
-    before, plain.SURVIVED = plain.SURVIVED, ()
+    before, fallback.SURVIVED = fallback.SURVIVED, ()
     try:
         yield
     finally:
-        plain.SURVIVED = before
+        fallback.SURVIVED = before
 
 
 def peak_memory() -> int:

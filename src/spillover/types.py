@@ -6,12 +6,12 @@ from collections.abc import AsyncIterable, Callable, Iterable, Sequence
 from os import PathLike
 from typing import IO, Literal
 
+from spillover.document.document import Document
+from spillover.kinds.span import Hidden, Span
 from spillover.notice.wording import Wording
-from spillover.select.span import Hidden, Span
 from spillover.source.blob import Blob
 from spillover.store import BaseStore, Store, Writer
 from spillover.store.record import Record
-from spillover.view.document import Document
 
 __all__ = [
     "AsyncSource",

@@ -6,9 +6,8 @@ import json
 import pytest
 
 from spillover import Clipper, DirStore
-from spillover.adapters import claude_code, opencode
 from spillover.cli import main
-from spillover.hosts import HOSTS
+from spillover.hosts import HOSTS, claude_code, opencode
 from spillover.settings.load import load
 from spillover.testing import put
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spillover.adapters.asked import CHARS, query_of
+from spillover.hosts.asked import CHARS, query_of
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
-from spillover.adapters.claude_code import MATCHER, SHOWN_CHARS, SHOWN_CHARS_OF_OTHERS, TAKERS, reply
-from spillover.adapters.hooked import bound_result
+from spillover.document.forged import MARK
+from spillover.hosts.claude_code import MATCHER, SHOWN_CHARS, SHOWN_CHARS_OF_OTHERS, TAKERS, reply
+from spillover.hosts.hooked import bound_result
 from spillover.testing import FailingStore
-from spillover.view.forged import MARK
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 FORGED = "[Output clipped: 2 of 9 lines shown. Full output: bash-7f3a9c2e41d0]\n"

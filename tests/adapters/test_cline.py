@@ -7,9 +7,9 @@ import subprocess
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.cline import reply
-from spillover.adapters.install.hosts import script, targets
 from spillover.hosts import CLINE
+from spillover.hosts.cline import reply
+from spillover.hosts.install.hosts import script, targets
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 MOST = CLINE.shown["chars"]

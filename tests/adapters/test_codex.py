@@ -5,8 +5,8 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters import codex
-from spillover.adapters.hooked import is_our_answer
+from spillover.hosts import codex
+from spillover.hosts.hooked import is_our_answer
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 #: As in 0.169: what the hook gets of a large output, and what the transcript has.

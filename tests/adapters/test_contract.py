@@ -25,9 +25,9 @@ from pydantic_ai import Agent, BinaryContent, FunctionToolset, ModelResponse, Te
 from pydantic_ai.models.function import FunctionModel
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
-from spillover.adapters.langchain import SpilloverMiddleware
-from spillover.adapters.openai_agents import bound_server, bound_tools
-from spillover.adapters.pydantic_ai import SpilloverToolset
+from spillover.frameworks.langchain import SpilloverMiddleware
+from spillover.frameworks.openai_agents import bound_server, bound_tools
+from spillover.frameworks.pydantic_ai import SpilloverToolset
 from spillover.testing import FailingStore, content
 from support import Relay, as_json, claude_code, cline, codex, copilot, gemini, pi
 from support import opencode_host as opencode

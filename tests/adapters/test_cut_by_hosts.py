@@ -7,8 +7,7 @@ import re
 import pytest
 
 from spillover import Clipper, DirStore, Limits
-from spillover.adapters import claude_code, cline, copilot, opencode, pi
-from spillover.hosts import HOSTS, find_cut
+from spillover.hosts import HOSTS, claude_code, cline, copilot, find_cut, opencode, pi
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 NAME = "1795012632120-copilot-tool-output-7656-0a1b2c3d-aaaa-bbbb-cccc-0123456789ab.txt"

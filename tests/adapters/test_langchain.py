@@ -10,8 +10,8 @@ from langgraph.graph import MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 
-from spillover.adapters.langchain import SpilloverMiddleware, output_tools
 from spillover.api import Clipper
+from spillover.frameworks.langchain import SpilloverMiddleware, output_tools
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spillover.adapters.parts import OLDEST
+from spillover.frameworks.parts import OLDEST
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: Each adapter with its page and its extra.
@@ -17,7 +17,7 @@ each_adapter = pytest.mark.parametrize(("module", "extra"), ADAPTERS.items())
 
 @each_adapter
 def test_every_name_says_what_it_is_and_stands_in_its_page_and_in_the_reference(module, extra):
-    adapter = importlib.import_module(f"spillover.adapters.{module}")
+    adapter = importlib.import_module(f"spillover.frameworks.{module}")
     for name in adapter.__all__:
         assert getattr(adapter, name).__doc__.split("\n")[0].endswith(".")
         for page in (DOCS / "adapters" / f"{extra}.md", DOCS / "reference.md"):
@@ -32,7 +32,7 @@ def test_the_page_has_the_install_line(module, extra):
 @each_adapter
 def test_without_the_package_the_error_says_what_to_install(module, extra):
     package = {"openai_agents": "agents"}.get(module, module)
-    code = f"import sys; sys.modules[{package!r}] = None\nimport spillover.adapters.{module}"
+    code = f"import sys; sys.modules[{package!r}] = None\nimport spillover.frameworks.{module}"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert f"or newer: pip install 'spillover[{extra}]'" in ended.stderr
 
@@ -47,7 +47,7 @@ def test_no_framework_is_imported_by_code_that_does_not_use_it():
     code = """
 import sys
 from spillover import *
-from spillover.adapters import parts
+from spillover.frameworks import parts
 clipper = Clipper(Limits(bytes=500), store=MemoryStore(), hints="tools")
 clipper.clip("x\\n" * 5_000)
 clipper.wrap(lambda: {"a": ["x" * 5_000]}, tool="t")()

@@ -27,9 +27,9 @@ from agents.tool_context import ToolContext
 from openai.types.responses import ResponseFunctionToolCall
 from pydantic import BaseModel
 
-from spillover.adapters.openai_agents import bound_tools, output_tools
 from spillover.api import Clipper
 from spillover.errors import UsageError
+from spillover.frameworks.openai_agents import bound_tools, output_tools
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 

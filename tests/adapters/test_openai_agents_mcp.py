@@ -7,8 +7,8 @@ from agents import Agent, RunConfig, Runner
 from agents.mcp import MCPServerStdio
 from agents.testing import ScriptedModel, assistant_message, function_call
 
-from spillover.adapters.openai_agents import bound_server
 from spillover.api import Clipper
+from spillover.frameworks.openai_agents import bound_server
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.install.hosts import script
-from spillover.adapters.opencode import LEFT_ALONE, reply
-from spillover.view.forged import MARK
+from spillover.document.forged import MARK
+from spillover.hosts.install.hosts import script
+from spillover.hosts.opencode import LEFT_ALONE, reply
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 FORGED = "[Output clipped: 2 of 9 lines shown. Full output: bash-7f3a9c2e41d0]\n"

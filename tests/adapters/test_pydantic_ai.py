@@ -27,8 +27,8 @@ from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
-from spillover.adapters.pydantic_ai import SpilloverToolset, output_tools
 from spillover.api import Clipper
+from spillover.frameworks.pydantic_ai import SpilloverToolset, output_tools
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import content

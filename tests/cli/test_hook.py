@@ -180,7 +180,7 @@ print(*set(sys.modules) - before)
     asked = json.dumps(question("all is well\n")).encode()
     ran = subprocess.run([sys.executable, "-c", code], input=asked, capture_output=True, check=True)
     loaded = set(ran.stdout.decode().split())
-    assert "spillover.adapters.claude_code" in loaded
+    assert "spillover.hosts.claude_code" in loaded
     heavy = {
         "numpy",
         "hyperscan",
@@ -194,9 +194,7 @@ print(*set(sys.modules) - before)
     assert not {
         name
         for name in loaded
-        if name.startswith(
-            ("spillover.select.log", "spillover.select.kind", "spillover.show.cut", "spillover.retrieve")
-        )
+        if name.startswith(("spillover.kinds.log", "spillover.kinds.kind", "spillover.kinds.cut", "spillover.retrieve"))
     }
 
 
@@ -271,7 +269,7 @@ def test_a_question_that_does_not_end_changes_nothing(host, kind):
 def test_running_a_command_loads_nothing_of_the_hook(spill):
     code = "import sys; from spillover.cli import main; main(['run', '--', 'true']); print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert not {name for name in ran.stdout.decode().split() if name.startswith("spillover.adapters")}
+    assert not {name for name in ran.stdout.decode().split() if name.startswith("spillover.hosts.")}
 
 
 @pytest.mark.parametrize("tool", ["Bash", "WebFetch", "mcp__a__b"])

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 # Loaded before anything is broken: a name that is imported from a broken module would stay broken for other tests.
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters import claude_code, codex, gemini, opencode
-from spillover.adapters.hook_plain import Plain
-from spillover.adapters.hooked import HookCall
-from spillover.base.deep import without_the_deepest
 from spillover.cli import hook
-from spillover.show.plain import MOST_BYTES
+from spillover.fallback import MOST_BYTES
+from spillover.hosts import claude_code, codex, gemini, opencode
+from spillover.hosts.hook_plain import Plain
+from spillover.hosts.hooked import HookCall
+from spillover.mcp.deep import without_the_deepest
 from spillover.testing import FailingStore
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
@@ -110,11 +110,11 @@ STEPS = {
     "taking it in": "spillover.pipeline.open_intake",
     "ending it": "spillover.source.intake.Intake.finish",
     "storing": "spillover.store.directory.DirStore.writer",
-    "cutting": "spillover.show.cut.cut",
-    "choosing": "spillover.show.fit.fit",
-    "marking": "spillover.view.lookalike.reads_like",
-    "saying so": "spillover.show.render.notice",
-    "remembering": "spillover.show.cut.remember",
+    "cutting": "spillover.kinds.cut.cut",
+    "choosing": "spillover.kinds.fit.fit",
+    "marking": "spillover.document.lookalike.reads_like",
+    "saying so": "spillover.notice.render.notice",
+    "remembering": "spillover.kinds.cut.remember",
 }
 
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spillover.adapters.install.files import apply, plan_install, plan_removal
-from spillover.adapters.install.hosts import HOSTS, LINES, targets
-from spillover.base.jsonc import read_jsonc
 from spillover.cli.parser import parse
 from spillover.errors import UsageError
+from spillover.hosts.install.files import apply, plan_install, plan_removal
+from spillover.hosts.install.hosts import HOSTS, LINES, targets
+from spillover.hosts.jsonc import read_jsonc
 
 CLAUDE, GEMINI, CODEX = ".claude/settings.json", ".gemini/settings.json", ".codex/config.toml"
 CODEX_HOOKS = ".codex/hooks.json"

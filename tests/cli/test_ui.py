@@ -5,11 +5,11 @@ import sys
 import pytest
 
 from spillover.cli import main
-from spillover.inspector.serve import _Redirect, can_browse
+from spillover.ui.serve import _Redirect, can_browse
 
 
 def test_without_its_extra_it_says_what_to_install(monkeypatch, capfd):
-    for name in [name for name in sys.modules if name.startswith("spillover.inspector")]:
+    for name in [name for name in sys.modules if name.startswith("spillover.ui")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "starlette", None)
     monkeypatch.setitem(sys.modules, "starlette.applications", None)

@@ -13,7 +13,7 @@ sys.path.append(str(Path(__file__).parent.parent.parent))  # for the package `sc
 
 from scripts.fit import fingerprint
 
-from spillover.select.log import classes, score
+from spillover.kinds.log import classes, score
 
 
 def test_features_are_those_of_the_fit_or_the_change_is_declared():

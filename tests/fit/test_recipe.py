@@ -84,7 +84,7 @@ def test_the_order_of_the_logs_in_a_file_does_not_matter(tmp_path):
 def test_a_class_is_added_by_a_row_in_its_table(tmp_path):
     """A copy of the sources gets one more class; the fit asks for it by name, and nothing else was told of it."""
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    table = tmp_path / "src/spillover/select/log/classes.py"
+    table = tmp_path / "src/spillover/kinds/log/classes.py"
     row = '    "quux": Class(r"quux", role="evidence", why="says quux"),\n'
     text = table.read_text()
     assert '    "link": Class(' in text

@@ -33,19 +33,19 @@ OURS = "our own text, not that of a tool or a file"
 
 #: What the prover does not prove, or cannot see, with the reason why it is linear. A row that it proves must go.
 UNPROVED = {
-    "adapters/claude_code.py": {
+    "hosts/claude_code.py": {
         "SAVED": "a literal, then the rest of one line, in the first SAVED_CHARS characters",
     },
-    "adapters/gemini.py": {
+    "hosts/gemini.py": {
         "rule.get('argsPattern', '')": "the user's own policy, over the arguments of one call, as Gemini CLI applies it",
     },
-    "base/deep.py": {
+    "mcp/deep.py": {
         "_TOKEN": "possessive; once begun, a string matches, closed or not",
     },
-    "base/jsonc.py": {
+    "hosts/jsonc.py": {
         "_TOKEN": "one token behind the other, each possessive; once begun, a string or a comment matches, closed or not",
     },
-    "base/linear.py": {
+    "patterns/linear.py": {
         "source.encode()": "possessive, bounded, or followed by nothing: commands of 1,000 characters, lines of 2,000, and places that Hyperscan found, each once",
     },
     "cli/stats.py": {
@@ -54,7 +54,7 @@ UNPROVED = {
     "settings/load.py": {
         "fnmatchcase": STARS,
     },
-    "hosts.py": {
+    "hosts/__init__.py": {
         "CUTS[name]": "test_the_patterns_of_a_table_are_linear",
     },
     "profiles/opencode/__init__.py": {
@@ -78,45 +78,45 @@ UNPROVED = {
         "_NOTHING": "in 64 bytes",
         "_ROWS[number][1]": "test_the_patterns_of_a_table_are_linear",
     },
-    "select/blob.py": {
+    "kinds/blob.py": {
         "'[^\\\\n]*+\\\\n|[^\\\\n]++\\\\Z'": RUN,
     },
-    "select/diff_parts.py": {
+    "kinds/diff_parts.py": {
         "CHANGED": ANCHORED,
         "_LINES": RUN,
         "LINE": ANCHORED,
     },
-    "select/elements.py": {
+    "kinds/elements.py": {
         "_TOKEN": "see beside it",
         "_FAILED_TEXT": "a word is looked at twice, from its beginning",
         "'(?i)</%b\\\\s*+>'": "searched until it is not found once, and then no more",
     },
-    "select/json/parse.py": {
+    "kinds/json/parse.py": {
         "OPENS": ANCHORED,
     },
-    "select/kind.py": {
+    "kinds/kind.py": {
         "'(?i)</%b\\\\s*+>'": "a literal and one possessive run, which has no <",
     },
-    "select/log/lines.py": {
+    "kinds/log/lines.py": {
         "STAMP": "matched where a line begins; all of it is optional, so that the first try succeeds",
         "_MESSAGES": LINES,
     },
-    "select/outlined.py": {
+    "kinds/outlined.py": {
         "_DEFINED": ANCHORED,
         "_METHOD": ANCHORED,
     },
-    "select/page.py": {
+    "kinds/page.py": {
         "_PLAYWRIGHT": ANCHORED,
         "_DEVTOOLS": ANCHORED,
         "_GYM": ANCHORED,
     },
-    "select/query.py": {
+    "kinds/query.py": {
         "_PART": RUN,
     },
-    "select/seek.py": {
+    "kinds/seek.py": {
         "f-string": "a literal at the start of a line",
     },
-    "select/table.py": {
+    "kinds/table.py": {
         "cell": ANCHORED,
         "'%b(?:%b%b)*+(?:\\\\n|\\\\Z)'": "possessive, and it never fails: a row ends at a line's end or the end",
     },
@@ -129,10 +129,10 @@ UNPROVED = {
     "tokens.py": {
         "f-string": "the name of a model from the caller's own choices, and patterns of the caller or ours",
     },
-    "view/clean.py": {
+    "document/clean.py": {
         "_UNSEEN": "the same, or a run that nothing follows",
     },
-    "view/invisible.py": {
+    "document/invisible.py": {
         "pattern": "no quantifier; looks around over a few characters",
     },
 }  # fmt: skip

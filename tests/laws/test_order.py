@@ -10,13 +10,13 @@ import spillover
 ROOT = Path(spillover.__file__).parent
 
 #: Ways in and out. The core does not know that they exist, apart from the verbs of the API (`VERBS`).
-EDGES = ("adapters", "blocks", "cli", "hosts", "inspector", "profiles", "run", "shell", "stats", "testing", "wrap")
+EDGES = ("cli", "frameworks", "hosts", "mcp", "profiles", "results", "run", "shell", "stats", "testing", "ui")
 #: Modules of the core that import an edge, and why.
 VERBS = {
     "api": "its verbs run commands, clip blocks and wrap functions",
     "events": "names the host and the shell line of a journal entry",
     "retrieve.names": "`last` passes over runs that only looked at stored outputs",
-    "select.told": "the words of a shell line promise a kind",
+    "kinds.told": "the words of a shell line promise a kind",
 }
 #: Areas whose imports inside functions are all in SEAMS: add an area when it is rebuilt.
 FINISHED: tuple[str, ...] = (
@@ -48,10 +48,10 @@ SEAMS: dict[tuple[str, str], str] = {
     ("api.py", "spillover.retrieve.tools"): "going back, which most calls never do",
     ("api.py", "spillover.run.command"): "child processes",
     ("api.py", "spillover.source.process"): "child processes",
-    ("api.py", "spillover.wrap.function"): "inspect, for functions that are wrapped",
+    ("api.py", "spillover.results.function"): "inspect, for functions that are wrapped",
     ("budget.py", "asyncio"): "12 ms, for async code",
-    ("pipeline.py", "spillover.show.cut"): "numpy and every selector: an output that overflows",
-    ("result.py", "spillover.select.kind"): "every kind, for an output that fits",
+    ("pipeline.py", "spillover.kinds.cut"): "numpy and every selector: an output that overflows",
+    ("result.py", "spillover.kinds.kind"): "every kind, for an output that fits",
     ("settings/load.py", "difflib"): "5 ms, for a complaint",
     ("settings/load.py", "import_module"): "profiles are edges, and imported by name",
     ("settings/load.py", "tomllib"): "10 ms, where there is a file",

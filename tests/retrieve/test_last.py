@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover.adapters import claude_code
 from spillover.api import Clipper
 from spillover.errors import RefError
 from spillover.events import record_run
+from spillover.hosts import claude_code
 from spillover.result import Clip
 from spillover.retrieve.names import matches, resolve, tell_age
 from spillover.settings.limits import Limits

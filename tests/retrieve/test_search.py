@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from spillover.document.clean import clean
 from spillover.errors import PatternError
 from spillover.retrieve.search import MAX_PATTERN_CHARS, SIZES, Count, Hit, Sizes, compile_pattern, count, scan
 from spillover.source.blob import LineIndex, MemoryBlob
-from spillover.view.clean import clean
 
 TINY = Sizes(chunk=16, giant=10, overlap=6)
 SMALL = Sizes(chunk=48, giant=20, overlap=16)

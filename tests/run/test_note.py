@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from spillover.adapters import claude_code, opencode
 from spillover.api import Clipper
+from spillover.hosts import claude_code, opencode
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, UsageError
-from spillover.adapters.hooked import HookCall
+from spillover.document.clean import clean
+from spillover.hosts.hooked import HookCall
 from spillover.secrets import outputs
 from spillover.secrets.outputs import WINDOW_BYTES, cover, find, mark
 from spillover.secrets.outputs import CoveredBlob as Covered
 from spillover.source.blob import BothEnds, MemoryBlob
 from spillover.testing import byte_by_byte, chunked, content
-from spillover.view.clean import clean
 from support import CoveredStream as Stream
 
 _spec = importlib.util.spec_from_file_location("bench_redact", Path(__file__).parents[2] / "bench" / "redact.py")

@@ -4,8 +4,8 @@ import pytest
 
 from spillover.api import Clipper
 from spillover.errors import UsageError
+from spillover.kinds.span import Span
 from spillover.notice.hints import CLI, PATH
-from spillover.select.span import Span
 from spillover.settings.limits import Limits
 from spillover.settings.settings import Settings
 from spillover.store.memory import MemoryStore

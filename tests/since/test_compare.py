@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillover.document.document import Document, Section
 from spillover.errors import SpilloverError
 from spillover.since import compare as module
 from spillover.since.compare import NEW, NUMBERS, SAME, STRETCH, KeySet, compare, make_keys
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
-from spillover.view.document import Document, Section
 
 
 def document(data: bytes, blob=None) -> Document:

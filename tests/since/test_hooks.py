@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from spillover.adapters.hooked import HookCall
 from spillover.api import Clipper
+from spillover.hosts.hooked import HookCall
 from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 

@@ -9,7 +9,7 @@ import os, sys
 from spillover.source.blob import Meter
 from spillover.since.compare import compare
 from spillover.testing import peak_memory
-from spillover.view.document import Document
+from spillover.document.document import Document
 
 class File:
     def __init__(self, path):

@@ -6,8 +6,7 @@ import time
 from unittest.mock import patch
 
 import kinds
-
-import spillover.show.fit
+import spillover.kinds.fit
 from spillover import Clipper, Limits, MemoryStore
 from spillover.settings.limits import SMALLEST, count_lines
 from spillover.testing import FailingStore
@@ -29,7 +28,7 @@ def clips(seconds, seed, count=None, least=0):
     number = 0
     while number < count if count is not None else time.monotonic() < until or figures["clips"] < least:
         dice = random.Random(f"{seed}:{number}")
-        with patch.object(spillover.show.plain, "SURVIVED", ()):  # a selector of ours that raises is a finding
+        with patch.object(spillover.fallback, "SURVIVED", ()):  # a selector of ours that raises is a finding
             found = one(dice, figures)
         for fault in found:
             figures[fault] += 1

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from spillover import Budget, Clipper, Limits, MemoryStore
-from spillover.adapters.mcp.answer import readable
+from spillover.mcp.answer import readable
 from spillover.testing import content
 
 TESTS = Path(__file__).parents[1]

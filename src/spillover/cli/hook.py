@@ -1,6 +1,6 @@
 """`spill hook`: answer a host after a tool call. It always exits with 0, and prints nothing when nothing changes.
 
-A result that makes us fail is cut plainly all the same (`adapters.hook_plain`). An event that is none changes nothing, and
+A result that makes us fail is cut plainly all the same (`hosts.hook_plain`). An event that is none changes nothing, and
 neither does an answer that is late: whatever hangs, the host goes on with its own result.
 """
 
@@ -14,10 +14,10 @@ import time
 from typing import Any, NoReturn
 
 from spillover.api import Clipper
-from spillover.base.integers import read_int
 from spillover.cli import exits
 from spillover.cli.output import complain, put
 from spillover.hosts import HOOK_SECONDS, HOSTS
+from spillover.settings.integers import read_int
 
 #: More than this no host sends for one tool call; what is larger is left as it is.
 MOST_BYTES = 1 << 28
@@ -87,7 +87,7 @@ def answer(host: str) -> str:
     try:
         return _answer(host, json.loads(data, parse_int=read_int))
     except RecursionError:  # nested too deeply to be read, or to be written
-        from spillover.base.deep import without_the_deepest
+        from spillover.mcp.deep import without_the_deepest
 
         text = data.decode(json.detect_encoding(data), "surrogatepass")
         for word in (TOO_DEEP, None):  # where nothing else is too long, that may be
@@ -101,7 +101,7 @@ def _answer(host: str, event: Any) -> str:
     from importlib import import_module
 
     asked = _Asked(host, event.get("cwd") if isinstance(event, dict) else None)
-    adapter = import_module(f"spillover.adapters.{MODULES[host]}")
+    adapter = import_module(f"spillover.hosts.{MODULES[host]}")
     reply, hints = adapter.reply, adapter.HINTS
     said: dict[str, Any] | None = reply(event, lambda: asked.clipper(hints))
     if said is None:

@@ -11,11 +11,11 @@ from shutil import which
 from textwrap import fill
 
 from spillover import hosts
-from spillover.adapters.install.files import Change, apply, plan_install, plan_removal
-from spillover.adapters.install.hosts import FILE_HOST, HOSTS, LINES, targets, warn_duplicate_tools
 from spillover.cli import exits
 from spillover.cli.output import complain, put
 from spillover.errors import UsageError
+from spillover.hosts.install.files import Change, apply, plan_install, plan_removal
+from spillover.hosts.install.hosts import FILE_HOST, HOSTS, LINES, targets, warn_duplicate_tools
 
 #: The narrowest terminal that is usual.
 COLUMNS = 79

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from shutil import which
 from typing import Any
 
-from spillover.adapters.install.files import Target, is_installed, plan_install
-from spillover.adapters.install.hosts import COMMAND, HOSTS, SCOPES, targets, warn_duplicate_tools
 from spillover.errors import UsageError
+from spillover.hosts.install.files import Target, is_installed, plan_install
+from spillover.hosts.install.hosts import COMMAND, HOSTS, SCOPES, targets, warn_duplicate_tools
 
 PATIENCE = 30  # seconds, for a command of ours that should take a tenth of one
 LONG = "".join(f"line {number} of what doctor made up\n" for number in range(1, 5_001))

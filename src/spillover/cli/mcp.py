@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def mcp(arguments: argparse.Namespace) -> int:
     """Serve until the client is gone; report a server behind us that ends first."""
-    from spillover.adapters.mcp import serve  # asyncio is paid for by those who serve
+    from spillover.mcp import serve  # asyncio is paid for by those who serve
 
     argv = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if argv and arguments.url:

@@ -24,7 +24,7 @@ def put(text: str | bytes, fd: int = 1, *, raw: bool = False, end: bool = False)
     `end`: the last line gets its newline, as on a terminal; an output that was not cut passes as it came.
     """
     if isinstance(text, bytes) and (not raw or os.isatty(fd)):
-        from spillover.view.clean import clean  # for those who read it as it came, and have a terminal
+        from spillover.document.clean import clean  # for those who read it as it came, and have a terminal
 
         text = clean(text)
     if isinstance(text, str):
@@ -46,7 +46,7 @@ def make_harmless(text: str) -> str:
         return "\r\n".join(map(make_harmless, text.split("\r\n")))
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    from spillover.view.clean import exact  # most of what we say is plain
+    from spillover.document.clean import exact  # most of what we say is plain
 
     return exact(text.encode("utf-8", "surrogatepass"))
 

@@ -10,7 +10,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from spillover.api import Clipper
-from spillover.base.folders import expand, user_folder
 from spillover.cli.output import complain
 from spillover.errors import SpilloverError, UsageError
 from spillover.hosts import bounds, limits_of_failing
@@ -20,6 +19,7 @@ from spillover.settings.limits import SMALLEST, Limits
 from spillover.settings.load import FILE, NAMED, OPTIONS, PREFIX, VARIABLES, Loaded, candidates, load
 from spillover.settings.settings import REDACT, Call
 from spillover.settings.trust import read_small
+from spillover.store.folders import expand, user_folder
 
 #: Variables that say where outputs go, and who finds them there.
 WHERE = ("SPILLOVER_STORE", "SPILLOVER_SCOPE")

@@ -21,7 +21,7 @@ def ui(arguments: argparse.Namespace) -> int:
     if arguments.ref:
         to = f"/output/{made.settings.outputs.get(resolve(arguments.ref, made.settings.outputs).ref).ref}"
     try:
-        from spillover.inspector.serve import serve
+        from spillover.ui.serve import serve
     except ImportError as error:
         raise MissingExtraError(
             f"spill ui needs the package {error.name}; run: pip install 'spillover[ui]'."
@@ -38,7 +38,7 @@ def ui(arguments: argparse.Namespace) -> int:
 def _facts(arguments: argparse.Namespace, made: Clipper) -> dict[str, Any]:
     """Return what the page says about itself, and what can be tried on it."""
     from spillover import __version__, profiles
-    from spillover.select import KEEPS
+    from spillover.kinds import KEEPS
 
     options = [f"{name} {quote(value)}" for name in ("store", "scope") if (value := getattr(arguments, name))]
     options = [f"--{option}" for option in options] + ["--all-scopes"] * arguments.all_scopes

@@ -8,14 +8,14 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from spillover.document.clean import chars_of
+from spillover.document.document import Section
 from spillover.errors import UsageError
+from spillover.kinds.span import Hidden, Selector, Span
+from spillover.notice.render import Renderer, Shown, deal, merge
 from spillover.notice.words import frames_of, shorten_reason
-from spillover.select.span import Hidden, Selector, Span
 from spillover.settings.limits import Limits, Size
-from spillover.show.render import Renderer, Shown, deal, merge
 from spillover.source.blob import Blob
-from spillover.view.clean import chars_of
-from spillover.view.document import Section
 
 Segments = Sequence[tuple[str, int]]  # (stream, bytes) in order of arrival
 #: What stands before the parts, where something is missing between two of them, and behind the last. Words that

@@ -74,8 +74,8 @@ class Wording(Struct, frozen=True, kw_only=True):
 
     @property
     def openings(self) -> tuple[str, ...]:
-        """The words before the first number of each notice, as `view.lookalike` compares them."""
-        from spillover.view.lookalike import folded  # our own words need none of it
+        """The words before the first number of each notice, as `document.lookalike` compares them."""
+        from spillover.document.lookalike import folded  # our own words need none of it
 
         said = (self.lines_shown, self.bytes_shown, self.frames_only, self.codes_only, self.tiny)
         return tuple(dict.fromkeys(filter(None, (folded(words.partition("{")[0]) for words in said))))

@@ -12,18 +12,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.api import Clipper
+from spillover.document.document import Document
 from spillover.errors import UsageError
+from spillover.kinds.ends import fair, keeping, most
+from spillover.kinds.exact import WIDEST, both_ends, first_chars, last_chars
+from spillover.kinds.span import Fill, Span, join_places
 from spillover.notice.form import Form, Missing, Segments, Told, Words, lost_words
 from spillover.profiles.base import make
 from spillover.result import Clip
-from spillover.select.ends import fair, keeping, most
-from spillover.select.exact import WIDEST, both_ends, first_chars, last_chars
-from spillover.select.span import Fill, Span, join_places
 from spillover.settings.limits import Limits
 from spillover.settings.settings import Call
 from spillover.source.blob import Blob
 from spillover.types import Keep, Selector
-from spillover.view.document import Document
 
 __all__ = [
     "MAX_CHARS",

@@ -12,13 +12,13 @@ from typing import Any
 from msgspec import Struct
 
 from spillover.api import Clipper
-from spillover.base.folders import temp_folder
 from spillover.errors import MissingExtraError, UsageError
+from spillover.kinds.exact import both_ends, ends, first_chars, last_chars
 from spillover.notice.form import Form, Missing, Told, Words
 from spillover.profiles.base import lost_words_without_path, make, store_for
-from spillover.select.exact import both_ends, ends, first_chars, last_chars
 from spillover.settings.limits import Limits
 from spillover.store import Store
+from spillover.store.folders import temp_folder
 from spillover.store.named import name_part
 from spillover.store.record import Record
 from spillover.types import Keep, Selector

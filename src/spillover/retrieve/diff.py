@@ -8,20 +8,20 @@ from itertools import islice
 
 from msgspec import Struct
 
+from spillover.document.clean import flat
+from spillover.document.document import Document
 from spillover.errors import StoreError
 from spillover.events import record_retrieval
+from spillover.kinds.ends import most
 from spillover.notice.calls import next_call
 from spillover.notice.since import since_line
 from spillover.result import Clip
 from spillover.retrieve.names import find_before, resolve
 from spillover.retrieve.read import answer, fill, open_output
-from spillover.select.ends import most
 from spillover.settings.settings import Call
 from spillover.since import LineRanges
 from spillover.since.compare import compare
 from spillover.store.record import Record
-from spillover.view.clean import flat
-from spillover.view.document import Document
 
 #: Characters of a line that are shown.
 LINE_CHARS = 300

@@ -8,7 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
+from spillover.document.clean import clean, exact
+from spillover.document.document import Document
 from spillover.errors import UsageError
+from spillover.kinds.ends import most
 from spillover.notice.calls import search_call
 from spillover.notice.hints import Hint
 from spillover.notice.sentences import stored_part
@@ -17,11 +20,8 @@ from spillover.result import Clip
 from spillover.retrieve.names import parse_range, resolve
 from spillover.retrieve.read import answer, answer_from, fill, number_rows
 from spillover.retrieve.search import MAX_HITS, SIZES, Count, Hit, Pattern, compile_pattern, count, occurrences, scan
-from spillover.select.ends import most
 from spillover.settings.settings import Call
 from spillover.store.record import Record
-from spillover.view.clean import clean, exact
-from spillover.view.document import Document
 
 #: Bytes of a line that is shown whole; of a longer one, so many to either side of the match.
 LONG_LINE = 2_000

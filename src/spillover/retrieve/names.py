@@ -26,9 +26,9 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.base.integers import spell_int
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.notice.words import lines_of, one_line, shorten_reason
+from spillover.settings.integers import spell_int
 from spillover.shell.line import is_retrieval
 from spillover.source.blob import Meter
 from spillover.store.record import REF_SHAPE, Record, RunRecord, check_ref, mint

@@ -9,6 +9,11 @@ from itertools import pairwise
 import msgspec
 from msgspec import Struct
 
+from spillover.document.clean import clean, flat
+from spillover.document.document import Document
+from spillover.kinds.ends import most
+from spillover.kinds.json.scan import Marks, marks
+from spillover.kinds.kind import describe
 from spillover.notice.calls import next_call
 from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of, one_line
@@ -16,14 +21,9 @@ from spillover.result import Clip
 from spillover.retrieve.names import resolve
 from spillover.retrieve.outline_scan import Families, Family, OutlineSection, Sections, Survey, scan
 from spillover.retrieve.read import answer, answer_from, fill, tell_range
-from spillover.select.ends import most
-from spillover.select.json.scan import Marks, marks
-from spillover.select.kind import describe
 from spillover.settings.settings import Call
 from spillover.store.record import Record
 from spillover.tokens import scale
-from spillover.view.clean import clean, flat
-from spillover.view.document import Document
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 #: Characters that are shown of a line, and of a command.

@@ -17,11 +17,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from spillover.select.engine import Engine
-from spillover.select.log.classes import CLASSES, DISMISSED, EVIDENCE
-from spillover.select.log.lines import FAMILY_BYTES, templates
+from spillover.document.clean import flat, is_plain
+from spillover.kinds.log.classes import CLASSES, DISMISSED, EVIDENCE
+from spillover.kinds.log.lines import FAMILY_BYTES, templates
+from spillover.patterns.engine import Engine
 from spillover.source.blob import Blob
-from spillover.view.clean import flat, is_plain
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -39,7 +39,7 @@ CLOCK_LINES = 20
 CLOCK_WIDTH = 8
 CLOCK = re.compile(rb"\[?\d[\d/:T.,+Z-]*(?: \d\d:[\d:.,]+)?\]?[ \t]+")
 
-#: What a section begins with, and in which list of them it is. See select/log/classes.py for how patterns are written.
+#: What a section begins with, and in which list of them it is. See kinds/log/classes.py for how patterns are written.
 SECTION_HEADS: dict[str, tuple[str, ...]] = {
     "commands": (
         r"^\$ \S",

@@ -11,26 +11,26 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from spillover.document.clean import exact, look
+from spillover.document.document import Document
+from spillover.document.visible import cover_blob, cover_bytes, notice_guard
 from spillover.errors import StoreError, UsageError
 from spillover.events import record_retrieval
 from spillover.journal import Operation
+from spillover.kinds.ends import most
+from spillover.kinds.fit import trim
+from spillover.kinds.json.almost import spell
+from spillover.kinds.json.pointer import find_value
+from spillover.kinds.json.texts import read_string
 from spillover.notice.calls import frames_call, next_call
 from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of
 from spillover.result import Clip
 from spillover.retrieve.names import Part, Target, parse_range, resolve
-from spillover.select.ends import most
-from spillover.select.json.almost import spell
-from spillover.select.json.pointer import find_value
-from spillover.select.json.texts import read_string
 from spillover.settings.limits import Size
 from spillover.settings.settings import Call
-from spillover.show.fit import trim
 from spillover.source.blob import Blob, MemoryBlob, Meter
 from spillover.store.record import Record
-from spillover.view.clean import exact, look
-from spillover.view.document import Document
-from spillover.view.visible import cover_blob, cover_bytes, notice_guard
 
 #: Lines, or bytes, that are proposed next when the reader did not say how many it wants.
 PAGE = 2_000

@@ -18,10 +18,10 @@ from msgspec import Struct
 from stringzilla import count as count_in
 from stringzilla import find, find_first_of, rfind
 
-from spillover.base.linear import LinePattern, PatternSyntaxError
+from spillover.document.clean import CONTROLS, clean, is_plain
 from spillover.errors import PatternError
+from spillover.patterns.linear import LinePattern, PatternSyntaxError
 from spillover.source.blob import Blob, LineIndex
-from spillover.view.clean import CONTROLS, clean, is_plain
 
 MAX_PATTERN_CHARS = 4_000
 #: Occurrences in giant lines that are counted; with more of them, a count is "at least".

@@ -11,21 +11,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from spillover.base.integers import spell_int
+from spillover.document.visible import cover_text
 from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.events import record_retrieval, together
 from spillover.journal import RETRIEVALS, Operation
+from spillover.kinds.ends import most
+from spillover.kinds.fit import trim
 from spillover.notice.hints import TOOLS, Hint
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Answer, Clip
 from spillover.retrieve.grep import grep
 from spillover.retrieve.names import find_each, matches, spell_range
 from spillover.retrieve.read import fill, read
-from spillover.select.ends import most
+from spillover.settings.integers import spell_int
 from spillover.settings.settings import Call
-from spillover.show.fit import trim
 from spillover.store.record import Record
-from spillover.view.visible import cover_text
 
 #: Characters of an error, at most; fewer where limits are smaller.
 ERROR_CHARS = 400

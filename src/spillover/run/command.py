@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from spillover import pipeline
+from spillover.document.clean import clean
+from spillover.document.visible import cover_blob, visible
 from spillover.events import record_result, record_run, together
 from spillover.result import Progress, Run
 from spillover.settings.settings import Call
 from spillover.source import process
 from spillover.source.intake import Intake
 from spillover.source.process import Command
-from spillover.view.clean import clean
-from spillover.view.visible import cover_blob, visible
 
 #: At most so often is progress told, and so much of the last line.
 EVERY = 0.1

@@ -120,7 +120,7 @@ class Keeper:
         if not intake.bytes or (not intake.overflowed and printed is not None and intake.held in printed):
             intake.abandon()
             return Kept(pipe.filters, exits)
-        from spillover.show.cut import keep  # only what was hidden needs it
+        from spillover.kinds.cut import keep  # only what was hidden needs it
 
         call = replace(call, command=self.line)
         kept, total = keep(intake, call)

@@ -17,7 +17,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from spillover.base.linear import compile_own
+from spillover.document.clean import find_unseen
+from spillover.document.invisible import has_invisible
+from spillover.patterns.engine import Engine
+from spillover.patterns.linear import compile_own
 from spillover.secrets.formats import (
     BESIDE_NAMES,
     FORMATS,
@@ -31,10 +34,7 @@ from spillover.secrets.formats import (
     is_words,
     name_kind,
 )
-from spillover.select.engine import Engine
 from spillover.source.blob import Blob, find_gap
-from spillover.view.clean import find_unseen
-from spillover.view.invisible import has_invisible
 
 #: How far a secret may reach behind its hint. A longer one is covered in part.
 MAX_SECRET_BYTES = 8_192

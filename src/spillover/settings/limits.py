@@ -13,7 +13,7 @@ from spillover.tokens import Counter
 DEFAULT_LINES = 2_000
 DEFAULT_BYTES = 51_200
 DEFAULT_TOKENS = 10_000
-#: A clip ends where the next lines are less likely than this to be needed, see select/log/choose.py. Chosen so that clips of the logs in docs/previews.md cost half as much.
+#: A clip ends where the next lines are less likely than this to be needed, see kinds/log/choose.py. Chosen so that clips of the logs in docs/previews.md cost half as much.
 DEFAULT_WORTH = 0.085
 
 #: Amounts with a unit, as people write them: "2 GiB", "7d".

@@ -17,11 +17,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.base.folders import expand, user_folder
 from spillover.errors import ConfigError, SpilloverError, UsageError
+from spillover.kinds import KEEPS
 from spillover.notice.hints import hints
 from spillover.notice.words import one_line
-from spillover.select import KEEPS
 from spillover.settings.limits import (
     DEFAULT_BYTES,
     DEFAULT_LINES,
@@ -38,6 +37,7 @@ from spillover.settings.place import DEADLINE_SECONDS, is_url, open_store
 from spillover.settings.settings import REDACT, Settings
 from spillover.settings.trust import SmallFile, read_small, state_of
 from spillover.source.intake import MAX_STORED_BYTES
+from spillover.store.folders import expand, user_folder
 from spillover.store.named import NamedStore
 from spillover.store.record import check_given_scope
 from spillover.store.retention import Retention

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from spillover.base.folders import expand, user_folder
 from spillover.errors import UsageError
 from spillover.store import BaseStore, complete
 from spillover.store.directory import DirStore
+from spillover.store.folders import expand, user_folder
 from spillover.store.memory import MemoryStore
 from spillover.store.object_store import ObjectStore
 from spillover.store.retention import Retention

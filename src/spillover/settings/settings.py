@@ -14,12 +14,12 @@ from msgspec.structs import force_setattr, replace
 
 from spillover.budget import Budget
 from spillover.errors import UsageError
+from spillover.kinds import KEEPS
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.form import Form
 from spillover.notice.hints import PATH, Hint, hints
 from spillover.notice.marker import marker
 from spillover.notice.wording import WORDING, Wording
-from spillover.select import KEEPS
 from spillover.settings.limits import DEFAULT_WORTH, SIZES, SMALLEST, Limits, read_amount
 from spillover.settings.place import default_store, open_store
 from spillover.source.intake import MAX_STORED_BYTES

@@ -17,8 +17,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from spillover.base.folders import user_folder
 from spillover.errors import ConfigError
+from spillover.store.folders import user_folder
 
 State = Literal["trusted", "changed", "untrusted"]
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from spillover.view.document import Document
+from spillover.document.document import Document
 
 
 class LineRanges(Struct, frozen=True):

@@ -19,10 +19,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from msgspec import Struct
 
+from spillover.document.clean import flat
+from spillover.document.document import Document
 from spillover.errors import SpilloverError
 from spillover.since import Compared, LineRanges
-from spillover.view.clean import flat
-from spillover.view.document import Document
 
 Array: TypeAlias = Any  # of numpy; its own types say little about what is in one
 

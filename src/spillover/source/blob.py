@@ -9,7 +9,7 @@ from typing import Protocol
 import stringzilla
 from msgspec import Struct
 
-from spillover.base.work import Work
+from spillover.document.work import Work
 
 #: Bytes between two entries of a line index. Smaller blocks make records larger (16 entries a MiB), larger ones lookups
 #: slower.

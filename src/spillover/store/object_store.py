@@ -31,9 +31,8 @@ from typing import Any, Self
 from msgspec import Struct, convert
 from msgspec.structs import astuple, force_setattr, replace
 
-from spillover.base import Public
-from spillover.base.folders import user_folder
 from spillover.errors import RefError, SpilloverError, StoreError, UsageError
+from spillover.patterns import Public
 from spillover.source.blob import Blob
 from spillover.store import BaseStore
 from spillover.store.bucket import (
@@ -50,6 +49,7 @@ from spillover.store.bucket import (
 )
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder, explain_errors
+from spillover.store.folders import user_folder
 from spillover.store.frames import DamagedError, FrameBlob, Frames, FrameWriter, load_zstd, open_bytes
 from spillover.store.record import (
     EVERY,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover.adapters.install.json_text import insert, remove
+from spillover.hosts.install.json_text import insert, remove
 
 KEYS = ("hooks", "After", "[]")
 OURS = {"ours": True}

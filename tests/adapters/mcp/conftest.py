@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from spillover import Clipper, Limits
-from spillover.adapters.mcp.relay import Relay
+from spillover.mcp.relay import Relay
 
 CHARS = 4_000
 

@@ -14,7 +14,7 @@ from mcp_types.methods import SERVER_NOTIFICATIONS, SERVER_REQUESTS, SERVER_RESU
 from pydantic import TypeAdapter
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.mcp.result import (
+from spillover.mcp.result import (
     BESIDE,
     LISTED_CHARS,
     NAME_CHARS,

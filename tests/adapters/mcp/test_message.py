@@ -3,8 +3,8 @@
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.mcp.answer import finished, within
-from spillover.adapters.mcp.message import dumps, loads, messages
+from spillover.mcp.answer import finished, within
+from spillover.mcp.message import dumps, loads, messages
 
 #: line → (id, method, result, whether it is a request) for each message in it
 LINES = {

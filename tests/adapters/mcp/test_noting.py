@@ -4,8 +4,8 @@ import asyncio
 import json
 
 from spillover import Clipper, DirStore, Limits, journal
-from spillover.adapters.mcp.message import written
-from spillover.adapters.mcp.relay import Relay
+from spillover.mcp.message import written
+from spillover.mcp.relay import Relay
 from spillover.stats import add_up
 from spillover.tokens import estimate
 

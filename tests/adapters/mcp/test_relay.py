@@ -7,9 +7,9 @@ import threading
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.mcp import answer, relay
-from spillover.adapters.mcp.relay import SMALL, Relay
-from spillover.adapters.mcp.tools import Catalog
+from spillover.mcp import answer, relay
+from spillover.mcp.relay import SMALL, Relay
+from spillover.mcp.tools import Catalog
 from spillover.testing import content as stored
 
 FLOOD = "the quick brown fox\n" * 20_000

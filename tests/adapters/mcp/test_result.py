@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.adapters.mcp.result import (
+from spillover.mcp.result import (
     prompt_result,
     resource_result,
     surely_fits,
     tool_result,
 )
-from spillover.adapters.mcp.tools import bounded_by
+from spillover.mcp.tools import bounded_by
 from spillover.testing import content as stored
 
 LINES = "".join(f"{number}: the quick brown fox\n" for number in range(1, 2_001))

@@ -8,7 +8,7 @@ import pytest
 from mcp import MCPError
 
 from spillover import Clipper, Limits
-from spillover.adapters.mcp.tools import ANSWER_CHARS, offered
+from spillover.mcp.tools import ANSWER_CHARS, offered
 from spillover.testing import put
 
 LINES = b"".join(b"%d: the quick brown fox\n" % number for number in range(1, 5_001))
@@ -122,7 +122,7 @@ def test_the_model_reads_the_docs_of_the_functions():
 
 
 def test_over_pipes_no_package_is_needed():
-    code = "import sys, spillover.adapters.mcp; print(*{name.partition('.')[0] for name in sys.modules})"
+    code = "import sys, spillover.mcp; print(*{name.partition('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"mcp", "anyio", "pydantic", "httpx2", "jsonschema"} & set(loaded)
 

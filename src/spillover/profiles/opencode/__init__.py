@@ -16,15 +16,15 @@ from threading import Lock
 from typing import Any, Literal, TypeVar
 
 from spillover.api import Clipper
-from spillover.base.folders import expand
 from spillover.errors import UsageError
+from spillover.kinds.exact import first_lines, last_lines
 from spillover.notice.form import Form, Told, Words
 from spillover.profiles.base import lost_words_without_path, make, mark_edge, mark_gap, store_for
 from spillover.result import Clip
-from spillover.select.exact import first_lines, last_lines
 from spillover.settings.limits import Limits
 from spillover.settings.settings import DEFAULT_TOOL
 from spillover.store import Store
+from spillover.store.folders import expand
 from spillover.store.named import NamedStore
 from spillover.store.record import Record
 from spillover.types import Keep, Selector

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from spillover.api import Clipper
-from spillover.base.folders import temp_folder
 from spillover.errors import UsageError
+from spillover.kinds.exact import first_chars, first_lines, last_chars, last_lines
 from spillover.notice.form import Form, Told, Words
 from spillover.profiles.base import lost_words_without_path, make, mark_edge, mark_gap, store_for
 from spillover.profiles.t15.commands import DEFAULT_DIRECTION, DIRECTIONS, direction_for, warning_for
-from spillover.select.exact import first_chars, first_lines, last_chars, last_lines
 from spillover.settings.limits import Limits
 from spillover.settings.settings import DEFAULT_TOOL
 from spillover.store import Store
+from spillover.store.folders import temp_folder
 from spillover.store.named import name_part
 from spillover.store.record import Record
 from spillover.store.retention import DAY, Retention

@@ -12,20 +12,20 @@ from typing import Any, Literal
 
 from spillover.api import Clipper
 from spillover.budget import CONTEXT_TOKENS, Budget
+from spillover.document.clean import clean
+from spillover.document.document import Document
 from spillover.errors import UsageError
+from spillover.kinds.ends import char_after, char_before, keeping
+from spillover.kinds.span import Fill, Span
 from spillover.notice.form import Form, Missing, Told, Words, lost_words
 from spillover.profiles.base import make, store_for
 from spillover.profiles.vtcode.estimate import CHARS_PER_TOKEN, tokens_for_lines
 from spillover.result import Clip
-from spillover.select.ends import char_after, char_before, keeping
-from spillover.select.span import Fill, Span
 from spillover.settings.limits import Limits
 from spillover.store import Store
 from spillover.store.named import name_part
 from spillover.store.record import Record
 from spillover.types import Keep, Selector
-from spillover.view.clean import clean
-from spillover.view.document import Document
 
 __all__ = ["MAX_TOKENS", "both_halves", "budget", "clipper", "form", "metadata", "render"]
 
@@ -181,7 +181,7 @@ def form(*, banner: bool = True) -> Form:
 
 
 def _select_definitions(_: Limits) -> Selector:
-    from spillover.select.definitions import select  # what overflowed loads numpy
+    from spillover.kinds.definitions import select  # what overflowed loads numpy
 
     return select
 

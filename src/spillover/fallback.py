@@ -1,0 +1,102 @@
+"""The last resort when clipping itself fails: both ends of a text, and a line that says why.
+
+Nothing here reads a configuration, opens a store or chooses lines, since any of that may be what has failed.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from spillover.document.clean import clean
+from spillover.document.forged import MARK, Guard
+from spillover.document.visible import cover_bytes
+from spillover.errors import StoreError
+from spillover.notice.sentences import failed
+from spillover.result import Clip
+from spillover.settings.limits import DEFAULT_TOKENS, Limits, Size
+from spillover.settings.settings import Call
+from spillover.source.blob import read_ends
+from spillover.source.intake import Intake
+
+_log = logging.getLogger(__name__)
+
+#: What may fail without ending a tool call; `testing.strict_selectors` lets nothing pass.
+SURVIVED: tuple[type[Exception], ...] = (Exception,)
+#: A token has at least one byte, and so has a character: within so many bytes every default limit holds.
+MOST_BYTES = DEFAULT_TOKENS
+MOST_LINES = 1_000
+#: What the line that says why, the marker of the gap and a mark take of it.
+WORDS_BYTES = 200
+
+
+def mark(text: str) -> str:
+    """Return the text with lines that look like a notice marked; no store is asked, so none counts as ours."""
+    try:
+        return Guard(lambda _: ())(text)
+    except Exception:  # noqa: BLE001  this may be what failed
+        return text
+
+
+def shorten(text: str, error: BaseException, limits: Limits | None, *, shares: int = 1, hidden: int = 0) -> str | None:
+    """Return both ends of a text, for one of `shares` texts that share the limits; None if it fits as it is.
+
+    `hidden`: so many bytes are missing from the middle of it already.
+    """
+    given = dict(limits.given()) if limits else {}
+    lines = min(given.pop("lines", MOST_LINES), MOST_LINES) // shares
+    most = (min([MOST_BYTES, *given.values()]) - 1) // shares
+    shown = mark(text)
+    data = shown.encode("utf-8", "replace")
+    if not hidden and len(data) <= most and data.count(b"\n") < lines:
+        return None if shown == text else shown
+    side, rows = max(0, most - WORDS_BYTES) // 2, max(1, lines // 2 - 1)
+    head = _text(b"\n".join(data[:side].split(b"\n")[:rows]))
+    tail = _text(b"\n".join(data[len(data) - side :].split(b"\n")[-rows:]))
+    raw = text.encode("utf-8", "replace")
+    marks = (head.count(MARK) + tail.count(MARK)) if len(raw) < len(data) else 0  # ours, not the tool's
+    shown_bytes = len(head.encode()) + len(tail.encode()) - marks * len(MARK)
+    words, gap = failed(len(raw) + hidden, shown_bytes, type(error).__name__)
+    cut = "\n".join((words, head, gap, mark(tail)))
+    # Where there is hardly any room, the notice has it.
+    return _text("\n".join(cut.split("\n")[:lines]).encode()[:most])
+
+
+def clip_plainly(intake: Intake, call: Call, error: Exception) -> Clip:
+    """Return a clip of an output whose clipping has failed, from what is still at hand."""
+    reason = f"spill failed ({type(error).__name__})"
+    _log.warning("Clipping an output of %s failed (%s bytes): %r", call.tool, f"{intake.bytes:,}", error)
+    head, tail = intake.held, b""
+    if intake.overflowed:
+        intake.fail(StoreError(reason))
+        head, tail = read_ends(intake.blob().read, intake.bytes, MOST_BYTES)
+    if call.settings.redact != "off":
+        try:
+            head, tail = cover_bytes(call.settings, head), cover_bytes(call.settings, tail)
+        except Exception:  # noqa: BLE001  this may be what failed: then nothing is shown that was not looked at
+            head = tail = b""
+    text = _see(head) + _see(tail)
+    hidden = max(0, intake.bytes - len(text.encode("utf-8", "replace"))) if intake.overflowed else 0
+    shorter = shorten(text, error, call.limits, hidden=hidden)
+    lost = shorter not in (None, mark(text))
+    lines = intake.meter.lines if intake.overflowed else head.count(b"\n") + (head[-1:] not in (b"", b"\n"))
+    return Clip(
+        text if shorter is None else shorter,
+        "lost" if lost else "whole",
+        reason=reason if lost else None,
+        _total=Size(lines, intake.bytes),
+        _count=call.settings.count,
+        _limits=call.limits,
+    )
+
+
+def _see(data: bytes) -> str:
+    """Return what a person would see; where that fails, what can be printed."""
+    try:
+        return clean(data)
+    except Exception:  # noqa: BLE001  this may be what failed
+        return "".join(char for char in _text(data) if char.isprintable() or char in "\n\t")
+
+
+def _text(data: bytes) -> str:
+    """Decode; half a character at an edge is left out."""
+    return data.decode("utf-8", "ignore")

@@ -1,0 +1,155 @@
+"""LangChain and LangGraph: middleware around tool calls."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from spillover.api import Clipper
+from spillover.frameworks.parts import clip_parts, clip_value, missing, pass_on
+from spillover.hosts.asked import query_of
+from spillover.notice.hints import TOOLS
+from spillover.pipeline import is_program
+from spillover.results.bound import as_json
+from spillover.results.errors import bound_error
+from spillover.results.shapes import TEXT_TYPES
+from spillover.settings.settings import Call
+
+try:
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.messages import AIMessage, ToolMessage
+    from langchain_core.tools import BaseTool, StructuredTool
+    from langgraph.errors import GraphBubbleUp
+    from langgraph.prebuilt.tool_node import ToolCallRequest
+    from langgraph.types import Command
+except ImportError as error:
+    raise missing("langchain") from error
+
+__all__ = ["SpilloverMiddleware", "output_tools"]
+
+#: Blocks that hold text elsewhere than in "text": models get the JSON of them, or the text inside.
+WORDY_TYPES = frozenset({"json", "search_result", "custom_tool_call_output", "text-plain"})
+
+
+class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
+    """What tools return, or raise, fits. With `hints="tools"` it brings the tools along that the notice speaks of.
+
+    For `create_agent(middleware=[...])`. A `ToolNode` of your own takes its two methods, by their names, as arguments.
+    """
+
+    def __init__(self, clipper: Clipper) -> None:
+        super().__init__()
+        self.clipper = clipper
+        self.tools = output_tools(clipper) if TOOLS in clipper.settings.hints else []
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+        """Call the tool, and bound what comes of it."""
+        call = self._for(request)
+        if call is None:
+            return handler(request)
+        try:
+            result = handler(request)
+        except GraphBubbleUp:  # an interrupt is no error
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, it goes on
+            raise bound_error(error, call)  # noqa: B904  it is the same exception
+        return self._finish(request, result, call)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> Any:
+        """Call the tool from async code, and bound the result."""
+        call = self._for(request)
+        if call is None:
+            return await handler(request)
+        try:
+            result = await handler(request)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # noqa: BLE001  as above
+            raise bound_error(error, call)  # noqa: B904  as above
+        return await asyncio.to_thread(self._finish, request, result, call)
+
+    def _finish(self, request: ToolCallRequest, result: Any, call: Call) -> Any:
+        return pass_on(result, call) if is_program(_caller_of(request)) else _bound(result, call)
+
+    def _for(self, request: ToolCallRequest) -> Call | None:
+        """Return the call for this tool; None if a rule leaves it alone, or if it is one of our own tools."""
+        name = request.tool_call["name"]
+        going_back = any(request.tool is tool for tool in self.tools)
+        if going_back or self.clipper.settings.leaves_alone(name):
+            return None
+        query = query_of(request.tool_call.get("args"))
+        return self.clipper.call(name, call_id=request.tool_call["id"], query=query)
+
+
+def _caller_of(request: ToolCallRequest) -> Any:
+    """Return who made a call, as the API says in the model's last message: in a block of the call, or in its extras."""
+    state = getattr(request, "state", None)
+    messages = state if isinstance(state, list) else state.get("messages", ()) if isinstance(state, Mapping) else ()
+    content = next((one.content for one in reversed(messages) if isinstance(one, AIMessage)), ())
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, Mapping) and block.get("id") == request.tool_call["id"]:
+            return block.get("caller") or (block.get("extras") or {}).get("caller")
+    return None
+
+
+def _bound(result: Any, call: Call) -> Any:
+    """Bound the messages of this call in a message, a Command, or a list of them; the same object if nothing changes."""
+    if isinstance(result, ToolMessage):
+        return _message(result, call)
+    if isinstance(result, Command):
+        update: Any = result.update
+        if isinstance(update, dict):
+            new: Any = {key: _inside(value, call) for key, value in update.items()}
+        else:
+            new = _inside(update, call)
+        return dataclasses.replace(result, update=new)
+    return [_bound(one, call) for one in result] if isinstance(result, list) else result
+
+
+def _inside(update: Any, call: Call) -> Any:
+    """Bound the messages of this call in an update. Those of other calls are history, as after a handoff, and stay."""
+    if isinstance(update, ToolMessage):
+        return _message(update, call) if update.tool_call_id == call.id else update
+    return type(update)(_inside(one, call) for one in update) if type(update) in (list, tuple) else update
+
+
+def _message(message: ToolMessage, call: Call) -> ToolMessage:
+    """Bound the content of a message; its ids, name, artifact, status and the rest stay."""
+    content: Any = message.content
+    if isinstance(content, str):
+        new: Any = clip_value(content, replace(call, id=message.tool_call_id))
+    else:
+        kept = clip_parts(content, replace(call, id=message.tool_call_id), text_of=_text_of, with_text=_with_text)
+        new = [part for _, part in kept]
+    return message if new == content else message.model_copy(update={"content": new})
+
+
+def _text_of(part: Any) -> str | None:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping):
+        return None
+    if part.get("type") in TEXT_TYPES and isinstance(part.get("text"), str):
+        return str(part["text"])
+    source = part.get("source")
+    in_words = (
+        part.get("type") == "document" and isinstance(source, Mapping) and source.get("type") in ("text", "content")
+    )
+    return as_json(part) if in_words or part.get("type") in WORDY_TYPES else None
+
+
+def _with_text(part: Any, text: str) -> Any:
+    if isinstance(part, str):
+        return text
+    return {**part, "text": text} if part.get("type") in TEXT_TYPES else {"type": "text", "text": text}
+
+
+def output_tools(clipper: Clipper) -> list[BaseTool]:
+    """Return the tools for reading back as LangChain tools, for an agent without the middleware."""
+    return [StructuredTool.from_function(tool, parse_docstring=True) for tool in clipper.tools()]

@@ -1,0 +1,237 @@
+"""OpenAI Agents SDK: tools that run here, and MCP servers that are called from here."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import dataclasses
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Self, cast
+
+from msgspec.structs import replace
+
+from spillover.api import Clipper
+from spillover.errors import UsageError
+from spillover.frameworks.parts import clip_parts, clip_value, missing, pass_on
+from spillover.hosts.asked import query_of
+from spillover.pipeline import is_program
+from spillover.results.bound import as_json
+from spillover.results.errors import bound_error
+from spillover.settings.settings import Call
+
+try:
+    from agents import (
+        CustomTool,
+        FunctionTool,
+        LocalShellTool,
+        ShellResult,
+        ShellTool,
+        Tool,
+        ToolOutputFileContent,
+        ToolOutputImage,
+        ToolOutputText,
+        function_tool,
+    )
+    from agents.mcp import MCPServer
+    from agents.tool import ValidToolOutputPydanticModelsTypeAdapter as Outputs
+    from agents.tool import _FailureHandlingFunctionToolInvoker as Invoker
+    from agents.tool_context import ToolContext
+    from pydantic import ValidationError
+except ImportError as error:
+    raise missing("openai-agents") from error
+
+__all__ = ["bound_server", "bound_tools", "output_tools"]
+
+
+def bound_tools(tools: Iterable[Tool], clipper: Clipper) -> list[Tool]:
+    """Bound the results of tools. Hosted tools, which OpenAI runs itself, are passed on as they are."""
+    return [tool if clipper.settings.leaves_alone(tool.name) else _bound_tool(tool, clipper) for tool in tools]
+
+
+def bound_server(server: MCPServer, clipper: Clipper) -> MCPServer:
+    """Bound the results of an MCP server, for `Agent(mcp_servers=[...])`."""
+    return cast("MCPServer", _Server(server, clipper))
+
+
+def output_tools(clipper: Clipper) -> list[Tool]:
+    """Return the tools for reading back as tools of the SDK."""
+    return [function_tool(tool) for tool in clipper.tools()]
+
+
+def _bound_tool(tool: Tool, clipper: Clipper) -> Tool:
+    """Return a copy of a tool whose results are bounded."""
+    call = clipper.call(tool.name)
+    if isinstance(tool, FunctionTool):
+        if tool.output_json_schema is not None and tool.allowed_callers != ["programmatic"]:
+            raise UsageError(
+                f"{tool.name} has a JSON schema for its output, which a clip would not match; "
+                f'exclude it with a rule: rules={{"{tool.name}": {{"clip": False}}}}.'
+            )
+        bounded = copy.copy(tool)
+        bounded.on_invoke_tool = _invoker(bounded.on_invoke_tool, call)
+        return bounded
+    if isinstance(tool, CustomTool):
+        return dataclasses.replace(tool, on_invoke_tool=_invoker(tool.on_invoke_tool, call))
+    if isinstance(tool, (ShellTool, LocalShellTool)) and tool.executor is not None:
+        return dataclasses.replace(tool, executor=_around(tool.executor, call, _shell_call))
+    return tool
+
+
+def _invoker(invoke: Any, call: Call) -> Any:
+    if not isinstance(invoke, Invoker):
+        return _around(invoke, call, lambda context, _: context.tool_call_id)
+    return _Invoker(invoke, call)
+
+
+class _Invoker(Invoker):
+    """The invoker that `function_tool` makes, with bounded results.
+
+    A subclass, because before it asks for approval the SDK prepares the arguments only for its own invoker. With another
+    one, an argument that is converted later ("1000" to 1000) would pass a policy that stops the converted value.
+    """
+
+    def __init__(self, invoke: Invoker, call: Call) -> None:
+        self.__dict__.update(invoke.__dict__)
+        self.call = call
+
+    def __agents_bind_function_tool__(self, function_tool: FunctionTool) -> Any:
+        bound = super().__agents_bind_function_tool__(function_tool)
+        return bound if bound is self else _invoker(bound, self.call)
+
+    async def __call__(self, ctx: ToolContext[Any], input: str) -> Any:  # noqa: A002  its name there
+        call = replace(self.call, id=ctx.tool_call_id, query=query_of(input))
+        return await _settle(super().__call__(ctx, input), call, _caller_of(ctx))
+
+
+def _around(function: Callable[..., Any], call: Call, call_id: Callable[..., str | None]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def bounded(*args: Any) -> Any:
+        async def called() -> Any:
+            result = function(*args)
+            return await result if inspect.isawaitable(result) else result
+
+        return await _settle(called(), replace(call, id=call_id(*args), query=_asked(args)), _caller_of(args[0]))
+
+    return bounded
+
+
+def _caller_of(context: Any) -> Any:
+    """Return who made a call: the model, or a program of its own (`allowed_callers=["programmatic"]`)."""
+    call = getattr(context, "tool_call", None) or getattr(getattr(context, "data", None), "raw", None)
+    return call.get("caller") if isinstance(call, dict) else getattr(call, "caller", None)
+
+
+def _asked(args: tuple[Any, ...]) -> str:
+    """Return what a call of a tool asks for: a custom tool gets its input as text, behind the context."""
+    return query_of(args[1]) if len(args) > 1 and isinstance(args[1], str) else ""
+
+
+def _shell_call(request: Any) -> str | None:
+    return getattr(request.data, "call_id", None)
+
+
+async def _settle(work: Awaitable[Any], call: Call, caller: object) -> Any:
+    try:
+        result = await work
+    except Exception as error:  # noqa: BLE001  whatever it is, it goes on
+        raise bound_error(error, call)  # noqa: B904  it is the same exception
+    if is_program(caller):
+        return await asyncio.to_thread(pass_on, result, call)
+    return await asyncio.to_thread(_bound, result, call)
+
+
+def _bound(output: Any, call: Call) -> Any:
+    """Bound an output in its own shape: a text, the SDK's own outputs or a list of them, a shell result, or data."""
+    if isinstance(output, ShellResult):
+        return _shell_result(output, call)
+    listed = isinstance(output, (list, tuple)) and output and all(_is_output(part) for part in output)
+    if not listed and not _is_output(output):
+        return clip_value(output, call, written=lambda data: as_json(data) or str(data))
+    parts = output if listed else [output]
+    new = [part for _, part in clip_parts(parts, call, text_of=_text_of, with_text=_with_text)]
+    return new if listed else new[0] if new else ""
+
+
+def _is_output(part: Any) -> bool:
+    """Return whether the SDK takes it for a text, an image or a file; it sends anything else as `str(...)`."""
+    if isinstance(part, (ToolOutputText, ToolOutputImage, ToolOutputFileContent)):
+        return True
+    try:
+        return isinstance(part, dict) and "type" in part and bool(Outputs.validate_python(part))
+    except ValidationError:
+        return False
+
+
+def _text_of(part: Any) -> str | None:
+    text = part.get("text") if isinstance(part, dict) else getattr(part, "text", None)
+    return text if isinstance(text, str) else None
+
+
+def _with_text(part: Any, text: str) -> Any:
+    return {**part, "text": text} if isinstance(part, dict) else ToolOutputText(text=text)
+
+
+def _shell_result(result: ShellResult, call: Call) -> ShellResult:
+    """Bound both streams of each command in their places, with one budget for all of them."""
+    streams = [text for output in result.output for text in (output.stdout, output.stderr)]
+    kept = dict(clip_parts(streams, call, text_of=str, with_text=lambda _, text: text))
+    output = [
+        dataclasses.replace(output, stdout=kept.get(2 * at, ""), stderr=kept.get(2 * at + 1, ""))
+        for at, output in enumerate(result.output)
+    ]
+    return dataclasses.replace(result, output=output)
+
+
+class _Server:
+    """A server in front of a server: everything is that of the one behind, and results fit."""
+
+    def __init__(self, server: Any, clipper: Clipper) -> None:
+        self._server, self._clipper = server, clipper
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._server, name)
+
+    async def __aenter__(self) -> Self:
+        await self._server.connect()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._server.cleanup()
+
+    async def call_tool(self, tool_name: str, *args: Any, **kwargs: Any) -> Any:
+        if self._clipper.settings.leaves_alone(tool_name):
+            return await self._server.call_tool(tool_name, *args, **kwargs)
+        call = self._clipper.call(tool_name, query=query_of(args[0] if args else kwargs.get("arguments")))
+        try:
+            result = await self._server.call_tool(tool_name, *args, **kwargs)
+        except Exception as error:  # noqa: BLE001
+            raise bound_error(error, call)  # noqa: B904
+        return await asyncio.to_thread(_mcp_result, result, call, structured=self._server.use_structured_content)
+
+
+def _mcp_result(result: Any, call: Call, *, structured: bool) -> Any:
+    """Bound what the SDK shows: the structured content if the server was told to send it, else the blocks."""
+    from mcp.types import TextContent  # the SDK has loaded it by now
+
+    old = "structuredContent" in type(result).model_fields  # before mcp 2
+    name, failed = ("structuredContent", "isError") if old else ("structured_content", "is_error")
+    data = getattr(result, name)
+    if structured and data and not getattr(result, failed):
+        shown = clip_value(data, call)
+        if shown is data:
+            return result
+        if not isinstance(shown, str):  # its secrets are covered
+            return result.model_copy(update={name: shown, "content": []})
+        return result.model_copy(update={name: None, "content": [TextContent(type="text", text=shown)]})
+
+    def text_of(block: Any) -> str | None:
+        """Return the text of a block; None for an image. Anything else, sound included, is written as JSON."""
+        return None if block.type == "image" else block.text if block.type == "text" else block.model_dump_json()
+
+    def with_text(block: Any, text: str) -> Any:
+        return block.model_copy(update={"text": text}) if block.type == "text" else TextContent(type="text", text=text)
+
+    kept = clip_parts(result.content, call, text_of=text_of, with_text=with_text)
+    return result.model_copy(update={"content": [block for _, block in kept]})

@@ -1,0 +1,124 @@
+"""Pydantic AI: a toolset around another one, MCP toolsets included."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from spillover.api import Clipper
+from spillover.frameworks.parts import clip_parts, clip_value, missing
+from spillover.hosts.asked import query_of
+from spillover.result import Clip
+from spillover.results.bound import as_json
+from spillover.results.errors import bound_error
+from spillover.settings.settings import Call
+
+try:
+    from pydantic import ValidationError
+    from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry
+    from pydantic_ai.messages import (
+        CachePoint,
+        TextContent,
+        ToolReturn,
+        is_multi_modal_content,
+        tool_return_ta,
+    )
+    from pydantic_ai.tools import AgentDepsT, RunContext
+    from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
+    from pydantic_core import PydanticSerializationError
+except ImportError as error:
+    raise missing("pydantic-ai") from error
+
+__all__ = ["SpilloverToolset", "output_tools"]
+
+
+@dataclass
+class SpilloverToolset(WrapperToolset[AgentDepsT]):
+    """The same tools; what they return, or raise, fits: `Agent(toolsets=[SpilloverToolset(toolset, clipper)])`."""
+
+    clipper: Clipper
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[AgentDepsT], tool: ToolsetTool[AgentDepsT]
+    ) -> Any:
+        """Call the tool, and bound what comes of it."""
+        if self.clipper.settings.leaves_alone(name):
+            return await self.wrapped.call_tool(name, tool_args, ctx, tool)
+        call = self.clipper.call(name, call_id=ctx.tool_call_id, query=query_of(tool_args))
+        try:
+            result = await self.wrapped.call_tool(name, tool_args, ctx, tool)
+        except (CallDeferred, ApprovalRequired):  # no errors, but a call that goes on elsewhere
+            raise
+        except ValidationError as error:  # the model is shown all of what was not valid, and asked to try again
+            told = clip_value([error], call, written=_list_errors)
+            if isinstance(told, str):
+                raise ModelRetry(told) from error
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, it goes on
+            raise bound_error(error, call)  # noqa: B904  it is the same exception
+        return await asyncio.to_thread(_bound, result, call)
+
+
+def output_tools(clipper: Clipper) -> AbstractToolset[Any]:
+    """Return the tools for reading back as one more toolset."""
+    return FunctionToolset(clipper.tools())
+
+
+def _bound(result: Any, call: Call) -> Any:
+    if isinstance(result, ToolReturn):
+        return _return(result, call)
+    if not _has_media(result):
+        return clip_value(result, call, written=_write)
+    kept = clip_parts(result, call, text_of=_text_of, with_text=_with_text)
+    return [part for _, part in kept]
+
+
+def _return(result: ToolReturn[Any], call: Call) -> ToolReturn[Any]:
+    """Bound the value and the content beside it, which both reach the model, within one budget; the rest stays."""
+    whole: Any = result.return_value
+    listed, content = _has_media(whole), result.content
+    before = list(whole) if listed else [whole]
+    beside = [] if content is None else [content] if isinstance(content, str) else list(content)
+    kept = clip_parts([*before, *beside], call, text_of=_text_of, with_text=_with_text)
+    value: Any = [part for at, part in kept if at < len(before)]
+    more: Any = [part for at, part in kept if at >= len(before)]
+    return dataclasses.replace(
+        result,
+        return_value=value if listed else value[0] if value else "",
+        content=(more[0] if more else None) if content is None or isinstance(content, str) else more,
+    )
+
+
+def _has_media(value: Any) -> bool:
+    """Return whether it is a list that the host takes apart; any other list is data."""
+    return isinstance(value, list) and any(is_multi_modal_content(part) for part in value)
+
+
+def _text_of(part: Any) -> str | None:
+    if isinstance(part, TextContent):
+        return str(part.content)
+    if part is None or isinstance(part, (bool, int, float, CachePoint)) or is_multi_modal_content(part):
+        return None
+    return _write(part.text if isinstance(part, Clip) else part)
+
+
+def _with_text(part: Any, text: str) -> Any:
+    # One with a structured value would still show the value to a model that takes it.
+    return TextContent(text, metadata=part.metadata) if isinstance(part, TextContent) else text
+
+
+def _list_errors(errors: list[ValidationError]) -> str:
+    return errors[0].json(indent=1, include_url=False, include_context=False)
+
+
+def _write(value: Any) -> str | None:
+    """Write data as the host would, with lines, so that parts of it can be named; None for media."""
+    if is_multi_modal_content(value):
+        return None
+    try:
+        data = tool_return_ta.dump_python(value, mode="json", by_alias=True)
+    except PydanticSerializationError:  # the host will say so
+        return None
+    return data if isinstance(data, str) else as_json(data)

@@ -1,0 +1,298 @@
+"""Fit an output into the limits: choose the most that fits, and the words for it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from spillover import fallback
+from spillover.document.document import Document
+from spillover.document.work import PIECE, TooMuchWork, budget
+from spillover.errors import StoreError
+from spillover.kinds import HEAD_SHARE
+from spillover.kinds.ends import keeping, most
+from spillover.kinds.kind import describe
+from spillover.kinds.seek import LINE, likely_search, may_name_error
+from spillover.kinds.span import Fill, Span, join
+from spillover.kinds.wanted import NOTHING, Wanted
+from spillover.notice.render import Kept, Renderer, Shown
+from spillover.notice.since import Since, since_of
+from spillover.notice.wording import Wording
+from spillover.result import Reason
+from spillover.settings.limits import Limits
+from spillover.settings.settings import Call
+from spillover.since import Earlier
+from spillover.source.blob import BothEnds
+from spillover.types import Selector
+
+_log = logging.getLogger(__name__)
+
+TIERS = 3
+#: Kinds of which `outline` says what a clip does not: sections, keys, families of failures.
+MAPPED = frozenset(("log", "json", "ndjson", "diff", "prose"))
+#: So many reasons, and so much of what is shown, tell which search is likely next.
+MOST_TOLD, TOLD_CHARS = 400, 40_000
+#: Why both ends are shown of an output that is not looked at more closely.
+TOO_MUCH = "both ends: choosing more closely was too much work"
+CRAMPED = "both ends: too little memory to choose more closely"
+FAILED = "both ends: choosing more closely failed ({error})"
+#: With less than this (`ulimit -v`), numpy is not loaded: on two cores it dies below 170 MB, and more cores need more.
+LEAST_ADDRESS_SPACE = 1 << 29
+
+
+def renderer_for(
+    document: Document, call: Call, kept: Kept, tokens: int, tier: int = 0, since: Earlier | None = None
+) -> Renderer:
+    if isinstance(call.settings.wording, Wording):
+        return Renderer(
+            document, kept, call.settings.hints, tokens, call.settings.wording, tier, since=_tell_since(since)
+        )
+    from spillover.notice.form import FormRenderer  # most are content with ours
+
+    word = call.settings.keep if isinstance(call.settings.keep, str) else ""
+    return FormRenderer(
+        document,
+        kept,
+        (),
+        tokens,
+        tier=tier,
+        form=call.settings.wording,
+        limits=call.limits,
+        keep=word,
+        count=call.settings.count,
+    )
+
+
+def fit(
+    document: Document, call: Call, kept: Kept, tokens: int, *, wanted: Wanted = NOTHING, least: int = 0
+) -> tuple[Renderer, Shown]:
+    """Return the largest selection that fits, and the renderer for its words."""
+    renderer, bare = _renderer(document, call, kept, tokens, least, wanted.since)
+    seen: dict[tuple[object, ...], tuple[float, Shown]] = {}
+    if bare is not None:  # nothing but the notice, which selectors measure, too
+        seen[(), (), ()] = _measure(renderer, bare, call, call.limits), bare
+
+    def look(spans: Sequence[Span]) -> tuple[float, Shown]:
+        joined = join(spans)
+        # Why it is shown is not shown; and most say no more than where they are.
+        said = tuple([(span.start, span.then, span.lead) for span in joined if span.then or span.lead])
+        key = said, tuple([span.start for span in joined]), tuple([span.end for span in joined])
+        if key not in seen:
+            shown = renderer.show(joined)
+            seen[key] = _measure(renderer, shown, call, call.limits), shown
+        return seen[key]
+
+    def fill(spans: Sequence[Span]) -> float:
+        return look(spans)[0]
+
+    everything = [Span(0, document.size)]
+    small = document.gap[0] == document.gap[1] and document.size <= 2 * document.reach
+    unchanged = wanted.since is not None and wanted.since.is_repeated
+    if small and not unchanged and fill(everything) <= 1:
+        return renderer, look(everything)[1]
+    kind, spans, trouble = _choose(document, call, fill, wanted)
+    if trouble:  # the notice says so, which takes room
+        renderer = replace(renderer, trouble=trouble)
+        seen.clear()
+        spans = _both_ends(document, call, fill, trouble)
+    if not spans and renderer.tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
+        shorter = fit(document, call, kept, tokens, wanted=wanted, least=renderer.tier + 1)
+        if shorter[1].bytes:
+            return shorter
+    full, shown = look(join(spans))
+    if full <= 1:
+        found = replace(shown, kind=kind, why=_reasons(renderer, spans))
+        return _say_next(renderer, found, call, wanted) if renderer.hints and renderer.tier == 0 else (renderer, found)
+    words = shown.notice or renderer.show([]).text
+    return renderer, Shown(trim(words, call), tuple("" for _ in document.sections), (), 0)
+
+
+def _say_next(renderer: Renderer, shown: Shown, call: Call, wanted: Wanted) -> tuple[Renderer, Shown]:
+    """Return the same with the next step in the words of this output: the likely search, and a map only where there is one."""
+    reasons = (reason for reason in shown.why[:MOST_TOLD] if may_name_error(reason.why))
+    told = ((reason.why, renderer.line(reason.first, LINE)) for reason in reasons)
+    seek = likely_search(shown.kind, shown.body[:TOLD_CHARS], told, wanted.query)
+    other = replace(renderer, seek=seek, mapped=shown.kind in MAPPED)
+    said = other.tell(shown)
+    if _measure(other, said, call, call.limits) > 1:
+        return renderer, shown
+    return other, replace(said, kind=shown.kind, why=shown.why)
+
+
+def _tell_since(earlier: Earlier | None) -> Since | None:
+    """Return what a notice says of the earlier output."""
+    if earlier is None or earlier.compared is None:
+        return None if earlier is None else Since(ref=earlier.ref, how=earlier.ending, reason=earlier.reason)
+    return since_of(earlier.ref, earlier.compared, earlier.ending)
+
+
+def _renderer(
+    document: Document, call: Call, kept: Kept, tokens: int, least: int, since: Earlier | None
+) -> tuple[Renderer, Shown | None]:
+    """Return the renderer with the longest wording that leaves half of the room to the output, and what it shows of nothing."""
+    if call.settings.form is not None:
+        return renderer_for(document, call, kept, tokens, TIERS - 1), None
+    half = call.limits.share(0.5)
+    for tier in range(least, TIERS):
+        renderer = renderer_for(document, call, kept, tokens, tier, since)
+        bare = renderer.show([])
+        if _measure(renderer, bare, call, half) <= 1:
+            return renderer, bare
+    return renderer_for(document, call, kept, tokens, TIERS - 1, since), None
+
+
+def rename(
+    renderer: Renderer, shown: Shown, kept: Kept, call: Call, wanted: Wanted = NOTHING
+) -> tuple[Renderer, Shown]:
+    """Return the same parts with another name in the notice; choose again only if that makes them too long."""
+    other = replace(renderer, kept=kept)
+    same = other.tell(shown)
+    if shown.spans and _measure(other, same, call, call.limits) <= 1:
+        return other, replace(same, kind=shown.kind, why=shown.why)
+    return fit(renderer.document, call, kept, renderer.tokens, wanted=wanted)
+
+
+def _measure(renderer: Renderer, shown: Shown, call: Call, limits: Limits) -> float:
+    """Return how full the limits are with what would be shown."""
+    sections = renderer.document.sections
+    apart = len(sections) > 1 and not any(section.label for section in sections)
+
+    def count(text: str) -> int:  # a plain function: how full, not only whether
+        texts = shown.texts if apart and call.settings.notice == "inside" else (text,)  # each is counted as it is read
+        return sum(map(call.settings.count, filter(None, texts)))
+
+    if call.settings.notice == "outside":
+        from spillover.notice.form import OUTSIDE
+
+        words = len(shown.text.encode("utf-8", "replace")) - len(shown.body.encode("utf-8", "replace"))
+        return max(limits.fill(shown.body, count), words / OUTSIDE)
+    return limits.fill(shown.text, count)
+
+
+def trim(words: str, call: Call) -> str:
+    """Return as much of our own words as fits: the last resort, where limits are tiny and numbers huge."""
+
+    def full(chars: int) -> float:
+        return call.limits.fill(words[:chars], call.settings.count)
+
+    return words[: most(len(words), full)]
+
+
+def _choose(document: Document, call: Call, fill: Fill, wanted: Wanted) -> tuple[str, list[Span], str]:
+    """Return the kind of the output, the selected spans, and why both ends are to be shown instead, if they are.
+
+    A selector may fail or ask for too much: the tool call survives.
+    """
+    if call.settings.keep in ("auto", "signal") and _is_cramped():
+        _log.warning("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
+        return "log", [], CRAMPED
+    try:
+        told = _tell_news(document, call, fill, wanted)
+        if told is not None:
+            kind, found = describe(document, wanted.name), told
+        elif call.settings.keep == "auto":
+            from spillover.kinds.auto import auto
+
+            kind, found = auto(*_within_budget(document, fill), wanted)
+        elif call.settings.keep == "signal":
+            kind, found = describe(document, wanted.name), _find_selector(call, wanted)(*_within_budget(document, fill))
+        else:
+            kind, found = describe(document, wanted.name), _find_selector(call, wanted)(document, fill)
+        spans = _clamp(found, document)
+    except TooMuchWork:
+        _log.warning("Choosing what to show of %s bytes was too much work; both ends are shown.", f"{document.size:,}")
+        return "log", [], TOO_MUCH
+    except fallback.SURVIVED as error:
+        _log.warning("Choosing what to show of %s bytes failed; both ends are shown: %r", f"{document.size:,}", error)
+        # The bytes cannot be read. Where only both ends are here, they are shown if they can be: then it was the gap.
+        if isinstance(error, StoreError) and not callable(call.settings.keep):
+            if not isinstance(document.blob, BothEnds):
+                raise
+            return "log", _both_ends(document, call, fill), ""
+        return "log", [], FAILED.format(error=type(error).__name__)
+    if callable(call.settings.keep):
+        spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
+    return kind, spans or _both_ends(document, call, fill), ""
+
+
+def _find_selector(call: Call, wanted: Wanted) -> Selector:
+    """Return the selector that `keep` names."""
+    keep, form = call.settings.keep, call.settings.form
+    if callable(keep):
+        return keep
+    if form is not None and keep in form.cuts:
+        return form.cuts[keep](call.limits)
+    if keep in HEAD_SHARE:
+        return keeping(HEAD_SHARE[keep])
+    from spillover.kinds.log import signal  # numpy
+
+    return lambda document, fill: signal.select(document, fill, wanted)
+
+
+def _tell_news(document: Document, call: Call, fill: Fill, wanted: Wanted) -> Sequence[Span] | None:
+    """Return what is new against the earlier output; None where there is none, or little in common with it."""
+    compared = wanted.since.compared if wanted.since is not None else None
+    if call.settings.keep not in ("auto", "signal") or compared is None or not compared.same:
+        return None
+    from spillover.kinds.log import news  # few ask
+
+    return news.select(*_within_budget(document, fill), wanted)
+
+
+def _both_ends(document: Document, call: Call, fill: Fill, why: str = "") -> list[Span]:
+    share = HEAD_SHARE.get(call.settings.keep, 0.5) if isinstance(call.settings.keep, str) else 0.5
+    return [replace(span, why=why or span.why) for span in _clamp(keeping(share)(document, fill), document)]
+
+
+def _is_cramped() -> bool:
+    """Return whether this process may have so little memory that loading numpy could end it: OpenBLAS exits, and raises nothing."""
+    try:
+        import resource  # only for what overflows; not on every system
+    except ImportError:
+        return False
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return most != resource.RLIM_INFINITY and most < LEAST_ADDRESS_SPACE
+
+
+def _within_budget(document: Document, fill: Fill) -> tuple[Document, Fill]:
+    """Return the output and the measure of what fits for a selector of ours: both spend from a budget of work."""
+    work = budget(document.size)
+
+    def spend_and_fill(spans: Sequence[Span]) -> float:
+        work.spend(sum(span.end - span.start + PIECE for span in spans))
+        return fill(spans)
+
+    return document.within(work), spend_and_fill
+
+
+def _clamp(spans: Sequence[Span], document: Document) -> list[Span]:
+    """Return the spans in order, clamped to the output and to what was kept of it."""
+    (opens, closes), size = document.gap, document.size
+    inside = [
+        span
+        if span.start >= 0 and span.end <= size
+        else replace(span, start=max(0, span.start), end=min(span.end, size))
+        for span in spans
+    ]
+    inside.sort(key=lambda span: (span.start, span.end))
+    if opens < closes:
+        parts = [
+            (replace(span, end=min(span.end, opens), then=None), replace(span, start=max(span.start, closes)))
+            for span in inside
+        ]
+        inside = [part for pair in parts for part in pair]
+    return [span for span in inside if span.start < span.end]
+
+
+def _reasons(renderer: Renderer, spans: Sequence[Span]) -> tuple[Reason, ...]:
+    """Return why each part is shown, by lines; neighbours with the same reason are merged."""
+    out: list[Reason] = []
+    told = [span for span in spans if span.why]
+    for span, (first, last) in zip(told, renderer.number_spans(told), strict=True):
+        if out and out[-1].why == span.why and first <= out[-1].last + 1:
+            out[-1] = Reason(out[-1].first, last, span.why)
+        else:
+            out.append(Reason(first, last, span.why))
+    return tuple(out)

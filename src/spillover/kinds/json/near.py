@@ -1,0 +1,41 @@
+"""An output that is nearly JSON, and shown like it: a Python repr on one line, or one value with some words around it."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from spillover.kinds.json.almost import find, spell
+from spillover.kinds.json.value import show
+from spillover.kinds.wanted import NOTHING
+from spillover.source.blob import MemoryBlob
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spillover.document.document import Document
+    from spillover.kinds.span import Fill, Span
+    from spillover.kinds.wanted import Wanted
+
+#: A longer output is left to others.
+CAP = 16 << 20
+
+
+def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Span] | None:
+    """Return what a value that is nearly JSON shows, and the words around it; None where there is none."""
+    if document.size > CAP or len(document.sections) > 1 or document.gap[0] != document.gap[1]:
+        return None
+    data = document.blob.read(0, document.size)
+    start, end = find(data)
+    if start == end:
+        return None
+    value = data[start:end]
+    return show(document, fill, wanted, value, start) or show(document, fill, wanted, spell(value) or b"", start)
+
+
+def respell(document: Document) -> Document | None:
+    """Return an output that is a repr as JSON of the same length, so that places in one are places in the other."""
+    if document.size > CAP or document.gap[0] != document.gap[1]:
+        return None
+    data = document.blob.read(0, document.size)
+    document.work.spend(10 * len(data))
+    spelled = spell(data)
+    return None if spelled is None else replace(document, blob=MemoryBlob(spelled))

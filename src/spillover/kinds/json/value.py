@@ -1,0 +1,68 @@
+"""One JSON value stays one: keys and shape kept, long strings, arrays and objects shortened, what stands out kept."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from spillover.kinds.json.gaps import FIRST, LAST, explain, find_room
+from spillover.kinds.json.parse import BLOCK, BOM, OPENS, parse
+from spillover.kinds.json.room import TEXT_SHARE
+from spillover.kinds.query import Query
+from spillover.kinds.wanted import NOTHING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spillover.document.document import Document
+    from spillover.kinds.json.gaps import Gaps
+    from spillover.kinds.json.room import Tree
+    from spillover.kinds.span import Fill, Span
+    from spillover.kinds.wanted import Wanted
+
+#: A value larger than this is left to others: all of it is in memory while its parts are found.
+CAP = 64 << 20
+
+
+def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Span] | None:
+    """Return spans with gaps between them that, once marked, leave one JSON value; None if the output is not JSON, or cannot be shown like that.
+
+    A byte order mark stays before it, as it came.
+    """
+    if document.size > CAP or len(document.sections) > 1 or document.gap[0] != document.gap[1]:
+        return None
+    last = document.blob.read(max(0, document.size - BLOCK), document.size).rstrip(b" \t\r\n")[-1:]
+    if last not in (b"}", b"]") or not OPENS.match(document.blob.read(0, BLOCK)):
+        return None
+    return show(document, fill, wanted, document.blob.read(0, document.size))
+
+
+def show(document: Document, fill: Fill, wanted: Wanted, data: bytes, base: int = 0) -> list[Span] | None:
+    """Return what is shown of an output with a value that begins at `base`; what stands around that is shown, too."""
+    tree = parse(data, document.work, Query.of(wanted))
+    if tree is None:
+        return None
+    most_bytes = 2 * document.reach
+    high = min(document.size, most_bytes) * TEXT_SHARE
+
+    def spans(gaps: Gaps) -> list[Span]:
+        inner = gaps.spans(len(data), base)
+        inner[0] = replace(inner[0], start=0)
+        inner[-1] = replace(inner[-1], end=document.size)
+        return inner
+
+    room = find_room(lambda room: spans(tree.gaps(room)), high, most_bytes, fill)
+    if room is None:
+        return None
+    gaps = tree.gaps(room)
+    shown = spans(gaps)
+    if _hides_all(tree, gaps.spans(len(data))):
+        return None
+    parts = [(base + start, base + end, why) for start, end, why in gaps.shown]
+    return explain(shown, parts, (FIRST, LAST), document.work)
+
+
+def _hides_all(tree: Tree, spans: Sequence[Span]) -> bool:
+    """Return whether only the outermost brackets are left."""
+    shown = b"".join(tree.data[span.start : span.end] for span in spans[:3])
+    return len(spans) == 2 and len(shown.removeprefix(BOM).translate(None, b" \t\r\n")) == 2

@@ -1,0 +1,148 @@
+"""What was asked for, as words: which lines hold them, each word worth more the rarer it is. Linear and deterministic.
+
+    asked = Query.of(wanted)              # the words of the query and of the command; false where there are none
+    points = asked.score(lines)           # of bytes; one number from 0 to 1 each, in an array of numpy
+    points = asked.score_in(data, starts) # the same for lines that begin at `starts` of some bytes
+
+A line that holds every word it could hold scores 1. A word that stands in most lines tells none from another, and is worth
+next to nothing, so nobody has to say which words of a command matter. `score` takes any pieces of bytes: lines, cells,
+strings of JSON.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from spillover.kinds.wanted import Wanted
+
+    Array = Any  # of numpy; its own types say little about what is in one
+
+#: Why a part is shown.
+ANSWERS = "answers the query"
+#: Of a query and a command so much is read, and so many words of it are looked for.
+CHARS = 4_000
+WORDS = 48
+#: A part of a word (`Hash` of `ContentHash`) is worth this much of the word; so is a word found inside a longer one.
+PART = 0.4
+#: A word of fewer letters says little; one of more is a name.
+SHORTEST, NAME = 3, 4
+
+# Escapes of a regular expression, a shell and JSON, which are no part of a word: `\bfoo`, `\n`.
+_ESCAPE = re.compile(r"\\[A-Za-z](?![a-z]{3}[/\\])")
+_WORD = re.compile(r"[\w-]++")
+_PART = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|\d++|[^\W\d_a-zA-Z]++")
+_INSIDE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+#: Words of English, of shells and of the arguments of tools, that ask for nothing.
+_EMPTY = frozenset(
+    b"""
+    a about all also an and any are as at be been but by can could did do does each every for from get gets had has have how
+    if in into is it its just let like me more most my no not now of on or other our out over own please read run see shall
+    should show so some such tell than that the their them then there these they this those to under up us use used using via
+    want was we were what when where which who why will with would you your
+    bash sh cd cat grep egrep rg find ls head tail sed awk xargs echo sort uniq wc git sudo env dev null true false none
+    content files_with_matches file files path paths command description pattern output output_mode limit offset query type
+    users home tmp usr var src lib main index test tests
+""".split()
+)
+
+
+class Query(Struct, frozen=True):
+    """Words that are looked for, in small letters, and what each is worth before its rarity is known."""
+
+    words: tuple[tuple[bytes, float], ...] = ()
+
+    @classmethod
+    def of(cls, wanted: Wanted) -> Query:
+        """Return the query of a call: what the caller wants to know, and the words of the command."""
+        return cls.read(wanted.query, wanted.command)
+
+    @classmethod
+    def read(cls, *texts: str) -> Query:
+        """Return the words of some texts; the words of the first come first, where there are too many."""
+        found: dict[bytes, float] = {}
+        for text in texts:
+            for word, worth in _words(text[:CHARS]):
+                raw = word.encode("utf-8", "ignore")
+                found[raw] = max(worth, found.get(raw, 0.0))
+        kept = sorted(found, key=lambda word: -found[word])[:WORDS]  # whole words before parts, else in their order
+        return cls(tuple((word, found[word]) for word in kept))
+
+    def __bool__(self) -> bool:
+        return bool(self.words)
+
+    def score(self, lines: Sequence[bytes]) -> Array:
+        """Return how much of the query each of these pieces answers, from 0 to 1."""
+        import numpy as np
+
+        sizes = np.fromiter((len(line) + 1 for line in lines), dtype=np.int64, count=len(lines))
+        starts = np.concatenate(([0], np.cumsum(sizes)[:-1])) if len(lines) else sizes
+        return self.score_in(b"\n".join(lines), starts)
+
+    def score_in(self, data: bytes, starts: Array) -> Array:
+        """Return the same for pieces that lie one behind the other in some bytes, each up to the next start."""
+        import numpy as np
+
+        points = np.zeros(len(starts))
+        if not self.words or not len(starts):
+            return points
+        folded = data.lower()
+        edges = [*np.asarray(starts).tolist(), len(data)]
+        total = 0.0
+        for word, worth in self.words:
+            whole, inside = _find(data, folded, word, edges)
+            count = len(whole) + len(inside)
+            if not count:
+                continue
+            rarity = float(np.log((1 + len(starts)) / count)) / float(np.log(1 + len(starts)) or 1.0)
+            points[whole] += worth * rarity
+            points[inside] += PART * worth * rarity
+            total += worth * rarity
+        return np.minimum(1.0, points / total) if total > 0 else points
+
+
+def _words(text: str) -> Iterator[tuple[str, float]]:
+    """Yield the words of a text, and the parts of those that have some: of `ContentHash`, `content_hash` and `content-hash`."""
+    for match in _WORD.finditer(_ESCAPE.sub(" ", text)):
+        word = match[0].strip("_-")
+        if _asks(word.lower()):
+            yield word.lower(), 1.0 if len(word) >= NAME else PART
+        parts = [part.lower() for part in _PART.findall(word)]
+        if len(parts) > 1:
+            yield from ((part, PART) for part in parts if _asks(part) and len(part) >= NAME)
+
+
+def _asks(word: str) -> bool:
+    return len(word) >= SHORTEST and word.encode() not in _EMPTY and not (word.isdigit() and len(word) < NAME)
+
+
+def _find(data: bytes, folded: bytes, word: bytes, edges: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the pieces that hold a word as a word, and those that hold it only inside a longer one.
+
+    Behind the first find in a piece, the search goes on in the next one: as many finds as pieces at most.
+    """
+    from bisect import bisect_right
+
+    whole: list[int] = []
+    inside: list[int] = []
+    at = folded.find(word)
+    while at >= 0:
+        piece = bisect_right(edges, at) - 1
+        until = edges[piece + 1] if piece + 1 < len(edges) else len(folded)
+        (whole if _stands_alone(data, at, at + len(word)) else inside).append(piece)
+        at = folded.find(word, until)
+    return whole, inside
+
+
+def _stands_alone(data: bytes, start: int, end: int) -> bool:
+    """Return whether what stands here is a word, or a part of a name that its case tells apart: `Hash` in `ContentHash`."""
+    before, after = data[start - 1 : start], data[end : end + 1]
+    left = not before or before[0] not in _INSIDE
+    right = not after or after[0] not in _INSIDE
+    return left and right

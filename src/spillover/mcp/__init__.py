@@ -1,0 +1,75 @@
+"""MCP: a server with our tools, and a proxy that clips what another server answers. Over pipes this needs no package.
+
+message    JSON-RPC messages, and nothing about MCP
+result     what a server sends, within the limits
+answer     an answer on its way to the client
+tools      the tools of the server, and read_output, grep_output, … of our own
+relay      one client, the server behind us, and what passes between them
+stdio      lines over pipes, and a server that we run
+url        a server at a URL (extra: mcp)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from spillover.api import Clipper
+from spillover.errors import MissingExtraError
+from spillover.mcp.relay import Relay, ServerLink
+from spillover.mcp.stdio import Child, client
+from spillover.notice.words import one_line
+
+#: How much of a command, or of an address, names a server in what we say of it.
+NAME_CHARS = 80
+
+
+def serve(
+    clipper: Clipper,
+    *,
+    command: Sequence[str] = (),
+    url: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    offer: bool = True,
+    complain: Callable[[str], None] = lambda _: None,
+) -> str | None:
+    """Serve until the client has gone; return how the server behind us ended if it ended first.
+
+    `command` starts that server, or it is at `url`, which gets `headers`; without both there is none. `offer`: whether our own tools are listed.
+    """
+    server: ServerLink | None = None
+    if command:
+        server = Child(one_line(" ".join(command), NAME_CHARS), command)
+    elif url is not None:
+        try:
+            from spillover.mcp.url import HttpServer
+        except ImportError as error:
+            raise MissingExtraError("MCP over HTTP needs the official SDK: pip install 'spillover[mcp]'") from error
+        server = HttpServer(one_line(url, NAME_CHARS), url, headers)
+    return asyncio.run(_serve(clipper, server, offer=offer, complain=complain))
+
+
+async def _serve(
+    clipper: Clipper, server: ServerLink | None, *, offer: bool, complain: Callable[[str], None]
+) -> str | None:
+    """Serve one client on stdin and stdout; a signal ends us as if the client had left."""
+    task = asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    pipes = await client()
+    with suppress(asyncio.CancelledError, ConnectionError):
+        if server is not None:
+            await server.start()
+        try:
+            how = await Relay(pipes, server, clipper, offer=offer, complain=complain).run()
+        finally:
+            if server is not None:  # also where a second signal came while it was being closed
+                await asyncio.gather(server.close(), return_exceptions=True)
+        await pipes.flush()
+        if pipes.failed is not None:
+            raise pipes.failed
+        return how
+    return None

@@ -1,0 +1,91 @@
+"""Lines and bytes of an output, found through the sparse index."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spillover.document.document import Document, Section
+from spillover.source.blob import BLOCK_BYTES, BothEnds, LineIndex, MemoryBlob, Meter
+
+
+def document(data, **facts):
+    meter = Meter()
+    meter.feed(data)
+    return Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, **facts)
+
+
+@pytest.mark.parametrize(
+    ("data", "starts"),
+    [
+        (b"", []),
+        (b"x", [0]),
+        (b"x\n", [0]),
+        (b"\n", [0]),
+        (b"\n\n", [0, 1]),
+        (b"one\ntwo\nthree", [0, 4, 8]),
+        (b"one\r\ntwo\r\n", [0, 5]),
+    ],
+)
+def test_lines_begin_where_a_person_would_say(data, starts):
+    seen = document(data)
+    assert seen.lines == len(starts)
+    assert [seen.start(line) for line in range(1, seen.lines + 1)] == starts
+    assert seen.start(seen.lines + 1) == len(data), "past the last line is the end"
+    assert seen.start(0) == seen.start(-5) == 0
+
+
+def test_every_byte_knows_its_line_and_a_newline_belongs_to_the_line_it_ends():
+    assert [document(b"a\nbb\n\nc").number(at) for at in range(7)] == [1, 1, 2, 2, 2, 3, 4]
+
+
+@pytest.mark.parametrize("size", [BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES + 7])
+def test_lines_are_found_across_the_blocks_of_the_index(size):
+    data = (b"0123456\n" * (size // 8 + 1))[:size]
+    seen = document(data)
+    for line in (1, 2, BLOCK_BYTES // 8 - 1, BLOCK_BYTES // 8, BLOCK_BYTES // 8 + 1, seen.lines - 1, seen.lines):
+        if 1 <= line <= seen.lines:
+            assert seen.start(line) == (line - 1) * 8
+            assert seen.number(seen.start(line)) == line
+
+
+def test_one_line_of_many_blocks_is_one_line():
+    seen = document(b"x" * (2 * BLOCK_BYTES + 5) + b"\nend")
+    assert (seen.lines, seen.start(2), seen.number(2 * BLOCK_BYTES)) == (2, 2 * BLOCK_BYTES + 6, 1)
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from([b"a", b"\n", b"\r\n", b"bcd"]), max_size=60).map(b"".join), st.integers(1, 9))
+def test_start_and_number_agree_with_splitting_for_every_size_of_block(data, block):
+    before = tuple(data[:at].count(b"\n") for at in range(0, len(data) + 1, block))
+    lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
+    seen = Document(MemoryBlob(data), LineIndex(block, before), lines, data.count(b"\n"))
+    for at in range(len(data)):
+        assert seen.number(at) == data[:at].count(b"\n") + 1
+    for line in range(1, lines + 1):
+        assert seen.start(line) == len(b"\n".join(data.split(b"\n")[: line - 1])) + (line > 1)
+
+
+def test_the_lines_behind_a_gap_are_counted_from_the_end():
+    data = b"".join(b"line %d\n" % number for number in range(1, 101))
+    whole = document(data)
+    seen = Document(BothEnds(MemoryBlob(data[:20]), data[-20:], len(data)), whole.index, whole.lines, whole.newlines)
+    assert seen.gap == (20, len(data) - 20)
+    assert seen.number(0) == 1
+    assert seen.number(len(data) - 1) == 100
+    assert seen.number(len(data) - 10) == whole.number(len(data) - 10)
+
+
+def test_nothing_is_missing_where_everything_was_kept():
+    opens, closes = document(b"abc").gap
+    assert opens == closes
+
+
+def test_a_part_is_shown_cleaned():
+    seen = document(b"\x1b[1mone\x1b[0m\ntwo 10%\rtwo 90%\n")
+    assert seen.look(0, seen.start(2)) == ("one\n", 0)
+    assert seen.look(seen.start(2), seen.size) == ("two 90%\n", 1)
+    assert seen.text(seen.start(2), seen.size) == "two 90%\n"
+
+
+def test_a_section_knows_its_size():
+    assert (Section(3, 10).size, Section(3, 3).size) == (7, 0)

@@ -1,0 +1,102 @@
+"""The most of an output that fits, and how it is said."""
+
+import pytest
+
+from spillover import Clipper, Limits, MemoryStore, StoreError
+from spillover.testing import strict_selectors
+from spillover.types import Span
+
+LINES = "".join(f"line {number}\n" for number in range(1, 10_001))
+
+
+@pytest.mark.parametrize("limits", [Limits(bytes=200), Limits(chars=200), Limits(tokens=100), Limits(lines=4)])
+@pytest.mark.parametrize("keep", ["head", "tail", "ends"])
+def test_the_smallest_limits_still_show_some_of_the_output(limits, keep):
+    """With a notice that takes more than its half, nothing of the output was left to see."""
+    clip = Clipper(limits, keep=keep, hints=("cli", "path"), store=MemoryStore()).clip(LINES)
+    assert clip.shown.lines > 0
+    assert clip.ref in clip.text
+
+
+def test_the_limits_are_nearly_full_when_there_is_more_to_show():
+    clip = Clipper(Limits(bytes=5_000), store=MemoryStore()).clip(LINES)
+    assert 4_900 < len(clip.text.encode()) <= 5_000
+
+
+def greedy(document, fill):
+    return [Span(0, document.size)]
+
+
+def broken(document, fill):
+    raise RuntimeError("no idea")
+
+
+def nonsense(document, fill):
+    return [Span(-5, 10), Span(9_000, 8_000), Span(document.size - 10, document.size + 10), Span(5, 7)]
+
+
+@pytest.mark.parametrize("selector", [greedy, broken, nonsense])
+@pytest.mark.usefixtures("selectors_may_fail")
+def test_a_selector_of_your_own_cannot_break_the_call(selector):
+    clip = Clipper(Limits(bytes=600), keep=selector, store=MemoryStore()).clip(LINES)
+    assert clip.outcome == "stored"
+    assert len(clip.text.encode()) <= 600
+    assert clip.shown.bytes > 0
+
+
+def test_a_selector_of_your_own_says_what_is_shown():
+    def middle(document, fill):
+        return [Span(document.start(5_000), document.start(5_003))]
+
+    clip = Clipper(Limits(bytes=600), keep=middle, store=MemoryStore()).clip(LINES)
+    assert clip.ranges == ((5_000, 5_002),)
+    assert "line 5000\nline 5001\nline 5002\n" in clip.text
+
+
+@pytest.mark.parametrize("keep", ["auto", "signal"])
+@pytest.mark.usefixtures("selectors_may_fail")
+def test_a_selector_of_ours_that_fails_does_not_end_the_tool_call(monkeypatch, keep):
+    monkeypatch.setattr("spillover.kinds.log.signal.lines_of", lambda *_: 1 / 0)
+    clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("error: x\n" * 99)
+    assert clip.outcome == "stored"
+    assert clip.text.endswith("error: x\n")
+
+
+@pytest.mark.usefixtures("selectors_may_fail")
+def test_a_selector_of_yours_that_raises_as_a_store_does_loses_nothing():
+    def keep(document, fill):
+        raise StoreError("not mine")
+
+    clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("line\n" * 99)
+    assert (clip.outcome, clip.shown.lines > 0) == ("stored", True)
+
+
+@pytest.mark.parametrize("keep", ["auto", "signal"])
+def test_with_too_little_memory_to_load_what_chooses_both_ends_are_shown_and_it_is_said(monkeypatch, keep):
+    """Loading numpy ended the process: OpenBLAS exits when it gets no memory, and no exception is raised."""
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (150 << 20, 150 << 20))
+    monkeypatch.setattr("spillover.kinds.log.signal.lines_of", lambda *_: 1 / 0)
+    clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("error: x\n" * 99)
+    assert clip.outcome == "stored"
+    assert clip.shown.lines > 3
+    assert {reason.why for reason in clip.why} == {"both ends: too little memory to choose more closely"}
+
+
+FAILURE = "both ends: choosing more closely failed (RuntimeError)"
+
+
+@pytest.mark.usefixtures("selectors_may_fail")
+@pytest.mark.parametrize("limits", [Limits(lines=12), Limits(bytes=900), Limits(tokens=300)])
+def test_a_selector_that_raised_could_not_be_seen_in_the_clip(limits):
+    clip = Clipper(limits, keep=broken, store=MemoryStore()).clip(LINES)
+    assert {reason.why for reason in clip.why} == {FAILURE}
+    assert f"Shown: {FAILURE}." in clip.text
+    assert limits.hold(clip.text, Clipper().settings.count)
+    assert (clip.ranges[0][0], clip.ranges[-1][1]) == (1, 10_000)
+
+
+def test_a_selector_that_raises_is_a_failure_in_a_test_that_says_so():
+    with strict_selectors(), pytest.raises(RuntimeError, match="no idea"):
+        Clipper(Limits(bytes=600), keep=broken, store=MemoryStore()).clip(LINES)

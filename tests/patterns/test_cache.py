@@ -1,0 +1,217 @@
+"""A cache can only cost time: whatever is wrong with it, the clips are the same."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spillover.kinds.log.classes import CLASSES
+from spillover.patterns import cache
+from spillover.patterns.engine import Engine
+
+PAYLOAD = b"what was saved" * 500
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "spillover"
+
+
+def test_what_is_saved_is_loaded_and_is_private(folder):
+    assert cache.load("a") is None
+    cache.save("a", PAYLOAD)
+    assert cache.load("a") == PAYLOAD
+    assert os.listdir(folder) == ["a"]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "a").stat().st_mode) == 0o600
+
+
+def replaced(change):
+    def damage(path):
+        data = path.read_bytes()
+        path.write_bytes(change(data))
+
+    return damage
+
+
+def linked(path):
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+def piped(path):
+    path.unlink()
+    os.mkfifo(path, 0o600)
+
+
+DAMAGE = {
+    "empty": replaced(lambda _: b""),
+    "cut off": replaced(lambda data: data[:-1]),
+    "cut off in the digest": replaced(lambda data: data[:30]),
+    "one bit differs": replaced(lambda data: data[:900] + bytes([data[900] ^ 1]) + data[901:]),
+    "of another version": replaced(lambda data: data.replace(b"cache 1", b"cache 9", 1)),
+    "more behind it": replaced(lambda data: data + b"x"),
+    "a link": linked,
+    "a pipe": piped,
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "written by a group": lambda path: path.chmod(0o620),
+    "written by anybody": lambda path: path.chmod(0o602),
+    "in a folder that others can write": lambda path: path.parent.chmod(0o777),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_what_cannot_be_trusted_is_ignored(folder, damage):
+    cache.save("a", PAYLOAD)
+    DAMAGE[damage](folder / "a")
+    assert cache.load("a") is None
+
+
+def test_a_file_under_another_name_is_ignored(folder):
+    cache.save("a", PAYLOAD)
+    (folder / "a").rename(folder / "b")
+    assert cache.load("b") is None
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to somebody else")
+@pytest.mark.parametrize("whose", ["file", "folder"])
+def test_what_belongs_to_somebody_else_is_ignored(folder, whose):
+    cache.save("a", PAYLOAD)
+    os.chown(folder / "a" if whose == "file" else folder, 1234, 1234)
+    assert cache.load("a") is None
+    if whose == "folder":
+        cache.save("b", PAYLOAD)
+        assert not (folder / "b").exists()
+
+
+def test_a_huge_file_is_not_read(folder):
+    cache.save("a", PAYLOAD)
+    os.truncate(folder / "a", cache.MOST_BYTES + 1)
+    assert cache.load("a") is None
+
+
+def test_a_folder_that_cannot_be_made_is_ignored(tmp_path, monkeypatch):
+    (tmp_path / "a file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
+    cache.save("a", PAYLOAD)
+    assert cache.load("a") is None
+
+
+def test_a_write_that_fails_leaves_nothing(folder, monkeypatch):
+    cache.save("old", PAYLOAD)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    cache.save("a", PAYLOAD)
+    monkeypatch.undo()
+    assert os.listdir(folder) == ["old"]
+
+
+def test_what_a_killed_process_left_is_removed_by_a_later_one(folder):
+    cache.save("a", PAYLOAD)
+    for name, age in ((".part-1-x", 2 * cache.STALE_SECONDS), (".part-2-x", 0)):
+        (folder / name).write_bytes(b"half")
+        os.utime(folder / name, (now := (folder / "a").stat().st_mtime - age, now))
+    cache.save("b", PAYLOAD)
+    assert sorted(os.listdir(folder)) == [".part-2-x", "a", "b"]
+
+
+def matches(engine):
+    found = []
+    engine.scan(b"an error: here\nok\nTraceback (most recent call last)\n", lambda *match: found.append(match[:3]))
+    return sorted(found)
+
+
+def engine():
+    return Engine([each.pattern.encode() for each in CLASSES.values()])
+
+
+def test_a_table_from_the_cache_finds_what_a_compiled_one_finds(folder, monkeypatch):
+    first = matches(engine())
+    assert len(os.listdir(folder)) == 1
+
+    def compiled(_):
+        raise AssertionError("it is compiled once")
+
+    monkeypatch.setattr(Engine, "_compile", compiled)
+    assert matches(engine()) == first != []
+
+
+def test_what_the_engine_refuses_is_compiled_again_and_replaced(folder):
+    first = matches(engine())
+    (name,) = os.listdir(folder)
+    good = cache.load(name)
+    for hostile in (b"", b"x" * 5_000, good[:-5_000], good[:40] + bytes(200) + good[240:]):
+        cache.save(name, hostile)  # with a digest that is right
+        assert matches(engine()) == first
+        assert cache.load(name) == good
+
+
+def test_other_patterns_have_another_file(folder):
+    matches(engine())
+    matches(Engine([b"error"]))
+    matches(Engine([b"error"], caseless=[True]))
+    matches(Engine([b"error"], once=True))
+    assert len(os.listdir(folder)) == 4
+
+
+CROWD = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+import test_cache as t
+expected = sorted([(0, 0, 8), (1, 0, 17)])
+opens, waits = os.pipe()
+children = []
+for number in range(200):
+    child = os.fork()
+    if child == 0:
+        os.close(waits)
+        os.read(opens, 1)  # until all are there
+        os._exit(0 if t.matches(t.Engine([b"error", b"k$"])) == expected else 1)
+    children.append(child)
+os.close(opens)
+os.close(waits)
+for child in children[::2]:
+    os.kill(child, signal.SIGKILL)
+print(sorted({os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children}))
+"""
+
+
+def test_two_hundred_processes_at_once_all_find_the_same_though_half_are_killed(folder):
+    words = [sys.executable, "-c", CROWD, str(Path(__file__).parent)]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert json.loads(said) == [-9, 0]
+    made = [name for name in os.listdir(folder) if not name.startswith(cache.PART)]
+    assert len(made) == 1
+    assert cache.load(made[0]) is not None
+    assert matches(Engine([b"error", b"k$"])) == [(0, 0, 8), (1, 0, 17)]
+
+
+def test_clips_are_the_same_whatever_is_in_the_cache(folder, tmp_path):
+    """By way of the command line: nothing, whole files, half of one, and a folder that others can write to."""
+    given = b"".join(b"%d step %s\n" % (n, b"error: no such file" if n == 1_400 else b"ok") for n in range(2_000))
+    spill = [sys.executable, "-c", "import sys; from spillover.cli import main; sys.exit(main())", "--tokens", "300"]
+
+    def clip():
+        env = {**os.environ, "SPILLOVER_STORE": str(tmp_path / "store")}
+        return subprocess.run(spill, input=given, capture_output=True, check=True, env=env).stdout
+
+    first = clip()
+    assert b"error: no such file" in first
+    names = sorted(os.listdir(folder))
+    assert [name.partition("-")[0] for name in names] == ["patterns"]
+    for name in names:
+        whole = (folder / name).read_bytes()
+        for other in (whole, whole[: len(whole) // 2]):
+            (folder / name).write_bytes(other)
+            assert clip() == first
+            assert (folder / name).read_bytes() == whole
+    folder.chmod(0o777)
+    assert clip() == first
