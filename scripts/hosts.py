@@ -1,4 +1,4 @@
-"""Install the coding agents from npm and run tests/hosts with them: real hosts, a scripted model, nothing else from the network.
+"""Install the coding agents from npm and run tests/agents with them: real hosts, a scripted model, nothing else from the network.
 
 Words are passed to pytest: `python -m scripts.hosts -k codex`. The last lines are a table: host, version, case, result.
 """
@@ -40,7 +40,7 @@ def main() -> int:
         print("Installing the agents from npm (once; some minutes)", flush=True)
         install = [*npm(), "install", "--no-fund", "--no-audit", "--loglevel=error", "--prefix", FOLDER, *AGENTS]
         subprocess.run(install, env={**os.environ, "PATH": path}, check=True)
-    tests = [sys.executable, "-m", "pytest", "tests/hosts", "-q", "-rs", "-p", "no:cacheprovider", *sys.argv[1:]]
+    tests = [sys.executable, "-m", "pytest", "tests/agents", "-q", "-rs", "-p", "no:cacheprovider", *sys.argv[1:]]
     return subprocess.run(
         tests, cwd=ROOT, env={**os.environ, "PATH": path, "SPILLOVER_HOSTS": FOLDER}, check=False
     ).returncode

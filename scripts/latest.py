@@ -10,11 +10,11 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LANGCHAIN = ("tests/adapters/test_langchain.py",)
-AGENTS = ("tests/adapters/test_openai_agents.py", "tests/adapters/test_openai_agents_mcp.py")
-PYDANTIC = ("tests/adapters/test_pydantic_ai.py",)
-MCP = tuple(f"tests/adapters/mcp/test_{name}.py" for name in ("proxy", "server", "passing", "ends"))
-#: what is installed → the tests that run with it; the oldest are those of `adapters.parts` and pyproject.toml
+LANGCHAIN = ("tests/frameworks/test_langchain.py",)
+AGENTS = ("tests/frameworks/test_openai_agents.py", "tests/frameworks/test_openai_agents_mcp.py")
+PYDANTIC = ("tests/frameworks/test_pydantic_ai.py",)
+MCP = tuple(f"tests/mcp/test_{name}.py" for name in ("proxy", "server", "passing", "ends"))
+#: what is installed → the tests that run with it; the oldest are those of `frameworks.parts` and pyproject.toml
 CHECKS = {
     "langchain": LANGCHAIN,
     "langchain==1.2.*": LANGCHAIN,

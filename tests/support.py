@@ -1,4 +1,4 @@
-"""Private names that the locks use: laws, peers, profiles, e2e, and the contract of the adapters.
+"""Private names that the locks use: laws, peers, profiles, e2e, and the contract of the hosts.
 
 The locks import from here and from public modules only, so that a module that moves changes this file and no lock.
 """

@@ -155,7 +155,7 @@ def test_the_locks_import_private_names_only_from_support():
     public |= {f"spillover.profiles.{name}" for name in profiles.NAMES}
     public |= {f"spillover.frameworks.{name}" for name in ("langchain", "openai_agents", "pydantic_ai")}
     folders = [ROOT / "tests" / name for name in ("laws", "peers", "profiles", "e2e")]
-    locks = [*(path for folder in folders for path in folder.rglob("*.py")), ROOT / "tests/adapters/test_contract.py"]
+    locks = [*(path for folder in folders for path in folder.rglob("*.py")), ROOT / "tests/hosts/test_contract.py"]
     private = [
         f"{path.relative_to(ROOT)}: {module}"
         for path in locks

@@ -1,6 +1,6 @@
 """With `redact`, no way in leads a secret to a model: every way, every format, whether it fits or not, whatever fails.
 
-A way in is a row of WAYS, or of the tables in law_ways.py; hosts and frameworks are those of tests/adapters/test_contract.py.
+A way in is a row of WAYS, or of the tables in law_ways.py; hosts and frameworks are those of tests/hosts/test_contract.py.
 """
 
 import dataclasses
@@ -50,7 +50,7 @@ def load(name, path):
 
 
 bench = load("bench_redact", TESTS.parent / "bench" / "redact.py")
-contract = load("contract_of_adapters", TESTS / "adapters" / "test_contract.py")
+contract = load("contract_of_hosts", TESTS / "hosts" / "test_contract.py")
 
 FILLER = "a line of the log, and nothing in it\n"
 TOKEN = "ghp_" + "aB3dE6gH9" * 4
@@ -469,7 +469,7 @@ def test_what_a_host_gives_back_as_it_came_and_media_stay():
     assert message["result"]["content"][1]["text"] == cover(TOKEN.encode())[0].decode()
 
 
-SERVER = Path(__file__).parents[1] / "adapters" / "servers" / "plain.py"
+SERVER = Path(__file__).parents[1] / "mcp" / "servers" / "plain.py"
 
 
 @pytest.mark.parametrize("env", [{}, {"SPILLOVER_REDACT": "stored"}, WRONG], ids=["shown", "stored", "wrong settings"])

@@ -16,7 +16,7 @@ from mcp import MCPError
 from spillover.cli import exits
 from spillover.store import verify
 
-SERVERS = Path(__file__).parent.parent / "servers"
+SERVERS = Path(__file__).parent / "servers"
 PATIENCE = 30  # seconds; only guards against hanging
 
 

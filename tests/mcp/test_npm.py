@@ -11,7 +11,7 @@ import pytest
 from mcp.types import CreateMessageResult, ElicitResult, ListRootsResult, Root, TextContent
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 _spec = importlib.util.spec_from_file_location("mcp_servers", ROOT / "scripts" / "mcp_servers.py")
 npm = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(npm)
