@@ -37,7 +37,7 @@ DEV = (
     "tree-sitter-bash",
     "httpx2",
 )
-#: mcp 1.x drops a stream that broke without a word, so a call that waits on it fails only with the next (decision 049).
+#: mcp 1.x drops a stream that broke without a word, so a call that waits on it fails only with the next (docs/decisions/proxy.md).
 NOT_WITH_MCP_1 = "not a_server_at_a_url_that_dies"
 
 

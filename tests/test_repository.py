@@ -111,10 +111,14 @@ def test_the_architecture_is_one_page_with_a_drawing_and_three_walks_and_the_rea
     assert "docs/architecture.md" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_there_are_few_decisions_to_read():
+    assert len(DECISIONS) <= 15
+
+
 @pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
-def test_every_decision_says_context_decision_and_consequences(page):
+def test_every_decision_answers_a_question_with_context_decision_and_consequences(page):
     text = page.read_text(encoding="utf-8")
-    assert text.startswith(f"# {page.name[:3]}: ")
+    assert text.partition("\n")[0].endswith("?")
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Context", "Decision", "Consequences"]
 
 

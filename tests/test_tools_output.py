@@ -23,7 +23,7 @@ ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[
 #: A home is /home/dev; any other home, and every temporary folder, is a place of the machine that ran the tool.
 PLACES = re.compile(rf"/(?:home/(?!dev\b)|Users/|{'root'}/|tmp/|var/tmp/|private/|{'work'}/)")
 
-#: What 1,000 tokens do not show since all lines compete in one ranking (docs/decisions/010-which-lines-of-a-log.md), and what they show instead.
+#: What 1,000 tokens do not show since all lines compete in one ranking (docs/decisions/log-lines.md), and what they show instead.
 LOST = {
     "gxx_many": "one of 31 errors, the first; others are shown with what is around them",
     "gxx_template": "one of three errors; the other two are shown with where they are required from",

@@ -76,7 +76,7 @@ def lower_if_failed(call: Call, exit_code: int) -> Call:
 def compare_if_failed(call: Call, exit_code: int) -> Call:
     """Return the call for a command that ended like this: one that failed is compared with its newest good run, if any.
 
-    That is measured to help (docs/decisions/038-since.md); `since = "off"` turns it off.
+    That is measured to help (docs/decisions/runs.md); `since = "off"` turns it off.
     """
     if not exit_code or call.since != "auto":
         return call

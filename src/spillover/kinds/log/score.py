@@ -1,7 +1,7 @@
 """How much a line is worth showing: the sum of one number for each of its features, from `weights.json`.
 
 Points are log-odds: 0 is as likely needed as not if needed lines were half of all, and 0.7 more doubles the odds. `make fit`
-reads the names of features from here and writes the numbers; docs/decisions/010-which-lines-of-a-log.md says how far they hold.
+reads the names of features from here and writes the numbers; docs/decisions/log-lines.md says how far they hold.
 
 A feature looks at the line, how often it is said, where it stands, what is near, or pairs of these. Its column is true or false,
 a share from 0 to 1, a number of lines or tokens as a power of two (3 is seven of them, 0 none), or a strength: 0 for a line that
