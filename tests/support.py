@@ -16,7 +16,8 @@ from spillover.document.invisible import has_invisible
 from spillover.document.visible import notice_guard, visible, visible_text
 from spillover.hosts import CUTS, HOSTS, claude_code, cline, codex, copilot, gemini, hooked, pi
 from spillover.hosts import opencode as opencode_host
-from spillover.kinds.ends import fair, keeping
+from spillover.kinds.ends import keep_ends as keeping
+from spillover.kinds.selection import share_fairly as fair
 from spillover.mcp import answer
 from spillover.mcp.message import messages
 from spillover.mcp.relay import Relay

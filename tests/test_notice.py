@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from spillover import Clipper, DirStore, Limits, MemoryStore, Retention
 from spillover.cli.commands import parser_for
 from spillover.errors import RefError, UsageError
-from spillover.kinds.span import Hidden
+from spillover.kinds.selection import Hidden
 from spillover.notice.calls import next_call, search_call
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import CLI, PATH, TOOLS, Hint, file_tools, hints, sub_agent

@@ -24,7 +24,7 @@ from spillover.document.invisible import has_invisible
 from spillover.document.visible import cover_bytes, cover_text, may_imitate_notice, notice_guard, visible, visible_text
 from spillover.errors import UsageError
 from spillover.events import record_clip, together
-from spillover.kinds.span import Span
+from spillover.kinds.selection import Span
 from spillover.notice.render import Kept, Renderer
 from spillover.result import Clip, Clipped
 from spillover.secrets.outputs import CoveredStreams

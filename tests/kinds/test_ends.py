@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.document.document import Document, Section
-from spillover.kinds.ends import fair, keeping, most
+from spillover.kinds.ends import keep_ends
+from spillover.kinds.selection import largest, share_fairly
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 
 SHARE = {"head": 1.0, "ends": 0.5, "tail": 0.0}
@@ -27,7 +28,7 @@ def of_bytes(budget):
 
 def kept(data, keep, budget, **facts):
     seen = document(data, **facts)
-    return [bytes(seen.blob.read(span.start, span.end)) for span in keeping(SHARE[keep])(seen, of_bytes(budget))]
+    return [bytes(seen.blob.read(span.start, span.end)) for span in keep_ends(SHARE[keep])(seen, of_bytes(budget))]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_the_room_a_short_section_leaves_goes_to_the_other():
 def test_nothing_is_taken_out_of_a_gap(keep):
     data = b"".join(b"%07d\n" % number for number in range(1_000))
     seen = document(data, blob=BothEnds(MemoryBlob(data[:80]), data[-80:], len(data)))
-    for span in keeping(SHARE[keep])(seen, of_bytes(10_000)):
+    for span in keep_ends(SHARE[keep])(seen, of_bytes(10_000)):
         assert span.end <= 80 or span.start >= len(data) - 80
 
 
@@ -142,7 +143,7 @@ def test_looking_is_bounded_by_the_reach():
 
     data = b"x" * 1_000_000
     seen = document(data, reach=1_000, blob=Watched(data))
-    keeping(0.5)(seen, of_bytes(500))
+    keep_ends(0.5)(seen, of_bytes(500))
     assert Watched.longest <= 1_000
 
 
@@ -161,23 +162,23 @@ def test_looking_is_bounded_by_the_reach():
     ],
 )
 def test_room_is_shared_fairly(room, sizes, weights, given_):
-    assert fair(room, sizes, weights) == given_
+    assert share_fairly(room, sizes, weights) == given_
 
 
 @settings(max_examples=200)
 @given(st.integers(0, 10_000), st.lists(st.tuples(st.integers(0, 5_000), st.integers(1, 5)), max_size=8))
 def test_fair_shares_use_the_room_and_nobody_gets_more_than_they_need(room, wanted):
     sizes, weights = [size for size, _ in wanted], [weight for _, weight in wanted]
-    shares = fair(room, sizes, weights)
+    shares = share_fairly(room, sizes, weights)
     assert sum(shares) == min(room, sum(sizes))
     assert all(0 <= share <= size for share, size in zip(shares, sizes, strict=True))
-    assert fair(room, sizes, weights) == shares
+    assert share_fairly(room, sizes, weights) == shares
 
 
 @pytest.mark.parametrize("top", [0, 1, 2, 3, 7, 100, 1_000])
 @pytest.mark.parametrize("high", [0, 1, 2, 50, 1_000])
 def test_the_most_that_fits_is_found(high, top):
-    found = most(high, lambda number: 0.0 if number <= top else 2.0)
+    found = largest(high, lambda number: 0.0 if number <= top else 2.0)
     assert min(high, top) - max(1, top // 100) < found <= min(high, top)
 
 
@@ -189,7 +190,7 @@ ALPHABET = st.sampled_from([b"a", b"\n", b"x" * 70, "é".encode(), "😀".encode
 def test_what_is_selected_fits_and_is_cut_at_characters(data, keep, budget, more):
     cut = more.draw(st.integers(0, len(data)))
     seen = document(data, sections=[Section(0, cut), Section(cut, len(data))])
-    spans = keeping(SHARE[keep])(seen, of_bytes(budget))
+    spans = keep_ends(SHARE[keep])(seen, of_bytes(budget))
     assert sum(span.end - span.start for span in spans) <= budget
     edges = {0, cut, len(data)}  # a section may begin anywhere: its cuts are not ours
     for edge in {edge for span in spans for edge in (span.start, span.end)} - edges:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.kinds.span import Span, join
+from spillover.kinds.selection import Span, join
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from spillover.document.document import Document, Section
 from spillover.document.forged import Guard
-from spillover.kinds.span import Span, join
+from spillover.kinds.selection import Span, join
 from spillover.notice.hints import CLI
 from spillover.notice.render import Kept, Renderer
 from spillover.source.blob import MemoryBlob, Meter

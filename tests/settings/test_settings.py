@@ -4,7 +4,7 @@ import pytest
 
 from spillover.api import Clipper
 from spillover.errors import UsageError
-from spillover.kinds.span import Span
+from spillover.kinds.selection import Span
 from spillover.notice.hints import CLI, PATH
 from spillover.settings.limits import Limits
 from spillover.settings.settings import Settings

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from spillover import Clipper, DirStore, Hint, Limits, journal
 from spillover.errors import ConfigError, SpilloverError, UsageError
-from spillover.kinds.span import Span
+from spillover.kinds.selection import Span
 from spillover.ui.again import see, try_other
 from spillover.ui.library import Library
 from spillover.ui.outputs import Outputs

@@ -203,10 +203,10 @@ def _fit(made: Clipper, count: int, text: Callable[[int], str]) -> int:
     """Return how many rows fit where the shell is an agent's; all of them in a person's."""
     if not hosts(os.environ):
         return count
-    from spillover.kinds.ends import most
+    from spillover.kinds.selection import largest
 
     limits = made.settings.limits.share(LIST_SHARE)
-    return most(count, lambda rows: limits.fill(text(rows), made.settings.count))
+    return largest(count, lambda rows: limits.fill(text(rows), made.settings.count))
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spillover.document.document import Document
-    from spillover.kinds.span import Fill, Span
+    from spillover.kinds.selection import Fill, Span
     from spillover.kinds.wanted import Wanted
 
 #: The module whose `select` handles a kind. It returns None if the output turns out to be something else.

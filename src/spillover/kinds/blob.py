@@ -10,8 +10,7 @@ import re
 import stringzilla
 
 from spillover.document.work import OBJECT
-from spillover.kinds.ends import most
-from spillover.kinds.span import Hidden, Span, join
+from spillover.kinds.selection import Hidden, Span, join, largest
 from spillover.kinds.wanted import NOTHING
 
 TYPE_CHECKING = False
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.document.document import Document
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted
 
     Run = tuple[int, int, str]  # from, to, what it is
@@ -223,7 +222,7 @@ def _around(document: Document, fill: Fill, found: Sequence[Run]) -> list[Span] 
         document.work.spend(OBJECT * count)
         return _true(join(pieces[:count]), set(ends), document.size)
 
-    count = most(len(pieces), lambda count: fill(spans(count)))
+    count = largest(len(pieces), lambda count: fill(spans(count)))
     return spans(count) if count else None
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from spillover.kinds.ends import keeping, most
+from spillover.kinds.ends import keep_ends
 from spillover.kinds.log.signal import is_source, see_all
 from spillover.kinds.log.signal import select as signal
-from spillover.kinds.span import Span
+from spillover.kinds.selection import Span, largest
 from spillover.patterns.linear import compile_own
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.document.document import Document
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
 
 #: Definitions may take so much of the room; the rest goes to both ends.
 SHARE = 0.7
@@ -61,8 +61,8 @@ def select(document: Document, fill: Fill) -> Sequence[Span]:
     def first(count: int) -> list[Span]:
         return [span for pair in spans[:count] for span in pair]
 
-    kept = first(most(len(spans), lambda count: fill(first(count)) / SHARE))
-    return [*kept, *keeping(0.5)(document, lambda ends: fill([*kept, *ends]))]
+    kept = first(largest(len(spans), lambda count: fill(first(count)) / SHARE))
+    return [*kept, *keep_ends(0.5)(document, lambda ends: fill([*kept, *ends]))]
 
 
 def find_definitions(lines: Sequence[bytes]) -> list[Definition]:

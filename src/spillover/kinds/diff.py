@@ -11,8 +11,7 @@ from itertools import islice
 
 from spillover.document.work import OBJECT
 from spillover.kinds.diff_parts import CHANGED, CHANGED_LINES, DEFINES, WINDOW, lines, name_line, parts
-from spillover.kinds.ends import most
-from spillover.kinds.span import Span, join_places
+from spillover.kinds.selection import Span, join, largest
 from spillover.kinds.wanted import NOTHING
 from spillover.notice.sentences import changes
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from spillover.document.document import Document
     from spillover.kinds.diff_parts import Hunk, Parts
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted
 
     Place = tuple[int, int, str]  # from, to, why
@@ -96,7 +95,7 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     if not turns:
         return None
     heads: list[Place] = [(commit.start, commit.end, f"commit {commit.sha}") for commit in found.commits]
-    heads = heads if len(heads) <= MOST and fill(join_places(heads)) <= SUMMARY else []
+    heads = heads if len(heads) <= MOST and fill(join([Span(*place) for place in heads])) <= SUMMARY else []
     sums = _sums(found, of_files)
     telling = dict.fromkeys([of_files[hunks[number][3]] for number in turns])
     lead = _summary(found, fill, bool(heads), telling, list(names), sums)
@@ -123,7 +122,11 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
         return [place for number, line in defining[:count] for place in (*above(number), line)]
 
     defining = bodies.defining(turns)
-    first = defined(most(len(defining), lambda count: fill(join_places([*heads, *defined(count)])) / DEFINED))
+    first = defined(
+        largest(
+            len(defining), lambda count: fill(join([Span(*place) for place in (*heads, *defined(count))])) / DEFINED
+        )
+    )
 
     def spans(count: int, upto: int, *, lead: str = lead, whole: bool = False) -> list[Span]:
         places = [*heads, *first]
@@ -134,13 +137,13 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
             if whole and upto > len(changed):
                 places += bodies.context(number)[: upto - len(changed)]
         document.work.spend(OBJECT * len(places))
-        joined = join_places(places, HOLE)  # a hole costs less than a marker for it
+        joined = join([Span(*place) for place in places], HOLE)  # a hole costs less than a marker for it
         if not (joined and lead):
             return joined
         return [Span(joined[0].start, joined[0].end, joined[0].why, None, lead), *joined[1:]]
 
     for upto in FIRST:
-        count = most(len(turns), lambda count, upto=upto: fill(spans(count, upto)))  # type: ignore[misc]
+        count = largest(len(turns), lambda count, upto=upto: fill(spans(count, upto)))  # type: ignore[misc]
         if count:
             break
     else:
@@ -148,7 +151,7 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     if count < len(turns):
         return spans(count, upto)
     longest = max(len(bodies.changed(number)) + len(bodies.context(number)) for number in turns)
-    wide = most(longest, lambda upto: fill(spans(count, upto, whole=True)))
+    wide = largest(longest, lambda upto: fill(spans(count, upto, whole=True)))
     return spans(count, max(wide, upto), whole=wide > upto)
 
 
@@ -187,7 +190,7 @@ def _summary(
 
     bare = fill([at])
     total = min(len(turns), ROWS) + min(len(named), ROWS)
-    return words(most(total, full))
+    return words(largest(total, full))
 
 
 def _order(document: Document, found: Parts, names: Sequence[str], of_files: Sequence[int]) -> list[int]:

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from spillover.document.document import Document, Section
-from spillover.kinds.span import Span, join
+from spillover.kinds.selection import Fill, Selector, Span, join, largest, share_fairly
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+Rooms = list[tuple[int, int]]  # bytes granted to the head and the tail of each section
 
-    from spillover.kinds.span import Fill, Selector
-
-    Rooms = list[tuple[int, int]]  # bytes granted to the head and the tail of each section
-
-#: The room is found down to this part of it, or until the limits are so full.
-FINENESS = 128
-ENOUGH = 0.995
-#: Of many pieces, so many are tried first.
-FIRST_FEW = 128
 #: When so many sections in a row could not use what is left, the others are not asked: there may be thousands.
 TRIES = 3
 #: A part of a line that stands for a whole block is worth its marker from so many bytes on.
 LEAST = 64
 
 
-def keeping(share: float) -> Selector:
+def keep_ends(share: float) -> Selector:
     """Return a selector that gives `share` of the room to the beginning and the rest to the end."""
 
     def select(document: Document, fill: Fill) -> Sequence[Span]:
@@ -43,11 +34,11 @@ def _select(document: Document, fill: Fill, share: float) -> Sequence[Span]:
         return join([span for side, room in zip(sides, rooms, strict=True) for span in side.spans(*room)])
 
     def split(room: int) -> Rooms:
-        parts = fair(room, sizes, weights)
+        parts = share_fairly(room, sizes, weights)
         heads = [round(part * share) for part in parts]
         return [(head, part - head) for head, part in zip(heads, parts, strict=True)]
 
-    rooms = split(most(min(sum(sizes), 2 * document.reach * len(sides)), lambda room: fill(spans(split(room)))))
+    rooms = split(largest(min(sum(sizes), 2 * document.reach * len(sides)), lambda room: fill(spans(split(room)))))
     # Whole lines leave some room unused, and a short side more: the other one may have it, the last section first.
     ends = [end for end, part in ((1, 1 - share), (0, share)) if part]
     shown, tries = spans(rooms), TRIES
@@ -76,62 +67,7 @@ def _widened(rooms: Rooms, number: int, end: int, upto: int, fill: Callable[[Roo
         here = (head + extra, tail) if end == 0 else (head, tail + extra)
         return [*rooms[:number], here, *rooms[number + 1 :]]
 
-    return wider(most(upto - rooms[number][end], lambda extra: fill(wider(extra)), fill(rooms)))
-
-
-def most(high: int, fill: Callable[[int], float], bottom: float = 0.0) -> int:
-    """Return the largest number up to `high` with which the limits are not above full, near enough; 0 fits, and fills `bottom`.
-
-    What is shown grows about evenly with the room, so a straight line between two measurements mostly hits; every
-    third step halves, in case it does not.
-    """
-    if high <= 0 or bottom >= ENOUGH:
-        return 0
-    top = fill(high)
-    if top <= 1:
-        return high
-    low = turn = 0
-    while high - low > max(1, low // FINENESS) and bottom < ENOUGH:
-        turn += 1
-        straight = low + int((high - low) * (ENOUGH - bottom) / (top - bottom))
-        middle = (low + high) // 2 if turn % 3 == 0 else min(max(straight, low + 1), high - 1)
-        here = fill(middle)
-        if here <= 1:
-            low, bottom = middle, here
-        else:
-            high, top = middle, here
-    return low
-
-
-def most_of_many(high: int, fill: Callable[[int], float], first: int = FIRST_FEW) -> int:
-    """Return the same where far fewer than `high` fit, as a rule: `first` are tried first, as measuring takes time for each."""
-    some = min(high, first)
-    while some < high and fill(some) <= 1:
-        some = min(high, 4 * some)
-    return most(some, fill)
-
-
-def fair(room: int, sizes: Sequence[int], weights: Sequence[int]) -> list[int]:
-    """Divide the room with max-min fairness: who needs less than their share gets what they need, the rest goes by weight."""
-    given = [0] * len(sizes)
-    left = [number for number, size in enumerate(sizes) if size > 0]
-    while left and room > 0:
-        total = sum(weights[number] for number in left)
-        small = [number for number in left if sizes[number] * total <= room * weights[number]]
-        if not small:
-            before = 0
-            passed = 0
-            for number in left:  # the remainder goes where rounding puts it, the same every time
-                passed += weights[number]
-                upto = room * passed // total
-                given[number] = upto - before
-                before = upto
-            break
-        for number in small:
-            given[number] = sizes[number]
-            room -= sizes[number]
-        left = [number for number in left if number not in small]
-    return given
+    return wider(largest(upto - rooms[number][end], lambda extra: fill(wider(extra)), bottom=fill(rooms)))
 
 
 class _Giants:

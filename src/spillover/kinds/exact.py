@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from math import ceil
 
-from spillover.kinds.ends import char_after, char_before, keeping
-from spillover.kinds.span import Span
+from spillover.kinds.ends import char_after, char_before, keep_ends
+from spillover.kinds.selection import Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spillover.document.document import Document
-    from spillover.kinds.span import Fill, Selector
+    from spillover.kinds.selection import Fill, Selector
     from spillover.settings.limits import Limits
 
 #: A character has at most this many bytes in UTF-8.
@@ -95,9 +95,9 @@ def _or_ours(cut: Callable[[Document], list[Span]], share: float) -> Selector:
 
     def select(document: Document, fill: Fill) -> Sequence[Span]:
         if len(document.sections) > 1:
-            return keeping(share)(document, fill)
+            return keep_ends(share)(document, fill)
         spans = [span for span in cut(document) if span.start < span.end]
-        return spans if spans and fill(spans) <= 1 else keeping(share)(document, fill)
+        return spans if spans and fill(spans) <= 1 else keep_ends(share)(document, fill)
 
     return select
 

@@ -12,10 +12,10 @@ from spillover.document.document import Document
 from spillover.document.work import PIECE, TooMuchWork, budget
 from spillover.errors import StoreError
 from spillover.kinds import HEAD_SHARE
-from spillover.kinds.ends import keeping, most
+from spillover.kinds.ends import keep_ends
 from spillover.kinds.kind import describe
 from spillover.kinds.seek import LINE, likely_search, may_name_error
-from spillover.kinds.span import Fill, Span, join
+from spillover.kinds.selection import Fill, Span, join, largest
 from spillover.kinds.wanted import NOTHING, Wanted
 from spillover.notice.render import Kept, Renderer, Shown
 from spillover.notice.since import Since, since_of
@@ -177,7 +177,7 @@ def trim(words: str, call: Call) -> str:
     def full(chars: int) -> float:
         return call.limits.fill(words[:chars], call.settings.count)
 
-    return words[: most(len(words), full)]
+    return words[: largest(len(words), full)]
 
 
 def _choose(document: Document, call: Call, fill: Fill, wanted: Wanted) -> tuple[str, list[Span], str]:
@@ -213,7 +213,7 @@ def _choose(document: Document, call: Call, fill: Fill, wanted: Wanted) -> tuple
             return "log", _both_ends(document, call, fill), ""
         return "log", [], FAILED.format(error=type(error).__name__)
     if callable(call.settings.keep):
-        spans = spans[: most(len(spans), lambda count: fill(spans[:count]))]
+        spans = spans[: largest(len(spans), lambda count: fill(spans[:count]))]
     return kind, spans or _both_ends(document, call, fill), ""
 
 
@@ -225,7 +225,7 @@ def _find_selector(call: Call, wanted: Wanted) -> Selector:
     if form is not None and keep in form.cuts:
         return form.cuts[keep](call.limits)
     if keep in HEAD_SHARE:
-        return keeping(HEAD_SHARE[keep])
+        return keep_ends(HEAD_SHARE[keep])
     from spillover.kinds.log import signal  # numpy
 
     return lambda document, fill: signal.select(document, fill, wanted)
@@ -243,7 +243,7 @@ def _tell_news(document: Document, call: Call, fill: Fill, wanted: Wanted) -> Se
 
 def _both_ends(document: Document, call: Call, fill: Fill, why: str = "") -> list[Span]:
     share = HEAD_SHARE.get(call.settings.keep, 0.5) if isinstance(call.settings.keep, str) else 0.5
-    return [replace(span, why=why or span.why) for span in _clamp(keeping(share)(document, fill), document)]
+    return [replace(span, why=why or span.why) for span in _clamp(keep_ends(share)(document, fill), document)]
 
 
 def _is_cramped() -> bool:

@@ -25,8 +25,7 @@ from spillover.kinds.elements import (
     read_elements,
     tokens_of,
 )
-from spillover.kinds.ends import most
-from spillover.kinds.span import Span, join_places
+from spillover.kinds.selection import Span, join, largest
 from spillover.kinds.wanted import NOTHING
 
 TYPE_CHECKING = False
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from spillover.document.document import Document
     from spillover.document.work import Work
     from spillover.kinds.elements import Unit
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted
 
 WHOLE = 1 << 22
@@ -87,9 +86,9 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
 
     def spans(count: int) -> list[Span]:
         document.work.spend(OBJECT * count)
-        return join_places([(start, end, why) for _, start, end, why in order[:count]])
+        return join([Span(start, end, why) for _, start, end, why in order[:count]])
 
-    count = most(len(order), lambda count: fill(spans(count)))
+    count = largest(len(order), lambda count: fill(spans(count)))
     return spans(count) if count >= min(3, len(order)) else None
 
 

@@ -12,9 +12,9 @@ import re
 from msgspec import Struct
 
 from spillover.document.work import OBJECT
-from spillover.kinds.ends import char_after, char_before, most_of_many
+from spillover.kinds.ends import char_after, char_before
 from spillover.kinds.query import Query
-from spillover.kinds.span import Hidden, Span, join
+from spillover.kinds.selection import FIRST_PIECES, Hidden, Span, join, largest
 from spillover.kinds.wanted import NOTHING
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.document.document import Document
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted
 
 WHOLE = 1 << 20
@@ -129,7 +129,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Spa
         shown = [piece for number in chosen for piece in _pieces(data, lines[number])]
         return join([*shown, *rest[: max(0, count - len(order))]])
 
-    count = most_of_many(len(order) + len(rest), lambda count: fill(spans(count)))
+    count = largest(len(order) + len(rest), lambda count: fill(spans(count)), start=FIRST_PIECES)
     return spans(count) if count else None
 
 

@@ -16,9 +16,8 @@ from operator import itemgetter
 from msgspec import Struct
 
 from spillover.document.work import OBJECT
-from spillover.kinds.ends import most_of_many
 from spillover.kinds.query import Query
-from spillover.kinds.span import Hidden, Span, join
+from spillover.kinds.selection import FIRST_PIECES, Hidden, Span, join, largest
 from spillover.kinds.wanted import NOTHING
 
 TYPE_CHECKING = False
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.document.document import Document
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted
 
 WHOLE = 1 << 20
@@ -158,7 +157,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Spa
         document.work.spend(3 * OBJECT * count)
         return _close(pieces, sorted(order[:count]))
 
-    count = most_of_many(len(order), lambda count: fill(spans(count)))
+    count = largest(len(order), lambda count: fill(spans(count)), start=FIRST_PIECES)
     return spans(count) if count else None
 
 

@@ -10,7 +10,6 @@ import re
 
 from spillover.document.work import OBJECT
 from spillover.kinds import pack
-from spillover.kinds.ends import most
 from spillover.kinds.found import (
     AROUND,
     FIND,
@@ -25,7 +24,7 @@ from spillover.kinds.found import (
     same_file,
 )
 from spillover.kinds.query import ANSWERS, Query
-from spillover.kinds.span import Hidden, Span
+from spillover.kinds.selection import Hidden, Span, largest
 from spillover.kinds.wanted import NOTHING
 from spillover.notice.sentences import found_in, hidden_finds
 
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.document.document import Document
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted
 
     Array = Any  # of numpy; its own types say little about what is in one
@@ -91,12 +90,12 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
     def spans(room: int) -> list[Span]:
         return _spans(found, _take(found, order, room), names)
 
-    room = most(int(found.cost.sum() + found.named.sum()) + 1, lambda room: fill(spans(room)))
+    room = largest(int(found.cost.sum() + found.named.sum()) + 1, lambda room: fill(spans(room)))
     keep = _take(found, order, room)
     if not keep.all():
         return spans(room) if room else []
     # Where every row is shown, what is left goes to rows as they came, with the name that stands above already.
-    count = most(len(order), lambda count: fill(_spans(found, keep, names, order[:count].tolist())))
+    count = largest(len(order), lambda count: fill(_spans(found, keep, names, order[:count].tolist())))
     return _spans(found, keep, names, order[:count].tolist())
 
 

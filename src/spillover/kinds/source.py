@@ -10,11 +10,10 @@ import re
 
 from spillover.document.work import OBJECT
 from spillover.kinds import pack
-from spillover.kinds.ends import most
 from spillover.kinds.listing import Listing, listing
 from spillover.kinds.outlined import Block, doc_line, outline
 from spillover.kinds.query import ANSWERS, CHARS, Query
-from spillover.kinds.span import Span
+from spillover.kinds.selection import Span, largest
 from spillover.kinds.told import prints_file, suffix_of
 from spillover.kinds.wanted import NOTHING
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.document.document import Document
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted
 
     Array = Any  # of numpy; its own types say little about what is in one
@@ -72,7 +71,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
     def spans(room: int) -> list[Span]:
         return plan.spans(plan.take(room))
 
-    room = most(int(plan.cost.sum()) + 1, lambda room: fill(spans(room)))
+    room = largest(int(plan.cost.sum()) + 1, lambda room: fill(spans(room)))
     return spans(room) if room else []
 
 

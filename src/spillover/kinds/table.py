@@ -9,9 +9,8 @@ from itertools import accumulate
 from msgspec import Struct
 
 from spillover.document.work import OBJECT
-from spillover.kinds.ends import most
 from spillover.kinds.outliers import COLUMNS, WITHIN, Scan
-from spillover.kinds.span import Hidden, Span, join
+from spillover.kinds.selection import Hidden, Span, join, largest
 from spillover.kinds.wanted import NOTHING
 
 TYPE_CHECKING = False
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from spillover.document.document import Document
     from spillover.kinds.outliers import Row
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted
 
 SEPARATORS = b",\t;|"
@@ -153,7 +152,7 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
         cut.clear()
         if fill(spans(good, cell)) <= 1:
             break
-    count = most(len(order), lambda count: fill(spans(count, cell)))
+    count = largest(len(order), lambda count: fill(spans(count, cell)))
     return spans(count, cell) if count >= least else None
 
 

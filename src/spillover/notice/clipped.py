@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spillover.kinds.span import Inside
+    from spillover.kinds.selection import Inside
 
 #: How many lines, or bytes inside a line, the next step proposes to read.
 NEXT_LINES = 100

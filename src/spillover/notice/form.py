@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from spillover.document.clean import chars_of
 from spillover.document.document import Section
 from spillover.errors import UsageError
-from spillover.kinds.span import Hidden, Selector, Span
+from spillover.kinds.selection import Hidden, Selector, Span
 from spillover.notice.render import Renderer, Shown, deal, merge
 from spillover.notice.words import frames_of, shorten_reason
 from spillover.settings.limits import Limits, Size

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spillover.kinds.span import Hidden, Inside
+    from spillover.kinds.selection import Hidden, Inside
 
     Say = Callable[[int, int], str]
 
@@ -90,7 +90,7 @@ def _quote(said: str, hidden: Hidden) -> str:
     """Return the words as they stand in a string of JSON: on a line of their own, unless they stand inside of one."""
     import json  # only strings that were cut need it
 
-    from spillover.kinds.span import INLINE
+    from spillover.kinds.selection import INLINE
 
     place = hidden.inside
     own_line = place is not None and place.whole_lines and not place.open_ended and hidden.kind not in INLINE

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spillover.document.document import Document
-    from spillover.kinds.span import Hidden
+    from spillover.kinds.selection import Hidden
     from spillover.notice.clipped import Gap
 
     Array = Any  # of numpy; its own types say little about what is in one

@@ -7,7 +7,7 @@ from bisect import bisect
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from spillover.kinds.span import QUOTING, Hidden, Inside, Span
+from spillover.kinds.selection import QUOTING, Hidden, Inside, Span
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import Hint
 from spillover.notice.marker import mark_lines, marker

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from spillover.api import Clipper
 from spillover.document.document import Document
 from spillover.errors import UsageError
-from spillover.kinds.ends import fair, keeping, most
+from spillover.kinds.ends import keep_ends
 from spillover.kinds.exact import WIDEST, both_ends, first_chars, last_chars
-from spillover.kinds.span import Fill, Span, join_places
+from spillover.kinds.selection import Fill, Span, join, largest, share_fairly
 from spillover.notice.form import Form, Missing, Segments, Told, Words, lost_words
 from spillover.profiles.base import make
 from spillover.result import Clip
@@ -190,11 +190,11 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
         def select(document: Document, fill: Fill) -> Sequence[Span]:
             def spans(room: int) -> Sequence[Span]:
                 tails = _find_tails(segments, document.blob, room)
-                return join_places((start, end, "") for places in tails.values() for start, end in places)
+                return join([Span(start, end) for places in tails.values() for start, end in places])
 
             if document.gap[0] < document.gap[1]:  # only both ends could be kept
-                return keeping(0.0)(document, fill)
-            room = chars if fill(spans(chars)) <= 1 else most(chars, lambda room: fill(spans(room)))
+                return keep_ends(0.0)(document, fill)
+            room = chars if fill(spans(chars)) <= 1 else largest(chars, lambda room: fill(spans(room)))
             return spans(room)
 
         limits = replace(call.limits, chars=max(total, chars))
@@ -409,7 +409,7 @@ def _share_room(sizes: Mapping[int, int], total: int) -> dict[int, int]:
             break
         kept.append(number)
     kept.reverse()
-    return dict(zip(kept, fair(room, [wanted[number] for number in kept], [1] * len(kept)), strict=True))
+    return dict(zip(kept, share_fairly(room, [wanted[number] for number in kept], [1] * len(kept)), strict=True))
 
 
 def _get_text(block: Any) -> str | None:

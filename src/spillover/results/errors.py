@@ -14,7 +14,7 @@ from spillover import pipeline
 from spillover.document.visible import cover_text
 from spillover.errors import ToolOutputError
 from spillover.events import has_line, record_result, together
-from spillover.kinds.ends import most
+from spillover.kinds.selection import largest
 from spillover.result import Clip
 from spillover.results.shape import change_texts
 from spillover.settings.settings import Call
@@ -79,7 +79,7 @@ def _bound_error(error: Exception, call: Call) -> Exception:
         return _stand_in(error, clip(f"{type(error).__name__}: {error}"))
     # Several arguments can be too long together, and some exceptions add to their message.
     text = clip(_spell(error))
-    return _reword(error, text[: most(len(text), lambda chars: full(_spell(_reword(error, text[:chars]))))])
+    return _reword(error, text[: largest(len(text), lambda chars: full(_spell(_reword(error, text[:chars]))))])
 
 
 def _replace(error: Exception, text: str) -> ToolOutputError:

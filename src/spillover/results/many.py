@@ -12,7 +12,7 @@ from spillover import pipeline
 from spillover.document.visible import visible
 from spillover.errors import UsageError
 from spillover.events import record_result, together
-from spillover.kinds.ends import fair
+from spillover.kinds.selection import share_fairly
 from spillover.result import Clip
 from spillover.settings.limits import SMALLEST, Limits, Size, count_lines
 from spillover.settings.settings import Call
@@ -60,7 +60,7 @@ def _divide(limits: Limits, needs: Sequence[int]) -> list[int]:
     Small outputs that stay whole come first then; for the last ones there is nothing left.
     """
     room = _whole(limits)
-    shares = fair(room, needs, [1] * len(needs))
+    shares = share_fairly(room, needs, [1] * len(needs))
     smallest = max(-(-SMALLEST[name] * room // value) for name, value in limits.given())
     if all(share >= min(need, smallest) for share, need in zip(shares, needs, strict=True)):
         return shares

@@ -12,7 +12,7 @@ from spillover.document.clean import flat
 from spillover.document.document import Document
 from spillover.errors import StoreError
 from spillover.events import record_retrieval
-from spillover.kinds.ends import most
+from spillover.kinds.selection import largest
 from spillover.notice.calls import next_call
 from spillover.notice.since import since_line
 from spillover.result import Clip
@@ -98,7 +98,7 @@ def _answer(
         return f"{head}\n" + "".join(map(str, shown)) + f"[{left:,} more. {following}]\n"
 
     enough = max(len(new), NEW_TO_GONE * len(gone), NEW_TO_NUMBERS * len(numbers))
-    count = most(enough, lambda count: fill(text(count), call))
+    count = largest(enough, lambda count: fill(text(count), call))
     shown = [row for row in rows(count) if row.sign != "-"]
     ranges = tuple((row.number, row.number) for row in shown)
     size = sum(len(row.text.encode("utf-8", "replace")) for row in shown)

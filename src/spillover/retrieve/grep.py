@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from spillover.document.clean import clean, exact
 from spillover.document.document import Document
 from spillover.errors import UsageError
-from spillover.kinds.ends import most
+from spillover.kinds.selection import largest
 from spillover.notice.calls import search_call
 from spillover.notice.hints import Hint
 from spillover.notice.sentences import stored_part
@@ -114,7 +114,7 @@ class Search(Struct, frozen=True):
             every, behind = self._count(0, 1), self._count(offset, line)
             others.append(Count(every.hits - behind.hits, exact=every.exact))
         total = Count(len(hits) + sum(each.hits for each in others), exact=all(each.exact for each in others))
-        shown = most(len(hits), lambda number: self._measure(hits[:number], hits, total))
+        shown = largest(len(hits), lambda number: self._measure(hits[:number], hits, total))
         if shown == 0 and hits:
             return self._clip(self._text_of_one(hits, total), hits[:1], whole=total == Count(1))
         rows = [row for rows in self._rows(hits[:shown]) for row in rows]
@@ -181,7 +181,7 @@ class Search(Struct, frozen=True):
         ways = self.call.settings.hints
         if fill(text(0, ways), self.call) > 1:  # the pattern may be too long to be repeated
             ways = ()
-        return text(most(AROUND, lambda around: fill(text(around, ways), self.call)), ways)
+        return text(largest(AROUND, lambda around: fill(text(around, ways), self.call)), ways)
 
     @property
     def _max_hits(self) -> int:

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from spillover.document.clean import clean, flat
 from spillover.document.document import Document
-from spillover.kinds.ends import most
 from spillover.kinds.json.scan import Marks, marks
 from spillover.kinds.kind import describe
+from spillover.kinds.selection import largest
 from spillover.notice.calls import next_call
 from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of, one_line
@@ -126,7 +126,7 @@ class Outline(Struct, frozen=True):
             return f"[{head}]\n{body}[{step}]" if body else f"[{head} {step}]"
 
         head = next((head for head in heads if fill(text(0, head), self.call) <= 1), heads[-1])
-        count = most(len(order), lambda count: fill(text(count, head), self.call))
+        count = largest(len(order), lambda count: fill(text(count, head), self.call))
         shown = [lists[nth].rows[at].line for nth, at in order[:count]]
         ranges = tuple((line, line) for line in sorted({line for line in shown if line}))
         words = text(count, head)

@@ -17,11 +17,11 @@ from spillover.document.visible import cover_blob, cover_bytes, notice_guard
 from spillover.errors import StoreError, UsageError
 from spillover.events import record_retrieval
 from spillover.journal import Operation
-from spillover.kinds.ends import most
 from spillover.kinds.fit import trim
 from spillover.kinds.json.almost import spell
 from spillover.kinds.json.pointer import find_value
 from spillover.kinds.json.texts import read_string
+from spillover.kinds.selection import largest
 from spillover.notice.calls import frames_call, next_call
 from spillover.notice.sentences import stored_part
 from spillover.notice.words import lines_of
@@ -183,7 +183,7 @@ class Reader(Struct, frozen=True):
         def text(count: int) -> str:
             return self._page(rows[:count], first, last)
 
-        count = most(len(rows), lambda count: fill(text(count), self.call))
+        count = largest(len(rows), lambda count: fill(text(count), self.call))
         if count == 0:
             return self._answer_columns(first, 1, None)
         return self._answer_lines(rows[:count], (first, last), text(count))
@@ -215,7 +215,7 @@ class Reader(Struct, frozen=True):
             where = f"{tell_range('Byte', start + 1, upto)} of {size:,}, {lines}."
             return f"{self._guard(exact(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
 
-        count = most(len(data), lambda count: fill(text(count), self.call))
+        count = largest(len(data), lambda count: fill(text(count), self.call))
         upto = start + len(_whole_chars(data, count))
         numbers = (self.document.number(start), self.document.number(max(start, upto - 1)))
         return self._clip(text(count), numbers, upto - start, whole=upto >= last)
@@ -259,7 +259,7 @@ class Reader(Struct, frozen=True):
             where = f"Line {line:,}, columns {begin - start + 1:,}-{upto:,} of {end - start:,}."
             return f"{line}: {exact(shown)}\n[{where} {self._next_columns(line, upto, end - start)}]"
 
-        count = most(len(data), lambda count: fill(text(count), self.call))
+        count = largest(len(data), lambda count: fill(text(count), self.call))
         size = len(_whole_chars(data, count))
         return self._clip(text(count), (line, line), size, whole=begin + size >= last and right is not None)
 

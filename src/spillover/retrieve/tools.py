@@ -15,8 +15,8 @@ from spillover.document.visible import cover_text
 from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.events import record_retrieval, together
 from spillover.journal import RETRIEVALS, Operation
-from spillover.kinds.ends import most
 from spillover.kinds.fit import trim
+from spillover.kinds.selection import largest
 from spillover.notice.hints import TOOLS, Hint
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Answer, Clip
@@ -187,7 +187,7 @@ def _answer_each(call: Call, operation: Operation, names: Any, ask: Callable[[Ca
             except SpilloverError as error:
                 text = f"[{one_line(word_for_models(error), 200)}]"
             answers.append(f"== {ref}\n{text.rstrip()}\n")
-    count = most(len(answers), lambda number: fill("".join(answers[:number]), call))
+    count = largest(len(answers), lambda number: fill("".join(answers[:number]), call))
     clip = Clip("".join(answers[:count]), _count=call.settings.count, _limits=call.limits)
     record_retrieval(call, operation, clip.text, clip=clip)
     return clip.text
@@ -205,7 +205,7 @@ def _list(call: Call, *, tool: str | None = None, query: str = "") -> str:
     def text(count: int) -> str:
         return f"{''.join(rows[:count])}[{count:,} of {number:,} stored output{'s' * (number != 1)}{among}.]"
 
-    listed = text(most(len(rows), lambda count: fill(text(count), call)))
+    listed = text(largest(len(rows), lambda count: fill(text(count), call)))
     call.spend(listed)
     return listed
 

@@ -12,7 +12,7 @@ from spillover.document.visible import visible_text
 from spillover.errors import SpilloverError, UsageError
 from spillover.kinds.cut import cut_again
 from spillover.kinds.made import restore_call
-from spillover.kinds.span import Span
+from spillover.kinds.selection import Span
 from spillover.pipeline import fits
 from spillover.result import Clip
 from spillover.retrieve.read import open_output

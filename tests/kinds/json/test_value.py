@@ -17,7 +17,7 @@ from spillover.kinds.json.gaps import explain
 from spillover.kinds.json.room import share_out
 from spillover.kinds.json.scan import marks
 from spillover.kinds.json.strings import safe_cut
-from spillover.kinds.span import Hidden, Span
+from spillover.kinds.selection import Hidden, Span
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.tokens import estimate
 

@@ -8,15 +8,14 @@ from itertools import pairwise
 from msgspec import Struct, field
 
 from spillover.document.work import UNBOUNDED
-from spillover.kinds.ends import most
-from spillover.kinds.span import Span
+from spillover.kinds.selection import Span, largest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spillover.document.work import Work
-    from spillover.kinds.span import Fill, Hidden
+    from spillover.kinds.selection import Fill, Hidden
 
     #: A part that is shown: from, to, and why.
     Part = tuple[int, int, str]
@@ -28,9 +27,8 @@ SHAPE = "shape"
 COMMA = 16
 #: With more gaps than this there is no shape left, and marking them is slow.
 MOST_GAPS = 400
-#: The search begins with about as many bytes as the usual limits hold, and goes on in steps.
+#: The search begins with about as many bytes as the usual limits hold.
 FIRST_ROOM = 1 << 16
-STEP = 4
 
 
 class Gaps(Struct, frozen=True):
@@ -82,8 +80,5 @@ def find_room(spans: Callable[[int], Sequence[Span]], high: int, most_bytes: int
             return 2 * size / most_bytes
         return fill(here) if len(here) <= MOST_GAPS else 2.0
 
-    room = min(FIRST_ROOM, high)
-    while room < high and full(room) <= 1:
-        room = min(room * STEP, high)
-    room = most(room, full)
+    room = largest(high, full, start=FIRST_ROOM)
     return room if full(room) <= 1 else None

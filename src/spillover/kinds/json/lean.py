@@ -5,7 +5,7 @@ from __future__ import annotations
 from spillover.document.work import OBJECT
 from spillover.kinds.json.members import trim
 from spillover.kinds.json.record import NESTED
-from spillover.kinds.span import Hidden
+from spillover.kinds.selection import Hidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

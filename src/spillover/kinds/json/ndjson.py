@@ -11,7 +11,7 @@ from spillover.kinds.json.gaps import explain, find_room
 from spillover.kinds.json.parse import is_container, parse
 from spillover.kinds.json.rare import Rare
 from spillover.kinds.json.room import CUTS, LEAST, MARK, TEXT, TEXT_SHARE, share_out
-from spillover.kinds.span import Span, join
+from spillover.kinds.selection import Span, join
 from spillover.kinds.wanted import NOTHING
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spillover.document.document import Document
     from spillover.kinds.json.gaps import Part
     from spillover.kinds.json.room import Tree
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted
 
 #: Why records at either end are shown.

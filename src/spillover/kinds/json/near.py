@@ -12,7 +12,7 @@ from spillover.source.blob import MemoryBlob
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spillover.document.document import Document
-    from spillover.kinds.span import Fill, Span
+    from spillover.kinds.selection import Fill, Span
     from spillover.kinds.wanted import Wanted
 
 #: A longer output is left to others.

@@ -13,7 +13,7 @@ from spillover.kinds.json.members import Child, Members
 from spillover.kinds.json.rare import Rare
 from spillover.kinds.json.strings import safe_cut
 from spillover.kinds.query import ANSWERS, Query
-from spillover.kinds.span import Hidden
+from spillover.kinds.selection import Hidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

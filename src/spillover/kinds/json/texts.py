@@ -18,14 +18,14 @@ from spillover.document.document import Document, Section
 from spillover.document.work import OBJECT
 from spillover.kinds.json.pointer import find_pointer
 from spillover.kinds.json.strings import end_of, start_of
-from spillover.kinds.span import Hidden, Inside, Span
+from spillover.kinds.selection import Hidden, Inside, Span
 from spillover.source.blob import MemoryBlob, Meter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spillover.kinds.span import Fill
+    from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted
 
     Choose = Callable[[Document, Fill, Wanted], tuple[str, Sequence[Span]]]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spillover.document.document import Document
     from spillover.kinds.json.gaps import Gaps
     from spillover.kinds.json.room import Tree
-    from spillover.kinds.span import Fill, Span
+    from spillover.kinds.selection import Fill, Span
     from spillover.kinds.wanted import Wanted
 
 #: A value larger than this is left to others: all of it is in memory while its parts are found.

@@ -12,12 +12,11 @@ from msgspec.structs import replace
 
 from spillover.document.document import Document
 from spillover.kinds.arrays import count_alike
-from spillover.kinds.ends import most
 from spillover.kinds.log.choose import choose, widest
 from spillover.kinds.log.classes import EVIDENCE, NAMES, Array, classify
 from spillover.kinds.log.signal import Part, Sight, evidence, fit, points_of, see_all
 from spillover.kinds.log.spans import Renderer, reasons
-from spillover.kinds.span import Fill, Span, join
+from spillover.kinds.selection import Fill, Span, join, largest
 from spillover.kinds.wanted import NOTHING, Wanted
 from spillover.notice.since import lines_gone
 from spillover.notice.words import one_line
@@ -117,7 +116,7 @@ def _remind(document: Document, fill: Fill) -> list[Span]:
         ends = np.minimum(lines.last[rows], lines.first[rows] + REMINDED_BYTES)
         why = "failed before, too" if len(failed) else "at the end"
         found += [Span(start, end, why) for start, end in zip(lines.first[rows].tolist(), ends.tolist(), strict=True)]
-    return found[: most(min(len(found), REMINDED), lambda count: fill(join(found[:count])))]
+    return found[: largest(min(len(found), REMINDED), lambda count: fill(join(found[:count])))]
 
 
 def _name_gone(earlier: Earlier, compared: Compared) -> tuple[list[str], list[str]]:

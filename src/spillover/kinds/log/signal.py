@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from spillover.document.document import Document
 from spillover.document.work import OBJECT
-from spillover.kinds.ends import fair, keeping, most_of_many
+from spillover.kinds.ends import keep_ends
 from spillover.kinds.log.choose import choose, choose_ends, new, room_worth, widest
 from spillover.kinds.log.classes import EVIDENCE, Array
 from spillover.kinds.log.lines import Lines, lines_of, rare_of
@@ -18,7 +18,7 @@ from spillover.kinds.log.scan import look
 from spillover.kinds.log.score import score, shipped
 from spillover.kinds.log.spans import Renderer, reasons
 from spillover.kinds.query import ANSWERS, Query
-from spillover.kinds.span import Fill, Span
+from spillover.kinds.selection import Fill, Span, largest, share_fairly
 from spillover.kinds.told import kind_told
 from spillover.kinds.wanted import NOTHING, Wanted
 
@@ -85,7 +85,7 @@ def fit(
 
     @cache
     def choices(room: int) -> list[tuple[int, Array]]:
-        rooms = [max(1, share) for share in fair(room, costs, weights)]
+        rooms = [max(1, share) for share in share_fairly(room, costs, weights)]
         return [(share, part.choose(share)) for part, share in zip(parts, rooms, strict=True)]
 
     def spans(room: int, *, why: bool = False) -> list[Span]:
@@ -96,8 +96,8 @@ def fit(
         ]
         return lead(out, room)
 
-    room = most_of_many(cap, lambda room: fill(spans(room)), FIRST_TRY)
-    return spans(room, why=True) if room else keeping(0.5)(document, fill)
+    room = largest(cap, lambda room: fill(spans(room)), start=FIRST_TRY)
+    return spans(room, why=True) if room else keep_ends(0.5)(document, fill)
 
 
 def _failed(document: Document, sight: Sight, wanted: Wanted) -> Part:

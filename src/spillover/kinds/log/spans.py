@@ -10,7 +10,7 @@ from spillover.kinds.arrays import group, steps
 from spillover.kinds.log.classes import BAD, EVIDENCE, REASONS, Array
 from spillover.kinds.log.lines import LONGEST_BLOCK, Lines
 from spillover.kinds.log.score import shipped
-from spillover.kinds.span import Hidden, Span
+from spillover.kinds.selection import Hidden, Span
 from spillover.notice.sentences import more_like
 
 #: Within NEAR lines of a line that says something failed, a line is near it; within AWAY, with nothing hidden between, in its block.

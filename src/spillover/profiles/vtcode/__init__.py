@@ -15,8 +15,8 @@ from spillover.budget import CONTEXT_TOKENS, Budget
 from spillover.document.clean import clean
 from spillover.document.document import Document
 from spillover.errors import UsageError
-from spillover.kinds.ends import char_after, char_before, keeping
-from spillover.kinds.span import Fill, Span
+from spillover.kinds.ends import char_after, char_before, keep_ends
+from spillover.kinds.selection import Fill, Span
 from spillover.notice.form import Form, Missing, Told, Words, lost_words
 from spillover.profiles.base import make, store_for
 from spillover.profiles.vtcode.estimate import CHARS_PER_TOKEN, tokens_for_lines
@@ -111,7 +111,7 @@ def both_halves(limits: Limits) -> Selector:
 
     def select(document: Document, fill: Fill) -> Sequence[Span]:
         if len(document.sections) > 1 or document.gap[0] < document.gap[1]:
-            return keeping(0.5)(document, fill)
+            return keep_ends(0.5)(document, fill)
         half = tokens // 2
         for _ in range(TRIES):
             spans = _halves(document, half)
@@ -119,7 +119,7 @@ def both_halves(limits: Limits) -> Selector:
             if full <= 1:
                 return spans
             half = int(half / full * 0.98)
-        return keeping(0.5)(document, fill)
+        return keep_ends(0.5)(document, fill)
 
     return select
 
