@@ -136,7 +136,7 @@ def api_of(name: str) -> str:
     value = getattr(importlib.import_module(f"spillover.{module}".rstrip(".")), short)
     types = importlib.import_module("spillover.types")
     if value is getattr(types, short, None) and not inspect.isclass(value):
-        return f"### {short}\n\n```text\n{_line_of(short)}\n```\n\n{_comment_above(short)}\n"
+        return f"### {short}\n\n```text\n{_line_of(short, types)}\n```\n\n{_comment_above(short)}\n"
     if not callable(value):
         return f"### {short}\n\n```text\n{short}: {type(value).__name__}\n```\n\n{_comment_above(short)}\n"
     about = f"### {short}\n\n```text\n{signature(short, value)}\n```\n\n{inspect.getdoc(value)}\n"
@@ -210,11 +210,11 @@ def _comment_above(name: str) -> str:
     return next(found[1] for found in said if found)
 
 
-def _line_of(name: str) -> str:
+def _line_of(name: str, module: Any) -> str:
     """The line that says what a type is short for."""
-    modules = [importlib.import_module(f"spillover.{module}") for module in ("types", "kinds.selection")]
-    lines = (re.search(rf"^{name} = .*$", inspect.getsource(module), re.MULTILINE) for module in modules)
-    return next(line[0] for line in lines if line)
+    found = re.search(rf"^{name} = .*$", inspect.getsource(module), re.MULTILINE)
+    assert found, name
+    return found[0]
 
 
 def _fields(value: type) -> dict[str, str]:

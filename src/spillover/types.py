@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, Callable, Iterable, Sequence
 from os import PathLike
 from typing import IO, Literal
 
 from spillover.document.document import Document
-from spillover.kinds.selection import Fill, Hidden, Selector, Span
+from spillover.kinds.selection import Hidden, Span
 from spillover.notice.wording import Wording
 from spillover.source.blob import Blob
 from spillover.store import BaseStore, Store, Writer
@@ -54,3 +54,7 @@ Chunk = str | bytes | bytearray | memoryview
 Source = Chunk | PathLike[str] | IO[str] | IO[bytes] | Iterable[Chunk]
 #: The same, or an async iterable of pieces.
 AsyncSource = Source | AsyncIterable[Chunk]
+#: How full the limits are with these spans, the notice and the gap markers around them; above 1 they do not fit.
+Fill = Callable[[Sequence[Span]], float]
+#: Your own `keep`: a function from an output and a measure of what fits to the spans to show.
+Selector = Callable[[Document, Fill], Sequence[Span]]

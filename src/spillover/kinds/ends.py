@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from spillover.document.document import Document, Section
-from spillover.kinds.selection import Fill, Selector, Span, join, largest, share_fairly
+from spillover.kinds.selection import Fill, Span, join, largest, share_fairly
+from spillover.types import Selector
 
 Rooms = list[tuple[int, int]]  # bytes granted to the head and the tail of each section
 

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spillover.document.document import Document
-    from spillover.kinds.selection import Fill, Selector
+    from spillover.kinds.selection import Fill
     from spillover.settings.limits import Limits
+    from spillover.types import Selector
 
 #: A character has at most this many bytes in UTF-8.
 WIDEST = 4

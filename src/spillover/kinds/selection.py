@@ -7,8 +7,6 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from spillover.document.document import Document
-
 #: Markers that stand inside a line, as part of it, so that JSON stays JSON.
 INLINE = ("items", "keys", "chars")
 #: Markers that quote the output, which is made harmless in rendering.
@@ -67,8 +65,6 @@ class Span(Struct, frozen=True):
 
 #: How full the limits are with these spans, the notice and the gap markers around them; above 1 they do not fit.
 Fill = Callable[[Sequence[Span]], float]
-#: Your own `keep`: a function from an output and a measure of what fits to the spans to show.
-Selector = Callable[[Document, Fill], Sequence[Span]]
 
 
 class Selection(Struct, frozen=True):

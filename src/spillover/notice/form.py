@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from spillover.document.clean import chars_of
 from spillover.document.document import Section
 from spillover.errors import UsageError
-from spillover.kinds.selection import Hidden, Selector, Span
+from spillover.kinds.selection import Hidden, Span
 from spillover.notice.render import Renderer, Shown, deal, merge
 from spillover.notice.words import frames_of, shorten_reason
 from spillover.settings.limits import Limits, Size
 from spillover.source.blob import Blob
+from spillover.types import Selector
 
 Segments = Sequence[tuple[str, int]]  # (stream, bytes) in order of arrival
 #: What stands before the parts, where something is missing between two of them, and behind the last. Words that
