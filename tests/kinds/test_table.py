@@ -3,6 +3,7 @@
 import csv
 import io
 import random
+from itertools import pairwise
 
 import pytest
 from chosen_by import clipped_by
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 
 from spillover.document.document import Document, Section
 from spillover.kinds import table
-from spillover.kinds.table import cells
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 
 
@@ -193,6 +193,91 @@ def test_whatever_the_table_and_the_limits_rows_are_whole_and_it_fits(data, widt
     assert {len(row) for row in csv.reader(io.StringIO(shown, newline=""), delimiter=separator)} <= {width, 0}
 
 
-def test_no_more_cells_are_looked_at_than_are_asked_for():
-    assert cells(b'a,"b,c",d\n', b",", 2) == [(0, 1), (2, 7)]
-    assert len(cells(b"," * 9, b",")) == 10
+def reasons(text):
+    """The first cell of each row that stands out, and why it does."""
+    data = text.encode()
+    scan = table.Scan(document(data), table.shape_of(data, whole=True))
+    assert scan.run()
+    return [(data[start:end].decode().split(",")[0], why) for (start, end), why in scan.outliers()]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "far"),
+    [
+        (["1", "2", "3", "4"] * 10 + ["500"], ["500"]),
+        (["1", "2", "3", "4"] * 10 + ["-500"], ["-500"]),
+        (["10.5", "11.25", "9.125", "12"] * 10 + ["100.5", "0.001"], ["100.5"]),
+        (["100", "200", "300"] * 10 + ["99999999999.5"], ["99999999999.5"]),
+        (["100", "200", "300"] * 10 + ["310", "290"], []),
+        (["100", "200", "300"] * 10 + ["-7"], ["-7"]),  # the only one below zero
+        (["100", "200", "-300"] * 10 + ["-7"], []),
+        (["-5", "-6", "-7"] * 10 + ["-900", "-1"], ["-900"]),
+        (['"1"', '"2"', '"3"'] * 10 + ['"1000"'], ['"1000"']),
+        (["1", "", "3", "2"] * 10 + ["777"], ["777"]),
+        (["one", "two", "three"] * 10 + ["9999"], []),
+    ],
+)
+def test_a_number_far_from_the_others_stands_out(numbers, far):
+    data = "n,x\n" + "".join(f"{number},{place}\n" for place, number in enumerate(numbers))
+    assert [cell for cell, why in reasons(data) if "far outside" in why] == far
+
+
+@pytest.mark.parametrize(
+    ("values", "rare"),
+    [
+        (["ok"] * 50 + ["failed"], ["failed"]),
+        (["ok", "skipped"] * 50 + ["failed"] * 2, ["failed", "failed"]),
+        (
+            ["a value of the one kind", "a value of the two kind"] * 50 + ["a value of the six kind"],
+            ["a value of the six kind"],
+        ),
+        (["a", "b", "c"] * 30, []),
+        ([str(number) for number in range(500)], []),
+        (["0"] * 99 + ["137"], ["137"]),
+    ],
+)
+def test_a_rare_value_of_a_column_that_has_few_stands_out(values, rare):
+    data = "v,x\n" + "".join(f"{value},{place}\n" for place, value in enumerate(values))
+    assert [cell for cell, why in reasons(data) if "is rare" in why] == rare
+
+
+def test_rare_values_of_every_block_are_counted_as_one():
+    body = "ok,1\n" * 400_000
+    data = f"s,n\n{body}bad,1\n{body}bad,1\n{body}"
+    assert [why for _, why in reasons(data)] == ["s=bad is rare, 2 of 1,200,002 rows"] * 2
+
+
+def test_each_reason_has_its_turn_and_the_number_of_outliers_is_bounded():
+    lines = [f"{number % 3},x\n" for number in range(5_000)]
+    for place in range(100, 4_900, 50):
+        lines[place] = "1,2,3\n"
+    lines[4_950] = "7,fatal\n"
+    found = reasons("a,b\n" + "".join(lines))
+    assert len(found) == table.MAX_OUTLIERS
+    assert "3 cells, not 2" in found[0][1]
+    assert any("fatal" in why or "a=7" in why for _, why in found)
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(
+        st.lists(st.text(st.sampled_from('a1,"\n'), max_size=9), min_size=3, max_size=3), min_size=4, max_size=200
+    ),
+    st.integers(1, 300),
+)
+def test_rows_end_where_the_csv_of_python_ends_them_whatever_the_blocks(rows, block):
+    text, edges = written([["h", "i", "j"], *rows])
+    before = table.BLOCK_BYTES, table.FIRST_BLOCK_BYTES
+    table.BLOCK_BYTES = table.FIRST_BLOCK_BYTES = block
+    try:
+        scan = table.Scan(document(text.encode()), table.Shape(b",", 3, edges[1], 1.0))
+        assert scan.run()
+    finally:
+        table.BLOCK_BYTES, table.FIRST_BLOCK_BYTES = before
+    assert scan.rows == len(rows)
+    assert scan.last_rows() == list(pairwise(edges[1:]))
+
+
+@pytest.mark.parametrize("data", ["a,b\n" + "1,2\n" * 9 + '3,"2\n3,4\n', "a,b\n1\n2\n3\n4,5\n"])
+def test_rows_that_are_none_are_left_to_others(data):
+    assert table.select(document(data.encode()), lambda spans: 0.0) is None

@@ -13,7 +13,6 @@ from spillover.document.work import PIECE, TooMuchWork, budget
 from spillover.errors import StoreError
 from spillover.kinds import HEAD_SHARE
 from spillover.kinds.ends import keep_ends
-from spillover.kinds.kind import describe
 from spillover.kinds.seek import LINE, likely_search, may_name_error
 from spillover.kinds.selection import Fill, Span, join, largest
 from spillover.kinds.wanted import NOTHING, Wanted
@@ -191,15 +190,18 @@ def _choose(document: Document, call: Call, fill: Fill, wanted: Wanted) -> tuple
     try:
         told = _tell_news(document, call, fill, wanted)
         if told is not None:
-            kind, found = describe(document, wanted.name), told
+            kind, found = _describe(document, wanted.name), told
         elif call.settings.keep == "auto":
             from spillover.kinds.auto import auto
 
             kind, found = auto(*_within_budget(document, fill), wanted)
         elif call.settings.keep == "signal":
-            kind, found = describe(document, wanted.name), _find_selector(call, wanted)(*_within_budget(document, fill))
+            kind, found = (
+                _describe(document, wanted.name),
+                _find_selector(call, wanted)(*_within_budget(document, fill)),
+            )
         else:
-            kind, found = describe(document, wanted.name), _find_selector(call, wanted)(document, fill)
+            kind, found = _describe(document, wanted.name), _find_selector(call, wanted)(document, fill)
         spans = _clamp(found, document)
     except TooMuchWork:
         _log.warning("Choosing what to show of %s bytes was too much work; both ends are shown.", f"{document.size:,}")
@@ -215,6 +217,15 @@ def _choose(document: Document, call: Call, fill: Fill, wanted: Wanted) -> tuple
     if callable(call.settings.keep):
         spans = spans[: largest(len(spans), lambda count: fill(spans[:count]))]
     return kind, spans or _both_ends(document, call, fill), ""
+
+
+def _describe(document: Document, name: str) -> str:
+    """Return what an output is: a log where memory is too short to load what tells."""
+    if _is_cramped():
+        return "log"
+    from spillover.kinds.kind import describe  # numpy
+
+    return describe(document, name)
 
 
 def _find_selector(call: Call, wanted: Wanted) -> Selector:

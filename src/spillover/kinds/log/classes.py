@@ -145,6 +145,8 @@ DISMISSED = tuple(name for name, each in CLASSES.items() if each.role == "dismis
 AROUND = tuple(name for name, each in CLASSES.items() if each.around)
 #: Classes that are reasons for showing a line, the strongest first, and their words.
 REASONS = {name: each.why for name, each in CLASSES.items() if each.why}
+#: Words of failure in small letters, for kinds that look for plain words: in data, not in sentences. Each is a substring.
+FAILURE_WORDS = (b"error", b"fail", b"fatal", b"exception", b"panic", b"traceback", b"timeout", b"denied")
 #: A pass stops after so many matches: about ten for each line of the most that is ever scored closely.
 MOST_HITS = 1 << 20
 #: They are counted once in so many bytes.
