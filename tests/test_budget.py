@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+from msgspec.structs import replace
 
 from spillover import Budget, Clipper, Limits, MemoryStore, UsageError
 from spillover.budget import COMPONENTS, COUNTS, DECISIONS, LARGE
 from spillover.errors import ConfigError
+from spillover.profiles import klaude
 from spillover.settings.limits import SMALLEST
 from spillover.settings.load import load
 from spillover.tokens import estimate
@@ -335,8 +337,8 @@ def test_the_same_call_gets_the_same_text_from_a_tied_budget():
 
 
 def test_a_trigger_lets_nothing_pass_that_is_above_the_promise():
-    trigger = Limits(tokens=10_000, lines=10**6)
-    clipper = Clipper(Limits(tokens=2_000), trigger=trigger, store=MemoryStore(), budget=filled(0.9))
+    form = replace(klaude.form(), trigger=Limits(tokens=10_000, lines=10**6))
+    clipper = Clipper(Limits(tokens=2_000), wording=form, store=MemoryStore(), budget=filled(0.9))
     assert clipper.call().within_budget().trigger == Limits(tokens=1_200, lines=10**6)
     assert estimate(clipper.clip(LOG[:20_000]).text) <= 1_200
 

@@ -14,8 +14,6 @@ RULES = [
     ("tokens = 500", {"limits": Limits(lines=2_000, bytes=51_200, tokens=500)}),
     ("tokens = 500\nlines = 0\nbytes = false", {"limits": Limits(tokens=500)}),
     ("chars = 900\nlines = 40", {"limits": Limits(lines=40, bytes=51_200, chars=900, tokens=10_000)}),
-    ("trigger = { chars = 40_000 }", {"trigger": Limits(chars=40_000)}),
-    ("trigger.chars = 40_000\ntrigger.lines = 5_000", {"trigger": Limits(chars=40_000, lines=5_000)}),
     ('keep = "tail"', {"keep": "tail"}),
     ('hints = ["cli", "files:Read,Grep"]', {"hints": ["cli", "files:Read,Grep"]}),
     ('tokenizer = "o200k_base"', {"tokenizer": "o200k_base"}),
@@ -38,7 +36,7 @@ def test_and_means_there_what_it_means_in_the_file(toml, made, tmp_path, monkeyp
     monkeypatch.setenv("SPILLOVER_CONFIG", str(tmp_path / "mine.toml"))
     from_file = Clipper.configured().call("bash-x").settings
     from_python = Clipper(rules={"bash*": tomllib.loads(toml)}).call("bash-x").settings
-    names = ("limits", "trigger", "keep", "tokenizer", "cap", "hints")
+    names = ("limits", "keep", "tokenizer", "cap", "hints")
     assert {name: getattr(from_file, name) for name in names} == {name: getattr(from_python, name) for name in names}
 
 
@@ -52,7 +50,6 @@ def test_a_rule_may_have_limits_and_change_one_of_them():
     [
         ({"tokens": 0, "lines": 0, "bytes": 0}, "a rule must leave at least one limit"),
         ({"tokens": "many"}, "Limits(tokens='many') is not a whole number"),
-        ({"trigger": {"words": 5}}, "a rule has no limit 'words'; use lines, bytes, chars, tokens."),
         ({"cap": "2 gigs"}, "cap='2 gigs' is not a size"),
         ({"token": 500}, "the rule for 'x' has 'token'; a rule may set"),
     ],

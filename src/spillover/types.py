@@ -23,7 +23,6 @@ __all__ = [
     "Hidden",
     "HintName",
     "Keep",
-    "NoticePlace",
     "Outcome",
     "Record",
     "Redact",
@@ -40,8 +39,6 @@ __all__ = [
 Outcome = Literal["whole", "stored", "lost"]
 #: Which part survives a cut, as a word.
 Keep = Literal["auto", "signal", "head", "ends", "tail"]
-#: Whether the notice counts towards the limits, or comes on top of them (for profiles).
-NoticePlace = Literal["inside", "outside"]
 #: Where secrets are covered: nowhere, in what a model reads, or in what is stored as well.
 Redact = Literal["off", "shown", "stored"]
 #: The API that `tool_specs` writes schemas for: OpenAI chat completions, OpenAI responses, or Anthropic.

@@ -42,8 +42,6 @@ RULES = {
     "few characters for any tool": '[tools."*"]\nchars = 1200\n',
     "more for a command": "[tools.cat]\ntokens = 90_000\nbytes = 900_000\nlines = 90_000\n",
     "another counter for the shell": '[tools."[Bb]ash"]\ntokenizer = "o200k_base"\ntokens = 3000\n',
-    "a trigger": "lines = 60\ntrigger.lines = 900\n",
-    "a trigger for a command": "lines = 60\n[tools.cat]\ntrigger.lines = 8_000\ntrigger.tokens = 90_000\n",
     "no limit but lines": "bytes = 0\ntokens = 0\nlines = 1_999\n",
 }
 SHELLS = {"claude-code": HOSTS[0], "opencode": HOSTS[1]}

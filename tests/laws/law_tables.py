@@ -111,7 +111,7 @@ MOST = {"lines": 80, "bytes": 8_000, "chars": 8_000, "tokens": 3_000}
 
 
 def _chosen(dice):
-    """Choose some limits, often the smallest allowed, sometimes a trigger, and all other options."""
+    """Choose some limits, often the smallest allowed, and all other options."""
     counter = dice.choice(COUNTERS)
 
     def some(least):
@@ -119,10 +119,9 @@ def _chosen(dice):
         return Limits(**{name: dice.choice((least[name], dice.randint(least[name], MOST[name]))) for name in names})
 
     limits = some(FEWEST[counter])
-    trigger = some({**FEWEST[counter], **dict(limits.given())}) if dice.random() < 0.25 else None
     chosen = {"keep": dice.choice(KEEPS), "hints": dice.choice(HINTS), "tool": dice.choice(TOOLS)}
     chosen["query"] = dice.choice(QUERIES)
-    return {"limits": limits, "trigger": trigger, "tokenizer": counter, **chosen}
+    return {"limits": limits, "tokenizer": counter, **chosen}
 
 
 #: The arguments of a Clipper, except its store.

@@ -91,7 +91,7 @@ def by_async_function(clipper, data, cuts, folder):
 
 
 def as_arguments(clipper):
-    names = ("trigger", "keep", "store", "tokenizer", "hints", "scope", "redact", "cap", "wording", "stats")
+    names = ("keep", "store", "tokenizer", "hints", "scope", "redact", "cap", "wording", "stats")
     facts = {name: getattr(clipper, name) for name in ("tool", "query", "budget") if hasattr(clipper, name)}
     return {name: getattr(clipper.settings, name) for name in names} | facts
 

@@ -52,7 +52,7 @@ def test_several_texts_fit_together(tmp_path, way, store, chosen, data, cuts):
 @law_in_short
 @given(st.sampled_from([*WRAPPED]), stores, choices, outputs, cuts)
 def test_what_a_wrapped_tool_gives_back_fits(tmp_path, way, store, chosen, data, cuts):
-    clipper = ToolClipper(**{**chosen, "trigger": None}, store=STORES[store]())
+    clipper = ToolClipper(**chosen, store=STORES[store]())
     came = WRAPPED[way](clipper, data, cuts, tmp_path)
     assert not over(came.texts, clipper.settings.limits, clipper.settings.count)
 

@@ -10,6 +10,7 @@ from law_naive import over
 from law_ways import SOURCES, TOGETHER
 
 from spillover import Clipper, Limits, MemoryStore
+from spillover.profiles import klaude
 from support import ToolClipper, clean, look, visible
 
 LEFT_OUT = re.compile(r"\[(Output clipped: (control codes only|[\d,]+ overwritten frames? left out)|Clipped:)")
@@ -85,6 +86,6 @@ def test_the_limit_itself_still_fits(limits, output, outcome):
 
 @pytest.mark.parametrize("size", [2_000, 2_001, 5_000])
 def test_up_to_the_trigger_nothing_is_cut_and_above_it_down_to_the_limits(size):
-    clipper = Clipper(Limits(chars=500), trigger=Limits(chars=2_000), store=MemoryStore())
+    clipper = klaude.clipper(head_chars=250, tail_chars=250, max_length=2_000, store=MemoryStore())
     clip = clipper.clip("x" * size)
-    assert (clip.outcome, len(clip.text) <= 500) == (("whole", False) if size <= 2_000 else ("stored", True))
+    assert (clip.outcome, clip.shown.chars) == (("whole", size) if size <= 2_000 else ("stored", 500))

@@ -422,7 +422,6 @@ MORE = (
     {"hints": "tools"},
     {"stats": True},
     {"rules": {"t*": {"keep": "tail"}}, "tool": "there"},
-    {"trigger": Limits(bytes=30_000, lines=9_000, chars=30_000, tokens=30_000)},
     {"scope": "a/b/c"},
 )
 TEXT = "".join(f"{number} a line\n" for number in range(2_500)) + f"Error: {TOKEN}\n" + "more\n" * 9_000 + TOKEN

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from law_given import cuts, law, outputs, unforged
 from law_naive import line_count, over, sizes
 from law_ways import SOURCES
+from msgspec.structs import replace
 
-from spillover import DirStore, Limits, MemoryStore, profiles, verify
+from spillover import Budget, DirStore, Limits, MemoryStore, profiles, verify
 from spillover.testing import FailingStore
 from spillover.types import Span
-from support import OUTSIDE
+from support import HOSTS, OUTSIDE, SMALLEST, hooked, pipeline
 
 #: Limits that small outputs reach; klaude's trigger follows its limits.
 SMALL = {
@@ -25,6 +26,13 @@ SMALL = {
     "daycare": (Limits(chars=200), Limits(chars=1), Limits(chars=31)),
     "vtcode": (Limits(tokens=120), Limits(tokens=7), Limits(tokens=60, bytes=150)),
 }
+
+
+def thirds(text):
+    """Count a token for three characters."""
+    return len(text) // 3 + 1
+
+
 KEEPS = ("head", "tail", "ends", "auto", "signal")
 #: The most lines that a profile's own wording may take.
 MOST_LINES = 12
@@ -35,9 +43,10 @@ def clippers(name, store):
     made = profiles.named(name).clipper(store=store)
     yield made
     for limits in SMALL[name]:
-        trigger = Limits(chars=2 * limits.chars) if made.settings.trigger else None
+        form = made.settings.form
+        form = replace(form, trigger=Limits(chars=2 * limits.chars)) if form.trigger else form
         for keep in (made.settings.keep, *KEEPS):
-            yield made.but(limits, trigger=trigger, keep=keep)
+            yield made.but(limits, wording=form, keep=keep)
 
 
 def drawn(name, store, number):
@@ -178,3 +187,52 @@ def test_two_streams_that_are_cut_are_both_there_and_the_words_say_so(name, keep
     assert "[stderr]" in clip.text
     assert re.search("truncated|too large", clip.text)
     assert clip.ref in clip.text
+
+
+#: Characters below klaude's limit, between it and its trigger, and above both.
+KLAUDE_CHARS = (19_000, 39_000, 90_000)
+
+
+@pytest.mark.parametrize("used", [None, 0, 0.9], ids=lambda used: f"budget {used}")
+@pytest.mark.parametrize("host", [None, *HOSTS], ids=lambda host: host and host.id)
+@pytest.mark.parametrize("size", KLAUDE_CHARS)
+def test_law_1_klaude_with_a_budget_in_a_host_cuts_above_its_trigger_and_no_later(used, host, size):
+    budget = None if used is None else Budget(20_000, tokenizer=thirds)
+    if budget is not None:
+        budget.add("user", int(used * 20_000))
+    clipper = profiles.klaude.clipper(store=MemoryStore(), tokenizer=thirds).but(budget=budget)
+    call = clipper.call("bash") if host is None else hooked.bounded(clipper.call("bash"), **host.shown)
+    left = None if budget is None else budget.left
+    clip = pipeline.clip("a line of twenty-one.\n" * (size // 22), call)
+    most = {"chars": 40_000 if clip.outcome == "whole" else 20_000 + OUTSIDE}
+    if left is not None:
+        most["tokens"] = max(left, SMALLEST["tokens"])
+    if host is not None:
+        most = {**most, **{unit: min(bound, most.get(unit, bound)) for unit, bound in host.shown.items()}}
+    assert not over([clip.text], Limits(**most), thirds)
+    if used is None and host is None:
+        assert (clip.outcome == "whole") == (size <= 40_000)
+
+
+@pytest.mark.parametrize("used", [None, 0.9])
+def test_law_1_parallel_calls_of_klaude_share_its_limits_and_have_no_trigger(used):
+    budget = None if used is None else Budget(20_000, tokenizer=thirds)
+    if budget is not None:
+        budget.add("user", int(used * 20_000))
+    left = 10**9 if budget is None else budget.left
+    clipper = profiles.klaude.clipper(store=MemoryStore(), tokenizer=thirds).but(budget=budget)
+    clips = clipper.clip_many(dict.fromkeys(("a", "b", "c"), "a line of twenty-one.\n" * 1400))
+    assert {clip.outcome for clip in clips.values()} == {"stored"}, (
+        "each is below the trigger, and all of them above the limits"
+    )
+    assert sum(clip.shown.chars for clip in clips.values()) <= 20_000
+    assert sum(thirds(clip.text) for clip in clips.values()) <= max(left, 3 * SMALLEST["tokens"])
+
+
+@every_profile
+@pytest.mark.parametrize("tokens", [3_000, 700])
+def test_law_1_a_budget_pays_for_the_words_of_a_profile_too(name, tokens):
+    clipper = profiles.named(name).clipper(store=MemoryStore()).but(Limits(tokens=tokens), budget=Budget(100_000))
+    clip = clipper.clip("".join(f"{number} compiled src/module_{number}.c\n" for number in range(9_000)))
+    assert clip.outcome == "stored"
+    assert tokens // 2 < clipper.settings.count(clip.text) <= tokens

@@ -6,6 +6,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.mcp.result import (
@@ -15,6 +16,7 @@ from spillover.mcp.result import (
     tool_result,
 )
 from spillover.mcp.tools import bounded_by
+from spillover.profiles import klaude
 from spillover.testing import content as stored
 
 LINES = "".join(f"{number}: the quick brown fox\n" for number in range(1, 2_001))
@@ -195,7 +197,11 @@ def test_media_stays_beside_a_result_that_becomes_one_text(tool):
 
 
 def test_the_declared_size_bounds_the_trigger_too(clipper):
-    loose = Clipper(Limits(tokens=1_000), trigger=Limits(tokens=50_000), store=MemoryStore())
+    loose = Clipper(
+        Limits(tokens=1_000),
+        wording=replace(klaude.form(), trigger=Limits(tokens=50_000), inside=True),
+        store=MemoryStore(),
+    )
     new = tool_result({"content": [text(LINES[:5_000])]}, bounded_by(loose.call(), 900))
     assert chars(new["content"]) <= 900
 

@@ -25,7 +25,7 @@ def words(told):
 
 
 def clipper(store=None, **choices):
-    given = {"wording": Form(words), "notice": "outside", "raw": True, "limits": Limits(bytes=1_000), **choices}
+    given = {"wording": Form(words), "raw": True, "limits": Limits(bytes=1_000), **choices}
     return Clipper(store=store or MemoryStore(), **given)
 
 

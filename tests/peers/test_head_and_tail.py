@@ -3,10 +3,12 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from spillover import Limits
+from spillover.profiles import klaude
 from spillover.testing import content
-from support import DEFAULT_BYTES, DEFAULT_LINES, count_lines
+from support import DEFAULT_BYTES, DEFAULT_LINES
 
 TEN = [f"line{number}" for number in range(10)]
 HUNDRED = "\n".join(f"line{number}" for number in range(100))
@@ -135,13 +137,12 @@ def test_the_defaults_are_those_models_have_learned():
 def test_a_trigger_of_2000_lines_and_a_preview_of_50(clipping):
     """goose shell.rs: 2500 lines → the last 50, and a notice with the total."""
     text = "".join(f"line {number}\n" for number in range(2_500))
-    clipper = clipping(Limits(lines=52), trigger=Limits(lines=2_000), keep="tail")
+    clipper = clipping(Limits(lines=50), wording=replace(klaude.form(), trigger=Limits(lines=2_000)), keep="tail")
     clip = clipper.clip(text)
     assert clip.ranges == ((2_451, 2_500),)
     assert "\nline 2450\n" in clip.text
     assert "line 2449" not in clip.text
-    assert "50 of 2,500 lines shown" in clip.text
-    assert count_lines(clip.text) == 52
+    assert clip.shown.lines == 50
     assert clipper.clip("line\n" * 2_000).outcome == "whole"
 
 

@@ -100,11 +100,6 @@ EVERY_KEY = [
     ("tokens", "4_000", "4000", {"limits": limits(tokens=4_000)}),
     ("tokens", "0", "0", {"limits": limits(tokens=None)}),
     ("tokens", "false", "false", {"limits": limits(tokens=None)}),
-    ("trigger.lines", "5000", "5000", {"trigger": Limits(lines=5_000)}),
-    ("trigger.bytes", "90_000", "90000", {"trigger": Limits(bytes=90_000)}),
-    ("trigger.chars", "40000", "40000", {"trigger": Limits(chars=40_000)}),
-    ("trigger.tokens", "20_000", "20000", {"trigger": Limits(tokens=20_000)}),
-    ("trigger.tokens", "0", "false", {"trigger": None}),
     ("keep", '"tail"', "tail", {"keep": "tail"}),
     ("worth", "0.25", "0.25", {"worth": 0.25}),
     ("since", '"last"', "last", {"since": "last"}),
@@ -177,8 +172,8 @@ def test_a_setting_reads_as_it_would_be_written(place):
 
 
 def test_tables_may_be_written_inline_or_with_a_header(place):
-    inline = place.load('trigger = {chars = 40000}\nretention = {age = "1d", count = 5}')
-    header = place.load('[trigger]\nchars = 40000\n[retention]\nage = "1d"\ncount = 5')
+    inline = place.load('retention = {age = "1d", count = 5}')
+    header = place.load('[retention]\nage = "1d"\ncount = 5')
     assert inline == header
     assert inline.values["retention.age"].value == "1d"
 
@@ -376,13 +371,8 @@ def test_a_rule_has_the_same_keys(place, key, toml, _text, choice):
 
 
 def test_a_rule_changes_the_limits_it_names_and_no_others(place):
-    found = place.load(
-        "lines = 100\ntrigger = {lines = 900, chars = 40000}\n[tools.x]\ntokens = 0\ntrigger = {lines = 800}"
-    )
-    assert found.choices()["rules"]["x"] == {
-        "limits": limits(lines=100, tokens=None),
-        "trigger": Limits(lines=800, chars=40_000),
-    }
+    found = place.load("lines = 100\n[tools.x]\ntokens = 0")
+    assert found.choices()["rules"]["x"] == {"limits": limits(lines=100, tokens=None)}
 
 
 def test_what_is_said_for_all_tools_by_variable_or_caller_is_stronger_than_a_rule(place):
@@ -397,17 +387,16 @@ def test_the_caller_may_give_a_rule(place):
     assert found.choices()["rules"] == {"bash": {"keep": "tail", "clip": False}}
 
 
-@pytest.mark.parametrize("empty", ["[tools.bash_plain]", "[tools.bash_plain.trigger]"])
-def test_an_empty_rule_keeps_a_tool_from_the_rules_after_it(place, empty):
-    choices = Settings(**place.load(f'{empty}\n[tools."bash*"]\ntokens = 500').choices())
+def test_an_empty_rule_keeps_a_tool_from_the_rules_after_it(place):
+    choices = Settings(**place.load('[tools.bash_plain]\n[tools."bash*"]\ntokens = 500').choices())
     assert choices.for_call("bash_plain").limits == DEFAULT
 
 
-@pytest.mark.parametrize("pattern", ["a", "a.b", "a.trigger", '\\"', '\\".', '\\"a\\".b', "", ".", "tools.x"])
+@pytest.mark.parametrize("pattern", ["a", "a.b", "a.keep", '\\"', '\\".', '\\"a\\".b', "", ".", "tools.x"])
 def test_any_pattern_stays_what_it_is(place, pattern):
-    rules = place.load(f'[tools."{pattern}"]\nkeep = "tail"\ntrigger.chars = 40000').choices()["rules"]
+    rules = place.load(f'[tools."{pattern}"]\nkeep = "tail"\ncap = 40000').choices()["rules"]
     assert list(rules) == [pattern.replace("\\", "")]
-    assert set(rules[pattern.replace("\\", "")]) == {"keep", "trigger"}
+    assert set(rules[pattern.replace("\\", "")]) == {"keep", "cap"}
 
 
 # What is said about mistakes
@@ -419,13 +408,13 @@ def test_any_pattern_stays_what_it_is(place, pattern):
         ("\ntokns = 5", ":2: tokns is not a key; did you mean tokens?"),
         ("max_tokens = 5", ":1: max_tokens is not a key; did you mean tokens?"),
         ("tool.bash = {}", ":1: tool is not a key; did you mean tools?"),
-        ("trigger = {char = 5}", ":1: trigger.char is not a key; did you mean chars?"),
+        ("retention = {ages = 5}", ":1: retention.ages is not a key; did you mean age?"),
         (
             "[retention]\ndays = 5",
             ":2: retention.days is not a key; use age, bytes, count, grace, runs.",
         ),
         ('[tools."b*"]\nclips = true', ":2: clips is not a key of a rule; did you mean clip?"),
-        ("timeout = 5", ":1: timeout is not a key; use lines, bytes, chars, tokens, trigger, keep, hints, cap, "),
+        ("timeout = 5", ":1: timeout is not a key; use lines, bytes, chars, tokens, keep, hints, cap, "),
         # It may be either line; better none than a wrong one.
         ("# tokns = 1\ntokns = 5", ": tokns is not a key; did you mean tokens?"),
     ],
@@ -489,11 +478,7 @@ HINTED = 'expected a hint in quotes, or a list of them, e.g. ["cli", "files:Read
         ("tokens = 9223372036854775808", f":1: tokens = 9223372036854775808: {COUNTED}"),
         ("tokens = {lines = 1}", f":1: tokens = {{'lines': 1}}: {COUNTED}"),
         ("bytes = 10", ":1: bytes = 10: Limits(bytes=10) leaves no room for the notice; use 200 or more."),
-        (
-            "trigger.bytes = 10",
-            ":1: trigger.bytes = 10: Limits(bytes=10) leaves no room for the notice; use 200 or more.",
-        ),
-        ("trigger = 5", ":1: trigger = 5: expected a table of keys."),
+        ("retention = 5", ":1: retention = 5: expected a table of keys."),
         ("tools = 5", ":1: tools = 5: expected a table of keys."),
         ("tools.bash = 5", ":1: bash = 5: expected a table of keys."),
         ("keep = 5", ":1: keep = 5: expected a word in quotes."),
@@ -541,15 +526,6 @@ def test_what_a_clipper_would_not_take_names_its_origin(place, toml, said):
 
 def test_a_wrong_scope_is_quoted_once(place):
     assert place.refusal('scope = ".."').startswith(f"{place.file}:1: scope = '..' has the segment '..'; use ")
-
-
-def test_values_that_do_not_go_together_name_both_origins(place):
-    said = place.refusal("trigger.tokens = 5000", given={"tokens": 9_000})
-    assert said.startswith(f"{place.file}: trigger.tokens = 5000; --tokens: tokens = 9000: trigger has 5,000 tokens, ")
-
-
-def test_a_trigger_is_held_against_the_limits_that_hold_and_not_the_defaults(place):
-    assert place.load("tokens = 500\ntrigger.tokens = 600").choices()["trigger"] == Limits(tokens=600)
 
 
 @pytest.mark.parametrize("prefix", ["", "[tools.x]\n"])
@@ -653,9 +629,7 @@ def test_the_examples_on_the_page_can_be_used(place, example):
 
 # Laws
 
-keys = st.sampled_from(
-    [*KEYS, "trigger", "retention", "tools", "tools.bash", "tools.'a.b'.keep", "tools.x.clip", "tokn"]
-)
+keys = st.sampled_from([*KEYS, "retention", "tools", "tools.bash", "tools.'a.b'.keep", "tools.x.clip", "tokn"])
 values = st.one_of(
     st.integers().map(str),
     st.text().map(repr),

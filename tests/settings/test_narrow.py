@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from spillover.settings import load
 from spillover.settings.limits import Limits
-from spillover.settings.load import ALLOWED, KEYS, LIMITS, MOST_RULES, MOST_SETTINGS, NEEDS_TRUST, RULE_KEYS, TRIGGER
+from spillover.settings.load import ALLOWED, KEYS, LIMITS, MOST_RULES, MOST_SETTINGS, NEEDS_TRUST, RULE_KEYS
 from spillover.settings.settings import Settings
 
 #: A value that would do harm, for each key that must not be taken.
@@ -37,9 +37,9 @@ def values_of(found):
 # What is allowed
 
 
-def test_only_limits_trigger_and_keep_are_allowed_and_a_new_key_is_not():
+def test_only_limits_and_keep_are_allowed_and_a_new_key_is_not():
     """Whoever adds a key need not think of this: it is refused until somebody puts it into the table."""
-    assert {*LIMITS, *TRIGGER, "keep"} == ALLOWED
+    assert {*LIMITS, "keep"} == ALLOWED
     assert (KEYS.keys() | RULE_KEYS.keys()) >= ALLOWED
 
 
@@ -107,14 +107,6 @@ LIMIT_CASES = [
     ("lines = 0\nbytes = 0", "lines = 50", {"lines": 50, "bytes": 0}, False),
     ('profile = "t15"', "tokens = 500\nlines = 3_000", {"tokens": 500, "lines": 2_000}, True),
     # cut only above this: without one, any would let more through
-    ("", "trigger.tokens = 20_000", {"trigger.tokens": 0}, True),
-    ("", "tokens = 500\ntrigger.tokens = 600", {"tokens": 500, "trigger.tokens": 0}, True),
-    ("trigger.tokens = 20_000", "trigger.tokens = 15_000", {"trigger.tokens": 15_000}, False),
-    ("trigger.tokens = 20_000", "trigger.tokens = 25_000", {"trigger.tokens": 20_000}, True),
-    ("trigger.tokens = 20_000", "trigger.tokens = 0", {"trigger.tokens": 20_000}, True),
-    ("trigger.tokens = 20_000", "trigger.lines = 3_000", {"trigger.lines": 3_000}, False),  # one more that cuts
-    ("trigger.tokens = 20_000", "trigger.tokens = 5_000", {"trigger.tokens": 20_000}, True),  # below the limit
-    ("trigger.tokens = 20_000", "trigger.tokens = 5_000\ntokens = 4_000", {"trigger.tokens": 5_000}, False),
 ]
 
 
@@ -180,17 +172,15 @@ def test_the_users_word_that_a_tool_is_left_alone_stays(clone):
     assert Settings(**found.choices()).leaves_alone("Read")
 
 
-@pytest.mark.parametrize("empty", ["[tools.bash]", "[tools.bash.trigger]"])
-def test_an_empty_rule_keeps_a_tool_from_the_projects_own_rules_and_from_no_others(clone, empty):
-    toml = f'{empty}\n[tools."b*"]\nlines = 50'
+def test_an_empty_rule_keeps_a_tool_from_the_projects_own_rules_and_from_no_others(clone):
+    toml = '[tools.bash]\n[tools."b*"]\nlines = 50'
     assert bash(clone.load(toml)).limits == Limits()
     for pattern in ("bash", "ba*"):
         assert bash(clone.load(toml, user=f'[tools."{pattern}"]\nlines = 60')).limits.lines == 60
 
 
 def test_rules_keep_the_order_of_the_file_whatever_they_set(clone):
-    user = "trigger.lines = 9_000"
-    found = clone.load('[tools."a*"]\ntrigger.lines = 8_000\n[tools."b*"]\nlines = 50', user=user)
+    found = clone.load('[tools."a*"]\nkeep = "tail"\n[tools."b*"]\nlines = 50')
     assert list(found.choices()["rules"]) == ["a*", "b*"]
 
 
@@ -198,10 +188,10 @@ def test_rules_keep_the_order_of_the_file_whatever_they_set(clone):
 
 
 def test_a_mistake_costs_the_key_it_is_in_and_no_more(clone):
-    toml = 'tokns = 5\nlines = -1\ntokens = 500\ntrigger = 5\n"\\u001b]52;c;x" = 1\n[tools.a]\nkep = 1\nlines = 50'
+    toml = 'tokns = 5\nlines = -1\ntokens = 500\nretention = 5\n"\\u001b]52;c;x" = 1\n[tools.a]\nkep = 1\nlines = 50'
     found = clone.load(toml)
     assert (found.values["tokens"].value, found.values["tools.a.lines"].value) == (500, 50)
-    assert [key for key, _ in wording(found)] == ["tokns", "lines", "trigger", "]52;c;x", "tools.a.kep"]
+    assert [key for key, _ in wording(found)] == ["tokns", "lines", "retention", "]52;c;x", "tools.a.kep"]
     assert wording(found)[0][1] == "tokns is not a key; did you mean tokens?"
     assert all(text.isprintable() for row in wording(found) for text in row)
 
@@ -213,13 +203,6 @@ def test_rules_that_are_none_are_ignored(clone, toml):
     found = clone.load(toml)
     assert found.values["tokens"].value == 500
     assert found.ignored[0].why.endswith("expected a table of keys")
-
-
-def test_values_that_cannot_be_used_together_stop_nothing(clone):
-    """The user's rule has its own limit, and the trigger that a project lowers would come below it."""
-    found = clone.load("trigger.lines = 850", user="lines = 800\ntrigger.lines = 1000\n[tools.bash]\nlines = 900")
-    assert found.choices()["trigger"] == Limits(lines=1_000)
-    assert "cannot be used together with what holds here" in found.ignored[0].why
 
 
 @pytest.mark.parametrize(
@@ -242,10 +225,10 @@ def test_more_than_anybody_writes_by_hand_is_ignored(clone, toml, said):
 SIZES = st.sampled_from(["0", "false", "1", "50", "200", "500", "5_000", "99_000", "-1", '"x"'])
 PATTERNS = st.sampled_from(["*", "bash", "ba*", "b*", "zsh", '"', "a.b"])
 LINES = st.one_of(
-    st.tuples(st.sampled_from([*LIMITS, *TRIGGER]), SIZES).map(" = ".join),
+    st.tuples(st.sampled_from([*LIMITS]), SIZES).map(" = ".join),
     st.sampled_from(["head", "tail", "ends", "sideways"]).map('keep = "{}"'.format),
     st.sampled_from([f"{key} = {value}" for key, value in HARM.items()]),
-    st.sampled_from(["nonsense = 1", "trigger = 5", "tools = 5"]),
+    st.sampled_from(["nonsense = 1", "retention = 5", "tools = 5"]),
 )
 TABLES = st.lists(LINES, max_size=5, unique_by=lambda line: line.split(" ")[0].split(".")[0])
 FILES = st.tuples(TABLES, st.dictionaries(PATTERNS, TABLES, max_size=3)).map(
@@ -257,9 +240,7 @@ USERS = st.sampled_from(
     [
         "",
         "tokens = 600\nlines = 0",
-        "trigger = {tokens = 20_000, chars = 50_000}",
         'keep = "tail"\n[tools."ba*"]\ntokens = 500\n[tools.zsh]\nclip = false',
-        'trigger.lines = 9_000\n[tools."*"]\nlines = 3_000\ntrigger.lines = 4_000',
         'profile = "klaude"\n[tools.bash]\nchars = 9_000',
     ]
 )
@@ -269,18 +250,15 @@ TOOLS = ("bash", "bat", "b", "zsh", "other", '"', "a.b")
 def shows(choices, tool):
     """For each unit the most that a tool's output may have and still be shown whole, and when it is cut."""
     ruled = choices.for_call(tool)
-    bounds = ruled.trigger or ruled.limits
+    limits = ruled.limits
     return [
-        float("inf") if size is None else size
-        for one in (ruled.limits, bounds)
-        for size in (one.lines, one.bytes, one.chars, one.tokens)
+        float("inf") if size is None else size for size in (limits.lines, limits.bytes, limits.chars, limits.tokens)
     ]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
 @given(toml=FILES, user=USERS)
 @example(toml='[tools."*"]', user='[tools."ba*"]\ntokens = 500')
-@example(toml="trigger.lines = 2_100", user="")
 def test_whatever_a_project_writes_no_more_is_shown_and_nothing_else_changes(clone, toml, user):
     before = clone.load("", user=user)
     after = clone.load(toml)

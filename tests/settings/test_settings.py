@@ -28,8 +28,6 @@ def settings(**given):
         ({"cap": "2 GB"}, "cap='2 GB' is not valid; use a number of bytes"),
         ({"cap": True}, "cap=True is not valid"),
         ({"limits": 4_000}, "limits=4000 is not valid; use Limits, e.g. Limits(tokens=4_000)."),
-        ({"trigger": 4_000}, "trigger=4000 is not valid; use Limits"),
-        ({"limits": Limits(lines=50), "trigger": Limits(lines=40)}, "trigger has 40 lines, the limits 50"),
         (
             {"limits": Limits(tokens=100), "tokenizer": lambda text: 9 * len(text)},
             "leaves no room for the notice, as your tokenizer counts",
@@ -126,14 +124,6 @@ def test_a_rule_reaches_the_clip_and_the_ref():
     assert len(clip.ranges) == 1
     assert clip.text.count("\n") <= 20
     assert clipper.clip(BIG, tool="web").ref.startswith("web-")
-
-
-def test_nothing_is_cut_below_the_trigger_and_above_it_down_to_the_limits():
-    clipper = Clipper(Limits(lines=10), trigger=Limits(lines=100), store=MemoryStore())
-    at, over = "x\n" * 100, "x\n" * 101
-    assert clipper.clip(at).text == at
-    assert clipper.clip(over).outcome == "stored"
-    assert clipper.clip(over).text.count("\n") <= 10
 
 
 def test_a_selector_of_your_own_may_choose_any_spans_and_ask_what_fits():

@@ -11,7 +11,7 @@ clipper = Clipper(store=MemoryStore())
 Clipper(keep="tial")  # wrong
 Clipper(hints="telepathy")  # wrong
 Clipper(hints=["cli", "tool"])  # wrong
-Clipper(notice="above")  # wrong
+Clipper(redact="above")  # wrong
 Clipper(store=5)  # wrong
 Clipper(tokens="o200k_base")  # wrong
 Clipper(budget=100_000)  # wrong

@@ -87,7 +87,7 @@ def compare_if_failed(call: Call, exit_code: int) -> Call:
 
 def ends_with_newline(text: str, call: Call) -> bool:
     """Return whether a text may get a newline at its end and still fit; a profile's words stand outside the limits anyway."""
-    return call.settings.notice == "outside" or call.limits.hold(text + "\n", call.settings.count)
+    return call.settings.notice_is_outside or call.limits.hold(text + "\n", call.settings.count)
 
 
 def make_clipper_anyway(

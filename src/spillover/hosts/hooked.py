@@ -278,7 +278,7 @@ def bounded(call: Call, **shown: int) -> Call:
         return replace(limits, **{name: min([most, *said[name]]) for name, most in shown.items()})
 
     trigger = call.trigger and lower(call.trigger)
-    return replace(call, limits=lower(call.limits, trigger), trigger=trigger)
+    return replace(call, limits=lower(call.limits, trigger), trigger=trigger).below(Limits(**shown))
 
 
 def _leave_room(call: Call, ending: str) -> tuple[Call, str]:

@@ -159,14 +159,17 @@ def _measure(renderer: Renderer, shown: Shown, call: Call, limits: Limits) -> fl
     apart = len(sections) > 1 and not any(section.label for section in sections)
 
     def count(text: str) -> int:  # a plain function: how full, not only whether
-        texts = shown.texts if apart and call.settings.notice == "inside" else (text,)  # each is counted as it is read
+        texts = (
+            shown.texts if apart and not call.settings.notice_is_outside else (text,)
+        )  # each is counted as it is read
         return sum(map(call.settings.count, filter(None, texts)))
 
-    if call.settings.notice == "outside":
+    if call.settings.notice_is_outside:
         from spillover.notice.form import OUTSIDE
 
         words = len(shown.text.encode("utf-8", "replace")) - len(shown.body.encode("utf-8", "replace"))
-        return max(limits.fill(shown.body, count), words / OUTSIDE)
+        full = max(limits.fill(shown.body, count), words / OUTSIDE)
+        return full if call.ceiling is None else max(full, call.ceiling.fill(shown.text, count))
     return limits.fill(shown.text, count)
 
 

@@ -55,7 +55,6 @@ def restore_call(call: Call, made: str) -> tuple[Call, tuple[str, str, str]] | N
         hints: list[Any] = [Hint(**hint) if isinstance(hint, dict) else hint for hint in facts.get("hints", [])]
         settings = call.settings.but(
             limits=Limits(**facts["limits"]),
-            trigger=None,
             rules={},
             keep=facts["keep"],
             worth=facts["worth"],

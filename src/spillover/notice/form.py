@@ -24,7 +24,7 @@ Segments = Sequence[tuple[str, int]]  # (stream, bytes) in order of arrival
 Gap = Callable[["Missing"], str]
 Words = tuple[str, str | Gap, str]
 
-#: With `notice="outside"`, what is shown holds the limits and the words are at most this many bytes more.
+#: Of words outside the limits: what is shown holds the limits, and the words are at most this many bytes more.
 OUTSIDE = 1_024
 #: Characters are counted once in blocks of this many bytes, however often a gap moves.
 BLOCK = 1 << 20
@@ -106,6 +106,10 @@ class Form(Struct, frozen=True):
 
     words: Callable[[Told], Words]
     cuts: Mapping[str, Callable[[Limits], Selector]] = field(default_factory=dict)
+    inside: bool = (
+        False  # whether its words count towards the limits; else they come on top, as they do in other systems
+    )
+    trigger: Limits | None = None  # cut only above this, then down to the limits
     lost: str | None = None  # which part survives where the whole cannot be kept; None: the same one
     keeps: tuple[str, ...] | None = None  # the only values of `keep` its words are true for; None: any, and selectors
     for_command: Callable[[str, str], Mapping[str, Any]] | None = None  # a line of shell, `keep` → choices for it

@@ -18,8 +18,8 @@ from spillover.store.retention import Retention
 
 
 def make(defaults: dict[str, Any], given: dict[str, Any]) -> Clipper:
-    """Make the Clipper of a profile: its words outside the limits, outputs shown as they came, what is `given` first."""
-    return Clipper(**{"notice": "outside", "raw": True, **defaults, **given})
+    """Make the Clipper of a profile: control codes are shown as they are; what is `given` comes first."""
+    return Clipper(**{"raw": True, **defaults, **given})
 
 
 def store_for(

@@ -47,7 +47,6 @@ TOOL_OUTPUT_DISPLAY_HEAD = TOOL_OUTPUT_DISPLAY_TAIL = 10_000
 #: The same as settings, for `profile = "klaude"`.
 SETTINGS = {
     "chars": TOOL_OUTPUT_DISPLAY_HEAD + TOOL_OUTPUT_DISPLAY_TAIL,
-    "trigger.chars": TOOL_OUTPUT_MAX_LENGTH,
     "keep": "ends",
 }
 TOOL_OUTPUT_TRUNCATION_DIR = "klaude"  # in the temporary folder
@@ -83,9 +82,8 @@ def clipper(
     )
     defaults = {
         "limits": Limits(chars=shown),
-        "trigger": Limits(chars=max(max_length, shown)),
         "keep": keep,
-        "wording": form(head_chars, tail_chars),
+        "wording": form(head_chars, tail_chars, max_length),
         "store": kept,
     }
     return make(defaults, given)
@@ -96,14 +94,19 @@ def default_folders() -> list[str]:
     return [temp_folder(TOOL_OUTPUT_TRUNCATION_DIR)]
 
 
-def form(head_chars: int = TOOL_OUTPUT_DISPLAY_HEAD, tail_chars: int = TOOL_OUTPUT_DISPLAY_TAIL) -> Form:
+def form(
+    head_chars: int = TOOL_OUTPUT_DISPLAY_HEAD,
+    tail_chars: int = TOOL_OUTPUT_DISPLAY_TAIL,
+    max_length: int = TOOL_OUTPUT_MAX_LENGTH,
+) -> Form:
     """Return its message and its cut: both ends, or only the beginning where no file could be written."""
 
     def cut(limits: Limits) -> Selector:
         """Cut to both ends as chosen, or to halves of the limits where those were changed since."""
         return ends(head_chars, tail_chars) if limits.chars == head_chars + tail_chars else both_ends(limits)
 
-    return Form(_words, {"ends": cut, "head": first_chars, "tail": last_chars}, lost="head")
+    cuts = {"ends": cut, "head": first_chars, "tail": last_chars}
+    return Form(_words, cuts, trigger=Limits(chars=max(max_length, head_chars + tail_chars)), lost="head")
 
 
 class TruncationResult(Struct, frozen=True):

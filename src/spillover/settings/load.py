@@ -59,8 +59,7 @@ UNITS: dict[str, dict[str, int]] = {COUNT: {}, SIZE: SIZES, AGE: TIMES}
 QUOTED_CHARS = 80  # a complaint quotes no more of a value
 
 LIMITS = ("lines", "bytes", "chars", "tokens")
-TRIGGER = tuple(f"trigger.{name}" for name in LIMITS)
-_CHOSEN = {**dict.fromkeys((*LIMITS, *TRIGGER), COUNT), "keep": WORD, "hints": HINTS, "cap": SIZE, "tokenizer": WORD}
+_CHOSEN = {**dict.fromkeys(LIMITS, COUNT), "keep": WORD, "hints": HINTS, "cap": SIZE, "tokenizer": WORD}
 _CHOSEN |= {"worth": SHARE, "since": WORD}
 #: Every key there is: in one of the [tools] tables, and outside of them.
 RULE_KEYS = {**_CHOSEN, "clip": FLAG}
@@ -86,7 +85,6 @@ OPTIONS = "profiles."
 #: Which keys make up a choice.
 CHOICES = {
     "limits": LIMITS,
-    "trigger": TRIGGER,
     "keep": ("keep",),
     "hints": ("hints",),
     "cap": ("cap",),
@@ -112,7 +110,7 @@ def check(setting: Setting, folder: str, environ: Mapping[str, str], text: str =
     if setting.key.startswith(OPTIONS):
         return _check_option(setting, folder, environ, text)
     kind = kind_of(setting.key)
-    name = split(setting.key)[1].removeprefix("trigger.")
+    name = split(setting.key)[1]
     try:
         value = read(kind, setting.value)
         if name in LIMITS:
@@ -467,7 +465,7 @@ def _project(
 # What a project's file may say before the user has trusted it
 
 #: Everything that is not here needs trust, and so does every key that is added one day.
-ALLOWED = frozenset({*LIMITS, *TRIGGER, "keep"})
+ALLOWED = frozenset({*LIMITS, "keep"})
 #: More than this nobody writes by hand; reading it at every tool call would take its time.
 MOST_RULES, MOST_SETTINGS, PATTERN_CHARS = 100, 500, 100
 
@@ -486,7 +484,6 @@ def narrow(
     applied: dict[str, Setting] = {}
     ignored: list[Ignored] = []
     order: dict[str, None] = {}
-    triggers: list[Setting] = []
 
     def judge(setting: Setting) -> None:
         if why := _why_not(setting, lambda key: applied.get(key) or held.get(key)):
@@ -500,14 +497,10 @@ def narrow(
             continue
         order[one.key] = None
         pattern, name = split(one.key)
-        if name in TRIGGER:
-            triggers.append(one)  # held against the limits, which may come later in the file
-        elif name == "clip" and _is_empty(file.table["tools"][pattern]):
+        if name == "clip" and _is_empty(file.table["tools"][pattern]):
             applied.update({} if any(split(key)[0] == pattern for key in held) else {one.key: one})
         else:
             judge(one)
-    for one in triggers:
-        judge(one)
     return {key: applied[key] for key in order if key in applied}, ignored
 
 
@@ -527,12 +520,8 @@ def _why_not(setting: Setting, held: Callable[[str], Setting | None]) -> str:
     new, old = int(read(kind_of(setting.key), setting.value)), size(name)
     if new == old:
         return ""
-    if name in TRIGGER and not any(map(size, TRIGGER)):
-        return f"nothing but the limits holds here, so a trigger would let more through; {NEEDS_TRUST}"
     if new == 0 or 0 < old < new:
         return f"that is more than the {old:,} that hold without it; {NEEDS_TRUST}"
-    if name in TRIGGER and new < size(name.removeprefix("trigger.")):
-        return "that is less than the limit"
     return ""
 
 
@@ -593,26 +582,13 @@ def _clean(text: str) -> str:
 def _lower_to_bound(values: dict[str, Setting], bound: Bound) -> None:
     """Lower every limit, in the rules too, to what the agent shows and what the rule for its shell allows."""
     patterns = [None, *dict.fromkeys(pattern for key in values if (pattern := split(key)[0]) is not None)]
-    ruled = {key: _effective(values, key, _rule_for(patterns, bound.shell)) for key in (*LIMITS, *TRIGGER, "tokenizer")}
+    ruled = {key: _effective(values, key, _rule_for(patterns, bound.shell)) for key in (*LIMITS, "tokenizer")}
     most = {name: _lower(ruled[name], bound.shown.get(name, 0), bound.origin) for name in LIMITS}
-    if any(_number(ruled[name]) for name in TRIGGER):  # up to here nothing is cut
-        for name in TRIGGER:
-            most[name] = _lower(ruled[name], bound.shown.get(name.removeprefix("trigger."), 0), bound.origin)
     for pattern in patterns:
-        triggered = any(_number(_effective(values, name, pattern)) for name in TRIGGER)
-        for name in (*LIMITS, *TRIGGER):
+        for name in LIMITS:
             key = name if pattern is None else in_rule(pattern, name)
-            if key not in values or (name in TRIGGER and not triggered):
-                continue
-            if name in TRIGGER and name not in most:  # the hook has none, and would cut
-                values[key] = Setting(key, 0, bound.origin)
-            elif _number(most[name]):
+            if key in values and _number(most[name]):
                 values[key] = replace(_lower(values[key], _number(most[name]), most[name].origin), key=key)
-        for name in LIMITS:  # a limit is never above where cutting begins
-            limit, trigger = (_effective(values, each, pattern) for each in (name, f"trigger.{name}"))
-            if 0 < _number(trigger) < _number(limit) and not _is_callers(limit):
-                key = name if pattern is None else in_rule(pattern, name)
-                values[key] = replace(trigger, key=key)
         counter = "tokenizer" if pattern is None else in_rule(pattern, "tokenizer")
         if counter in values and not _is_callers(values[counter]):
             values[counter] = replace(ruled["tokenizer"], key=counter)
@@ -655,14 +631,14 @@ PREFIX = "SPILLOVER_"
 VARIABLES = {PREFIX + key.upper().replace(".", "_"): key for key in KEYS}
 RETENTION = tuple(f"retention.{name}" for name in ("age", "bytes", "count", "grace", "runs"))
 #: What a profile decides where nobody sets it.
-PROFILES_OWN = ("limits", "trigger", "keep", "tokenizer", "store")
+PROFILES_OWN = ("limits", "keep", "tokenizer", "store")
 TEXTS = ("profile", "scope")  # used as they are, and empty where nobody says
 #: Ours too, but no settings.
 OTHERS = (NAMED, "SPILLOVER_CONTEXT_TOKENS", "SPILLOVER_DEBUG")
 
 
 class Loaded(Struct, frozen=True):
-    """What holds, by flat key ("tokens", "trigger.chars", "tools.bash*.keep"), the files that were read, and what was ignored."""
+    """What holds, by flat key ("tokens", "tools.bash*.keep"), the files that were read, and what was ignored."""
 
     values: Mapping[str, Setting]
     files: tuple[str, ...] = ()
@@ -682,7 +658,7 @@ class Loaded(Struct, frozen=True):
             "stats": values["stats"],
         }
         for name, keys in CHOICES.items():
-            held_against = LIMITS if name in ("trigger", "tokenizer") else ()
+            held_against = LIMITS if name == "tokenizer" else ()
             with self._blaming(*keys, *held_against):
                 chosen[name] = _choice(name, values)
                 Settings(**chosen)
@@ -888,12 +864,12 @@ def _read_given(key: str, origin: str, value: object, here: str, environ: Mappin
 
 def _choice(name: str, values: Mapping[str, Any]) -> Any:
     keys = CHOICES[name]
-    if name not in ("limits", "trigger"):
+    if name != "limits":
         return values[keys[0]]
-    sizes = {key.rpartition(".")[2]: values[key] or None for key in keys}
-    if name == "limits" and not any(sizes.values()):
+    sizes = {key: values[key] or None for key in keys}
+    if not any(sizes.values()):
         raise UsageError(f"{', '.join(LIMITS)} are all 0; set one of them.")
-    return Limits(**sizes) if any(sizes.values()) else None
+    return Limits(**sizes)
 
 
 def _by_pattern(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -27,7 +27,7 @@ from spillover.store import Store
 from spillover.store.record import REF_DIGITS, check_scope
 from spillover.store.scopes import ScopedStore
 from spillover.tokens import Counter, find_counter
-from spillover.types import HintName, Keep, NoticePlace, Redact, Selector
+from spillover.types import HintName, Keep, Redact, Selector
 
 DEFAULT_TOOL = "tool"
 #: Where secrets are covered: nowhere, in what a model reads, or in what is stored as well.
@@ -41,7 +41,6 @@ UNLIMITED = Limits(bytes=1 << 62)
 class Options(TypedDict, total=False):
     """The settings as keyword arguments, for a Clipper, `Clipper.but` and `clip`."""
 
-    trigger: Limits | None
     keep: Keep | Selector
     store: Store | str | os.PathLike[str]
     tokenizer: str | Callable[[str], int]
@@ -49,7 +48,6 @@ class Options(TypedDict, total=False):
     rules: Mapping[str, Mapping[str, Any]]
     cap: int
     wording: Wording | Form
-    notice: NoticePlace
     scope: str | None
     raw: bool
     redact: Redact
@@ -73,11 +71,9 @@ def _is_share(value: object) -> bool:
 #: Setting → whether a value is valid, and what to use instead. Everything that one look at one value can tell.
 CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "limits": (lambda value: isinstance(value, Limits), "use Limits, e.g. Limits(tokens=4_000)"),
-    "trigger": (lambda value: isinstance(value, Limits | None), "use Limits, e.g. Limits(tokens=4_000), or None"),
     "keep": (lambda value: callable(value) or value in KEEPS, f"use {', '.join(KEEPS)} or a selector"),
     "cap": (lambda value: type(value) is int and value > 0, "use a number of bytes, e.g. cap=500_000_000"),
     "wording": (lambda value: isinstance(value, Wording | Form), "use a Wording, or the Form of a profile"),
-    "notice": (lambda value: value in ("inside", "outside"), 'use "inside" or "outside"'),
     "raw": (_is_flag, "use True or False"),
     "redact": (lambda value: value in REDACT, f"use {', '.join(REDACT)}"),
     "worth": (_is_share, "use a number from 0 (fill the limits) to 1"),
@@ -91,7 +87,6 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
     """How to clip. To vary one, copy: `settings.but(keep="tail")`."""
 
     limits: Limits = field(default_factory=Limits)
-    trigger: Limits | None = None  # cut only above this, then down to the limits
     keep: Keep | Selector = "auto"
     store: Store = field(default_factory=default_store)  # or the path of a folder, or a URL
     tokenizer: str | Callable[[str], int] = "estimate"
@@ -99,7 +94,6 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # "pytest*" or "npm *" → other settings
     cap: int = MAX_STORED_BYTES  # bytes stored of one output
     wording: Wording | Form = WORDING
-    notice: NoticePlace = "inside"  # "outside": the notice comes on top of the limits; for profiles
     scope: str | None = None  # the scope of the outputs, "tenant/project/session"; None: the current project
     raw: bool = False  # show control codes and progress frames as they are
     redact: Redact = "off"  # "shown": cover secrets in what a model reads; "stored": in what is stored, too
@@ -117,21 +111,8 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
             check_scope(self.scope)
         if self.form is not None:
             self.form.check(self.keep)
-        elif self.notice == "outside":
-            raise UsageError('notice="outside" is for the forms of profiles; our own notice stands inside the limits.')
-        self._check_trigger()
         self.check_room(self.limits)
-        if self.trigger is not None:
-            self.check_room(self.trigger)
         self.parsed_rules  # noqa: B018  raise a UsageError for a rule that is not valid
-
-    def _check_trigger(self) -> None:
-        if self.trigger is None:
-            return
-        for name in SMALLEST:
-            low, high = getattr(self.limits, name), getattr(self.trigger, name)
-            if low is not None and high is not None and high < low:
-                raise UsageError(f"trigger has {high:,} {name}, the limits {low:,}; the trigger must not be smaller.")
 
     def check_room(self, limits: Limits) -> None:
         """Raise a UsageError if the shortest notice is not within these limits, as the tokenizer counts."""
@@ -159,7 +140,7 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
 
     def _parse_rule(self, pattern: str, rule: Mapping[str, Any]) -> Rule:
         check_rule(pattern, rule)
-        settings = replace(self, rules={}, **read_rule(rule, self.limits, self.trigger))
+        settings = replace(self, rules={}, **read_rule(rule, self.limits))
         alone = rule.get("clip") is False
         return Rule(
             pattern,
@@ -177,6 +158,16 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
     def form(self) -> Form | None:
         """The words of another system, if a profile is used."""
         return self.wording if isinstance(self.wording, Form) else None
+
+    @property
+    def trigger(self) -> Limits | None:
+        """The size above which the system of a profile cuts, down to the limits; None where the limits decide both."""
+        return None if self.form is None else self.form.trigger
+
+    @property
+    def notice_is_outside(self) -> bool:
+        """Whether the notice comes on top of the limits, as in the systems of the profiles."""
+        return self.form is not None and not self.form.inside
 
     @property
     def warning(self) -> str | None:
@@ -215,9 +206,7 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
         return replace(
             self,
             limits=self.limits.with_room(),
-            trigger=None,
             wording=WORDING,
-            notice="inside",
             raw=False,
             keep="auto",
         )
@@ -227,10 +216,8 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
         return replace(
             self,
             limits=UNLIMITED,
-            trigger=None,
             rules={},
             wording=WORDING,
-            notice="inside",
             keep="auto",
             raw=True,
             since="off",
@@ -290,7 +277,7 @@ def commands_in(line: str) -> list[str]:
     return pieces
 
 
-def read_rule(rule: Mapping[str, Any], limits: Limits, trigger: Limits | None) -> dict[str, Any]:
+def read_rule(rule: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
     """Return a rule as changes of Settings. A limit that it does not name stays as it is for all tools."""
     read = {key: value for key, value in rule.items() if key not in (*SMALLEST, "clip")}
     sizes = {key: value for key, value in rule.items() if key in SMALLEST}
@@ -298,8 +285,6 @@ def read_rule(rule: Mapping[str, Any], limits: Limits, trigger: Limits | None) -
         read["limits"] = _merge(read.get("limits", limits), sizes)
         if read["limits"] is None:
             raise UsageError("a rule must leave at least one limit.")
-    if isinstance(read.get("trigger"), Mapping):
-        read["trigger"] = _merge(trigger, read["trigger"])
     if isinstance(read.get("cap"), str):
         read["cap"] = _read_cap(read["cap"])
     return read
@@ -340,7 +325,8 @@ class Call(Struct, frozen=True):
 
     settings: Settings
     limits: Limits  # those of the settings, or less
-    trigger: Limits | None = None  # cut only above this, then down to the limits
+    trigger: Limits | None = None  # of a profile: cut only above this, then down to the limits
+    ceiling: Limits | None = None  # of a budget or a host: for words that stand outside the limits too
     tool: str = DEFAULT_TOOL
     id: str | None = None
     command: str = ""
@@ -364,13 +350,19 @@ class Call(Struct, frozen=True):
     def with_settings(self, **changes: Any) -> Call:
         """Return the call with some of its settings changed."""
         settings = self.settings.but(**changes, rules={})
-        copied = {name: changes[name] for name in ("limits", "trigger", "since") if name in changes}
+        copied = {name: changes[name] for name in ("limits", "since") if name in changes}
         return replace(self, settings=settings, **copied)
 
     def with_limits(self, limits: Limits) -> Call:
         """Return the call with these limits, and with a trigger that lets no more tokens through."""
         trigger = None if self.trigger is None else replace(self.trigger, tokens=limits.tokens)
         return replace(self, limits=limits, trigger=trigger)
+
+    def below(self, ceiling: Limits) -> Call:
+        """Return the call with a ceiling on everything the model gets; `limits` and `trigger` are lowered by the caller."""
+        if not self.settings.notice_is_outside:
+            return self
+        return replace(self, ceiling=ceiling if self.ceiling is None else self.ceiling.lower(ceiling))
 
     def within_budget(self, promise: str | None = None) -> Call:
         """Return the call with limits that its budget may have lowered; under `promise` it sets the tokens aside."""
@@ -381,7 +373,7 @@ class Call(Struct, frozen=True):
             self.settings.check_room(limits)
         except UsageError:  # as the user's own tokenizer counts, the rest has no room for a notice
             return self
-        return self.with_limits(limits)
+        return self.with_limits(limits).below(Limits(tokens=limits.tokens))
 
     def spend(self, text: str, promise: str | None = None) -> None:
         """Add what the model gets to the budget, if there is one, and free the rest of what it promised."""
