@@ -4,7 +4,6 @@ import json
 import random
 import re
 import shlex
-import time
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,12 @@ from hypothesis import strategies as st
 from spillover.api import Clipper
 from spillover.cli.commands import parser_for
 from spillover.errors import RefError
-from spillover.retrieve import outline_scan
-from spillover.retrieve.outline import members
-from spillover.retrieve.outline_scan import MAX_REMEMBERED, scan, templates
+from spillover.kinds.log import outline as log_outline
+from spillover.kinds.log.outline import survey
 from spillover.settings.limits import Limits
 from spillover.source.blob import MemoryBlob
 from spillover.store.memory import MemoryStore
-from spillover.testing import HOSTILE_REFS, peak_memory, put
+from spillover.testing import HOSTILE_REFS, put
 
 STORE = MemoryStore()
 CLIPPER = Clipper(Limits(tokens=4_000), store=STORE, hints="cli")
@@ -114,48 +112,6 @@ def test_every_line_that_is_named_is_the_one_that_is_shown(path):
         assert (count == "1") == (last == "")
 
 
-def test_of_a_stamped_log_the_message_is_looked_at():
-    stamped = b"".join(b"2026-11-15T23:33:23.0000000Z " + line + b"\n" for line in LOG.splitlines())
-    seen, plain = scan(MemoryBlob(stamped)), scan(MemoryBlob(LOG))
-    assert seen.failures.lines == plain.failures.lines == 3
-    assert [(part.first, part.last) for part in seen.parts["commands"].ranked()] == [
-        (part.first, part.last) for part in plain.parts["commands"].ranked()
-    ]
-
-
-def test_what_went_well_is_no_failure():
-    well = b"test_timeout ... ok\ntests/test_crash.py::test_a PASSED\n0 errors, 0 failures\nDownloading abort.tar\n"
-    assert scan(MemoryBlob(well)).failures.lines == 0
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (b"src/a.c:1:2: error: no x", b"lib/b.c:33:1: error: no x"),
-        (b"[ 12%] Building C object src/a.c.o", b"[100%] Building C object lib/b/c.c.o"),
-        (b"unused variable 'a'", b"unused variable 'other'"),
-        (b"took   3 ms", b"took 12 ms"),
-    ],
-)
-def test_lines_that_differ_in_names_places_and_numbers_are_alike(one, other):
-    first, second = templates(one + b"\n" + other + b"\n")
-    assert first == second
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [(b"took 3 ms", b"took 3 s"), (b"a 1", b"a 1 1"), (b"error: x", b"error: y")]
-)
-def test_lines_that_differ_in_words_are_not(one, other):
-    first, second = templates(one + b"\n" + other + b"\n")
-    assert first != second
-
-
-def test_there_is_a_template_for_every_line_and_empty_ones_are_lines():
-    assert templates(b"a\n\n\nb 1\n") == [b"a", b"", b"", b"b\x01"]
-    assert templates(b"\n") == [b""]
-    assert templates(b"") == []
-
-
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -203,23 +159,6 @@ def test_the_keys_of_json_with_their_kinds_and_lines():
         'line 909: "s": string',
         'line 910: "n": null',
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("data", [b"{}", b"[]", b"3", b'"x"', b"{", b"}{", b'{"a": }', b"[1,2", b"]]]][[[", b""])
-def test_json_without_members_and_what_is_none_has_no_keys(data):
-    assert members(data) == (0, [])
-
-
-@given(st.dictionaries(st.text(), st.recursive(st.none() | st.text(), st.lists, max_leaves=5), min_size=1))
-def test_the_keys_of_any_object_are_found(value):
-    total, found = members(json.dumps(value).encode())
-    assert total == len(value)
-    assert [json.loads(member.name) for member in found] == list(value)[: len(found)]
-
-
-def test_a_key_of_nothing_but_quotes_takes_no_longer_than_another():
-    name = '"' * 1_000_000
-    assert members(json.dumps({name: 1}).encode())[0] == 1
 
 
 def test_a_table_shows_its_first_row():
@@ -327,26 +266,9 @@ def test_every_outline_fits_and_its_sections_follow_one_another(data, limits, hi
     assert answer.text.endswith("]")
     assert answer.text.startswith("[")
     assert all(0 < first <= last <= answer.total.lines for first, last in answer.ranges)
-    every = sorted((part.first, part.last) for part in scan(MemoryBlob(data)).parts["commands"].ranked())
+    every = sorted((part.first, part.last) for part in survey(MemoryBlob(data)).commands.ranked())
     assert not data or [first for first, _ in every] == [1, *(last + 1 for _, last in every[:-1])]
     assert not data or every[-1][1] == answer.total.lines
-
-
-@settings(max_examples=60)
-@given(st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join), st.sampled_from([64, 300, 1_000]))
-def test_blocks_make_no_difference_to_what_is_counted(data, size):
-    whole = scan(MemoryBlob(data))
-    before = outline_scan.BLOCK, outline_scan.SAMPLE
-    outline_scan.BLOCK, outline_scan.SAMPLE = size, 1 << 30
-    try:
-        pieces = scan(MemoryBlob(data))
-    finally:
-        outline_scan.BLOCK, outline_scan.SAMPLE = before
-    assert pieces.longest == whole.longest
-    if max(map(len, data.split(b"\n"))) < size and b"23:33" not in data:  # a clock is told by the lines of a block
-        assert pieces.failures.ranked() == whole.failures.ranked()
-        assert pieces.alike.ranked() == whole.alike.ranked()
-        assert pieces.parts["commands"].ranked() == whole.parts["commands"].ranked()
 
 
 def distinct(count):
@@ -356,19 +278,6 @@ def distinct(count):
     return "".join(f"{' '.join(made.choices(words, k=3))}\n" for _ in range(count)).encode()
 
 
-def test_a_million_lines_of_which_no_two_are_alike_are_quick_and_bounded():
-    data = distinct(1_000_000) + b"error: at the end\n" + b"again and again\n" * 9
-    before, began = peak_memory(), time.process_time()
-    seen = scan(MemoryBlob(data))
-    assert time.process_time() - began < 60  # two seconds, when nothing else runs
-    assert peak_memory() - before < 200 << 20
-    assert seen.alike.forgot
-    assert len(seen.alike.ranked()) <= MAX_REMEMBERED
-    assert seen.failures.ranked()[0].first == seen.first_failure == 1_000_001
-    repeated = seen.alike.ranked()[0]
-    assert (repeated.line, repeated.count, repeated.exact) == (b"again and again", 9, False)
-
-
 def test_what_may_have_been_forgotten_is_said_to_be_at_least_so_much():
     data = b"once and for all\n" * 3 + distinct(100_000) + b"again and again\n" * 9
     text = outline(data).text
@@ -376,20 +285,9 @@ def test_what_may_have_been_forgotten_is_said_to_be_at_least_so_much():
     assert "\n  3 × lines 1-3: once and for all\n" in text  # noqa: RUF001
 
 
-@pytest.mark.parametrize("line", [b"+ x\n", b"error: no\n", b"\n", b"warning: a\n"])
-def test_a_million_lines_of_one_kind_are_counted_each(line):
-    seen = scan(MemoryBlob(line * 1_000_000))
-    counted = {
-        b"+ x\n": seen.parts["commands"].titled,
-        b"error: no\n": seen.failures.lines,
-        b"warning: a\n": seen.warnings.lines,
-    }
-    assert counted.get(line, 1_000_000) == 1_000_000
-
-
 def test_of_a_huge_output_lines_are_counted_in_a_part_and_failures_in_all_of_it(monkeypatch):
-    monkeypatch.setattr(outline_scan, "BLOCK", 1 << 12)
-    monkeypatch.setattr(outline_scan, "SAMPLE", 1 << 14)
+    monkeypatch.setattr(log_outline, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(log_outline, "SAMPLE_BYTES", 1 << 14)
     data = b"all is well here\n" * 10_000 + b"error: no\n" + b"all is well here\n" * 10_000
     found = rows(outline(data).text)
     [title] = [title for title in found if title.startswith("Most frequent")]
@@ -400,7 +298,7 @@ def test_of_a_huge_output_lines_are_counted_in_a_part_and_failures_in_all_of_it(
 
 def test_a_line_of_fifty_megabytes_is_one_line_among_others():
     data = b"error: first\n" + b"x y " * (50 << 18) + b"\nerror: last 7\n"
-    seen = scan(MemoryBlob(data))
+    seen = survey(MemoryBlob(data))
     assert [(group.first, group.last) for group in seen.failures.ranked()] == [(1, 1), (3, 3)]
-    assert seen.longest == (2, 50 << 20)
+    assert (seen.longest_line, seen.longest_bytes) == (2, 50 << 20)
     assert outline(data).text.endswith(" 2 --columns 1:4000]")

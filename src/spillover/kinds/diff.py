@@ -7,11 +7,12 @@ of a hunk are shown with changed lines of it, never without.
 from __future__ import annotations
 
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 
+from spillover.document.clean import flat
 from spillover.document.work import OBJECT
 from spillover.kinds.diff_parts import CHANGED, CHANGED_LINES, DEFINES, WINDOW, lines, name_line, parts
-from spillover.kinds.selection import Span, join, largest
+from spillover.kinds.selection import MAX_PARTS, MAX_TITLE_BYTES, Contents, Part, Span, join, largest
 from spillover.kinds.wanted import NOTHING
 from spillover.notice.sentences import changes
 
@@ -153,6 +154,17 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
     longest = max(len(bodies.changed(number)) + len(bodies.context(number)) for number in turns)
     wide = largest(longest, lambda upto: fill(spans(count, upto, whole=True)))
     return spans(count, max(wide, upto), whole=wide > upto)
+
+
+def outline(document: Document) -> Contents:
+    """List the files of a diff, the longest first."""
+    starts = [file.start for file in parts(document).files]
+    files = sorted(pairwise([*starts, document.size]), key=lambda edges: edges[0] - edges[1])
+    rows = []
+    for start, end in files[:MAX_PARTS]:
+        head = document.blob.read(start, min(end, start + MAX_TITLE_BYTES)).partition(b"\n")[0]
+        rows.append(Part(flat(head), document.number(start), document.number(end - 1)))
+    return Contents("Sections", rows, len(starts))
 
 
 def _sums(found: Parts, of_files: Sequence[int]) -> list[tuple[int, int]]:

@@ -11,6 +11,9 @@ from msgspec import Struct
 INLINE = ("items", "keys", "chars")
 #: Markers that quote the output, which is made harmless in rendering.
 QUOTING = ("found",)
+#: Parts that an outline names, at most, and bytes that are read of the line that names one.
+MAX_PARTS = 30
+MAX_TITLE_BYTES = 400
 #: The search for how much fits ends within this part of the answer. Larger: finer clips, and more renderings.
 PRECISION = 128
 #: The search ends when the limits are this full. Larger: fuller clips, and more renderings.
@@ -73,6 +76,23 @@ class Selection(Struct, frozen=True):
     kind: str
     spans: Sequence[Span]
     next_search: str = ""
+
+
+class Part(Struct, frozen=True):
+    """A part of an output, for its outline: what it is, and where."""
+
+    title: str  # "" for what stands before the first part with a title
+    first_line: int
+    last_line: int
+    failures: int = 0  # lines in it that say that something failed
+
+
+class Contents(Struct, frozen=True):
+    """The parts of an output that its outline names, the most telling first; more of them may be counted in `total`."""
+
+    name: str
+    parts: Sequence[Part]
+    total: int = 0
 
 
 class Room(Struct, frozen=True):

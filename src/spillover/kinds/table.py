@@ -16,11 +16,12 @@ import numpy as np
 from msgspec import Struct
 from numpy.lib.stride_tricks import sliding_window_view
 
+from spillover.document.clean import flat
 from spillover.document.document import Document
 from spillover.document.work import ARRAYS, OBJECT
 from spillover.kinds.ends import char_before
 from spillover.kinds.log.classes import FAILURE_WORDS
-from spillover.kinds.selection import Fill, Hidden, Span, join, largest
+from spillover.kinds.selection import MAX_TITLE_BYTES, Contents, Fill, Hidden, Part, Span, join, largest
 from spillover.kinds.wanted import NOTHING, Wanted
 
 Array = Any  # of numpy; its own types say little about what is in one
@@ -167,6 +168,12 @@ def select(document: Document, fill: Fill, _call: Wanted = NOTHING) -> list[Span
     width = next((width for width in CELL_BYTES if fill(spans(likely, width)) <= 1), CELL_BYTES[-1])
     count = largest(len(order), lambda count: fill(spans(count, width)))
     return spans(count, width) if count >= min(3, len(order)) else None
+
+
+def outline(document: Document) -> Contents:
+    """Show the first row, which mostly names the columns."""
+    first = document.blob.read(0, min(document.start(2), MAX_TITLE_BYTES))
+    return Contents("Table", [Part(flat(first), 1, 1)])
 
 
 def _order_rows(first: Sequence[Row], last: Sequence[Row], outliers: Sequence[Row]) -> list[Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spillover.errors import SpilloverError
-from spillover.retrieve.outline_scan import scan
+from spillover.kinds.log.outline import survey
 from spillover.since.compare import compare
 from spillover.ui.library import RUN_PREFIX
 from spillover.ui.outputs import read_lines
@@ -71,7 +71,7 @@ class History:
         """Return how many lines say that something failed, as `spill outline` counts them; None where it was not kept."""
         if id_ not in self._failures:
             try:
-                self._failures[id_] = scan(self.outputs.get(id_).document.blob).failures.lines if run.bytes else 0
+                self._failures[id_] = survey(self.outputs.get(id_).document.blob).failures.lines if run.bytes else 0
             except SpilloverError:
                 return None
         return self._failures[id_]

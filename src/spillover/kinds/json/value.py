@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from spillover.document.clean import flat
 from spillover.kinds.json.gaps import FIRST, LAST, explain, find_room
 from spillover.kinds.json.parse import BLOCK, BOM, OPENS, parse
 from spillover.kinds.json.room import TEXT_SHARE
 from spillover.kinds.query import Query
+from spillover.kinds.selection import MAX_PARTS, Contents, Part
 from spillover.kinds.wanted import NOTHING
 
 TYPE_CHECKING = False
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 #: A value larger than this is left to others: all of it is in memory while its parts are found.
 CAP = 64 << 20
+#: An outline looks into no larger value.
+MAX_OUTLINE_BYTES = 16 << 20
+#: What a value is by its first byte; anything else is a number.
+TYPES = {b"{": "object", b"[": "array", b'"': "string", b"t": "true", b"f": "false", b"n": "null"}
 
 
 def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Span] | None:
@@ -66,3 +72,24 @@ def _hides_all(tree: Tree, spans: Sequence[Span]) -> bool:
     """Return whether only the outermost brackets are left."""
     shown = b"".join(tree.data[span.start : span.end] for span in spans[:3])
     return len(spans) == 2 and len(shown.removeprefix(BOM).translate(None, b" \t\r\n")) == 2
+
+
+def outline(document: Document) -> Contents | None:
+    """List the keys of an object, or the items of a list, with what each holds; None if there are none."""
+    data = document.blob.read(0, document.size) if document.size <= MAX_OUTLINE_BYTES else b""
+    tree = parse(data)
+    start = len(data) - len(data.lstrip(BOM + b" \t\r\n"))
+    edges = None if tree is None else tree.members.inside(start, len(data), 1)
+    if tree is None or edges is None:
+        return None
+    rows = []
+    for child in tree.members.children(edges, MAX_PARTS):
+        name = flat(data[child.at : child.start].rstrip(b": \t\r\n"))
+        title = TYPES.get(data[child.start : child.start + 1], "number")
+        if title in ("object", "array"):
+            inner = tree.members.inside(child.start, child.end, 2)
+            count = 0 if inner is None else len(inner) - 1
+            title += f", {count:,} {'keys' if title == 'object' else 'items'}"
+        title = f"{name}: {title}" if name else title
+        rows.append(Part(title, document.number(child.start), document.number(child.end - 1)))
+    return Contents("Keys" if data[start] == ord("{") else "Items", rows, len(edges) - 1)
