@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 TESTED := .venv/tested
-EXTRAS := tokens,zstd,s3,otel,rich,shell,mcp,ui,langchain,openai-agents,pydantic-ai,fit,dev
+EXTRAS := tokens,zstd,s3,otel,rich,mcp,ui,langchain,openai-agents,pydantic-ai,fit,dev
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format docs picture bench fit soak ceph hosts frameworks test-latest clean

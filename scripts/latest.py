@@ -33,8 +33,6 @@ DEV = (
     "pytest-asyncio",
     "pytest-xdist",
     "jsonschema",
-    "tree-sitter",
-    "tree-sitter-bash",
     "httpx2",
 )
 #: mcp 1.x drops a stream that broke without a word, so a call that waits on it fails only with the next (docs/decisions/proxy.md).

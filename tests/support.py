@@ -40,7 +40,6 @@ from spillover.secrets.outputs import find as find_secrets
 from spillover.secrets.outputs import mark as mark_secret
 from spillover.settings.limits import DEFAULT_BYTES, DEFAULT_LINES, SMALLEST, count_lines
 from spillover.settings.load import load as load_settings
-from spillover.shell import tree as shell_tree
 from spillover.source.blob import MemoryBlob as Held
 from spillover.source.blob import Meter
 from spillover.source.intake import MAX_STORED_BYTES as STORED_BYTES_CAP

@@ -278,7 +278,7 @@ class Clipper:
         `cancel`: a descriptor, or a call, that ends it once it can be read, or is true. `die_with_parent`: it also ends if
         this process is killed by SIGKILL, for which another process watches.
         """
-        from spillover.run.command import run, tool_name
+        from spillover.run import run, tool_name
         from spillover.source.process import Command
 
         if input is not None and not isinstance(input, str | bytes):
@@ -298,9 +298,9 @@ class Clipper:
 
     async def arun(self, argv: Sequence[str], **options: Any) -> Run:
         """Run a command from async code, in a thread; cancelling stops the command."""
-        from spillover.run.command import in_thread
+        from spillover.run import run_in_thread
 
-        return await in_thread(lambda cancel: self.run(argv, cancel=cancel, **options))
+        return await run_in_thread(lambda cancel: self.run(argv, cancel=cancel, **options))
 
     def read(
         self,

@@ -26,7 +26,7 @@ from spillover.result import Clip
 from spillover.secrets.commands import shorten_command
 from spillover.settings.limits import Size
 from spillover.settings.settings import Call, Settings
-from spillover.shell.line import is_retrieval
+from spillover.shell import is_retrieval
 from spillover.store.folders import working_folder
 from spillover.store.record import EVERY, Record, RunRecord
 from spillover.store.scopes import default_scope

@@ -7,8 +7,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
-
 
 def test_stdout_is_what_was_asked_for_and_one_line_more_stands_on_stderr(spill, store):
     said = spill("sh", "(seq 400; echo oops >&2; exit 2) | tail -2")

@@ -7,8 +7,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
-
 PATIENCE = 60  # only guards against hanging
 
 

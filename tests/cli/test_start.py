@@ -62,5 +62,5 @@ def test_what_overflows_needs_no_search_engine_and_no_exact_tokens():
 
 
 def test_only_the_command_that_is_asked_for_is_loaded():
-    assert "spillover.run.command" not in loaded("list")
+    assert "spillover.run" not in loaded("list")
     assert "spillover.cli.keeping" not in loaded("run", "--", "true")

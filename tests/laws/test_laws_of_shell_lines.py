@@ -2,7 +2,6 @@
 
 import subprocess
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_given import choices, law, outputs
@@ -11,8 +10,6 @@ from law_naive import over_all
 from spillover import MemoryStore
 from spillover.testing import FailingStore, content
 from support import ToolClipper, clean, every_line, fits, guard_of, has_invisible, run_line, visible_text
-
-pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
 
 #: Every example starts two shells.
 law_for_shells = settings(law, max_examples=20)
@@ -66,7 +63,7 @@ def test_what_a_filter_drops_is_kept_and_told_within_the_limits(tmp_path, chosen
             visible_text(clipper.settings, plain.stdout) if odd or "[tool text] " in clip.text else as_it_came
         )
         assert not ended.pieces or ended.pieces == (("stdout", plain.stdout),)
-    for kept in ended.kept:
+    for kept in ended.inputs:
         if kept.ref is not None and "head" not in filters:  # head may have had enough before all of it was written
             assert content(clipper.settings.store, kept.ref) == bytes(data)
         if kept.dropped and "head" not in filters:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support import FLOODS, Flood, direction_for, shell_tree, warning_for
+from support import FLOODS, Flood, direction_for, warning_for
 
 FLOODING = [
     "ls -R",
@@ -137,19 +137,6 @@ BY_THE_PARSER = [
 ]
 
 
-@pytest.fixture(params=["tree-sitter", "split"])
-def _reader(request, monkeypatch):
-    """Lines read with tree-sitter-bash, and without it."""
-    if request.param == "split":
-        monkeypatch.setattr(shell_tree, "load", lambda: None)
-    else:
-        pytest.importorskip("tree_sitter_bash")
-
-
-both = pytest.mark.usefixtures("_reader")
-
-
-@both
 @pytest.mark.parametrize("command", FLOODING)
 def test_a_command_that_is_known_to_flood_is_warned_of(command):
     said = warning_for(command)
@@ -158,7 +145,6 @@ def test_a_command_that_is_known_to_flood_is_warned_of(command):
     assert "\n" not in said
 
 
-@both
 @pytest.mark.parametrize("command", HARMLESS)
 def test_all_others_are_let_pass(command):
     assert warning_for(command) is None
@@ -166,18 +152,15 @@ def test_all_others_are_let_pass(command):
 
 @pytest.mark.parametrize("command", BY_THE_PARSER)
 def test_what_is_only_written_down_or_counted_is_let_pass(command):
-    pytest.importorskip("tree_sitter_bash")
     assert warning_for(command) is None
 
 
 @pytest.mark.parametrize("command", ['echo "$(find /)"', "done < <(find /)", 'if [ -n "$(ls -R /)" ]; then :; fi'])
 def test_what_is_substituted_inside_quotes_is_warned_of_too(command):
-    pytest.importorskip("tree_sitter_bash")
     assert warning_for(command)
 
 
 def test_a_script_in_a_here_document_is_warned_of():
-    pytest.importorskip("tree_sitter_bash")
     assert warning_for("bash <<'EOF'\ncd /\nfind /\nEOF").startswith("`find /` lists")
 
 
@@ -270,7 +253,6 @@ DIRECTIONS = [
 ]
 
 
-@both
 @pytest.mark.parametrize(("command", "keep"), DIRECTIONS)
 def test_compilers_begin_with_the_cause_and_everything_else_ends_with_it(command, keep):
     assert direction_for(command) == keep
@@ -282,12 +264,3 @@ def test_whatever_the_line_is_nothing_is_raised(line):
     assert direction_for(line) in ("head", "tail")
     warning_for(line)
     warning_for(f"find / {line}")
-
-
-@given(st.text(alphabet=" \n'\"\\|&;<>()$`#{}afR/", max_size=40))
-@settings(max_examples=100)
-def test_without_the_parser_nothing_is_raised_either(line):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shell_tree, "load", lambda: None)
-        warning_for(f"find / {line}")
-        direction_for(line)

@@ -10,7 +10,7 @@ import pytest
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, verify
 from spillover.errors import StoreError, UsageError
-from spillover.run.command import EVERY, LAST_CHARS, tool_name
+from spillover.run import LAST_LINE_CHARS, PROGRESS_SECONDS, tool_name
 from spillover.store.record import REF_DIGITS
 from spillover.testing import FailingStore, content
 
@@ -174,7 +174,7 @@ def test_progress_is_told_now_and_then_and_only_when_there_is_some(clipper):
     code = "import time\nfor _ in range(300): print('x' * 500); time.sleep(0.002)\ntime.sleep(0.5)"
     started = time.monotonic()
     run, told = progress_of(clipper, code)
-    assert 1 <= len(told) <= (time.monotonic() - started) / EVERY
+    assert 1 <= len(told) <= (time.monotonic() - started) / PROGRESS_SECONDS
     counts = [progress.bytes for progress in told]
     assert counts == sorted(set(counts)), "each told something new"
     assert counts[-1] <= run.clip.total.bytes
@@ -191,7 +191,7 @@ def test_progress_shows_the_end_of_the_last_line_cleaned_and_short(kind, tmp_pat
     }[kind]
     _, told = progress_of(Clipper(LIMITS, store=store, cap=3_000 if kind == "capped" else 1 << 30), code)
     assert told[-1].bytes == 5_007
-    assert told[-1].last == "a" * (LAST_CHARS - 1) + "z"
+    assert told[-1].last == "a" * (LAST_LINE_CHARS - 1) + "z"
 
 
 def test_progress_of_something_small_is_told_too(clipper):

@@ -10,10 +10,8 @@ import pytest
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.notice.sentences import before_filters
-from spillover.run.line import run_line
+from spillover.run.line import is_interactive, run_line
 from spillover.testing import FailingStore
-
-pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
 
 #: Each does something that a careless rewrite would change. `spill sh` prints, writes, leaves and returns what bash does.
 CRUEL = [
@@ -183,7 +181,7 @@ def test_it_is_what_bash_makes_of_it(clipper, here, line):
 def test_what_a_filter_drops_is_kept_and_the_exit_code_behind_it_told(clipper):
     ended = run_line("(seq 12400; exit 1) 2>&1 | tail -2", clipper)
     assert (ended.run.exit_code, ended.run.clip.text) == (0, "12399\n12400\n")
-    (kept,) = ended.kept
+    (kept,) = ended.inputs
     assert ended.notes == (f'[All 12,400 lines that went into "| tail -2" are kept: {kept.ref} · seq exited 1]',)
     assert clipper.read(kept.ref, lines="6000:6001").text.startswith("6000: 6000\n6001: 6001\n")
     assert "1 match" in clipper.grep(kept.ref, "^777$").text
@@ -211,7 +209,7 @@ def test_nothing_is_said_where_there_is_nothing_to_say(clipper, line, notes):
 
 def test_several_pipelines_are_told_apart(clipper):
     ended = run_line("seq 100 | tail -1; seq 2>&1 | head -1; seq 300 | grep -c 7", clipper)
-    assert [kept.lines for kept in ended.kept] == [100, 2, 300]
+    assert [kept.lines for kept in ended.inputs] == [100, 2, 300]
     assert [note.rpartition(" · ")[2] for note in ended.notes] == ["seq exited 0]", "seq exited 1]", "seq exited 0]"]
 
 
@@ -293,7 +291,7 @@ def test_without_a_folder_for_temporary_files_it_runs_as_it_came(clipper, monkey
     def refuse(**_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    monkeypatch.setattr("spillover.run.line.mkdtemp", refuse)
     ended = run_line("seq 9 | tail -1", clipper)
     assert (ended.run.clip.text, ended.notes) == ("9\n", ())
 
@@ -309,3 +307,41 @@ def test_the_words_of_a_line_stay_short_and_on_one_line():
     assert "\n" not in said
     assert len(said) < 250
     assert said.startswith("[The 1 line that went into ")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "vi notes.txt",
+        "cd app && git log | less",
+        "sudo vim /etc/hosts",
+        "python3",
+        "python3.12 -q",
+        "bash --norc -i",
+        "read -p 'name? ' name; echo $name",
+        "read -s -p 'password: ' word",
+    ],
+)
+def test_a_line_that_ends_in_an_editor_a_pager_or_a_prompt_is_interactive(line):
+    assert is_interactive(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "make test",
+        "python3 -m pytest",
+        "python3 -c 'print(1)'",
+        "python3 <<'END'\nprint(1)\nEND",
+        "curl -s https://example.com | bash",
+        "less notes.txt > copy",
+        "less notes.txt | wc -l",
+        "seq 3 | while read x; do echo $x; done",
+        "read x",
+        "sudo make install",
+        "echo vi",
+        "",
+    ],
+)
+def test_a_line_that_only_looks_like_it_is_not_interactive(line):
+    assert not is_interactive(line)

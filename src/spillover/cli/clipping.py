@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("missing COMMAND, e.g. `spill run -- make -j8`.")
     if arguments.scope:  # a `spill` inside the command works in the same one
         os.environ["SPILLOVER_SCOPE"] = arguments.scope
-    from spillover.run.command import run as run_command
-    from spillover.run.command import tool_name
+    from spillover.run import run as run_command
+    from spillover.run import tool_name
     from spillover.source.process import Command
 
     tool = arguments.tool or tool_name(argv[0])
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
             together=is_in_order(call.settings),
         ),
         call,
-        settling=lambda _, call, code: compare_if_failed(lower_if_failed(call, code), code),
+        on_exit=lambda _, call, code: compare_if_failed(lower_if_failed(call, code), code),
     )
     try:
         if arguments.json:

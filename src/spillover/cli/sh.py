@@ -22,7 +22,7 @@ def sh(arguments: argparse.Namespace) -> int:
     (line,) = words
     if arguments.scope:  # a `spill` inside the line works in the same one
         os.environ["SPILLOVER_SCOPE"] = arguments.scope
-    from spillover.run.command import tool_name
+    from spillover.run import tool_name
     from spillover.run.line import run_line
 
     shell = arguments.shell or _find_shell()
@@ -45,7 +45,7 @@ def sh(arguments: argparse.Namespace) -> int:
         if arguments.json:
             kept = [
                 {"filters": each.filters, "exits": dict(each.exits), "lines": each.lines, "ref": each.ref}
-                for each in ended.kept
+                for each in ended.inputs
             ]
             put_json({**run_facts(run), "kept": kept})
             return run.exit_code
@@ -67,9 +67,9 @@ def _talks_to_a_person(line: str) -> bool:
     """Return whether a line talks to a person, and there is a terminal for it to talk on."""
     if not (os.isatty(0) and os.isatty(1)):
         return False
-    from spillover.shell.talk import talks_to_a_person  # agents have no terminal
+    from spillover.run.line import is_interactive  # agents have no terminal
 
-    return talks_to_a_person(line)
+    return is_interactive(line)
 
 
 def _become(shell: str, line: str) -> int:

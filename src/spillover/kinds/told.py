@@ -37,7 +37,7 @@ def kind_told(wanted: Wanted) -> str:
 
 
 def _of_command(command: str) -> str:
-    from spillover.shell.line import parse  # only where there is a command
+    from spillover.shell import parse  # only where there is a command
 
     said = ""
     for pipeline in parse(command[:CHARS]):
@@ -62,7 +62,7 @@ def _of_command(command: str) -> str:
 
 def prints_file(command: str) -> bool:
     """Tell whether a command prints one file from beginning to end, and nothing else: which part is wanted, it does not say."""
-    from spillover.shell.line import parse  # only where there is a command
+    from spillover.shell import parse  # only where there is a command
 
     stages = [stage for pipeline in parse(command[:CHARS]) for stage in pipeline]
     return len(stages) == 1 and stages[0].program in _WHOLE and len(stages[0].verbs) == 1

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from spillover.shell.command import Command, without_version
-from spillover.shell.line import parse, parse_substitutions
+from spillover.shell import Command, base_name, parse, parse_substitutions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ def direction_for(command: str, directions: Mapping[str, str] = DIRECTIONS) -> s
 
 def _direction(command: Command, directions: Mapping[str, str]) -> str | None:
     """Look up the longest beginning of a command that is in the table."""
-    short = without_version(command.program)
+    short = base_name(command.program)
     short = WRAPPERS.get(short, short)
     compiler = short.rpartition("-")[2]
     for program in dict.fromkeys((command.program, short, compiler if compiler in COMPILERS else short)):

@@ -2,9 +2,8 @@
 
 import pytest
 
-from spillover.shell.pipes import MOST_CHARS, MOST_PIPES, find_pipes, rewrite
-
-pytest.importorskip("tree_sitter_bash", reason="needs the extra shell")
+from spillover.run.line import MAX_PIPES, find_pipes, rewrite
+from spillover.shell import MAX_LINE_CHARS
 
 
 def changed(line):
@@ -52,7 +51,7 @@ def test_what_goes_into_the_filters_is_kept_and_nothing_else_of_the_line_changes
         "trap 'x' EXIT; a | tail", "set -x; a | tail", "set -euxo pipefail; a | tail", "alias t=tail; a | tail",
         "shopt -s lastpipe; a | tail", "echo $BASH_COMMAND; a | tail",
         "a | $X", 'a | "$X" -5', "a | 'tail' -5", "a | tail -5 |", "a | | tail", "echo 'unclosed | tail", "a | tail -5 )", "",
-        "a" * MOST_CHARS + " | tail", "a\0 | tail",
+        "a" * MAX_LINE_CHARS + " | tail", "a\0 | tail",
     ],
 )  # fmt: skip
 def test_what_is_not_read_for_certain_stays_as_it_is(line):
@@ -61,10 +60,10 @@ def test_what_is_not_read_for_certain_stays_as_it_is(line):
 
 def test_each_program_before_the_filters_is_known_by_its_name():
     (pipe,) = find_pipes("(cd x && timeout 60 uv run python -m pytest -q; exit 3) 2>&1 | grep -E 'a|b' | tail -2")
-    assert [stage.program for stage in pipe.stages] == ["pytest"]
-    assert (pipe.program, pipe.filters) == ("grep", "| grep -E 'a|b' | tail -2")
+    assert [program.name for program in pipe.programs] == ["pytest"]
+    assert (pipe.first_filter, pipe.filters) == ("grep", "| grep -E 'a|b' | tail -2")
 
 
 def test_there_is_an_end_to_the_pipelines_that_are_changed():
-    assert len(find_pipes("a | tail; " * 50)) == MOST_PIPES
+    assert len(find_pipes("a | tail; " * 50)) == MAX_PIPES
     assert find_pipes("(" * 5_000 + "a | tail" + ")" * 5_000) == []

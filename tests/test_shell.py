@@ -1,4 +1,4 @@
-"""A shell line as the commands it runs, with tree-sitter-bash and without it."""
+"""Shell lines as the commands they run."""
 
 import subprocess
 import sys
@@ -9,10 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.profiles.t15.commands import warning_for
-from spillover.shell import tree
-from spillover.shell.command import Command, without_version
-from spillover.shell.line import is_retrieval, parse
-from spillover.shell.split import KEYWORDS, PLAIN, read_plain
+from spillover.shell import KEYWORDS, PLAIN_CHARS, Command, base_name, is_retrieval, parse, parse_substitutions, read
 
 #: The line, and its pipelines: the words of each command.
 LINES = [
@@ -32,25 +29,6 @@ LINES = [
     ("python3 -m mypy src", [["mypy src"]]),
     ("python3 -c 'import x' -m mypy", [["python3 -c import x -m mypy"]]),
     ("sudo", [["sudo"]]),
-]
-
-
-@pytest.fixture(params=["tree-sitter", "split"])
-def _reader(request, monkeypatch):
-    if request.param == "split":
-        monkeypatch.setattr(tree, "load", lambda: None)
-    else:
-        pytest.importorskip("tree_sitter_bash")
-
-
-@pytest.mark.usefixtures("_reader")
-@pytest.mark.parametrize(("line", "pipelines"), LINES)
-def test_a_line_is_read_as_its_pipelines(line, pipelines):
-    assert [[command.text for command in each] for each in parse(line)] == pipelines
-
-
-#: What only a parser tells.
-PARSED = [
     ("cat > f <<EOF\nls\nEOF", [["cat"]]),
     ("cat <<EOF | sort\nls\nEOF", [["cat", "sort"]]),
     ("f() { ls; }; f", [["f"]]),
@@ -58,16 +36,22 @@ PARSED = [
     ("(ls; pwd) | sort", [["ls", "sort"], ["pwd", "sort"]]),
     ("for a in b; do ls $a; done", [["ls $a"]]),
     ("ls a\\ b $'c' \"d\\\"e\" f'g'h", [['ls a b c d"e fgh']]),
+    # bash's own precedence: what a grammar takes for one pipeline of a list.
+    ("a && b 2>&1 | tail -5", [["a"], ["b", "tail -5"]]),
+    ("a; b && c 2>&1 | tail -5 || d", [["a"], ["b"], ["c", "tail -5"], ["d"]]),
+    ("cat <<EOF && ls | wc > f\nx\nEOF\npwd", [["cat"], ["ls", "wc"], ["pwd"]]),
+    ("if a; then b\nelif c; then d; else e; fi", [["a"], ["b"], ["c"], ["d"], ["e"]]),
+    ("case x in a) ls;; b|c) pwd;; esac", [["ls"], ["pwd"]]),
+    ("while read x; do echo; done < f | sort", [["read x", "sort"], ["echo", "sort"]]),
+    ("! a | b & c", [["a", "b"], ["c"]]),
 ]
 
 
-@pytest.mark.parametrize(("line", "pipelines"), PARSED)
-def test_a_parser_knows_here_documents_functions_and_groups(line, pipelines):
-    pytest.importorskip("tree_sitter_bash")
+@pytest.mark.parametrize(("line", "pipelines"), LINES)
+def test_a_line_is_read_as_its_pipelines(line, pipelines):
     assert [[command.text for command in each] for each in parse(line)] == pipelines
 
 
-@pytest.mark.usefixtures("_reader")
 @pytest.mark.parametrize(
     ("line", "silent"),
     [
@@ -81,16 +65,12 @@ def test_a_parser_knows_here_documents_functions_and_groups(line, pipelines):
         ("ls | cat > f", [False, True]),
         ("ls > f 2>&1 | cat", [True, False]),
         ("bash -c ls > f", [True]),
+        ("a && b > f", [False, True]),
+        ("(a; b) > f", [True, True]),
     ],
 )
 def test_what_goes_into_a_file_is_known(line, silent):
     assert [command.silent for each in parse(line) for command in each] == silent
-
-
-def test_only_the_last_of_a_list_is_written_to_its_file():
-    pytest.importorskip("tree_sitter_bash")
-    assert [each[0].silent for each in parse("a && b > f")] == [False, True]
-    assert [each[0].silent for each in parse("(a; b) > f")] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +85,7 @@ def test_only_the_last_of_a_list_is_written_to_its_file():
     ],
 )
 def test_a_version_is_no_part_of_a_name(program, name):
-    assert without_version(program) == name
+    assert base_name(program) == name
 
 
 def test_words_before_a_verb_are_passed_over():
@@ -113,7 +93,6 @@ def test_words_before_a_verb_are_passed_over():
     assert Command("cargo", ("+nightly", "--quiet", "build")).verbs == ["build"]
 
 
-@pytest.mark.usefixtures("_reader")
 @pytest.mark.parametrize(
     "part", ["a|", "<<a ", "${", "(", "$(", "`", "'", "if ", "a;", "{ ", "case x in ", "cat|", "sudo "]
 )
@@ -123,6 +102,21 @@ def test_no_line_takes_long(part):
     began = time.process_time()
     warning_for(f"find / | {line}")
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("line", "pipelines"),
+    [
+        ("echo $(find / | cat) | head -5", [["find /", "cat", "head -5"]]),
+        ("cat <(ls) | wc", [["ls", "cat", "wc"]]),
+        ("for x in $(a); do b `c`; done", [["a"], ["c"]]),
+        ("x=$(a $(b)); f() { c $(d); }", [["a $(b)"], ["b"]]),
+        ("bash -c 'a $(b)' | sort", [["b"]]),
+        ("a $(b) > f", []),
+    ],
+)
+def test_substitutions_are_read_with_what_their_output_goes_into(line, pipelines):
+    assert [[command.text for command in each] for each in parse_substitutions(line)] == pipelines
 
 
 def test_nothing_that_parses_is_loaded_for_those_who_did_not_ask():
@@ -138,7 +132,7 @@ def test_nothing_that_parses_is_loaded_for_those_who_did_not_ask():
 
 WORDS = st.lists(
     st.sampled_from(sorted(KEYWORDS))
-    | st.text(st.sampled_from(sorted(PLAIN)), max_size=6)
+    | st.text(st.sampled_from(sorted(PLAIN_CHARS)), max_size=6)
     | st.sampled_from(
         ["make", "git", "-", "--", "-j8", "a=b", "=", "+x", "%1", ":", "12", "./run.sh", "@1.2", "test", "[", "!", "{"]
     ),
@@ -148,12 +142,12 @@ WORDS = st.lists(
 
 @given(WORDS.map(" ".join))
 def test_a_plain_line_is_what_a_parser_reads(line):
-    pytest.importorskip("tree_sitter_bash")
-    assert read_plain(line) in (None, tree.read(line))
+    by_parser = [[stage.words for stage in each.stages] for each in read(f"{line}\n")]
+    assert [[stage.words for stage in each.stages] for each in read(line)] == by_parser
 
 
 def test_a_plain_line_loads_no_parser():
-    program = "import sys\nfrom spillover.shell.line import parse\nparse('npm run build --if-present -w packages/a')\n"
+    program = "import sys\nfrom spillover.shell import parse\nparse('npm run build --if-present -w packages/a')\n"
     program += "assert 'tree_sitter' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
 
@@ -188,6 +182,12 @@ def test_a_line_that_only_looks_at_what_is_stored_is_no_run(line):
 )  # fmt: skip
 def test_a_line_that_runs_anything_else_is_one(line):
     assert not is_retrieval("bash", line)
+
+
+@pytest.mark.parametrize("line", ["spill run -- " * 1_500 + "make", "(" * 9_000 + "make", "a && " * 4_000 + "b | tail"])
+def test_no_line_is_nested_too_deeply(line):
+    assert not is_retrieval("bash", line)
+    assert parse_substitutions(line) == []
 
 
 def test_the_tools_that_answer_a_model_are_no_runs():
