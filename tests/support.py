@@ -7,13 +7,12 @@ from msgspec.structs import replace
 
 from spillover import Clipper, fallback, journal, pipeline
 from spillover.cli import main as run_spill
-from spillover.document import forged
-from spillover.document.clean import clean, every_line, look
-from spillover.document.clean import exact as exact_view
-from spillover.document.document import Section
-from spillover.document.forged import MARK as FORGERY_MARK
-from spillover.document.invisible import has_invisible
-from spillover.document.visible import notice_guard, visible, visible_text
+from spillover.document import forgery
+from spillover.document.clean import clean, every_line, has_invisible
+from spillover.document.clean import clean_and_count as look
+from spillover.document.clean import show_controls as exact_view
+from spillover.document.document import Section, notice_guard, visible, visible_text
+from spillover.document.forgery import MARK as FORGERY_MARK
 from spillover.hosts import CUTS, HOSTS, claude_code, cline, codex, copilot, gemini, hooked, pi
 from spillover.hosts import opencode as opencode_host
 from spillover.kinds.ends import keep_ends as keeping

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from spillover.document.visible import cover_bytes
+from spillover.document.document import cover_bytes
 from spillover.hosts import cut_of, name_of
 from spillover.journal import Entry, EntryOutcome, Operation, append, folder_of
 from spillover.result import Clip

@@ -8,8 +8,8 @@ from __future__ import annotations
 import logging
 
 from spillover.document.clean import clean
-from spillover.document.forged import MARK, Guard
-from spillover.document.visible import cover_bytes
+from spillover.document.document import cover_bytes
+from spillover.document.forgery import MARK, Guard
 from spillover.errors import StoreError
 from spillover.notice.sentences import failed
 from spillover.result import Clip

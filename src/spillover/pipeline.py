@@ -18,10 +18,17 @@ from itertools import count
 from msgspec.structs import replace
 
 from spillover import fallback
-from spillover.document.clean import chars_of, clean, every_line, is_plain
-from spillover.document.document import Document, Section
-from spillover.document.invisible import has_invisible
-from spillover.document.visible import cover_bytes, cover_text, may_imitate_notice, notice_guard, visible, visible_text
+from spillover.document.clean import clean, count_chars, every_line, has_invisible, is_plain
+from spillover.document.document import (
+    Document,
+    Section,
+    cover_bytes,
+    cover_text,
+    may_imitate_notice,
+    notice_guard,
+    visible,
+    visible_text,
+)
 from spillover.errors import UsageError
 from spillover.events import record_clip, together
 from spillover.kinds.selection import Span
@@ -166,7 +173,7 @@ def _show_whole(intake: Intake, call: Call, sections: Sequence[Section]) -> Clip
     if frames or not fits(text, call, raw_bytes=len(data), texts=unlabelled_texts):
         return None
     lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
-    total = Size(lines, len(data), chars_of(data), settings.count(text) if text else 0)
+    total = Size(lines, len(data), count_chars(data), settings.count(text) if text else 0)
     return Clipped(Clip(text, _total=total, _count=settings.count, _limits=call.limits), texts)
 
 

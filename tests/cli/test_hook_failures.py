@@ -112,9 +112,9 @@ STEPS = {
     "storing": "spillover.store.directory.DirStore.writer",
     "cutting": "spillover.kinds.cut.cut",
     "choosing": "spillover.kinds.fit.fit",
-    "marking": "spillover.document.lookalike.reads_like",
+    "marking": "spillover.document.forgery.imitates",
     "saying so": "spillover.notice.render.notice",
-    "remembering": "spillover.kinds.cut.remember",
+    "remembering": "spillover.kinds.cut.digest_notice",
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.document.clean import clean, exact, flat, is_plain, look
+from spillover.document.clean import clean, clean_and_count, flatten, is_plain, show_controls
 from spillover.testing import byte_by_byte
 
 SEEN = [
@@ -92,7 +92,7 @@ def test_plain_bytes_need_no_cleaning(raw, plain):
 
 
 def test_who_asks_for_the_raw_bytes_sees_every_control_character():
-    assert exact(b"a\x1b[1mb\r\n\x00\t\x7f\xff") == "a␛[1mb␍\n␀\t␡\ufffd"
+    assert show_controls(b"a\x1b[1mb\r\n\x00\t\x7f\xff") == "a␛[1mb␍\n␀\t␡\ufffd"
 
 
 FEW = settings(max_examples=200)
@@ -132,25 +132,29 @@ RAW = st.lists(
 @FEW
 @given(RAW)
 def test_line_n_of_the_flat_view_is_line_n_of_the_output(raw):
-    assert flat(raw).count("\n") == raw.count(b"\n")
-    assert exact(raw).count("\n") == raw.count(b"\n")
+    assert flatten(raw).count("\n") == raw.count(b"\n")
+    assert show_controls(raw).count("\n") == raw.count(b"\n")
     if b"\r" not in raw.replace(b"\r\n", b"\n"):
-        assert flat(raw) == clean(raw)
+        assert flatten(raw) == clean(raw)
 
 
 @FEW
 @given(RAW)
 def test_no_line_changes_what_another_looks_like(raw):
     assert clean(raw) == "\n".join(clean(line) for line in raw.split(b"\n"))
-    assert look(raw)[1] == sum(look(line)[1] for line in raw.split(b"\n"))
+    assert clean_and_count(raw)[1] == sum(clean_and_count(line)[1] for line in raw.split(b"\n"))
 
 
 @FEW
 @given(RAW)
 def test_nothing_is_left_that_a_terminal_would_obey(raw):
     text = clean(raw)
-    assert not [char for char in text + exact(raw) if (char < " " and char not in "\t\n") or "\x7f" <= char < "\xa0"]
-    assert not set(text + exact(raw)) & set("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+    assert not [
+        char for char in text + show_controls(raw) if (char < " " and char not in "\t\n") or "\x7f" <= char < "\xa0"
+    ]
+    assert not set(text + show_controls(raw)) & set(
+        "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    )
     assert len(text.splitlines()) == len(text.removesuffix("\n").split("\n")) if text else True
 
 
@@ -172,7 +176,7 @@ def test_text_is_its_own_view_unless_it_holds_control_characters(text):
 @given(RAW)
 def test_nothing_printed_is_gone_unless_it_is_counted(raw):
     """What `printf 'FATAL: 3 failed\\rok'` was shown as once: ok."""
-    text, left_out = look(raw)
+    text, left_out = clean_and_count(raw)
     if not left_out:
         assert not [word for word in printed(raw) if word not in text.encode()]
 

@@ -82,8 +82,8 @@ def test_nothing_is_missing_where_everything_was_kept():
 
 def test_a_part_is_shown_cleaned():
     seen = document(b"\x1b[1mone\x1b[0m\ntwo 10%\rtwo 90%\n")
-    assert seen.look(0, seen.start(2)) == ("one\n", 0)
-    assert seen.look(seen.start(2), seen.size) == ("two 90%\n", 1)
+    assert seen.text_and_frames(0, seen.start(2)) == ("one\n", 0)
+    assert seen.text_and_frames(seen.start(2), seen.size) == ("two 90%\n", 1)
     assert seen.text(seen.start(2), seen.size) == "two 90%\n"
 
 

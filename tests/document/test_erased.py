@@ -2,7 +2,7 @@
 
 import pytest
 
-from spillover.document.erased import write_over
+from spillover.document.clean import apply_backspaces
 
 WRITTEN = [
     # as written, as shown, in how many places something else stood there
@@ -25,4 +25,4 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("written", "shown", "erased"), WRITTEN)
 def test_what_is_written_over_is_counted_unless_it_is_bold_or_underlined(written, shown, erased):
-    assert write_over(written) == (shown, erased)
+    assert apply_backspaces(written) == (shown, erased)

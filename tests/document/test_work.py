@@ -7,7 +7,7 @@ import pytest
 
 import spillover.kinds.fit
 from spillover import Clipper, Limits, MemoryStore
-from spillover.document.work import BASE, PER_BYTE, TooMuchWork, Work, budget
+from spillover.document.document import BASE_WORK, WORK_PER_BYTE, TooMuchWork, Work, work_for
 from spillover.kinds.fit import TOO_MUCH
 from spillover.types import Span
 
@@ -28,7 +28,7 @@ def test_a_budget_is_spent_and_then_too_much():
     work.spend(10)
     with pytest.raises(TooMuchWork):
         work.spend(1)
-    assert budget(1_000).left == BASE + PER_BYTE * 1_000
+    assert work_for(1_000).left == BASE_WORK + WORK_PER_BYTE * 1_000
 
 
 def test_without_a_budget_anything_may_be_spent():
@@ -48,7 +48,7 @@ def test_threads_that_spend_together_lose_no_unit():
 @pytest.mark.parametrize("keep", ["auto", "signal"])
 def test_past_the_budget_both_ends_are_shown_and_it_is_said(kind, keep, monkeypatch, caplog):
     limits, output = Limits(tokens=1_000), OUTPUTS[kind]
-    monkeypatch.setattr(spillover.kinds.fit, "budget", lambda _: Work(0))
+    monkeypatch.setattr(spillover.kinds.fit, "work_for", lambda _: Work(0))
     caplog.set_level(logging.WARNING, "spillover")
     clip = Clipper(limits, keep=keep, store=MemoryStore()).clip(output)
     ends = Clipper(limits, keep="ends", store=MemoryStore()).clip(output)
@@ -66,7 +66,7 @@ def test_past_the_budget_both_ends_are_shown_and_it_is_said(kind, keep, monkeypa
 def test_however_small_the_budget_the_clip_fits_and_is_the_same_for_every_chunking(kind, monkeypatch):
     data = OUTPUTS[kind].encode()
     for units in (1, 1_000, 30_000, 70_000, 100_000, 150_000, 300_000, 1_000_000):
-        monkeypatch.setattr(spillover.kinds.fit, "budget", lambda _, units=units: Work(units))
+        monkeypatch.setattr(spillover.kinds.fit, "work_for", lambda _, units=units: Work(units))
         clipper = Clipper(Limits(bytes=2_000), store=MemoryStore())
         whole = clipper.clip(data)
         pieces = clipper.clip(data[at : at + 777] for at in range(0, len(data), 777))
@@ -79,14 +79,14 @@ def test_no_ordinary_output_comes_near_the_budget(kind, monkeypatch):
     made = []
 
     def watched(size):
-        made.append((size, budget(size)))
+        made.append((size, work_for(size)))
         return made[-1][1]
 
-    monkeypatch.setattr(spillover.kinds.fit, "budget", watched)
+    monkeypatch.setattr(spillover.kinds.fit, "work_for", watched)
     clip = Clipper(Limits(tokens=10_000 if kind == "log" else 1_000), store=MemoryStore()).clip(OUTPUTS[kind])
     assert clip.kind == kind
     assert made
-    assert all(work.left > budget(size).left * 2 / 3 for size, work in made)
+    assert all(work.left > work_for(size).left * 2 / 3 for size, work in made)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,13 @@ def test_no_ordinary_output_comes_near_the_budget(kind, monkeypatch):
 )
 def test_what_a_selector_makes_of_many_small_things_is_work(output, monkeypatch):
     """Reading costs little here; it is the loop over what was read that would go on for minutes in a larger output."""
-    monkeypatch.setattr(spillover.kinds.fit, "budget", lambda size: Work(8 * size + 3_000_000))
+    monkeypatch.setattr(spillover.kinds.fit, "work_for", lambda size: Work(8 * size + 3_000_000))
     clip = Clipper(Limits(tokens=1_000), store=MemoryStore()).clip(output)
     assert {reason.why for reason in clip.why} == {TOO_MUCH}
 
 
 def test_a_selector_of_your_own_has_no_budget(monkeypatch):
-    monkeypatch.setattr(spillover.kinds.fit, "budget", lambda _: Work(0))
+    monkeypatch.setattr(spillover.kinds.fit, "work_for", lambda _: Work(0))
 
     def mine(document, fill):
         document.blob.read(0, document.size)

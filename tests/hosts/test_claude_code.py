@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
-from spillover.document.forged import MARK
+from spillover.document.forgery import MARK
 from spillover.hosts.claude_code import MATCHER, SHOWN_CHARS, SHOWN_CHARS_OF_OTHERS, TAKERS, reply
 from spillover.hosts.hooked import bound_result
 from spillover.profiles import klaude

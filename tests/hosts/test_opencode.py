@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.document.forged import MARK
+from spillover.document.forgery import MARK
 from spillover.hosts.install.hosts import script
 from spillover.hosts.opencode import LEFT_ALONE, reply
 

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from spillover.document.work import TooMuchWork, Work
+from spillover.document.document import MeteredBlob, TooMuchWork, Work
 from spillover.kinds.log import scan
 from spillover.kinds.log.scan import (
     BLOCK,
@@ -22,7 +22,6 @@ from spillover.kinds.log.scan import (
     look,
     rare_beginnings,
 )
-from spillover.source.blob import Metered
 
 
 def steady(count):
@@ -85,7 +84,7 @@ def _fail(*_):
 def test_work_that_runs_out_in_a_thread_ends_all_of_them(document, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     large = document("a line\n" * 1_000_000)
-    spent = replace(large, blob=Metered(large.blob, Work(2_500_000)))
+    spent = replace(large, blob=MeteredBlob(large.blob, Work(2_500_000)))
     with pytest.raises(TooMuchWork):
         scan.scan(spent, 0, spent.size)
     assert not [thread for thread in threading.enumerate() if thread.name == "spillover-scan"]

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.document.document import Document, Section
-from spillover.document.forged import Guard
+from spillover.document.forgery import Guard
 from spillover.kinds.selection import Span, join
 from spillover.notice.hints import CLI
 from spillover.notice.render import Kept, Renderer

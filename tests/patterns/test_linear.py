@@ -12,7 +12,7 @@ import pytest
 
 import spillover
 from spillover import Clipper, MemoryStore
-from spillover.patterns.linear import LinePattern, PatternSyntaxError
+from spillover.patterns import LinePattern, PatternSyntaxError
 
 BLOCKED = "import sys; sys.modules.update(dict.fromkeys({missing!r})); from spillover.cli import main; sys.exit(main())"
 TEXT = "".join(f"{number:04} step {'FAILED: disk quota' if number % 700 == 699 else 'ok'}\n" for number in range(3_000))

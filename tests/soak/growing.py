@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import spillover.kinds.fit
 from spillover import Clipper, Limits, MemoryStore
-from spillover.document.work import Work
+from spillover.document.document import Work
 
 #: For each kind of text: its beginning, its pieces, and its end.
 GRAMMARS = {
@@ -142,11 +142,11 @@ class Hung(BaseException):  # a BaseException, so that no selector can catch it
 @contextmanager
 def unbounded_work():
     """Disable the work budget, which would stop fast-growing work before its growth can be measured."""
-    before, spillover.kinds.fit.budget = spillover.kinds.fit.budget, lambda _: Work()
+    before, spillover.kinds.fit.work_for = spillover.kinds.fit.work_for, lambda _: Work()
     try:
         yield
     finally:
-        spillover.kinds.fit.budget = before
+        spillover.kinds.fit.work_for = before
 
 
 @contextmanager

@@ -46,9 +46,9 @@ def make_harmless(text: str) -> str:
         return "\r\n".join(map(make_harmless, text.split("\r\n")))
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    from spillover.document.clean import exact  # most of what we say is plain
+    from spillover.document.clean import show_controls  # most of what we say is plain
 
-    return exact(text.encode("utf-8", "surrogatepass"))
+    return show_controls(text.encode("utf-8", "surrogatepass"))
 
 
 def fit_terminal(text: str, fd: int = 1) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from spillover import pipeline
-from spillover.document.visible import cover_text
+from spillover.document.document import cover_text
 from spillover.errors import MissingExtraError
 from spillover.result import Clip
 from spillover.results.bound import as_json, bound, readable

@@ -19,9 +19,8 @@ from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.api import Clipper
-from spillover.document.clean import clean, every_line, is_plain
-from spillover.document.invisible import has_invisible, make_visible
-from spillover.document.visible import cover_text, notice_guard, visible_text
+from spillover.document.clean import clean, every_line, has_invisible, is_plain, make_visible
+from spillover.document.document import cover_text, notice_guard, visible_text
 from spillover.events import record_result, record_run, together
 from spillover.hosts import find_cut
 from spillover.hosts.asked import query_of

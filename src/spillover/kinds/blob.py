@@ -9,7 +9,7 @@ import re
 
 import stringzilla
 
-from spillover.document.work import OBJECT
+from spillover.document.document import OBJECT
 from spillover.kinds.selection import Hidden, Span, join, largest
 from spillover.kinds.wanted import NOTHING
 

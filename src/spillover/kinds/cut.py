@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from spillover.document.document import Document, Section
-from spillover.document.forged import remember
-from spillover.document.visible import cover_blob, cover_text, notice_guard, visible_text
+from spillover.document.document import Document, Section, cover_blob, cover_text, notice_guard, visible_text
+from spillover.document.forgery import digest_notice
 from spillover.errors import StoreError
 from spillover.kinds.fit import fit, rename
 from spillover.kinds.made import encode_call
@@ -76,7 +75,7 @@ def _store(intake: Intake, call: Call, sections: Sequence[Section], wanted: Want
                 shown=shown.ranges,
                 kind=shown.kind,
                 why=tuple((each.first, each.last, each.why) for each in shown.why),
-                notices=(remember(shown.notice, shown.text),) if shown.notice else (),
+                notices=(digest_notice(shown.notice, shown.text),) if shown.notice else (),
                 made=encode_call(call, wanted, sections),
             )
         )

@@ -8,7 +8,7 @@ from spillover.kinds.ends import keep_ends
 from spillover.kinds.log.signal import is_source, see_all
 from spillover.kinds.log.signal import select as signal
 from spillover.kinds.selection import Span, largest
-from spillover.patterns.linear import compile_own
+from spillover.patterns import compile_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 from itertools import islice, pairwise
 
-from spillover.document.clean import flat
-from spillover.document.work import OBJECT
+from spillover.document.clean import flatten
+from spillover.document.document import OBJECT
 from spillover.kinds.diff_parts import CHANGED, CHANGED_LINES, DEFINES, WINDOW, lines, name_line, parts
 from spillover.kinds.selection import MAX_PARTS, MAX_TITLE_BYTES, Contents, Part, Span, join, largest
 from spillover.kinds.wanted import NOTHING
@@ -163,7 +163,7 @@ def outline(document: Document) -> Contents:
     rows = []
     for start, end in files[:MAX_PARTS]:
         head = document.blob.read(start, min(end, start + MAX_TITLE_BYTES)).partition(b"\n")[0]
-        rows.append(Part(flat(head), document.number(start), document.number(end - 1)))
+        rows.append(Part(flatten(head), document.number(start), document.number(end - 1)))
     return Contents("Sections", rows, len(starts))
 
 

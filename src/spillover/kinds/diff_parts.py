@@ -9,7 +9,7 @@ import re
 
 from msgspec import Struct
 
-from spillover.document.work import OBJECT
+from spillover.document.document import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

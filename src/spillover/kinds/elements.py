@@ -6,13 +6,13 @@ import re
 
 import stringzilla
 
-from spillover.document.work import TAG
+from spillover.document.document import TAG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spillover.document.work import Work
+    from spillover.document.document import Work
 
     Token = tuple[int, int, "Element | None", "Element | None"]  # from, to, what it opens, what it stands in or closes
     Unit = tuple[int, int, int, str]  # a piece: rank, from, to, why

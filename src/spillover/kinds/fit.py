@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from spillover import fallback
-from spillover.document.document import Document
-from spillover.document.work import PIECE, TooMuchWork, budget
+from spillover.document.document import PIECE, Document, TooMuchWork, work_for
 from spillover.errors import StoreError
 from spillover.kinds import HEAD_SHARE
 from spillover.kinds.ends import keep_ends
@@ -272,7 +271,7 @@ def _is_cramped() -> bool:
 
 def _within_budget(document: Document, fill: Fill) -> tuple[Document, Fill]:
     """Return the output and the measure of what fits for a selector of ours: both spend from a budget of work."""
-    work = budget(document.size)
+    work = work_for(document.size)
 
     def spend_and_fill(spans: Sequence[Span]) -> float:
         work.spend(sum(span.end - span.start + PIECE for span in spans))

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import stringzilla
 
-from spillover.document.work import OBJECT
+from spillover.document.document import OBJECT
 from spillover.kinds.elements import (
     CLOSED_TAG,
     FAILED,
@@ -32,8 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spillover.document.document import Document
-    from spillover.document.work import Work
+    from spillover.document.document import Document, Work
     from spillover.kinds.elements import Unit
     from spillover.kinds.selection import Fill
     from spillover.kinds.wanted import Wanted

@@ -11,7 +11,7 @@ import re
 
 from msgspec import Struct
 
-from spillover.document.work import OBJECT
+from spillover.document.document import OBJECT
 from spillover.kinds.ends import char_after, char_before
 from spillover.kinds.query import Query
 from spillover.kinds.selection import FIRST_PIECES, Hidden, Span, join, largest

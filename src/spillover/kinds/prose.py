@@ -15,7 +15,7 @@ from operator import itemgetter
 
 from msgspec import Struct
 
-from spillover.document.work import OBJECT
+from spillover.document.document import OBJECT
 from spillover.kinds.query import Query
 from spillover.kinds.selection import FIRST_PIECES, Hidden, Span, join, largest
 from spillover.kinds.wanted import NOTHING

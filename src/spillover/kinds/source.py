@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from spillover.document.work import OBJECT
+from spillover.document.document import OBJECT
 from spillover.kinds import pack
 from spillover.kinds.listing import Listing, listing
 from spillover.kinds.outlined import Block, doc_line, outline

@@ -16,9 +16,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.lib.stride_tricks import sliding_window_view
 
-from spillover.document.clean import flat
-from spillover.document.document import Document
-from spillover.document.work import ARRAYS, OBJECT
+from spillover.document.clean import flatten
+from spillover.document.document import ARRAYS, OBJECT, Document
 from spillover.kinds.ends import char_before
 from spillover.kinds.log.classes import FAILURE_WORDS
 from spillover.kinds.selection import MAX_TITLE_BYTES, Contents, Fill, Hidden, Part, Span, join, largest
@@ -173,7 +172,7 @@ def select(document: Document, fill: Fill, _call: Wanted = NOTHING) -> list[Span
 def outline(document: Document) -> Contents:
     """Show the first row, which mostly names the columns."""
     first = document.blob.read(0, min(document.start(2), MAX_TITLE_BYTES))
-    return Contents("Table", [Part(flat(first), 1, 1)])
+    return Contents("Table", [Part(flatten(first), 1, 1)])
 
 
 def _order_rows(first: Sequence[Row], last: Sequence[Row], outliers: Sequence[Row]) -> list[Row]:

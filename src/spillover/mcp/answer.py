@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from spillover.document.visible import cover_bytes, cover_text
+from spillover.document.document import cover_bytes, cover_text
 from spillover.events import has_line, record_result, together
 from spillover.hosts import CLAUDE_CODE
 from spillover.kinds.fit import trim

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from spillover.document.forged import may_hold
+from spillover.document.forgery import may_imitate
 from spillover.hosts.hooked import HookCall
 from spillover.mcp.message import dumps, loads, written
 from spillover.notice.sentences import cut_data
@@ -69,7 +69,7 @@ def surely_fits(line: bytes, call: Call) -> bool:
     times = 2 if b"structuredContent" in line else 1  # hosts write data with spaces between
     if not is_small(line, call, times) or not line.isascii() or _UNCLEAN.search(line.replace(rb"\\", b"")):
         return False
-    return not may_hold(line.decode("ascii"))  # something in it may read like a notice
+    return not may_imitate(line.decode("ascii"))  # something in it may read like a notice
 
 
 def is_small(line: bytes, call: Call, times: int = 1) -> bool:

@@ -343,13 +343,13 @@ def pass_on(stream: FileIO) -> threading.Thread:
 
 
 def _pump(stream: FileIO) -> None:
-    from spillover.document.clean import exact
+    from spillover.document.clean import show_controls
 
     decode = getincrementaldecoder("utf-8")("replace").decode
     with suppress(OSError, ValueError), stream:
         while True:
             data = os.read(stream.fileno(), READ)
-            text = exact(decode(data, not data).replace("\r\n", "\n").encode())
+            text = show_controls(decode(data, not data).replace("\r\n", "\n").encode())
             left = memoryview(text.encode("utf-8", "surrogatepass"))
             while left:
                 left = left[os.write(STDERR, left) :]

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from spillover.document.clean import chars_of
+from spillover.document.clean import count_chars
 from spillover.document.document import Section
 from spillover.errors import UsageError
 from spillover.kinds.selection import Hidden, Span
@@ -152,14 +152,14 @@ class FormRenderer(Renderer, frozen=True, kw_only=True):
         """Return the text for these spans, which are in order and do not touch."""
         document = self.document
         placed = list(deal(document.sections, spans))
-        looks = [[document.look(span.start, span.end) for span in inside] for _, inside in placed]
+        looks = [[document.text_and_frames(span.start, span.end) for span in inside] for _, inside in placed]
         texts = [[text for text, _ in inside] for inside in looks]
         frames = sum(left_out for inside in looks for _, left_out in inside)
         ranges = merge([(self.number(span.start), self.number(span.end - 1)) for span in spans])
         parts = [part for text in texts for part in text]
         size = sum(span.end - span.start for span in spans)
         body = "".join(parts)
-        shown_chars = sum(chars_of(document.blob.read(span.start, span.end)) for span in spans)
+        shown_chars = sum(count_chars(document.blob.read(span.start, span.end)) for span in spans)
         told = Told(
             parts=tuple(parts),
             total=Size(document.lines, document.size, document.chars, self.tokens),
@@ -252,10 +252,10 @@ class FormRenderer(Renderer, frozen=True, kw_only=True):
         while start < end:
             upto = min(end, (start // BLOCK + 1) * BLOCK)
             if upto - start < BLOCK:
-                total += chars_of(self.document.blob.read(start, upto))
+                total += count_chars(self.document.blob.read(start, upto))
             else:
                 if start not in self._chars:
-                    self._chars[start] = chars_of(self.document.blob.read(start, upto))
+                    self._chars[start] = count_chars(self.document.blob.read(start, upto))
                 total += self._chars[start]
             start = upto
         return total

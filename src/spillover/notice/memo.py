@@ -6,7 +6,6 @@ import sys
 from bisect import bisect_left
 from itertools import accumulate
 
-from spillover.document.document import ONE_THREAD
 from spillover.source.blob import MemoryBlob
 
 TYPE_CHECKING = False
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
     Array = Any  # of numpy; its own types say little about what is in one
 
+#: Up to this size, an output in memory is looked at as a whole.
+ONE_THREAD = 1 << 20
 #: Once so many places were numbered one by one, it pays to know where all lines of a small output end.
 MANY = 256
 NEWLINE = 0x0A
@@ -45,7 +46,7 @@ class Memo:
     def plain(self, document: Document) -> str:
         """Return all of a small output of which every part is shown as it is; "" where that is not so."""
         if self._plain is None:
-            self._plain = document.plain() or ""
+            self._plain = document.plain_text() if document.size <= ONE_THREAD else ""
         return self._plain
 
     def held(self, document: Document) -> bytes:

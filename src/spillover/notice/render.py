@@ -163,9 +163,9 @@ class Renderer(Struct, frozen=True):
         if plain := memo.plain(self.document):
             return plain[start:end], 0
         if end - start > SHORT:
-            return self.document.look(start, end)
+            return self.document.text_and_frames(start, end)
         if (start, end) not in memo.looks:
-            memo.looks[start, end] = self.document.look(start, end)
+            memo.looks[start, end] = self.document.text_and_frames(start, end)
         return memo.looks[start, end]
 
     def _notice(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from spillover.document.forgery import as_latin
 from spillover.notice.hints import check_template
 
 TYPE_CHECKING = False
@@ -74,11 +75,9 @@ class Wording(Struct, frozen=True, kw_only=True):
 
     @property
     def openings(self) -> tuple[str, ...]:
-        """The words before the first number of each notice, as `document.lookalike` compares them."""
-        from spillover.document.lookalike import folded  # our own words need none of it
-
+        """The words before the first number of each notice, as `document.forgery` compares them."""
         said = (self.lines_shown, self.bytes_shown, self.frames_only, self.codes_only, self.tiny)
-        return tuple(dict.fromkeys(filter(None, (folded(words.partition("{")[0]) for words in said))))
+        return tuple(dict.fromkeys(filter(None, (as_latin(words.partition("{")[0]) for words in said))))
 
 
 WORDING = Wording()

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from spillover import pipeline
-from spillover.document.visible import cover_text
+from spillover.document.document import cover_text
 from spillover.events import has_line, record_result, together
 from spillover.kinds.fit import trim
 from spillover.notice.sentences import no_json, no_text

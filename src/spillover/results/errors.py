@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from spillover import pipeline
-from spillover.document.visible import cover_text
+from spillover.document.document import cover_text
 from spillover.errors import ToolOutputError
 from spillover.events import has_line, record_result, together
 from spillover.kinds.selection import largest

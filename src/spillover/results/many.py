@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from spillover import pipeline
-from spillover.document.visible import visible
+from spillover.document.document import visible
 from spillover.errors import UsageError
 from spillover.events import record_result, together
 from spillover.kinds.selection import share_fairly

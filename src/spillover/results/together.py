@@ -10,8 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from spillover import pipeline
-from spillover.document.document import Section
-from spillover.document.visible import cover_text, visible_text
+from spillover.document.document import Section, cover_text, visible_text
 from spillover.errors import UsageError
 from spillover.events import record_result, together
 from spillover.result import Blocks, Clip

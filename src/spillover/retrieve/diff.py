@@ -8,7 +8,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from spillover.document.clean import flat
+from spillover.document.clean import flatten
 from spillover.document.document import Document
 from spillover.errors import StoreError
 from spillover.events import record_retrieval
@@ -122,7 +122,7 @@ def _read_lines(lines: LineRanges, document: Document) -> Iterator[tuple[int, st
 
 
 def _clean(line: bytes, document: Document) -> str:
-    text = flat(line[: 4 * LINE_CHARS]).rstrip()  # its indent and its columns say something
+    text = flatten(line[: 4 * LINE_CHARS]).rstrip()  # its indent and its columns say something
     text = "".join(char if char.isprintable() or char == "\t" else " " for char in text)
     if len(text) > LINE_CHARS or len(line) > 4 * LINE_CHARS:
         text = text[: LINE_CHARS - 1] + "…"

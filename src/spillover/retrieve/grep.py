@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
-from spillover.document.clean import clean, exact
+from spillover.document.clean import clean, show_controls
 from spillover.document.document import Document
 from spillover.errors import UsageError
 from spillover.kinds.selection import largest
@@ -300,7 +300,7 @@ class Search(Struct, frozen=True):
         before = "…" if start > hit.line_start else ""
         text = clean(data)
         if not _is_seen(blob.read(hit.start, min(hit.end, start + len(data))), text):
-            text = exact(data)
+            text = show_controls(data)
         text = text.strip("\ufffd")  # half a character at an edge is nobody's business
         columns = f"columns {hit.start - hit.line_start + 1:,}-{hit.end - hit.line_start:,}"
         return f"{before}{text}… ({columns})"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from spillover.document.clean import clean, flat
+from spillover.document.clean import clean, flatten
 from spillover.document.document import Document
 from spillover.kinds import diff, table
 from spillover.kinds.json import value
@@ -230,7 +230,7 @@ def _family_rows(families: Sequence[Family], *, in_all: bool = True) -> list[_Ro
     for family in families:
         least = "" if family.exact and in_all else "at least "
         lines = tell_range("line", family.first, family.last)
-        rows.append(_Row(f"{least}{family.count:,} {TIMES} {lines}: {_shorten(flat(family.line))}", family.first))
+        rows.append(_Row(f"{least}{family.count:,} {TIMES} {lines}: {_shorten(flatten(family.line))}", family.first))
     return rows
 
 

@@ -11,9 +11,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.document.clean import exact, look
-from spillover.document.document import Document
-from spillover.document.visible import cover_blob, cover_bytes, notice_guard
+from spillover.document.clean import clean_and_count, show_controls
+from spillover.document.document import Document, cover_blob, cover_bytes, notice_guard
 from spillover.errors import StoreError, UsageError
 from spillover.events import record_retrieval
 from spillover.journal import Operation
@@ -213,7 +212,7 @@ class Reader(Struct, frozen=True):
             upto = start + len(_whole_chars(data, count))
             lines = tell_range("line", self.document.number(start), self.document.number(max(start, upto - 1)))
             where = f"{tell_range('Byte', start + 1, upto)} of {size:,}, {lines}."
-            return f"{self._guard(exact(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
+            return f"{self._guard(show_controls(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
 
         count = largest(len(data), lambda count: fill(text(count), self.call))
         upto = start + len(_whole_chars(data, count))
@@ -232,7 +231,7 @@ class Reader(Struct, frozen=True):
         raw = data.removesuffix(b"\n").split(b"\n")
         if len(data) < end - start:
             raw.pop()  # it is not all there, and what is left of an overwritten line would look like another one
-        return [_Line(number, *look(line)) for number, line in enumerate(raw, first)]
+        return [_Line(number, *clean_and_count(line)) for number, line in enumerate(raw, first)]
 
     def _page(self, rows: list[_Line], first: int, last: int) -> str:
         body = "".join(f"{number_rows(f'{row.number}: ', row.text)}\n" for row in rows)
@@ -257,7 +256,7 @@ class Reader(Struct, frozen=True):
             shown = _whole_chars(data, count)
             upto = begin - start + len(shown)
             where = f"Line {line:,}, columns {begin - start + 1:,}-{upto:,} of {end - start:,}."
-            return f"{line}: {exact(shown)}\n[{where} {self._next_columns(line, upto, end - start)}]"
+            return f"{line}: {show_controls(shown)}\n[{where} {self._next_columns(line, upto, end - start)}]"
 
         count = largest(len(data), lambda count: fill(text(count), self.call))
         size = len(_whole_chars(data, count))

@@ -20,7 +20,7 @@ from stringzilla import find, find_first_of, rfind
 
 from spillover.document.clean import CONTROLS, clean, is_plain
 from spillover.errors import PatternError
-from spillover.patterns.linear import LinePattern, PatternSyntaxError
+from spillover.patterns import LinePattern, PatternSyntaxError
 from spillover.source.blob import Blob, LineIndex
 
 MAX_PATTERN_CHARS = 4_000

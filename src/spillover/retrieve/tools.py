@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from spillover.document.visible import cover_text
+from spillover.document.document import cover_text
 from spillover.errors import RefError, SpilloverError, UsageError
 from spillover.events import record_retrieval, together
 from spillover.journal import RETRIEVALS, Operation

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.document.clean import clean
-from spillover.document.visible import cover_blob, visible
+from spillover.document.document import cover_blob, visible
 from spillover.events import record_result, record_run, together
 from spillover.result import Progress, Run
 from spillover.secrets.commands import COMMAND_CHARS

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from spillover.patterns.linear import compile_own
+from spillover.patterns import compile_own
 from spillover.secrets.formats import FORMATS, cut_at_bracket, is_code, is_plausible, is_variable, name_kind
 
 #: The longest command line that a record keeps and a list shows.

@@ -8,7 +8,7 @@ Anything may stand in front of a secret, a digit and `_` included. A letter may 
 (`task-`, `EURASIA`). No pattern reaches over a line end, and none backtracks.
 """
 
-from spillover.patterns.linear import compile_own
+from spillover.patterns import compile_own
 
 #: Before a format that begins like the end of a word.
 _B = r"(?<![A-Za-z])"

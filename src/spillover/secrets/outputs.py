@@ -17,10 +17,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from spillover.document.clean import find_unseen
-from spillover.document.invisible import has_invisible
-from spillover.patterns.engine import Engine
-from spillover.patterns.linear import compile_own
+from spillover.document.clean import find_unseen, has_invisible
+from spillover.patterns import PatternSet, compile_own
 from spillover.secrets.formats import (
     BESIDE_NAMES,
     FORMATS,
@@ -56,7 +54,7 @@ MAX_LEVELS = 3
 _ROWS = (*((kind, pattern) for _, kind, pattern, _ in FORMATS), *((kind, pattern) for kind, pattern, _ in BESIDE_NAMES))
 _KEY = len(_ROWS)
 _HINTS = [*(row[3] for row in FORMATS), *(row[2] for row in BESIDE_NAMES), KEY_BEGINS]
-_engine = Engine([hint.encode() for hint in _HINTS], starts=True)
+_engine = PatternSet([hint.encode() for hint in _HINTS], starts=True)
 
 
 class Secret(Struct, frozen=True, order=True):

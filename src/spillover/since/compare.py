@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from spillover.document.clean import flat
+from spillover.document.clean import flatten
 from spillover.document.document import Document
 from spillover.errors import SpilloverError
 from spillover.since import Compared, LineRanges
@@ -190,7 +190,7 @@ def _read_shapes(document: Document, start: int, end: int) -> Iterator[tuple[Arr
         ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
         starts = np.concatenate(([0], ends))
         starts = at + (starts[:-1] if data.endswith(b"\n") else starts)
-        view = flat(data).encode("utf-8", "replace")
+        view = flatten(data).encode("utf-8", "replace")
         content, wording = make_keys(view if data.endswith(b"\n") else view + b"\n")
         yield content, wording, starts
         at += whole
@@ -204,7 +204,7 @@ def _read_long_line(document: Document, at: int, end: int) -> tuple[LongLine, in
         if not data:
             return long, end
         piece, newline, _ = data.partition(b"\n")
-        long.add(flat(piece).encode("utf-8", "replace"))
+        long.add(flatten(piece).encode("utf-8", "replace"))
         at += len(piece) + len(newline)
         if newline:
             break

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from spillover.document.document import Document
-from spillover.document.visible import cover_bytes
+from spillover.document.document import Document, cover_bytes
 from spillover.errors import SpilloverError
 from spillover.secrets.commands import shorten_command
 from spillover.settings.settings import Call

@@ -9,8 +9,6 @@ from typing import Protocol
 import stringzilla
 from msgspec import Struct
 
-from spillover.document.work import Work
-
 #: Bytes between two entries of a line index. Smaller blocks make records larger (16 entries a MiB), larger ones lookups
 #: slower.
 BLOCK_BYTES = 1 << 16
@@ -69,29 +67,6 @@ class BothEnds(Struct, frozen=True):
 
     def close(self) -> None:
         self.head.close()
-
-
-class Metered(Struct, frozen=True):
-    """A blob whose every byte read costs a unit of work."""
-
-    blob: Blob
-    work: Work
-
-    @property
-    def size(self) -> int:
-        return self.blob.size
-
-    @property
-    def gap(self) -> tuple[int, int]:
-        return find_gap(self.blob)
-
-    def read(self, start: int, end: int) -> bytes:
-        data = self.blob.read(start, end)
-        self.work.spend_together(len(data))  # large outputs are read by several threads
-        return data
-
-    def close(self) -> None:
-        self.blob.close()
 
 
 def find_gap(blob: Blob) -> tuple[int, int]:

@@ -32,7 +32,6 @@ from msgspec import Struct, convert
 from msgspec.structs import astuple, force_setattr, replace
 
 from spillover.errors import RefError, SpilloverError, StoreError, UsageError
-from spillover.patterns import Public
 from spillover.source.blob import Blob
 from spillover.store import BaseStore
 from spillover.store.bucket import (
@@ -158,7 +157,7 @@ class Copies(Struct, frozen=True):
         return _merge_records([*([self.spooled] if self.spooled else []), *(stored.record for stored in self.stored)])
 
 
-class ObjectStore(BaseStore, Struct, metaclass=Public, frozen=True):
+class ObjectStore(BaseStore, Struct, frozen=True):
     """Outputs in object storage: `ObjectStore("s3://bucket/prefix")`. Creating the object sends no request.
 
     Credentials and endpoints are found by the library's own conventions (AWS_…, GOOGLE_…, AZURE_… variables), or given

@@ -201,7 +201,7 @@ class Record(Struct, frozen=True, kw_only=True):
     shown: tuple[tuple[int, int], ...] = ()  # the line ranges the model saw
     kind: str = ""  # what the output was recognized as
     why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
-    notices: tuple[str, ...] = ()  # notices about it, as `document.forged.remember` writes them; the newest last
+    notices: tuple[str, ...] = ()  # notices about it, as `document.forgery.digest_notice` writes them; the newest last
     made: str = ""  # the choices behind the clip, as `show.made` writes them: limits, keep, query, the earlier run; "" if unknown
     pinned: bool = False
     scope: str | None = None  # the scope it belongs to; None: no scope, and visible only with --all-scopes

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spillover.api import Clipper
-from spillover.document.forged import remember
-from spillover.document.visible import visible_text
+from spillover.document.document import visible_text
+from spillover.document.forgery import digest_notice
 from spillover.errors import SpilloverError, UsageError
 from spillover.kinds.cut import cut_again
 from spillover.kinds.made import restore_call
@@ -61,7 +61,7 @@ def _see(output: Output, call: Call, since: Earlier | None) -> dict[str, Any]:
     record = output.record
     begun = time.monotonic()
     shown, clip = cut_again(record, output.document, call, since)
-    is_exact = bool(shown.notice) and remember(shown.notice, shown.text) in record.notices
+    is_exact = bool(shown.notice) and digest_notice(shown.notice, shown.text) in record.notices
     same = clip.ranges == record.shown and (is_exact or _has_whole_lines(output, shown.spans))
     if not (is_exact or same):
         return _without_text(output, CHANGED)

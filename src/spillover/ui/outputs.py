@@ -13,9 +13,8 @@ from weakref import finalize
 from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.document.clean import exact, flat
-from spillover.document.document import Document
-from spillover.document.visible import cover_blob
+from spillover.document.clean import flatten, show_controls
+from spillover.document.document import Document, cover_blob
 from spillover.errors import RefError, StoreError
 from spillover.retrieve.read import open_output
 from spillover.settings.settings import Call
@@ -192,4 +191,4 @@ def read_column(output: Output, line: int, column: int, *, raw: bool = False) ->
 
 def _show(data: bytes, *, raw: bool) -> str:
     """Return one line: as the model sees it, or with every control character visible."""
-    return exact(data) if raw else flat(data).replace("\n", " ")
+    return show_controls(data) if raw else flatten(data).replace("\n", " ")

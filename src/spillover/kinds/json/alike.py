@@ -7,7 +7,7 @@ them in full.
 
 from __future__ import annotations
 
-from spillover.document.work import OBJECT
+from spillover.document.document import OBJECT
 from spillover.kinds.json.fields import ALIKE, FEW, FEWEST, Fields
 from spillover.kinds.json.lean import Lean
 from spillover.kinds.json.record import NESTED, Records

@@ -7,14 +7,14 @@ from itertools import pairwise
 
 from msgspec import Struct, field
 
-from spillover.document.work import UNBOUNDED
+from spillover.document.document import UNBOUNDED
 from spillover.kinds.selection import Span, largest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spillover.document.work import Work
+    from spillover.document.document import Work
     from spillover.kinds.selection import Fill, Hidden
 
     #: A part that is shown: from, to, and why.

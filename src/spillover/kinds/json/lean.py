@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from spillover.document.work import OBJECT
+from spillover.document.document import OBJECT
 from spillover.kinds.json.members import trim
 from spillover.kinds.json.record import NESTED
 from spillover.kinds.selection import Hidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.document.work import Work
+    from spillover.document.document import Work
     from spillover.kinds.json.fields import Field
     from spillover.kinds.json.record import Record
 

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from spillover.document.work import OBJECT, UNBOUNDED
+from spillover.document.document import OBJECT, UNBOUNDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.document.work import Work
+    from spillover.document.document import Work
     from spillover.kinds.json.scan import Ints, Marks
 
 _BLANK = b" \t\r\n"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from spillover.document.work import UNBOUNDED
+from spillover.document.document import UNBOUNDED
 from spillover.kinds.json.room import NOTHING_ASKED, Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spillover.document.work import Work
+    from spillover.document.document import Work
     from spillover.kinds.query import Query
 
 #: UTF-8 is checked in blocks of this many bytes.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from spillover.document.work import OBJECT, UNBOUNDED
+from spillover.document.document import OBJECT, UNBOUNDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillover.document.work import Work
+    from spillover.document.document import Work
 
 #: With more tokens than this before a value, it has no pointer worth finding.
 MOST_TOKENS = 300_000

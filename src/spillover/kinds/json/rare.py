@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import stringzilla
 
-from spillover.document.work import OBJECT, UNBOUNDED
+from spillover.document.document import OBJECT, UNBOUNDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from spillover.document.work import Work
+    from spillover.document.document import Work
     from spillover.kinds.json.scan import Ints, Longs
 
 #: Rare means one record in RARE, but of a few hundred, SOME are still rare.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from spillover.document.work import OBJECT, PIECE, UNBOUNDED
+from spillover.document.document import OBJECT, PIECE, UNBOUNDED
 from spillover.kinds.json.alike import Alike, plan
 from spillover.kinds.json.fields import FEWEST
 from spillover.kinds.json.gaps import FIRST, LAST, Gaps
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spillover.document.work import Work
+    from spillover.document.document import Work
     from spillover.kinds.json.scan import Ints, Marks
 
 #: About how many bytes a marker takes, one inside of a text, and one of members that is not the first.

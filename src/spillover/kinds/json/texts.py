@@ -14,8 +14,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.document.document import Document, Section
-from spillover.document.work import OBJECT
+from spillover.document.document import OBJECT, Document, Section
 from spillover.kinds.json.pointer import find_pointer
 from spillover.kinds.json.strings import end_of, start_of
 from spillover.kinds.selection import Hidden, Inside, Span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from spillover.document.clean import flat
+from spillover.document.clean import flatten
 from spillover.kinds.json.gaps import FIRST, LAST, explain, find_room
 from spillover.kinds.json.parse import BLOCK, BOM, OPENS, parse
 from spillover.kinds.json.room import TEXT_SHARE
@@ -84,7 +84,7 @@ def outline(document: Document) -> Contents | None:
         return None
     rows = []
     for child in tree.members.children(edges, MAX_PARTS):
-        name = flat(data[child.at : child.start].rstrip(b": \t\r\n"))
+        name = flatten(data[child.at : child.start].rstrip(b": \t\r\n"))
         title = TYPES.get(data[child.start : child.start + 1], "number")
         if title in ("object", "array"):
             inner = tree.members.inside(child.start, child.end, 2)

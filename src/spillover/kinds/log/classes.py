@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from msgspec import Struct
 
-from spillover.patterns.engine import Engine
+from spillover.patterns import PatternSet
 
 Array = Any  # of numpy; its own types say little about what is in one
 
@@ -151,7 +151,7 @@ FAILURE_WORDS = (b"error", b"fail", b"fatal", b"exception", b"panic", b"tracebac
 MOST_HITS = 1 << 20
 #: They are counted once in so many bytes.
 PACE = 1 << 12
-ENGINE = Engine(
+ENGINE = PatternSet(
     [each.pattern.encode() for each in CLASSES.values()], caseless=[each.any_case for each in CLASSES.values()]
 )
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from spillover.document.clean import flat
+from spillover.document.clean import flatten
 from spillover.document.document import Document
 from spillover.kinds.arrays import group, steps
 from spillover.kinds.log.classes import DISMISSED, EVIDENCE, PLACES, Array, classify
@@ -127,7 +127,7 @@ def rare_of(lines: Lines) -> list[int]:
 
 
 def _view(data: bytes) -> bytes:
-    view = flat(data).encode("utf-8", "replace")
+    view = flatten(data).encode("utf-8", "replace")
     return view if data.endswith(b"\n") or not data else view + b"\n"
 
 

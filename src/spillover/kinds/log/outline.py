@@ -18,12 +18,12 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.document.clean import flat, is_plain
+from spillover.document.clean import flatten, is_plain
 from spillover.document.document import Document
 from spillover.kinds.log.classes import CLASSES, DISMISSED, EVIDENCE, Array
 from spillover.kinds.log.lines import FAMILY_BYTES, templates
 from spillover.kinds.selection import Contents, Part
-from spillover.patterns.engine import Engine
+from spillover.patterns import PatternSet
 from spillover.source.blob import Blob
 
 #: Families, and sections, that are remembered: more of them take memory in proportion.
@@ -65,12 +65,12 @@ WEAK = "crash"
 DOUBTS_OF_WEAK = ("passed", "progress", "advice")
 
 _SIGNS = (*EVIDENCE, "warning", *("commands" for _ in COMMANDS), *("headings" for _ in HEADINGS))
-_SIGN_ENGINE = Engine(
+_SIGN_ENGINE = PatternSet(
     [*(CLASSES[name].pattern.encode() for name in (*EVIDENCE, "warning")), *map(str.encode, (*COMMANDS, *HEADINGS))],
     caseless=[name in CLASSES and CLASSES[name].any_case for name in _SIGNS],
 )
 _DOUBTS = (*DISMISSED, *DOUBTS_OF_WEAK)
-_DOUBT_ENGINE = Engine(
+_DOUBT_ENGINE = PatternSet(
     [CLASSES[name].pattern.encode() for name in _DOUBTS], caseless=[CLASSES[name].any_case for name in _DOUBTS]
 )
 
@@ -100,7 +100,7 @@ class Survey(Struct, frozen=True):
         lines = sum(each.lines for each in sections)
         large = [each for each in sections if each.failures or each.lines * MAX_SHARE >= lines]
         shown = sections if len(sections) <= FEW_SECTIONS else large or sections
-        parts = [Part(flat(each.head), each.first, each.last, each.failures) for each in shown]
+        parts = [Part(flatten(each.head), each.first, each.last, each.failures) for each in shown]
         return Contents("Sections", parts, headed.titled + any(not each.head for each in sections))
 
 
@@ -179,7 +179,7 @@ class _Block:
     def __init__(self, data: bytes, number: int) -> None:
         self.number = number
         self.ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10)
-        self.view = data if is_plain(data) else flat(data).encode("utf-8", "replace")
+        self.view = data if is_plain(data) else flatten(data).encode("utf-8", "replace")
         self.lines = self.view.split(b"\n")
         self.lines.pop()  # behind the last line end
 
@@ -236,7 +236,7 @@ def _clock_bytes(lines: Sequence[bytes]) -> int:
     return width if width >= MIN_CLOCK_BYTES and 2 * widths.count(width) > len(lines) else 0
 
 
-def _search_lines(engine: Engine, patterns: int, view: bytes, clock: int = 0) -> Array:
+def _search_lines(engine: PatternSet, patterns: int, view: bytes, clock: int = 0) -> Array:
     """Return a row for each pattern: the lines it ends in. A line begins behind a clock of so many bytes."""
     data = np.frombuffer(view, dtype=np.uint8)
     starts = np.concatenate(([0], np.flatnonzero(data == 10)[:-1] + 1))

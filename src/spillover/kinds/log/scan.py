@@ -20,7 +20,7 @@ from msgspec import Struct
 from spillover.document.document import Document
 from spillover.kinds.log.classes import Array
 from spillover.kinds.log.lines import STAMP
-from spillover.patterns.engine import Engine
+from spillover.patterns import PatternSet
 
 WORDS = (
     b"error:", b"Error:", b"ERROR", b"Error", b"error", b"FAIL", b"FAILED", b"Failed", b"failed", b"fail", b"FATAL", b"fatal",
@@ -31,7 +31,7 @@ WORDS = (
     b"ismatch", b"onflict", b"nresolved", b"nhandled", b"crash", b"UNEXPECTED", b"BUILD FAIL", b"arning:", b"WARN", b"CRITICAL",
     b"refusing", b"rejected", b"violat", b"orrupt", b"deadlock", b"overflow", b"--- FAIL", b"<failure", b"<error",
 )  # fmt: skip
-ENGINE = Engine([b"".join(b"\\x%02x" % byte for byte in word) for word in WORDS], once=True)
+ENGINE = PatternSet([b"".join(b"\\x%02x" % byte for byte in word) for word in WORDS], once=True)
 #: The size of a cell, in bytes. More: rare words are told apart less, and fewer places are looked at closely.
 CELL = 1 << 14
 #: An output up to this size is looked at closely as a whole; of a larger one, this many bytes.

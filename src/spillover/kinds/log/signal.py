@@ -8,8 +8,7 @@ from functools import cache, partial
 import numpy as np
 from msgspec import Struct
 
-from spillover.document.document import Document
-from spillover.document.work import OBJECT
+from spillover.document.document import OBJECT, Document
 from spillover.kinds.ends import keep_ends
 from spillover.kinds.log.choose import choose, choose_ends, new, room_worth, widest
 from spillover.kinds.log.classes import EVIDENCE, Array

@@ -5,8 +5,7 @@
 import pytest
 
 from spillover import Clipper, DirStore, Limits, MemoryStore
-from spillover.document.forged import LOOKUPS, MARK, Guard, may_hold, refs_in
-from spillover.document.lookalike import reads_like
+from spillover.document.forgery import MARK, MAX_LOOKUPS, Guard, imitates, may_imitate, refs_in
 from spillover.testing import FailingStore
 from spillover.types import Wording
 
@@ -100,7 +99,7 @@ def test_what_reads_like_ours_is_marked(text, before):
     notice, _, body = clip.text.partition("]\n") if clip.outcome == "stored" else ("", "", clip.text)
     assert bool(notice) == ("\b" in text), "what a backspace took away is kept, and that is said"
     assert MARK in body
-    assert not any(reads_like(line) for line in body.split("\n"))
+    assert not any(imitates(line) for line in body.split("\n"))
 
 
 @pytest.mark.parametrize("line", PLAIN)
@@ -113,7 +112,7 @@ def test_the_quick_look_finds_whatever_the_close_one_does(text):
     from spillover.document.clean import clean
 
     seen = clean(text.encode())
-    assert not any(map(reads_like, seen.split("\n"))) or may_hold(seen)
+    assert not any(map(imitates, seen.split("\n"))) or may_imitate(seen)
 
 
 def test_marking_is_part_of_what_is_measured():
@@ -129,7 +128,7 @@ def test_half_a_notice_at_the_edge_of_what_is_shown_is_marked():
     line = "x" * 5_000 + f"[{NOTICE}"
     clip = Clipper(Limits(bytes=len(NOTICE) + 400), keep="tail", store=MemoryStore()).clip(line)
     shown = [line for line in clip.text.split("\n")[1:] if "lines shown" in line]
-    assert not any(reads_like(line) for line in shown)
+    assert not any(imitates(line) for line in shown)
 
 
 @pytest.fixture(params=[MemoryStore, "folder"])
@@ -239,7 +238,7 @@ def test_a_text_that_names_many_refs_asks_the_store_for_few():
     guard = Guard(lambda ref: asked.append(ref) or ())
     text = "".join(f"[Output clipped: 1 of 2 lines shown. Full output: x-{number:012d}]\n" for number in range(5_000))
     assert guard(text).count(MARK) == 5_000
-    assert len(asked) == LOOKUPS
+    assert len(asked) == MAX_LOOKUPS
 
 
 GROWN = {

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.document.clean import flat, look
-from spillover.document.frames import fold
+from spillover.document.clean import clean_and_count, flatten
+from spillover.document.progress import fold
 
 #: what tools really print → what is shown, how many frames are left out
 FRAMES = [
@@ -130,14 +130,14 @@ FRAMES = [
 
 @pytest.mark.parametrize(("tool", "written", "shown", "left_out"), FRAMES, ids=[row[0] for row in FRAMES])
 def test_frames_are_folded_and_everything_else_is_shown_as_rows(tool, written, shown, left_out):
-    text, count = look(written.encode())
+    text, count = clean_and_count(written.encode())
     assert (text, count) == (written.replace("\r", "\n") if shown is None else shown, left_out)
 
 
 @pytest.mark.parametrize("trouble", ["FATAL: 3 failed", "error: no such file", "Exception in thread main"])
 def test_bad_news_that_was_written_over_is_in_the_flat_view(trouble):
-    assert flat(f"{trouble}\rok\nnext".encode()) == f"{trouble} ok\nnext"
-    assert flat(b"all is well\rok\nnext") == "ok\nnext"
+    assert flatten(f"{trouble}\rok\nnext".encode()) == f"{trouble} ok\nnext"
+    assert flatten(b"all is well\rok\nnext") == "ok\nnext"
 
 
 PIECES = st.sampled_from(

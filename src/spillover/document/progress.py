@@ -2,9 +2,9 @@
 
 A carriage return starts a line again. What stood there is a frame when it shows how far something has come and what
 replaces it says the same, or more, with other figures; when nothing but a spinner differs; or when it is a drawn bar
-(`[===>   ]`), whatever comes next. So is what the program itself erased (a carriage return and `ESC [K`), unless it tells of trouble.
-Then it is left out, and counted. Anything else is shown as a row of its own: a log that has carriage returns for line
-ends is not a progress bar.
+(`[===>   ]`), whatever comes next. So is what the program itself erased (a carriage return and `ESC [K`), unless it
+tells of trouble. Then it is left out, and counted. Anything else is shown as a row of its own: a log that has carriage
+returns for line ends is not a progress bar.
 
 No pattern sees the text: every step passes over a state once, or over a bounded part of it, so the time is linear.
 """
@@ -23,101 +23,29 @@ _TO_FIGURES = dict.fromkeys(_BETWEEN, " ")
 #: Without all of it, states of one bar are equal; carriage returns stay, so that a whole line is brought down at once.
 _TO_KEYS: dict[int, None] = {code: None for code in _TO_WORDS if code != 0x0D}
 #: Words that come and go with the figures of one bar.
-_UNITS = frozenset(
-    [
-        "B",
-        "b",
-        "kB",
-        "KB",
-        "MB",
-        "GB",
-        "TB",
-        "KiB",
-        "MiB",
-        "GiB",
-        "TiB",
-        "kb",
-        "Mb",
-        "Gb",
-        "k",
-        "K",
-        "M",
-        "G",
-        "T",
-        "Ki",
-        "Mi",
-        "Gi",
-        "kbit",
-        "kbits",
-        "Mbit",
-        "Mbits",
-        "bit",
-        "bits",
-        "byte",
-        "bytes",
-        "bps",
-        "s",
-        "ms",
-        "us",
-        "ns",
-        "m",
-        "h",
-        "d",
-        "x",
-        "it",
-        "its",
-        "sec",
-        "secs",
-        "min",
-        "mins",
-        "hr",
-        "hrs",
-        "second",
-        "seconds",
-        "minute",
-        "minutes",
-        "hour",
-        "hours",
-        "eta",
-        "ETA",
-    ]
+_UNIT_WORDS = (
+    "B b kB KB MB GB TB KiB MiB GiB TiB kb Mb Gb k K M G T Ki Mi Gi kbit kbits Mbit Mbits bit bits byte bytes bps "
+    "s ms us ns m h d x it its sec secs min mins hr hrs second seconds minute minutes hour hours eta ETA"
 )
-#: What a bar in brackets consists of, how long one is, and how many brackets are looked at.
+_UNITS = frozenset(_UNIT_WORDS.split())
+#: What a bar in brackets consists of, its least and greatest length in characters, and how many brackets are tried.
 _IN_BAR = "=#>-.*+~_ \t:oO" + "".join(map(chr, range(0x2500, 0x2600))) + "⣿⣀"
-_BAR, _LONGEST_BAR, _TRIES = 6, 400, 8
+_MIN_BAR = 6
+_MAX_BAR = 400
+_TRIES = 8
 _BRACKETS = (("[", "]"), ("|", "|"), ("(", ")"), ("<", ">"))
-#: What may stand beside the number of a share, as far as we look.
-_NEAR = 16
+#: Characters beside the sign of a share ("3/20") that are read as its numbers.
+_NEAR_CHARS = 16
 #: What is never folded away, though it stands beside a bar.
-_TROUBLE = frozenset(
-    [
-        "error",
-        "errors",
-        "fail",
-        "fails",
-        "failed",
-        "failure",
-        "failures",
-        "failing",
-        "fatal",
-        "warn",
-        "warning",
-        "warnings",
-        "panic",
-        "panicked",
-        "abort",
-        "aborted",
-        "denied",
-        "refused",
-        "cannot",
-        "exception",
-        "traceback",
-        "invalid",
-        "killed",
-    ]
+_TROUBLE_TEXT = (
+    "error errors fail fails failed failure failures failing fatal warn warning warnings panic panicked abort "
+    "aborted denied refused cannot exception traceback invalid killed"
 )
-#: The same states come up again each time a cut is tried: what is known of so many short ones is kept.
-_SHORT, _REMEMBERED = 120, 1 << 14
+_TROUBLE = frozenset(_TROUBLE_TEXT.split())
+#: The same states come up again each time a cut is tried. Answers about states of up to so many characters are kept,
+#: at most so many of them: with more, memory grows by 2 MB per 10,000.
+_SHORT_CHARS = 120
+_CACHED_STATES = 1 << 14
 _PUNCTUATION = ".,:;!?()[]{}<>\"'`*-"
 #: The figures of curl have no words: three clocks, and their colons.
 _CLOCKS = 6
@@ -126,46 +54,46 @@ _CLOCKS = 6
 def fold(text: str, *, flat: bool = False, erased: str = "\x18") -> tuple[str, int]:
     """Return the text without carriage returns, and how many frames are left out of it.
 
-    Rows become lines. `flat`: a line stays one line, of its last row and of those that tell of trouble. `erased` begins a
-    state before which the line was erased.
+    Rows become lines. `flat`: a line stays one line, of its last row and of those that tell of trouble. `erased` begins
+    a state before which the line was erased.
     """
-    kept: list[str] = []
-    done = folded = 0
-    while (at := text.find("\r", done)) >= 0:
-        start = text.rfind("\n", done, at) + 1 or done
+    pieces: list[str] = []
+    position = frames = 0
+    while (at := text.find("\r", position)) >= 0:
+        start = text.rfind("\n", position, at) + 1 or position
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
-        line, gone = text[start:end], 0
+        line = text[start:end]
         if erased in line:
-            line, gone = _erase(line, erased)
-        rows, more = _rows(line)
-        more += gone
+            line, count = _erase(line, erased)
+            frames += count
+        rows, count = _rows(line)
+        frames += count
         if flat:
             rows = [" ".join([*filter(_is_trouble, rows[:-1]), rows[-1]])]
-        kept += (text[done:start], "\n".join(rows))
-        folded += more
-        done = end
-    kept.append(text[done:])
-    return "".join(kept), folded
+        pieces += (text[position:start], "\n".join(rows))
+        position = end
+    pieces.append(text[position:])
+    return "".join(pieces), frames
 
 
 def _erase(line: str, erased: str) -> tuple[str, int]:
     """Return a line without the states that were erased, and how many there were. Bad news stays."""
-    kept: list[str] = []
-    gone = 0
+    states: list[str] = []
+    count = 0
     for state in line.split("\r"):
         if state.startswith(erased):
-            while kept and _is_blank(kept[-1]):
-                kept.pop()
-            if kept and not _is_trouble(kept[-1]):
-                kept.pop()
-                gone += 1
-        kept.append(state.replace(erased, ""))
-    return "\r".join(kept), gone
+            while states and _is_blank(states[-1]):
+                states.pop()
+            if states and not _is_trouble(states[-1]):
+                states.pop()
+                count += 1
+        states.append(state.replace(erased, ""))
+    return "\r".join(states), count
 
 
 def _rows(line: str) -> tuple[list[str], int]:
-    """Return the states of a line that are shown, and how many are not. A state of blanks hides nothing and is nothing."""
+    """Return the states of a line that are shown, and how many are not. Blanks alone are no state."""
     keys = line.translate(_TO_KEYS).split("\r")
     states = [pair for pair in zip(line.split("\r"), keys, strict=True) if not _is_blank(pair[0])]
     if len(states) < 2:
@@ -177,7 +105,7 @@ def _rows(line: str) -> tuple[list[str], int]:
         if state == before:
             continue  # written again as it was
         if not (in_bar and key == key_before):
-            in_bar = _is_next_frame(before, state, same=key == key_before)
+            in_bar = _is_next_frame(before, state, same_key=key == key_before)
             if not in_bar and not _is_bar(before) and not (key == key_before and _figures(before) == _figures(state)):
                 rows.append(before)
         before, key_before = state, key
@@ -189,18 +117,18 @@ def _is_blank(state: str) -> bool:
     return not state or state.isspace() or not state.strip("\b \t")
 
 
-def _is_next_frame(before: str, after: str, *, same: bool) -> bool:
+def _is_next_frame(before: str, after: str, *, same_key: bool) -> bool:
     """Return whether both show how far one thing has come: `after` says what `before` says, or more."""
     if not (_is_progress(before) or _is_progress(after)):
         return False
-    if same:
+    if same_key:
         return True
     old, new = _words(before), _words(after)
     return new[: len(old)] == old if old else not new or _is_progress(after)
 
 
 def _is_bar(state: str) -> bool:
-    """Return whether it is a bar, which is a frame whatever replaces it, and whatever it names; unless that is bad news."""
+    """Return whether a state is a bar, which is a frame whatever replaces it, unless it tells of trouble."""
     return _bar_end(state) is not None and not _is_trouble(state)
 
 
@@ -214,16 +142,19 @@ def _figures(state: str) -> list[str]:
 
 
 def _words(state: str) -> list[str]:
-    """Return what it says, apart from figures and their units."""
+    """Return the words of a state, apart from figures and their units."""
     return [word for word in state.replace("N/A", " ").translate(_TO_WORDS).split() if word not in _UNITS]
 
 
 def _is_progress(state: str) -> bool:
-    """Return whether it shows how far something has come: a percentage, a share of a total, a rate, a time left, a bar, a bare count."""
-    return _short_is_progress(state) if len(state) <= _SHORT else _shows_progress(state)
+    """Return whether a state shows how far something has come.
+
+    It has a percentage, a share of a total, a rate, a time left, a bar, or is a bare count.
+    """
+    return _short_is_progress(state) if len(state) <= _SHORT_CHARS else _shows_progress(state)
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHED_STATES)
 def _short_is_progress(state: str) -> bool:
     return _shows_progress(state)
 
@@ -252,7 +183,7 @@ def _has_share(state: str) -> bool:
             if at < 0:
                 break
             end = at + len(mark)
-            before, behind = state[max(0, at - _NEAR) : at].rstrip(), state[end : end + _NEAR].lstrip()
+            before, behind = state[max(0, at - _NEAR_CHARS) : at].rstrip(), state[end : end + _NEAR_CHARS].lstrip()
             if mark == "/" and before[-1:].isalpha() and behind[:1] == "s" and not behind[1:2].isalnum():
                 return True
             number = before.rstrip("kKMGTiBb").rstrip()
@@ -270,8 +201,8 @@ def _bar_end(state: str) -> int | None:
         for _ in range(_TRIES):
             if at < 0:
                 break
-            end = state.find(closes, at + 1, at + _LONGEST_BAR)
-            if end - at > _BAR and not state[at + 1 : end].strip(_IN_BAR):
+            end = state.find(closes, at + 1, at + _MAX_BAR)
+            if end - at > _MIN_BAR and not state[at + 1 : end].strip(_IN_BAR):
                 return end + 1
             at = state.find(opens, at + 1)
     return None
