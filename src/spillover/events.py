@@ -27,9 +27,8 @@ from spillover.secrets.commands import shorten_command
 from spillover.settings.limits import Size
 from spillover.settings.settings import Call, Settings
 from spillover.shell import is_retrieval
-from spillover.store.folders import working_folder
 from spillover.store.record import EVERY, Record, RunRecord
-from spillover.store.scopes import default_scope
+from spillover.store.scopes import default_scope, working_folder
 
 Facts = dict[str, str | int]
 

@@ -23,7 +23,7 @@ from typing import Any
 from msgspec import Struct
 
 from spillover.errors import MissingExtraError
-from spillover.store.folders import user_folder
+from spillover.store.folder import user_folder
 
 #: At the start of each cached file, so that one of another version is ignored.
 MAGIC = b"spillover cache 1\n"

@@ -98,7 +98,7 @@ def test_oc1_19_age_is_that_of_the_file_even_if_ids_wrap(folder):
     assert names[3] < names[10], "by the name, the recent one is the older one"
     for age, name in names.items():
         place(folder, name, age)
-    assert opencode.outputs(folder).sweep() == 1
+    assert opencode.outputs(folder).sweep_names() == 1
     assert os.listdir(folder) == [names[3]]
 
 
@@ -179,7 +179,7 @@ def test_oc6_8_an_interruption_stays_one_and_leaves_nothing(folder):
 def test_oc6_10_only_old_outputs_go(folder):
     for name, days in (("tool_old", 8), ("tool_recent", 0), ("keep.txt", 8)):
         place(folder, name, days)
-    assert opencode.outputs(folder).sweep() == 1
+    assert opencode.outputs(folder).sweep_names() == 1
     assert sorted(os.listdir(folder)) == ["keep.txt", "tool_recent"]
 
 

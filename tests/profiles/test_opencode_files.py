@@ -84,7 +84,7 @@ def test_the_same_output_again_is_as_young_as_its_last_call(folder):
     first = clipper.clip(FLOOD).path
     os.utime(first, (time.time() - 6.9 * DAY,) * 2)
     second = clipper.clip(FLOOD).path
-    assert clipper.settings.store.sweep(time.time() + DAY) == 0
+    assert clipper.settings.store.sweep_names(time.time() + DAY) == 0
     assert Path(second).read_text() == FLOOD
 
 

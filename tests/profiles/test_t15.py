@@ -130,7 +130,7 @@ def test_what_is_older_than_its_time_ends_and_nothing_else_does(clipping, tmp_pa
         aged(clipper.clip(LONG + str(number), call_id=str(number)).path, 2 * number)
     (tmp_path / "overflow" / "notes.md").write_text("not ours")
     aged(tmp_path / "overflow" / "notes.md", 100)
-    assert clipper.settings.store.sweep() == 1
+    assert clipper.settings.store.sweep_names() == 1
     assert names(tmp_path / "overflow") == ["notes.md", "tool-0.txt", "tool-1.txt"]
 
 
@@ -142,7 +142,6 @@ def test_above_the_quota_the_oldest_end_and_their_bytes_are_gone_from_the_disk(c
         for path in (clip.path, tmp_path / "overflow" / ".spillover" / f"{clip.ref}.json"):
             aged(path, 6 - number)
     clipper.settings.store.sweep()
-    clipper.settings.store.inner.sweep()
     assert names(tmp_path / "overflow") == ["tool-3.txt", "tool-4.txt", "tool-5.txt"]
     outputs = {
         (found := os.stat(os.path.join(folder, name))).st_ino: found.st_size

@@ -36,7 +36,7 @@ def test_the_file_stays_plain_when_the_store_is_compressed(tmp_path):
     clipper = vtcode.clipper(folder=str(tmp_path / "outputs"), max_tokens=200)
     log = "\n".join(f"line {number}" for number in range(2_000))
     clip = clipper.clip(log)
-    clipper.settings.store.inner.compress()
+    clipper.settings.store.compress()
     with open(clip.path) as file:
         assert file.read() == log
     assert clipper.read(clip.path, lines=2_000).text.startswith("2000: line 1999")

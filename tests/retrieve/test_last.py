@@ -309,7 +309,7 @@ def test_the_path_in_a_notice_is_a_ref(tmp_path):
 def test_the_path_of_another_systems_name_is_a_ref(tmp_path):
     from spillover.store.named import NamedStore
 
-    store = NamedStore(tmp_path / "theirs", lambda record: f"{record.tool}.txt")
+    store = NamedStore(tmp_path / "theirs", names=lambda record: f"{record.tool}.txt")
     clipper = Clipper(Limits(bytes=500), store=store)
     clip = clipper.clip(lines("old"), tool="cargo")
     assert clip.path == str(tmp_path / "theirs" / "cargo.txt")

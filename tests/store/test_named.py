@@ -7,6 +7,7 @@ import time
 import pytest
 
 from spillover import Clipper, Limits, Retention, StoreError
+from spillover.store.directory import DirStore
 from spillover.store.named import NamedStore
 from spillover.testing import StoreContract, content, put
 
@@ -19,7 +20,7 @@ def name(record):
 
 @pytest.fixture
 def named(tmp_path):
-    return NamedStore(tmp_path / "other", name, r"tool_\w+")
+    return NamedStore(tmp_path / "other", names=name, shape=r"tool_\w+")
 
 
 def names(store):
@@ -36,7 +37,7 @@ def without_links(monkeypatch):
 class TestNamedStore(StoreContract):
     @pytest.fixture
     def store(self, tmp_path):
-        return NamedStore(tmp_path / "named", name, r"tool_\w+")
+        return NamedStore(tmp_path / "named", names=name, shape=r"tool_\w+")
 
     def test_where_it_is_its_bytes_are(self, store):
         """Unlike in the contract, the path is not known in advance: a name is given when its output is published."""
@@ -48,31 +49,31 @@ class TestNamedStore(StoreContract):
 
 def test_a_name_ends_with_its_output(named):
     ended, kept = put(named, b"one\n"), put(named, b"two\n")
-    named.inner.delete(ended.ref)  # as `spill gc` does, which does not know about names
+    DirStore(named.path).delete(ended.ref)  # as `spill gc` does, which does not know about names
     assert len(names(named)) == 2
-    assert named.sweep(time.time() + OLD) == 1
+    assert named.sweep_names(time.time() + OLD) == 1
     assert names(named) == [name(kept)]
     assert content(named, kept.ref) == b"two\n"
 
 
 def test_what_was_named_just_now_is_left_alone(named):
-    named.inner.delete(put(named, b"one\n").ref)
-    assert named.sweep() == 0
+    DirStore(named.path).delete(put(named, b"one\n").ref)
+    assert named.sweep_names() == 0
     assert len(names(named)) == 1
 
 
 def test_in_a_folder_of_others_only_age_ends_a_name(tmp_path):
-    store = NamedStore(tmp_path / "theirs", name, r"tool_\w+")
+    store = NamedStore(tmp_path / "theirs", names=name, shape=r"tool_\w+")
     put(store, b"one\n")
     (tmp_path / "theirs" / "tool_theirs").write_text("of another program")
-    assert store.sweep(time.time() + OLD) == 0
-    assert store.sweep(time.time() + 8 * 86_400) == 2
+    assert store.sweep_names(time.time() + OLD) == 0
+    assert store.sweep_names(time.time() + 8 * 86_400) == 2
 
 
 def test_without_hard_links_a_name_is_a_copy_and_stays(named, monkeypatch):
     without_links(monkeypatch)
     record = put(named, b"one\n")
-    assert named.sweep(time.time() + OLD) == 0
+    assert named.sweep_names(time.time() + OLD) == 0
     path = os.path.join(named.root, name(record))
     with open(path, "rb") as file:
         assert file.read() == b"one\n"
@@ -109,7 +110,7 @@ def test_a_folder_that_others_can_write_to_was_refused_and_written_to(tmp_path):
     folder = tmp_path / "open"
     folder.mkdir()
     folder.chmod(0o777)
-    clipper = Clipper(Limits(lines=10), store=NamedStore(folder, name, r"tool_\w+"), stats=True)
+    clipper = Clipper(Limits(lines=10), store=NamedStore(folder, names=name, shape=r"tool_\w+"), stats=True)
     for clip in (clipper.clip("line\n" * 99), clipper.run(["seq", "1", "99"]).clip):
         assert clip.outcome == "lost"
         assert "other users can write to" in clip.reason
@@ -119,7 +120,7 @@ def test_a_folder_that_others_can_write_to_was_refused_and_written_to(tmp_path):
 
 @pytest.mark.parametrize("wrong", [lambda _: "../../etc/passwd", lambda _: "other", lambda _: 1 / 0, lambda _: None])
 def test_a_name_that_cannot_be_created_costs_only_the_name(tmp_path, wrong):
-    store = NamedStore(tmp_path / "named", wrong, r"tool_\w+")
+    store = NamedStore(tmp_path / "named", names=wrong, shape=r"tool_\w+")
     clip = Clipper(Limits(lines=10), store=store).clip("line\n" * 99)
     assert clip.outcome == "stored"
     assert clip.path in clip.text
@@ -129,8 +130,8 @@ def test_a_name_that_cannot_be_created_costs_only_the_name(tmp_path, wrong):
 
 def test_a_quota_ends_the_oldest_names(tmp_path):
     kept = Retention(bytes=10_000, grace_seconds=0)
-    store = NamedStore(tmp_path / "named", name, r"tool_\w+", retention=kept)
+    store = NamedStore(tmp_path / "named", names=name, shape=r"tool_\w+", retention=kept)
     for number in range(4):
         record = put(store, bytes([65 + number]) * 4_000)
         os.utime(os.path.join(store.root, name(record)), (number, number))
-    assert store.sweep(100) == 2
+    assert store.sweep_names(100) == 2

@@ -24,7 +24,7 @@ def store(request, tmp_path):
     if request.param == "memory":
         return MemoryStore()
     if request.param == "named":
-        return NamedStore(tmp_path / "theirs", lambda record: f"{record.tool}.txt")
+        return NamedStore(tmp_path / "theirs", names=lambda record: f"{record.tool}.txt")
     return DirStore(tmp_path / "store")
 
 

@@ -53,13 +53,13 @@ class TestUnderNames(OneScope):
     test_where_it_is_its_bytes_are = None  # a NamedStore knows the path only after publishing
 
     def inner(self, tmp_path):
-        return NamedStore(tmp_path / "named", lambda record: f"out_{record.sha256[:20]}", r"out_\w+")
+        return NamedStore(tmp_path / "named", names=lambda record: f"out_{record.sha256[:20]}", shape=r"out_\w+")
 
 
 @pytest.fixture(params=["memory", "folder", "named"])
 def inner(request, tmp_path):
     if request.param == "named":
-        return NamedStore(tmp_path / "named", lambda record: f"out_{record.sha256[:20]}", r"out_\w+")
+        return NamedStore(tmp_path / "named", names=lambda record: f"out_{record.sha256[:20]}", shape=r"out_\w+")
     return MemoryStore() if request.param == "memory" else DirStore(tmp_path / "store")
 
 

@@ -24,18 +24,14 @@ def gc(arguments: argparse.Namespace) -> int:
     store = clipper(arguments).settings.store
     if isinstance(store, ObjectStore):
         raise UsageError(f"{LIFECYCLE_DECIDES}; `spill gc` cleans up folders only.")
-    named = store if isinstance(store, NamedStore) else None
-    store = named.inner if named else store
     if not isinstance(store, DirStore):
         raise UsageError("this store has no retention of its own; nothing to do.")
     after = _compress_after(arguments)
-    if named and after is not None:
+    if isinstance(store, NamedStore) and after is not None:
         raise UsageError("the files of a profile stay plain, for tools that read them; leave out --compress-after.")
     # What is made smaller first may stay.
     packed = None if after is None else store.compress(older_than_seconds=after, dry_run=arguments.dry_run)
     swept = store.sweep(dry_run=arguments.dry_run)
-    if named and not arguments.dry_run:
-        named.sweep()
     _tell_swept(arguments, swept, packed)
     return exits.OK
 

@@ -71,7 +71,7 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     found.append(Check("configuration", ok=not settings.complaint, said=said))
     found += [Check("trust", ok=False, said=wrong) for wrong in list_trusted(os.environ, os.geteuid())[1]]
     if isinstance(chosen.settings.store, DirStore):
-        root = os.fspath(chosen.settings.store.root)
+        root = chosen.settings.store.path
         found += [
             _round_trip(chosen.settings.outputs),
             _space(root),
@@ -125,7 +125,7 @@ def _look_at_spool(store: BaseStore) -> Iterator[Check]:
     if not isinstance(store, ObjectStore):
         return
     local = store.local
-    yield _space(os.fspath(local.root))
+    yield _space(local.path)
     left = sum(1 for _ in local.list())
     said = (
         "nothing is waiting to be uploaded"
@@ -154,7 +154,7 @@ def _look_inside(store: DirStore, root: str) -> Iterator[Check]:
         with Folder(root) as folder:
             mode = os.stat(root).st_mode & 0o777
             yield Check("private", mode & 0o077 == 0, f"{root} has mode {mode:04o}{_tell_mode(mode, root)}")
-            yield _room(folder, store.retention or Retention())
+            yield _room(folder, store.limits or Retention())
     except FileNotFoundError:
         return  # the check of the store has said why it could not be made
     except OSError as error:

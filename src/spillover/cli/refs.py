@@ -16,7 +16,7 @@ from spillover.retrieve.names import resolve
 from spillover.settings.place import default_store
 from spillover.store import BaseStore, Store, verify
 from spillover.store.directory import DirStore
-from spillover.store.named import JoinedStores, NamedStore, find_store
+from spillover.store.named import JoinedStores, find_store
 from spillover.store.record import Record
 from spillover.store.scopes import ScopedStore
 
@@ -30,9 +30,9 @@ def reader(arguments: argparse.Namespace) -> Clipper:
     if arguments.store is None and not os.environ.get("SPILLOVER_STORE"):
         beside += [default_store(), *(find_store(os.path.join(folder, "any")) for folder in profiles.folders())]
     stores = {
-        each.folder or "": each for each in (made.settings.store, *beside) if isinstance(each, DirStore | NamedStore)
+        each.folder or "": each for each in (made.settings.store, *beside) if isinstance(each, DirStore)
     }
-    several = isinstance(made.settings.store, DirStore | NamedStore) and len(stores) > 1
+    several = isinstance(made.settings.store, DirStore) and len(stores) > 1
     return made.but(store=JoinedStores(tuple(stores.values()))) if several else made
 
 

@@ -19,7 +19,7 @@ from spillover.settings.limits import SMALLEST, Limits
 from spillover.settings.load import FILE, NAMED, OPTIONS, PREFIX, VARIABLES, Loaded, candidates, load
 from spillover.settings.settings import REDACT, Call
 from spillover.settings.trust import read_small
-from spillover.store.folders import expand, user_folder
+from spillover.store.folder import expand, user_folder
 
 #: Variables that say where outputs go, and who finds them there.
 WHERE = ("SPILLOVER_STORE", "SPILLOVER_SCOPE")

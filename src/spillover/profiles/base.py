@@ -32,7 +32,9 @@ def store_for(
     retention: Retention | None = None,
 ) -> Store:
     """Return where a profile keeps outputs: in the system's own folder under its names, or in a store that is given."""
-    return NamedStore(folder, names, shape, age_seconds, retention) if given is None else open_store(given)
+    if given is not None:
+        return open_store(given)
+    return NamedStore(folder, retention, names=names, shape=shape, age_seconds=age_seconds)
 
 
 def mark_gap(missing: Missing) -> str:

@@ -18,7 +18,7 @@ from spillover.notice.form import Form, Missing, Told, Words
 from spillover.profiles.base import lost_words_without_path, make, store_for
 from spillover.settings.limits import Limits
 from spillover.store import Store
-from spillover.store.folders import temp_folder
+from spillover.store.folder import temp_folder
 from spillover.store.named import name_part
 from spillover.store.record import Record
 from spillover.types import Keep, Selector

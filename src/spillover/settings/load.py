@@ -37,7 +37,7 @@ from spillover.settings.place import DEADLINE_SECONDS, is_url, open_store
 from spillover.settings.settings import REDACT, Settings
 from spillover.settings.trust import SmallFile, read_small, state_of
 from spillover.source.intake import MAX_STORED_BYTES
-from spillover.store.folders import expand, user_folder
+from spillover.store.folder import expand, user_folder
 from spillover.store.named import NamedStore
 from spillover.store.record import check_given_scope
 from spillover.store.retention import Retention

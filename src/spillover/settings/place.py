@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from spillover.errors import UsageError
 from spillover.store import BaseStore, complete
 from spillover.store.directory import DirStore
-from spillover.store.folders import expand, user_folder
+from spillover.store.folder import expand, user_folder
 from spillover.store.memory import MemoryStore
 from spillover.store.object_store import ObjectStore
 from spillover.store.retention import Retention

@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec import Struct
 
 from spillover.errors import ConfigError
-from spillover.store.folders import user_folder
+from spillover.store.folder import user_folder
 
 State = Literal["trusted", "changed", "untrusted"]
 

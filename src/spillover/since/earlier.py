@@ -15,7 +15,7 @@ from spillover.errors import SpilloverError
 from spillover.secrets.commands import shorten_command
 from spillover.settings.settings import Call
 from spillover.since import Earlier
-from spillover.store.folders import working_folder
+from spillover.store.scopes import working_folder
 
 #: The newest run of the same command; the newest that ended with exit code 0; the same, and no reason where there is none.
 LAST, GOOD, GOOD_IF_ANY = "last", "good", "good if any"

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from itertools import chain
 from threading import Thread
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
@@ -29,9 +30,12 @@ DEADLINE_SECONDS = 5.0
 PART_SECONDS = 600.0
 #: Keys in one page of a listing, and in one request that removes objects.
 PAGE_KEYS = 1_000
-#: Up to this size an object is one request, made only if there is none; larger ones go up in parts.
+#: Up to this size an object is uploaded in one request; larger ones go up in parts, which cost a request each.
 PART_BYTES = 8 << 20
+#: Each takes the memory of a part.
 PARTS_AT_ONCE = 4
+#: The slowest upload in parts to wait for. A higher number gives up on slow lines.
+MIN_BYTES_PER_SECOND = 1 << 20
 #: Options of the connection that the library's variables may set, e.g. AWS_ALLOW_HTTP.
 VARIABLE_PREFIXES = ("AWS", "GOOGLE", "AZURE")
 FLAGS = ("allow_http", "allow_invalid_certificates", "http1_only", "http2_only")
@@ -139,6 +143,25 @@ class Bucket:
         with suppress(NotFound):
             return self._request(lambda: self.client().head(key), f"get {_folder(key)}")
 
+    def put(self, key: str, pieces: Iterator[bytes]) -> None:
+        """Put an object under a key that nobody else uses: in one request, or in parts if it is large."""
+        first: list[bytes] = []
+        size = 0
+        while size <= PART_BYTES and (piece := next(pieces, b"")):
+            first.append(piece)
+            size += len(piece)
+        if size <= PART_BYTES:
+            self._put(key, b"".join(first), "overwrite")
+            return
+
+        def send(progress: Progress) -> None:
+            client = self.client(PART_SECONDS)
+            watched = progress.watch(chain(first, pieces), PARTS_AT_ONCE * PART_BYTES / MIN_BYTES_PER_SECOND)
+            client.put(key, watched, use_multipart=True, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
+
+        with self._explain(f"put {_folder(key)}", writing=True):
+            watch(self.url, self.deadline, send)
+
     def create(self, key: str, data: bytes) -> None:
         """Put a new object; raise Conflict if there is one with this key."""
         self._put(key, data, "create")
@@ -159,7 +182,8 @@ class Bucket:
         started = time.monotonic()
 
         def send() -> None:
-            with self._explain(f"put {_folder(key)}", writing=mode in ("create", "overwrite")):
+            writing = mode in ("create", "overwrite")
+            with self._explain(f"put {_folder(key)}", writing=writing, conditional=mode != "overwrite"):
                 watch(self.url, self.deadline, lambda _: self.client().put(key, data, mode=mode, use_multipart=False))
 
         try:
@@ -170,12 +194,6 @@ class Bucket:
             if time.monotonic() - started > self.deadline / 4:
                 raise
             send()
-
-    def put_pieces(self, key: str, pieces: Iterator[bytes]) -> None:
-        """Put a large object in parts, under a key that nobody else uses."""
-        with self._explain(f"put {_folder(key)}", writing=True):
-            client = self.client(PART_SECONDS)
-            client.put(key, pieces, use_multipart=True, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects. A missing one is no error."""
@@ -233,19 +251,16 @@ class Bucket:
         return from_url(self.url, client_options=client, retry_config=retries, **options)
 
     def _request(self, work: Callable[[], Result], operation: str) -> Result:
-        """Return the result of a request that makes no condition."""
-        try:
-            with self._explain(operation):
-                return watch(self.url, self.deadline, lambda _: work())
-        except Conflict as error:
-            raise StoreError(f"{self.url}: {_summarize(error.__cause__ or error)}") from error
+        """Return the result of a request that changes nothing, or removes objects."""
+        with self._explain(operation):
+            return watch(self.url, self.deadline, lambda _: work())
 
     @contextmanager
-    def _explain(self, operation: str = "list", *, writing: bool = False) -> Iterator[None]:
+    def _explain(self, operation: str = "list", *, writing: bool = False, conditional: bool = False) -> Iterator[None]:
         """Turn the library's errors into NotFound, Conflict, or a StoreError that says what to do.
 
         `operation` names the right that is needed. In a request that makes an object (`writing`), "not found" is about
-        the bucket or the endpoint.
+        the bucket or the endpoint. Only a request with a condition (`conditional`) can be in conflict.
         """
         try:
             yield
@@ -257,7 +272,7 @@ class Bucket:
             raise StoreError(f"{self.url}: {_describe(error, operation)}") from error
         except Exception as error:
             kind = type(error).__name__
-            if kind in ("AlreadyExistsError", "PreconditionError"):
+            if conditional and kind in ("AlreadyExistsError", "PreconditionError"):
                 raise Conflict from error
             if kind == "PermissionDeniedError":
                 raise Denied(f"{self.url}: {_describe(error, operation)}") from error
@@ -267,18 +282,20 @@ class Bucket:
 
 
 class Progress:
-    """How far an upload has come, for whoever waits for it."""
+    """How far an upload has come, for the thread that waits for it."""
 
     def __init__(self, deadline: float) -> None:
         self.deadline = deadline
         self.until = time.monotonic() + deadline
         self.abandoned = False
 
-    def step(self, slack: float = 0.0) -> None:
-        """Say that it moves; the next step may take the deadline and so many seconds more."""
-        if self.abandoned:
-            raise StoreError("the upload was abandoned")
-        self.until = time.monotonic() + self.deadline + slack
+    def watch(self, pieces: Iterable[bytes], slack: float) -> Iterator[bytes]:
+        """Yield the pieces; each may take the deadline and so many seconds more to be sent."""
+        for piece in pieces:
+            if self.abandoned:
+                raise StoreError("the upload was abandoned")
+            self.until = time.monotonic() + self.deadline + slack
+            yield piece
 
 
 def watch(url: str, deadline: float, work: Callable[[Progress], Result]) -> Result:

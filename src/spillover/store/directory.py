@@ -23,7 +23,7 @@ from msgspec.structs import force_setattr, replace
 
 from spillover.errors import StoreError, UsageError, describe_error
 from spillover.source.blob import Blob
-from spillover.store import BaseStore
+from spillover.store import BaseStore, Writer
 from spillover.store.folder import (
     DATA,
     PACKED,
@@ -86,26 +86,32 @@ class DirStore(BaseStore, Struct, frozen=True):
         force_setattr(self, "root", whole)
 
     @property
-    def _path(self) -> str:
+    def path(self) -> str:
+        """The folder of the outputs and their records."""
         return os.fspath(self.root)
 
     @property
-    def folder(self) -> str:
-        """The local folder that it writes to; the journal is kept there."""
-        return self._path
+    def limits(self) -> Retention | None:
+        """What decides how long outputs are kept; None: nothing is removed automatically."""
+        return self.retention
 
-    def writer(self) -> DirWriter:
+    @property
+    def folder(self) -> str | None:
+        """The local folder that it writes to; the journal is kept there."""
+        return self.path
+
+    def writer(self) -> Writer:
         """Start storing an output. Once an hour, this also sweeps."""
-        with explain_errors(self._path), Folder(self._path, make=True) as folder:
-            if self.retention is not None:
+        with explain_errors(self.path), Folder(self.path, make=True) as folder:
+            if self.limits is not None:
                 with suppress(OSError):  # an output is at stake here, and only tidiness there
                     now = time.time()
-                    if sweep_if_due(folder, self.retention, now):
-                        _prune_runs(folder, self.retention, now)
+                    if sweep_if_due(folder, self.limits, now):
+                        _prune_runs(folder, self.limits, now)
             name, fd = folder.make_temp()
             try:
                 with shut_on_error(fd):
-                    return DirWriter(self._path, name, os.fdopen(fd, "r+b", buffering=0), self.retention)
+                    return DirWriter(self.path, name, os.fdopen(fd, "r+b", buffering=0), self.limits)
             except BaseException:
                 folder.drop_temp(name)
                 raise
@@ -123,7 +129,7 @@ class DirStore(BaseStore, Struct, frozen=True):
     def list(self) -> Iterator[Record]:
         """Return every output that can be read, newest first."""
         records = []
-        with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
+        with explain_errors(self.path), suppress(FileNotFoundError), Folder(self.path) as folder:
             for ref in filter(folder.holds, folder.refs()):
                 with suppress(OSError):  # damaged, not ours, or gone meanwhile: `get` says what is wrong
                     records.append(folder.read_record(ref))
@@ -132,7 +138,7 @@ class DirStore(BaseStore, Struct, frozen=True):
     def damaged(self) -> builtins.list[str]:
         """Return the refs whose record cannot be read."""
         readable = {record.ref for record in self.list()}
-        with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
+        with explain_errors(self.path), suppress(FileNotFoundError), Folder(self.path) as folder:
             return sorted(filter(folder.holds, folder.refs() - readable))
         return []
 
@@ -163,19 +169,19 @@ class DirStore(BaseStore, Struct, frozen=True):
 
     def where(self, ref: str) -> str | None:
         """Return the path of the plain file; for a complete ref, also before it is published. None if it is compressed."""
-        path = f"{self._path}/{ref}"
+        path = f"{self.path}/{ref}"
         if not REF_SHAPE.fullmatch(ref):
             with self._resolve(ref) as (_, whole):
-                path = f"{self._path}/{whole}"
+                path = f"{self.path}/{whole}"
         return None if not os.path.lexists(path + DATA) and os.path.lexists(path + PACKED) else path + DATA
 
     def remember(self, run: RunRecord) -> None:
         """Remember a run, unless `retention.runs` is 0."""
-        kept = self.retention or Retention(age_seconds=None)
+        kept = self.limits or Retention(age_seconds=None)
         if kept.runs:
             with (
-                explain_errors(self._path),
-                Folder(self._path, make=True) as folder,
+                explain_errors(self.path),
+                Folder(self.path, make=True) as folder,
                 RunFolder(folder, make=True) as runs,
             ):
                 runs.add(run, kept.runs, kept.age_seconds)
@@ -183,17 +189,17 @@ class DirStore(BaseStore, Struct, frozen=True):
     def runs(self) -> Iterator[RunRecord]:
         """Yield every run that is remembered, newest first."""
         with (
-            explain_errors(self._path),
+            explain_errors(self.path),
             suppress(FileNotFoundError),
-            Folder(self._path) as folder,
+            Folder(self.path) as folder,
             RunFolder(folder) as runs,
         ):
             yield from runs.read_all()
 
     def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
         """Apply retention to the whole store, now. With `dry_run`, only report what would be removed."""
-        applied = retention or self.retention or Retention()
-        with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
+        applied = retention or self.limits or Retention()
+        with explain_errors(self.path), suppress(FileNotFoundError), Folder(self.path) as folder:
             moment = time.time() if now is None else now
             swept = sweep(folder, applied, moment, dry_run=dry_run)
             if not dry_run:
@@ -203,9 +209,9 @@ class DirStore(BaseStore, Struct, frozen=True):
 
     def compress(self, *, older_than_seconds: float = 0, now: float | None = None, dry_run: bool = False) -> Compressed:
         """Compress outputs older than this (extra: zstd). They can be read as before, but not as plain files."""
-        ends = self.retention.age_seconds if self.retention else None
+        ends = self.limits.age_seconds if self.limits else None
         moment = time.time() if now is None else now
-        with explain_errors(self._path), suppress(FileNotFoundError), Folder(self._path) as folder:
+        with explain_errors(self.path), suppress(FileNotFoundError), Folder(self.path) as folder:
             return compress(
                 folder, moment, older_than_seconds=older_than_seconds, ends_at_seconds=ends, dry_run=dry_run
             )
@@ -215,9 +221,9 @@ class DirStore(BaseStore, Struct, frozen=True):
     def _resolve(self, ref: str) -> Iterator[tuple[Folder, str]]:
         """Open the folder, and find the one output in it that `ref` names; RefError if it is gone, even just now."""
         check_ref(ref)
-        with explain_errors(self._path):
+        with explain_errors(self.path):
             try:
-                with Folder(self._path) as folder:
+                with Folder(self.path) as folder:
                     exact = REF_SHAPE.fullmatch(ref) and folder.holds(ref)
                     whole = ref if exact else resolve(ref, iter(folder.refs()))
                     if not exact and not folder.holds(whole):

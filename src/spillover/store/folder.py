@@ -22,7 +22,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import islice
@@ -56,6 +56,27 @@ TEMP_SHAPE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # or a FIFO in the place of a file would hang us
 MAKE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
+
+def user_folder(environ: Mapping[str, str], variable: str, otherwise: str) -> str:
+    """Return our folder inside the one that an XDG variable names, or inside `otherwise` in the user's home."""
+    base = environ.get(variable, "")  # the XDG rules say to ignore a relative path
+    base = base if os.path.isabs(base) else expand(f"~/{otherwise}", environ)
+    if base.startswith("~"):  # a user without a home, as in many containers
+        return temp_folder(f"spillover-{os.getuid()}")
+    return os.path.join(base, "spillover")
+
+
+def temp_folder(name: str) -> str:
+    """Return the path of a folder among the temporary files. A store checks that it is private before it writes there."""
+    base = os.environ.get("TMPDIR", "")
+    return os.path.join(base if os.path.isabs(base) else "/tmp", name)  # noqa: S108  a store checks it
+
+
+def expand(path: str, environ: Mapping[str, str]) -> str:
+    """Replace a leading `~` by the home folder."""
+    home = environ.get("HOME") if path == "~" or path.startswith("~/") else None
+    return home + path[1:] if home else os.path.expanduser(path)
 
 
 @contextmanager

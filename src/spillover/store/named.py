@@ -1,13 +1,13 @@
-"""NamedStore: a DirStore whose outputs also stand under names of another system's making, in that system's folder.
+"""NamedStore: a DirStore whose outputs also have names of another system's making, in that system's folder.
 
-`JoinedStores` reads several such stores as one.
+`JoinedStores` reads several folders as one store.
 
     <folder>/<name>                   one plain file per call, as that system names them
     <folder>/.spillover/              the DirStore: the same bytes (a hard link, where there are any) and their record
     <folder>/.spillover/.names/<name> the ref of the output that has this name
 
-The folder may hold files of others; only names of the given shape are ever made here, and only those end by age. A name
-that is noted ends with its output, also where it is a copy.
+The folder may hold files of others; only names of the given shape are ever created here, and only those expire. A name
+with a note of its ref is removed with its output, also where it is a copy.
 """
 
 from __future__ import annotations
@@ -17,32 +17,34 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from msgspec import Struct
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.source.blob import Blob
 from spillover.store import BaseStore, Writer
-from spillover.store.directory import DirStore, DirWriter
-from spillover.store.folder import DATA, MAKE, MARKER, READ, explain_errors, refuse_writable
+from spillover.store.directory import DirStore
+from spillover.store.folder import DATA, MAKE, MARKER, READ, explain_errors, open_folder, refuse_writable, shut
 from spillover.store.record import (
     REF_SHAPE,
     Record,
     RunRecord,
     UnknownRefError,
     check_ref,
-    merge,
+    combine,
+    combine_by_ref,
     newest_first,
     resolve,
 )
-from spillover.store.retention import DAY, EVERY_SECONDS, Retention, StoredFile, plan
+from spillover.store.retention import DAY, EVERY_SECONDS, Retention, StoredFile, Swept, plan
 
 INNER, NOTES = ".spillover", ".names"
 #: Characters of somebody else's words that do not become part of a name.
-_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+_UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
+#: Characters of one part of a name. Two parts and an ending must fit into the 255 bytes of a file name.
 MAX_PART_CHARS = 64
 MAX_REF_BYTES = 128
 _swept: dict[str, float] = {}  # when each folder was swept last, by the monotonic clock
@@ -50,217 +52,215 @@ _swept: dict[str, float] = {}  # when each folder was swept last, by the monoton
 
 def name_part(words: str | None, otherwise: str) -> str:
     """Return somebody else's words as a part of a file name: short, visible, and inside the folder."""
-    return _ODD.sub("_", words or "")[:MAX_PART_CHARS].lstrip(".-") or otherwise
+    return _UNSAFE_CHARS.sub("_", words or "")[:MAX_PART_CHARS].lstrip(".-") or otherwise
 
 
-class NamedStore(BaseStore, Struct, frozen=True):
+class NamedStore(DirStore, frozen=True):
     """A folder of outputs under `names(record)`.
 
     A process removes what is older than `age_seconds` before it stores its first output. With a `retention`, that
     decides which names and outputs are removed, again every hour.
     """
 
-    root: str | os.PathLike[str]
-    names: Callable[[Record], str]
-    shape: str = r".+"  # of the names that are made here; no other file of the folder is ever touched
-    age_seconds: float | None = 7 * DAY
     retention: Retention | None = None
+    names: Callable[[Record], str] = lambda _: ""
+    shape: str = r".+"  # of the names that are created here; no other file of the folder is ever touched
+    age_seconds: float | None = 7 * DAY
 
     def __post_init__(self) -> None:
-        inner = DirStore(os.path.join(os.fspath(self.root), INNER))
-        force_setattr(self, "root", os.path.dirname(inner.root))
+        super().__post_init__()
         try:
             re.compile(self.shape)
         except re.error as error:
             raise UsageError(f"shape={self.shape!r} is not a pattern: {error}.") from error
 
     @property
-    def inner(self) -> DirStore:
-        """The store that keeps the outputs."""
-        return DirStore(os.path.join(self._path, INNER), self.retention or Retention(age_seconds=self.age_seconds))
+    def path(self) -> str:
+        """The folder of the outputs and their records."""
+        return os.path.join(self.root, INNER)
 
     @property
-    def _path(self) -> str:
-        return os.fspath(self.root)
+    def limits(self) -> Retention:
+        return self.retention or Retention(age_seconds=self.age_seconds)
 
     @property
     def folder(self) -> str | None:
-        """The folder of this machine that it writes to; None where a folder is refused, and so nothing is written."""
+        """The local folder that the store writes to; None where a folder is refused, and so nothing is written."""
         with suppress(FileNotFoundError):  # not there yet
             try:
-                self._check(os.lstat(self._path))
+                self._check()
             except StoreError:
                 return None
-        return self.inner.folder
+        return self.path
 
-    def writer(self) -> NamedWriter:
+    def writer(self) -> Writer:
         """Start storing an output; before the first one of a process, remove names that are too old."""
         self._make()
-        writer = self.inner.writer()
-        if self._due(time.monotonic()):
+        writer = super().writer()
+        if self._is_sweep_due(time.monotonic()):
             with suppress(OSError):  # an output is at stake here, and only tidiness there
-                self.sweep()
+                self.sweep_names()
         return NamedWriter(self, writer)
 
-    def sweep(self, now: float | None = None) -> int:
+    def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
+        """Apply retention to outputs and names, now. With `dry_run`, only report which outputs would be removed."""
+        swept = super().sweep(now, retention=retention, dry_run=dry_run)
+        if not dry_run:
+            self.sweep_names(now)
+        return swept
+
+    def sweep_names(self, now: float | None = None) -> int:
         """Remove the names that are too old or too many, and those whose output was removed; return how many."""
         by_age = Retention(age_seconds=self.age_seconds, bytes=None, count=None, grace_seconds=0)
         moment = time.time() if now is None else now
         names: list[StoredFile] = []
         orphans: list[str] = []
-        with os.scandir(self._path) as found:
-            for entry in filter(self._is_name, found):
-                with suppress(FileNotFoundError):  # gone meanwhile
-                    facts = entry.stat(follow_symlinks=False)
-                    names.append(StoredFile(entry.path, facts.st_size, facts.st_mtime))
-                    ref = self._read_note(entry.name) if moment - facts.st_mtime > EVERY_SECONDS else None
-                    if ref and not self._find_data(ref):
-                        orphans.append(entry.path)
+        for entry in self._entries():
+            with suppress(FileNotFoundError):  # removed meanwhile
+                facts = entry.stat(follow_symlinks=False)
+                names.append(StoredFile(entry.name, facts.st_size, facts.st_mtime))
+                ref = self._read_note(entry.name) if moment - facts.st_mtime > EVERY_SECONDS else None
+                if ref and not self._find_data(ref):
+                    orphans.append(entry.name)
         removed = 0
-        for path in dict.fromkeys((*orphans, *plan(names, self.retention or by_age, moment))):
-            with suppress(OSError):  # gone meanwhile, or not ours to remove
-                self._remove(path)
+        for name in dict.fromkeys((*orphans, *plan(names, self.retention or by_age, moment))):
+            with suppress(OSError):  # removed meanwhile, or not ours to remove
+                self._remove_name(name)
                 removed += 1
         return removed
 
-    def _due(self, moment: float) -> bool:
+    def _is_sweep_due(self, moment: float) -> bool:
         """Return whether to sweep: for the first time in this process or, with a retention, after an hour."""
-        last = _swept.get(self._path)
+        root = os.fspath(self.root)
+        last = _swept.get(root)
         if last is not None and (self.retention is None or moment - last < EVERY_SECONDS):
             return False
-        _swept[self._path] = moment
+        _swept[root] = moment
         return True
-
-    def get(self, ref: str) -> Record:
-        return self.inner.get(ref)
-
-    def open(self, ref: str) -> Blob:
-        return self.inner.open(ref)
-
-    def list(self) -> Iterator[Record]:
-        return self.inner.list()
-
-    def damaged(self) -> builtins.list[str]:
-        return self.inner.damaged()
-
-    def pin(self, ref: str, pinned: bool = True) -> None:
-        self.inner.pin(ref, pinned)
-
-    def release(self, ref: str, scope: str) -> None:
-        names = [*self._paths(ref)]
-        self.inner.release(ref, scope)
-        if self._find_data(ref) is None:  # nobody else has it
-            self._remove_names(names)
-
-    def find_ref(self, path: str) -> str | None:
-        """Return the ref of the output that has this name in the folder; None where none has it."""
-        folder, name = os.path.split(os.path.abspath(path))
-        return self._read_note(name) if folder == self._path and os.path.lexists(path) else None
 
     def remember(self, run: RunRecord) -> None:
         self._make()
-        self.inner.remember(run)
-
-    def runs(self) -> Iterator[RunRecord]:
-        return self.inner.runs()
+        super().remember(run)
 
     def delete(self, ref: str) -> None:
         """Remove one output, and every name it has."""
-        whole = self.inner.get(ref).ref
-        self._remove_names([*self._paths(whole)])
-        self.inner.delete(whole)
+        whole = self.get(ref).ref
+        self._remove_names(self._find_names(whole))
+        super().delete(whole)
+
+    def release(self, ref: str, scope: str) -> None:
+        """Drop an output from a scope; it is removed with its names when no other scope has it."""
+        names = self._find_names(ref)
+        super().release(ref, scope)
+        if self._find_data(ref) is None:
+            self._remove_names(names)
+
+    def find_ref(self, path: str) -> str | None:
+        """Return the ref of the output that has this name in the folder; None if there is none."""
+        folder, name = os.path.split(os.path.abspath(path))
+        return self._read_note(name) if folder == self.root and os.path.lexists(path) else None
 
     def where(self, ref: str) -> str | None:
-        """Return the newest of its names, or the plain file of the store."""
+        """Return the path of the newest name of an output, or of its plain file."""
         check_ref(ref)
-        with suppress(OSError, RefError):
-            return max(self._paths(ref), default=None) or self.inner.where(ref)
-        return self.inner.where(ref)
+        with suppress(OSError):
+            if names := self._find_names(ref):
+                return os.path.join(self.root, max(names))
+        return super().where(ref)
 
-    def name(self, record: Record, since: Record) -> str | None:
+    def give_name(self, record: Record, call: Record) -> str | None:
         """Give a published output the name it has in this call and return its path; None if that cannot be done."""
         try:
-            wanted = str(self.names(replace(since, ref=record.ref, sha256=record.sha256)))
-        except Exception:  # noqa: BLE001  whatever it raises, the output is kept, and the tool call goes on
+            name = str(self.names(replace(call, ref=record.ref, sha256=record.sha256)))
+        except Exception:  # noqa: BLE001  whatever it raises, the output is stored, and the tool call goes on
             return None
-        if os.sep in wanted or "\0" in wanted or not re.fullmatch(self.shape, wanted):
+        if os.sep in name or "\0" in name or not re.fullmatch(self.shape, name):
             return None
-        inner = self.inner.where(record.ref) or ""  # none: compressed between two lines of ours
+        data = super().where(record.ref) or ""  # compressed since it was published: then it gets no name
         # A name that another output has is not taken from it: an earlier notice leads there.
-        stem, dot, ending = wanted.rpartition(".") if "." in wanted else (wanted, "", "")
-        for name in (wanted, f"{stem}-{record.sha256[:12]}{dot}{ending}"):
-            path = os.path.join(self._path, name)
+        stem, dot, ending = name.rpartition(".") if "." in name else (name, "", "")
+        for candidate in (name, f"{stem}-{record.sha256[:12]}{dot}{ending}"):
+            path = os.path.join(self.root, candidate)
             with suppress(OSError):
-                _link_or_copy(inner, path)
+                _link_or_copy(data, path)
                 with suppress(OSError):  # another process gives the same output the same name
-                    self._write_note(name, record.ref)
+                    self._write_note(candidate, record.ref)
                 return path
         return None
 
     def _make(self) -> None:
-        with explain_errors(self._path):
-            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        root = os.fspath(self.root)
+        with explain_errors(root):
+            os.makedirs(os.path.dirname(root), exist_ok=True)
             with suppress(FileExistsError):
-                os.mkdir(self._path, 0o700)
-            self._check(os.lstat(self._path))
+                os.mkdir(root, 0o700)
+            self._check()
 
-    def _check(self, found: os.stat_result) -> None:
+    def _check(self) -> None:
         """Refuse a folder in which somebody else could put a file in the place of ours."""
-        if not stat.S_ISDIR(found.st_mode):
-            raise StoreError(f"{self._path} is not a folder, and symlinks are not followed here; use a real one.")
-        if found.st_uid != os.geteuid():
-            raise StoreError(f"{self._path} belongs to another user (uid {found.st_uid}); use a folder of your own.")
-        refuse_writable(self._path, found.st_mode)
+        root = os.fspath(self.root)
+        fd = open_folder(root)
+        try:
+            refuse_writable(root, os.fstat(fd).st_mode)
+        finally:
+            shut(fd)
 
-    def _is_name(self, entry: os.DirEntry[str]) -> bool:
-        return bool(re.fullmatch(self.shape, entry.name)) and entry.is_file(follow_symlinks=False)
+    def _entries(self) -> Iterator[os.DirEntry[str]]:
+        """Yield the plain files of the folder whose names have our shape."""
+        with os.scandir(self.root) as entries:
+            for entry in entries:
+                if re.fullmatch(self.shape, entry.name) and entry.is_file(follow_symlinks=False):
+                    yield entry
 
     def _find_data(self, ref: str) -> str | None:
-        """Return the path of the bytes of an output; None where the store has none under this ref."""
-        path = os.path.join(self.inner.folder, ref + DATA)
+        """Return the path of the plain file of an output; None if the store has none under this ref."""
+        path = os.path.join(self.path, ref + DATA)
         return path if os.path.lexists(path) else None
 
+    def _find_names(self, ref: str) -> builtins.list[str]:
+        """Return every name of an output: of the very file that the store has, or of a copy that we made."""
+        path = self._find_data(ref)
+        if path is None:  # compressed, which happens only to what has no other name
+            return []
+        inode = os.stat(path).st_ino
+        names = []
+        for entry in self._entries():
+            is_copy = not entry.stat(follow_symlinks=False).st_mode & stat.S_IWUSR
+            if entry.inode() == inode or (is_copy and self._read_note(entry.name) == ref):
+                names.append(entry.name)
+        return names
+
+    def _remove_names(self, names: builtins.list[str]) -> None:
+        for name in names:
+            with explain_errors(os.path.join(self.root, name)), suppress(FileNotFoundError):
+                self._remove_name(name)
+
+    def _remove_name(self, name: str) -> None:
+        """Remove a name and the note of it."""
+        os.unlink(os.path.join(self.root, name))
+        with suppress(OSError):
+            os.unlink(self._note(name))
+
+    def _note(self, name: str) -> str:
+        return os.path.join(self.path, NOTES, name)
+
     def _write_note(self, name: str, ref: str) -> None:
-        """Note whose name this is, so that it ends with its output."""
-        noted = os.path.join(self.inner.folder, NOTES, name)
-        os.makedirs(os.path.dirname(noted), 0o700, exist_ok=True)
+        """Note whose name this is, so that it is removed with its output."""
+        path = self._note(name)
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         with suppress(FileNotFoundError):  # of an output that had this name before
-            os.unlink(noted)
-        fd = os.open(noted, MAKE, 0o600)
-        with os.fdopen(fd, "wb") as file:
+            os.unlink(path)
+        with os.fdopen(os.open(path, MAKE, 0o600), "wb") as file:
             file.write(ref.encode())
 
     def _read_note(self, name: str) -> str | None:
         """Return the ref of the output that was given this name."""
         try:
-            with os.fdopen(os.open(os.path.join(self.inner.folder, NOTES, name), READ), "rb") as file:
+            with os.fdopen(os.open(self._note(name), READ), "rb") as file:
                 ref = file.read(MAX_REF_BYTES).decode()
         except (OSError, ValueError):
             return None
         return ref if REF_SHAPE.fullmatch(ref) else None
-
-    def _paths(self, ref: str) -> Iterator[str]:
-        """Yield every name of an output in the folder: of the very file that the store has, or of a copy that we made."""
-        path = self._find_data(ref)
-        if path is None:  # compressed, which happens only to what has no other name
-            return
-        here = os.stat(path)
-        with os.scandir(self._path) as found:
-            for entry in filter(self._is_name, found):
-                copied = not entry.stat(follow_symlinks=False).st_mode & stat.S_IWUSR
-                if entry.inode() == here.st_ino or (copied and self._read_note(entry.name) == ref):
-                    yield entry.path
-
-    def _remove_names(self, paths: Iterable[str]) -> None:
-        for path in paths:
-            with explain_errors(path), suppress(FileNotFoundError):
-                self._remove(path)
-
-    def _remove(self, path: str) -> None:
-        """Remove a name and the note of it."""
-        os.unlink(path)
-        with suppress(OSError):
-            os.unlink(os.path.join(self.inner.folder, NOTES, os.path.basename(path)))
 
 
 class NamedWriter:
@@ -268,15 +268,19 @@ class NamedWriter:
 
     __slots__ = ("_inner", "_store", "abandon", "blob", "fileno", "write")
 
-    def __init__(self, store: NamedStore, inner: DirWriter) -> None:
-        self._store, self._inner = store, inner
-        self.write, self.fileno, self.blob, self.abandon = inner.write, inner.fileno, inner.blob, inner.abandon
+    def __init__(self, store: NamedStore, inner: Writer) -> None:
+        self._store = store
+        self._inner = inner
+        self.write = inner.write
+        self.fileno = inner.fileno
+        self.blob = inner.blob
+        self.abandon = inner.abandon
 
     def publish(self, record: Record) -> Record:
         """Make it visible; the record comes back with the path of its name."""
         dated = record.with_created(time.time())
         published = self._inner.publish(dated)
-        return replace(published, path=self._store.name(published, dated))
+        return replace(published, path=self._store.give_name(published, dated))
 
 
 def _link_or_copy(source: str, path: str) -> None:
@@ -303,13 +307,13 @@ def _copy(source: str, path: str) -> None:
 
 
 class JoinedStores(BaseStore, Struct, frozen=True):
-    """Several stores of this machine read as one, for a reader who has a ref or a path but not the call's settings.
+    """Several folders read as one store, for a reader who has a ref or a path but not the call's settings.
 
-    New outputs go into the first store. An output that several stores have is read from the first of them, and removed,
+    New outputs go into the first one. An output that several stores have is read from the first of them, and removed,
     released or pinned in all of them.
     """
 
-    stores: tuple[DirStore | NamedStore, ...]
+    stores: tuple[DirStore, ...]
 
     @property
     def folder(self) -> str | None:
@@ -325,18 +329,14 @@ class JoinedStores(BaseStore, Struct, frozen=True):
     def get(self, ref: str) -> Record:
         """Return the record of a ref or of a unique prefix, with the scopes of every store that has the output."""
         whole, stores = self._find(ref)
-        return _merge([store.get(whole) for store in stores])
+        return combine([store.get(whole) for store in stores])
 
     def open(self, ref: str) -> Blob:
         whole, stores = self._find(ref)
         return stores[0].open(whole)
 
     def list(self) -> Iterator[Record]:
-        copies: dict[str, list[Record]] = {}
-        for store in self.stores:
-            for record in store.list():
-                copies.setdefault(record.ref, []).append(record)
-        return iter(newest_first(map(_merge, copies.values())))
+        return iter(newest_first(combine_by_ref(record for store in self.stores for record in store.list())))
 
     def runs(self) -> Iterator[RunRecord]:
         return iter(sorted((run for store in self.stores for run in store.runs()), key=lambda run: -run.created))
@@ -371,7 +371,7 @@ class JoinedStores(BaseStore, Struct, frozen=True):
     def find_ref(self, path: str) -> str | None:
         return next((ref for store in self.stores if (ref := store.find_ref(path))), None)
 
-    def _find(self, ref: str) -> tuple[str, builtins.list[DirStore | NamedStore]]:
+    def _find(self, ref: str) -> tuple[str, builtins.list[DirStore]]:
         """Return the ref that is meant, and the stores that have the output; raise RefError if there is none."""
         check_ref(ref)
         if stores := [store for store in self.stores if _has(store, ref)]:
@@ -382,16 +382,16 @@ class JoinedStores(BaseStore, Struct, frozen=True):
         raise UnknownRefError(ref)  # removed this moment
 
 
-def find_store(path: str) -> DirStore | NamedStore | None:
+def find_store(path: str) -> DirStore | None:
     """Return the store that the path of an output is in, by the marker that every store has."""
     folder, name = os.path.split(os.path.abspath(path))
     if os.path.isfile(os.path.join(folder, INNER, MARKER)):
-        return NamedStore(folder, lambda _: "")
+        return NamedStore(folder)
     is_output = name.endswith(DATA) and REF_SHAPE.fullmatch(name.removesuffix(DATA))
     return DirStore(folder) if is_output and os.path.isfile(os.path.join(folder, MARKER)) else None
 
 
-def _has(store: DirStore | NamedStore, ref: str) -> bool:
+def _has(store: DirStore, ref: str) -> bool:
     """Return whether a store has an output under a complete ref."""
     if not REF_SHAPE.fullmatch(ref):
         return False
@@ -399,12 +399,3 @@ def _has(store: DirStore | NamedStore, ref: str) -> bool:
         return store.get(ref).ref == ref
     except RefError:
         return False
-
-
-def _merge(records: list[Record]) -> Record:
-    """Return one record of the same bytes in several stores."""
-    first, *rest = records
-    for record in rest:
-        with suppress(StoreError):  # it has more scopes than a record can name: those of the first count
-            first = merge(record, first) if record.sha256 == first.sha256 else first
-    return first

@@ -23,7 +23,6 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from functools import partial
 from heapq import nlargest
 from itertools import chain
 from typing import Any, Self
@@ -34,21 +33,9 @@ from msgspec.structs import astuple, force_setattr, replace
 from spillover.errors import RefError, SpilloverError, StoreError, UsageError
 from spillover.source.blob import Blob
 from spillover.store import BaseStore
-from spillover.store.bucket import (
-    DEADLINE_SECONDS,
-    PART_BYTES,
-    Bucket,
-    Conflict,
-    Denied,
-    Listed,
-    NotFound,
-    Progress,
-    load_library,
-    watch,
-)
+from spillover.store.bucket import DEADLINE_SECONDS, Bucket, Conflict, Denied, Listed, NotFound, load_library
 from spillover.store.directory import DirStore
-from spillover.store.folder import Folder, explain_errors
-from spillover.store.folders import user_folder
+from spillover.store.folder import Folder, explain_errors, user_folder
 from spillover.store.frames import DamagedError, FrameBlob, Frames, FrameWriter, load_zstd, open_bytes
 from spillover.store.record import (
     EVERY,
@@ -59,15 +46,18 @@ from spillover.store.record import (
     RunRecord,
     UnknownRefError,
     check_ref,
+    combine,
+    combine_by_ref,
     covers,
     encode,
     matches,
     merge,
     name_for,
-    owners,
+    newest_first,
     read_facts,
     resolve,
     seen_by,
+    split_by_scope,
     to_record,
 )
 from spillover.store.retention import Retention
@@ -94,11 +84,8 @@ MAX_RECORDS_SEARCHED = 1_000
 REQUESTS_AT_ONCE = 16
 #: An output of at most so many stored bytes is read when it is opened: it stays readable if it is removed meanwhile.
 SMALL_BYTES = 1 << 19
-#: How often a record is tried that others change at the very moment, and how many names for the bytes.
+#: How often a record is tried that others change at the very moment.
 MAX_RECORD_TRIES = 50
-MAX_NAME_TRIES = 3
-#: The slowest upload to wait for, in bytes a second, for the parts under way when the next one is handed over.
-MIN_BYTES_PER_SECOND = 1 << 20
 #: An optional request that takes more than this share of the deadline is slow; then there is none for so many seconds.
 SLOW_SHARE = 0.1
 PAUSE_SECONDS = 60.0
@@ -154,7 +141,7 @@ class Copies(Struct, frozen=True):
 
     @property
     def record(self) -> Record:
-        return _merge_records([*([self.spooled] if self.spooled else []), *(stored.record for stored in self.stored)])
+        return combine([*([self.spooled] if self.spooled else []), *(stored.record for stored in self.stored)])
 
 
 class ObjectStore(BaseStore, Struct, frozen=True):
@@ -206,7 +193,7 @@ class ObjectStore(BaseStore, Struct, frozen=True):
 
     @property
     def folder(self) -> str:
-        return self.local.folder
+        return self.local.path
 
     def for_scope(self, scope: str) -> Self:
         """Return the part of the store that a scope may see; no key outside it is ever requested."""
@@ -252,10 +239,8 @@ class ObjectStore(BaseStore, Struct, frozen=True):
 
     def list(self) -> Iterator[Record]:
         """Return every output in view, newest first. Reads every record, many at once."""
-        copies: dict[str, list[Record]] = {}
-        for record in chain(self._spooled_records(), (stored.record for stored in self._read_records(self._keys()))):
-            copies.setdefault(record.ref, []).append(record)
-        return iter(sorted(map(_merge_records, copies.values()), key=_newest_first))
+        stored = (stored.record for stored in self._read_records(self._keys()))
+        return iter(combine_by_ref(chain(self._spooled_records(), stored)))
 
     def newest(self, count: int | None = None) -> tuple[builtins.list[Record], int]:
         """Return the outputs changed last, and how many there are, with one listing and `count` more requests."""
@@ -265,7 +250,7 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         total = len(records) + len(rows)
         newest = nlargest(count, rows, key=lambda row: (row.changed, row.key))
         records += [stored.record for stored in self._read_records(row.key for row in newest)]
-        return sorted(records, key=_newest_first)[:count], total
+        return newest_first(records)[:count], total
 
     def delete(self, ref: str) -> None:
         """Remove an output from every scope in view."""
@@ -335,8 +320,8 @@ class ObjectStore(BaseStore, Struct, frozen=True):
             files = folder.find_files(ref)  # before it is read: whoever adds a call to it touches it
             record = folder.read_record(ref)
             with closing(open_bytes(folder, ref)) as blob:
-                for each in _split_scopes(record):  # each has the deadline for itself
-                    watch(self.bucket.url, self.deadline_seconds, partial(upload, self, blob, each))
+                for part in split_by_scope(record):
+                    upload(self, blob, part)
             return record.bytes if folder.remove(ref, files) else None
 
     def _spooled_refs(self) -> builtins.list[str]:
@@ -455,7 +440,7 @@ class ObjectWriter:
                 self.abandon()
                 raise StoreError(f"expected {record.bytes:,} bytes, but {blob.size:,} were stored.")
             try:
-                published = watch(store.bucket.url, store.deadline_seconds, partial(self._upload, blob, record))
+                published = combine([upload(store, blob, part) for part in split_by_scope(record)])
             except RefTakenError:  # the spool would not help
                 self.abandon()
                 raise
@@ -468,70 +453,34 @@ class ObjectWriter:
             store.push(seconds=PUSH_SECONDS)
         return published
 
-    def _upload(self, blob: Blob, record: Record, progress: Progress) -> Record:
-        return _merge_records([upload(self._store, blob, each, progress) for each in _split_scopes(record)])
 
-
-def upload(store: ObjectStore, blob: Blob, record: Record, progress: Progress) -> Record:
+def upload(store: ObjectStore, blob: Blob, record: Record) -> Record:
     """Upload an output for one scope and return its record as it is in the bucket then."""
     record = record.with_ref(name_for(record.tool, record.sha256))
-    uploaded = _upload_bytes(store.bucket, blob, record, compress=store.compress, progress=progress)
+    uploaded = _upload_bytes(store.bucket, blob, record, compress=store.compress)
     # If this fails, the record may have arrived all the same, so the bytes stay until the lifecycle rule removes them.
-    published = _upload_record(store.bucket, uploaded, progress, store.retention.age_seconds)
+    published = _upload_record(store.bucket, uploaded, store.retention.age_seconds)
     if uploaded.data and published.data != uploaded.data:
         with suppress(StoreError):  # the lifecycle rule removes them
             store.bucket.delete([uploaded.data_key])
     return published.record
 
 
-def _upload_bytes(bucket: Bucket, blob: Blob, record: Record, *, compress: bool, progress: Progress) -> BucketRecord:
+def _upload_bytes(bucket: Bucket, blob: Blob, record: Record, *, compress: bool) -> BucketRecord:
     """Upload the bytes under a name that nobody else has; return the record that names them."""
     newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
     writer = FrameWriter(blob, compress=compress)
-    if not blob.size:
-        return BucketRecord(record, "", writer.table(), newlines)
-
-    def frames() -> Iterator[bytes]:
-        for frame in writer.write():
-            progress.step(4 * PART_BYTES / MIN_BYTES_PER_SECOND)
-            yield frame
-
-    rest = frames()
-    first: list[bytes] = []
-    size = 0
-    while size <= PART_BYTES and (frame := next(rest, b"")):
-        first.append(frame)
-        size += len(frame)
-    ending = "zst" if writer.form == "zstd" else "txt"
-    for _ in range(MAX_NAME_TRIES):
+    data = ""
+    if blob.size:
+        ending = "zst" if writer.form == "zstd" else "txt"
         data = f"{STORED}/{record.ref}.{os.urandom(8).hex()}.{ending}"
-        key = f"{folder_of(record.scope)}/{data}"
-        if size > PART_BYTES:
-            bucket.put_pieces(key, chain(first, rest))
-        elif not _create(bucket, key, b"".join(first), progress):
-            continue
-        progress.step()
-        return BucketRecord(record, data, writer.table(), newlines)
-    raise StoreError(f"{bucket.url}: {MAX_NAME_TRIES} uploads in a row were refused under names that nobody has")
+        bucket.put(f"{folder_of(record.scope)}/{data}", writer.write())
+    return BucketRecord(record, data, writer.table(), newlines)
 
 
-def _create(bucket: Bucket, key: str, data: bytes, progress: Progress) -> bool:
-    """Put an object under a name that nobody else has; return whether it is there."""
-    progress.step(len(data) / MIN_BYTES_PER_SECOND)
-    try:
-        bucket.create(key, data)
-    except Conflict:  # an earlier try of ours arrived and its answer was lost, or the server is wrong
-        stored = bucket.head(key)
-        return stored is not None and stored["size"] == len(data)
-    return True
-
-
-def _upload_record(
-    bucket: Bucket, uploaded: BucketRecord, progress: Progress, max_age_seconds: float | None
-) -> BucketRecord:
+def _upload_record(bucket: Bucket, uploaded: BucketRecord, max_age_seconds: float | None) -> BucketRecord:
     """Put a record under its key, or merge it with the one there; RefTakenError if another output has the ref."""
     for _ in range(MAX_RECORD_TRIES):
-        progress.step()
         try:
             bucket.create(uploaded.key, uploaded.encode())
         except Conflict:
@@ -659,26 +608,3 @@ def _escape(segment: str) -> str:
 def _default_spool(url: str) -> str:
     name = hashlib.sha256(url.encode()).hexdigest()[:16]
     return os.path.join(user_folder(os.environ, "XDG_STATE_HOME", ".local/state") + "-spool", name)
-
-
-def _split_scopes(record: Record) -> list[Record]:
-    """Return a record for each scope that has the output, with that scope's own call."""
-    return [
-        replace(
-            record, scope=owner.scope, created=owner.created, call_id=owner.call_id, command=owner.command, others=()
-        )
-        for owner in owners(record)
-    ] or [record]
-
-
-def _merge_records(records: list[Record]) -> Record:
-    """Return one record of the same bytes from those of several scopes."""
-    first, *rest = records
-    for record in rest:
-        if record.sha256 == first.sha256:
-            first = merge(first, record)
-    return first
-
-
-def _newest_first(record: Record) -> tuple[float, str]:
-    return -record.created, record.ref

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, Literal, Self
 
@@ -319,6 +320,29 @@ def merge(earlier: Record, new: Record) -> Record:
     return replace(
         newest.with_notices(before_it), ref=earlier.ref, others=tuple(others[: MAX_OWNERS - 1]), pinned=pinned
     )
+
+
+def combine(records: Iterable[Record]) -> Record:
+    """Return one record for the same bytes from those of several scopes or stores; the first one's facts count."""
+    first, *rest = records
+    for record in rest:
+        if record.sha256 == first.sha256:
+            with suppress(StoreError):  # they have more scopes than a record can name: those of the first count
+                first = merge(record, first)
+    return first
+
+
+def combine_by_ref(records: Iterable[Record]) -> list[Record]:
+    """Return one record for each ref, newest first."""
+    copies: dict[str, list[Record]] = {}
+    for record in records:
+        copies.setdefault(record.ref, []).append(record)
+    return newest_first(map(combine, copies.values()))
+
+
+def split_by_scope(record: Record) -> list[Record]:
+    """Return a record for each scope that has the output, with that scope's own call."""
+    return [record.with_owners(owner) for owner in owners(record)] or [record]
 
 
 def seen_by(record: Record, scope: str) -> Record | None:

@@ -67,20 +67,26 @@ def default_scope() -> str:
 def folder_scope(cwd: str | os.PathLike[str] | None = None) -> str:
     """Return the project that a folder (without one: the working folder) is in: its repository's root, or itself."""
     try:
-        here = _working_folder() if cwd is None else os.path.realpath(cwd)
+        here = working_folder() or _removed_folder() if cwd is None else os.path.realpath(cwd)
     except (OSError, ValueError):  # what is no path
         here = REMOVED
     return _as_text(_root(here))
 
 
-def _working_folder() -> str:
+def working_folder() -> str | None:
+    """Return the folder this process works in; None if it has been removed."""
     try:
         return os.getcwd()
-    except OSError:  # somebody removed it
-        try:
-            return os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
-        except OSError:
-            return REMOVED
+    except OSError:
+        return None
+
+
+def _removed_folder() -> str:
+    """Return what the working folder was called before it was removed, if the system says so."""
+    try:
+        return os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
+    except OSError:
+        return REMOVED
 
 
 def _root(here: str) -> str:

@@ -107,7 +107,7 @@ class Library:
         with self._lock:
             store = self.outputs.store
             if self._waiting and isinstance(store, DirStore):
-                with suppress(FileNotFoundError, StoreError), Folder(os.fspath(store.root)) as folder:
+                with suppress(FileNotFoundError, StoreError), Folder(store.path) as folder:
                     self._read(folder, most)
 
     def page(self, first: int, count: int) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class Library:
             self._records, self._stamps = rows, dict.fromkeys(rows, (0, False))
             self._read_journal()
             return
-        with Folder(os.fspath(store.root)) as folder:
+        with Folder(store.path) as folder:
             stamps = _stamps(folder)
             for ref in self._records.keys() - stamps.keys():
                 del self._records[ref]

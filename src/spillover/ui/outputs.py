@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
@@ -83,9 +82,9 @@ class Outputs:
         store = self.call.settings.store
         run = None
         if isinstance(store, DirStore):
-            with explain_errors(os.fspath(store.root)):
+            with explain_errors(store.path):
                 try:
-                    with Folder(os.fspath(store.root)) as folder, RunFolder(folder) as runs:
+                    with Folder(store.path) as folder, RunFolder(folder) as runs:
                         run = runs.read(id_.removeprefix(RUN_PREFIX))
                 except FileNotFoundError:
                     run = None

@@ -24,7 +24,7 @@ from spillover.result import Clip
 from spillover.settings.limits import Limits
 from spillover.settings.settings import DEFAULT_TOOL
 from spillover.store import Store
-from spillover.store.folders import expand
+from spillover.store.folder import expand
 from spillover.store.named import NamedStore
 from spillover.store.record import Record
 from spillover.types import Keep, Selector
@@ -271,9 +271,9 @@ def _matches(text: str, wildcard: str) -> bool:
 
 def cleanup(folder: str | None = None) -> int:
     """Remove the outputs that are older than seven days, and return how many; a new output does it once per process."""
-    store = NamedStore(folder or default_folder(), _name, SHAPE, RETENTION_SECONDS)
+    store = NamedStore(folder or default_folder(), names=_name, shape=SHAPE, age_seconds=RETENTION_SECONDS)
     try:
-        return store.sweep()
+        return store.sweep_names()
     except OSError:  # no folder yet, or none that can be listed
         return 0
 

@@ -15,7 +15,7 @@ from spillover.profiles.t15.commands import DEFAULT_DIRECTION, DIRECTIONS, direc
 from spillover.settings.limits import Limits
 from spillover.settings.settings import DEFAULT_TOOL
 from spillover.store import Store
-from spillover.store.folders import temp_folder
+from spillover.store.folder import temp_folder
 from spillover.store.named import name_part
 from spillover.store.record import Record
 from spillover.store.retention import DAY, Retention
