@@ -29,9 +29,7 @@ def reader(arguments: argparse.Namespace) -> Clipper:
     beside: list[Store | None] = [find_store(path) for path in paths]
     if arguments.store is None and not os.environ.get("SPILLOVER_STORE"):
         beside += [default_store(), *(find_store(os.path.join(folder, "any")) for folder in profiles.folders())]
-    stores = {
-        each.folder or "": each for each in (made.settings.store, *beside) if isinstance(each, DirStore)
-    }
+    stores = {each.folder or "": each for each in (made.settings.store, *beside) if isinstance(each, DirStore)}
     several = isinstance(made.settings.store, DirStore) and len(stores) > 1
     return made.but(store=JoinedStores(tuple(stores.values()))) if several else made
 
