@@ -264,7 +264,6 @@ def test_more_than_fits_says_how_to_go_on(spill, ref):
         (["grep", "bash-000000000000", "x"], "No output is stored under bash-000000000000"),
         (["read", "REF", "abc"], "'abc' is not a range of lines; write 120:180"),
         (["read", "REF", "0:5"], "counted from 1"),
-        (["read", "REF", "1,5"], "write 1:5 for lines 1 to 5"),
         (["read", "REF", "20:10"], "20:10 ends before it begins; write 10:20"),
         (["grep", "REF", "x", "-m", "0"], "-m 0 would show nothing"),
         (["grep", "REF", "x", "-v", "-o"], "use one of them"),

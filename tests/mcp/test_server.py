@@ -44,10 +44,10 @@ async def test_a_model_goes_back_over_pipes(mcp, ref, mode):
         ("read_output", {"ref": "bash-000000000000"}, "list_outputs() shows what is stored"),
         ("read_output", {"ref": "../../etc/passwd"}, "etc"),
         ("read_output", {}, "argument ref is missing"),
-        ("read_output", {"ref": "last", "lines": {"page": 1}}, "is not a range; write"),
+        ("read_output", {"ref": "last", "lines": {"page": 1}}, "is not a range of lines; write"),
         ("read_output", {"ref": "last", "page": 1}, "unknown argument 'page'"),
         ("grep_output", {"ref": "last", "pattern": "("}, "("),
-        ("grep_output", {"ref": "last", "pattern": "x", "context": "many"}, "context is not an integer"),
+        ("grep_output", {"ref": "last", "pattern": "x", "context": "many"}, "is not an integer"),
     ],
 )
 async def test_what_is_wrong_is_an_error_in_words(shared_server, tool, arguments, words):

@@ -9,8 +9,8 @@
     last:3, all, REF,REF, a tool    several outputs, for the tools of a model
 
 `last` is the newest run, whatever became of its output: an output that fitted is stored now, so that it can be read
-like any other, and one that could not be kept is an error instead of an older output. Words only choose among the runs
-and records that are there; no part of a name is ever used as a path.
+like any other, and one that could not be stored is an error instead of an older output. Words only choose among the
+runs and records that are there; no part of a name is ever used as a path.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from spillover.store.scopes import ScopedStore
 LAST = "last"
 ALL = "all"
 SCHEME = "spill://"
-#: Outputs that are read or searched together, at most.
+#: Outputs that are read or searched together, at most: each of more would get too little room.
 MAX_OUTPUTS = 50
-#: Newest outputs that are named where nothing is found, and characters of each command and of the query.
+#: Newest outputs that an error names; with more, it is longer.
 NEWEST_NAMED = 3
+#: Characters of a name and of a command in a note or an error, and of the reason why a bucket could not be asked.
 NAME_CHARS = 30
 COMMAND_CHARS = 60
-#: Characters of the reason why a bucket could not be asked.
-AWAY_CHARS = 120
-#: Anything younger is "just now", so an answer that is asked for twice stays the same for a while.
+REASON_CHARS = 120
+#: Anything younger is "just now", so that two answers in a row are the same.
 _AGES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
@@ -73,20 +73,20 @@ def resolve(name: str, store: ScopedStore, *, part: Literal["none", "value", "an
     """
     if not isinstance(name, str):
         return Target(name)
-    ref, named = split_part(name)
-    if part == "none" and named != Part():
+    ref, own_part = split_part(name)
+    if part == "none" and own_part != Part():
         raise UsageError(
             f"{name[:80]} names a part of an output, which can only be read; leave out what follows the #."
         )
-    if part == "value" and (named.lines or named.bytes):
+    if part == "value" and (own_part.lines or own_part.bytes):
         raise UsageError(
             f"{name[:80]} names a range, which can only be read; to search or outline the whole output, leave out what "
             "follows the #."
         )
     head, _, words = ref.partition(":")
     if head.strip() == LAST:
-        return replace(_find_last(ref, words, store), part=named)
-    return Target(_find_in_path(ref, store) or ref, named)
+        return replace(_find_last(ref, words, store), part=own_part)
+    return Target(_find_in_path(ref, store) or ref, own_part)
 
 
 def how_sure(word: str, store: ScopedStore) -> int:
@@ -100,7 +100,7 @@ def how_sure(word: str, store: ScopedStore) -> int:
 
 
 def _find_in_path(path: str, store: ScopedStore) -> str | None:
-    """Return the ref in a path as a notice names it; None if there is none."""
+    """Return the ref in a path such as a notice names; None if there is none."""
     if "/" in path or "\\" in path or path.endswith((".txt", ".zst", ".json")):
         return store.find_ref(path) or store.find_ref(path.replace("\\", "/"))
     return None
@@ -112,7 +112,7 @@ _BYTES = re.compile(r"bytes=(\d++)[-:](\d++)", re.ASCII)
 
 
 def split_part(name: str) -> tuple[str, Part]:
-    """Return a name without what follows its `#`, and the part that this names; other words with a `#` stay."""
+    """Split a name at its `#` into a ref and a part of the output; other words with a `#` stay whole."""
     is_uri = name[: len(SCHEME)].lower() == SCHEME
     ref, sign, fragment = name.partition("#")
     if is_uri:
@@ -121,10 +121,10 @@ def split_part(name: str) -> tuple[str, Part]:
         return ref, Part()
     if fragment.startswith("/"):
         return ref, Part(pointer=unquote(fragment) if is_uri else fragment)
-    if found := _LINES.fullmatch(fragment):
-        return ref, Part(lines=f"{found[1]}:{found[2] or found[1]}")
-    if found := _BYTES.fullmatch(fragment):
-        return ref, Part(bytes=f"{found[1]}:{found[2]}")
+    if match := _LINES.fullmatch(fragment):
+        return ref, Part(lines=f"{match[1]}:{match[2] or match[1]}")
+    if match := _BYTES.fullmatch(fragment):
+        return ref, Part(bytes=f"{match[1]}:{match[2]}")
     if not is_uri:
         return name, Part()
     raise UsageError(
@@ -142,7 +142,7 @@ def find_each(names: Any, store: ScopedStore) -> list[str] | None:
         return None
     name = names.strip()
     if "," in name:
-        return find_each([one.strip() for one in name.split(",") if one.strip()], store)
+        return find_each([part.strip() for part in name.split(",") if part.strip()], store)
     head, _, count = name.partition(":")
     if name == ALL or (head == LAST and count.isdecimal()):
         newest, _ = store.newest(min(MAX_OUTPUTS, int(count) if count else MAX_OUTPUTS))
@@ -158,12 +158,12 @@ def find_each(names: Any, store: ScopedStore) -> list[str] | None:
 
 def matches(run: Record | RunRecord, words: str) -> bool:
     """Return whether a run is of this command (its words, in order, in any case) or of the tool of this name."""
-    wanted = words.casefold().split()
-    if " ".join(wanted) == run.tool.casefold():
+    words_in_order = words.casefold().split()
+    if " ".join(words_in_order) == run.tool.casefold():
         return True
     command = (run.command or "").casefold()
     at = 0
-    for word in wanted:
+    for word in words_in_order:
         at = command.find(word, at)
         if at < 0:
             return False
@@ -177,34 +177,28 @@ def is_same_command(run: Record | RunRecord, command: str | None, tool: str) -> 
 
 
 def find_before(store: ScopedStore, record: Record) -> str:
-    """Return the ref of the run before an output, of the same command; RefError where there is none.
+    """Return the ref of the run before an output, of the same command; RefError if there is none.
 
-    It is the same ref where that run printed the same.
+    It is the same ref if that run printed the same.
     """
-
-    def is_same(run: Record | RunRecord) -> bool:
-        return is_same_command(run, record.command, record.tool)
-
-    def is_earlier(run: Record | RunRecord) -> bool:
-        return is_same(run) and run.created < record.created and run.ref != record.ref
-
-    is_older = False  # than the newest run that printed it
+    repeats = 0
     for run in store.runs():
-        if is_earlier(run) and (run.ref or run.data is not None):
+        if not is_same_command(run, record.command, record.tool):
+            continue
+        repeats += run.ref == record.ref
+        if repeats == 2:
+            return record.ref
+        if run.created < record.created and run.ref != record.ref and (run.ref or run.data is not None):
             return store_run(store, run)
-        if is_same(run) and run.ref == record.ref:
-            if is_older:
-                return record.ref
-            is_older = True
-    earlier = next(filter(is_earlier, store.list()), None)
-    if earlier is None:
-        what = f"`{record.command}`" if record.command else record.tool
-        raise RefError(f"No earlier run of {what} is kept to compare {record.ref} with; name one: spill diff OLD NEW.")
-    return earlier.ref
+    for earlier in store.list():
+        if earlier.created < record.created and is_same_command(earlier, record.command, record.tool):
+            return earlier.ref
+    command = f"`{record.command}`" if record.command else record.tool
+    raise RefError(f"No earlier run of {command} is kept to compare {record.ref} with; name one: spill diff OLD NEW.")
 
 
 def store_run(store: ScopedStore, run: RunRecord) -> str:
-    """Return the ref of a run's output, stored now if it fitted then; RefError says what became of it otherwise."""
+    """Return the ref of a run's output, which is stored now if it fitted then; RefError says why it cannot be read."""
     if run.ref is not None:
         try:
             return store.get(run.ref).ref
@@ -259,43 +253,45 @@ def tell_age(seconds: float) -> str:
 
 
 def _find_last(name: str, words: str, store: ScopedStore) -> Target:
-    """Return the newest run that these words name, stored; the notes tell which one it is."""
+    """Return the newest run of these words, stored; its note tells which run that is."""
 
     def is_meant(run: Record | RunRecord) -> bool:
         return matches(run, words) and not is_retrieval(run.tool, run.command)
 
     now = time.time()
-    asked = store
-    away = None
+    away: StoreError | None = None
+    local = store
     try:
         newest = store.newest(NEWEST_NAMED)[0]
     except StoreError as error:
         if store.local is None:
             raise
-        asked, away = store.local, error  # the bucket is away; what is here can be read all the same
-        newest = asked.newest(NEWEST_NAMED)[0]
+        away = error  # the outputs on this machine can be read all the same
+        local = store.local
+        newest = local.newest(NEWEST_NAMED)[0]
     record = next(filter(is_meant, newest), None)
     if record is None and newest:
-        record = next(filter(is_meant, asked.newest()[0]), None)
+        record = next(filter(is_meant, local.newest()[0]), None)
     run = next(filter(is_meant, _list_runs(store)), None)
-    if run is None and record is None:
-        raise away or _nothing_found(words, newest)
-    meant: Record | RunRecord
     # The bytes of a run may have come again since, by way of a pipe: then the run still says more of them.
-    if run is None or (record is not None and record.created > run.created and record.ref != run.ref):
-        assert record is not None
-        ref, meant = record.ref, record
+    if run is not None and (record is None or record.created <= run.created or record.ref == run.ref):
+        ref = _store_newest(store, run, record, now)
+        described = describe_run(run, now)
+    elif record is not None:
+        ref = record.ref
+        described = describe_run(record, now)
     else:
-        ref, meant = _store_newest(store, run, record, now), run
-    note = f"{one_line(name, NAME_CHARS)} is {ref}: {describe_run(meant, now)}."
+        raise away or _no_run(words, newest)
+    note = f"{one_line(name, NAME_CHARS)} is {ref}: {described}."
     if away is None:
         return Target(ref, note=f"[{note}]")
-    why = f"the newest on this machine; the bucket could not be asked ({shorten_reason(str(away), AWAY_CHARS)})"
+    reason = shorten_reason(str(away), REASON_CHARS)
+    why = f"the newest on this machine; the bucket could not be asked ({reason})"
     return Target(ref, note=f"[{note} It is {why}.]", away=f"{ref} is {why}")
 
 
 def _list_runs(store: ScopedStore) -> Iterator[RunRecord]:
-    with suppress(StoreError):  # whoever lists the outputs, or opens one, says what is wrong
+    with suppress(StoreError):  # reported where the outputs are listed, or one is opened
         yield from store.runs()
 
 
@@ -305,10 +301,10 @@ def _store_newest(store: ScopedStore, run: RunRecord, record: Record | None, now
     try:
         return store_run(store, run)
     except RefError as error:
-        kept = f" The newest that is kept: {older}." if older else ""
+        instead = f" The newest that is kept: {older}." if older else ""
         raise RefError(
             f"The newest run ({describe_run(run, now)}; {lines_of(run.lines)}) cannot be read: "
-            f"{str(error).rstrip('.')}.{kept}"
+            f"{str(error).rstrip('.')}.{instead}"
         ) from error.__cause__
     except StoreError as error:
         if not older:
@@ -316,91 +312,85 @@ def _store_newest(store: ScopedStore, run: RunRecord, record: Record | None, now
         raise StoreError(f"{str(error).rstrip('.')}. The newest that can be read by its ref: {older}.") from error
 
 
-def _nothing_found(words: str, newest: list[Record]) -> RefError:
+def _no_run(words: str, newest: list[Record]) -> RefError:
     if not newest:
         return RefError(
             "Nothing has been run yet in this project. For outputs of another folder, add --all-scopes. "
             "Otherwise run the tool, e.g. `spill run -- make`."
         )
-    named = ", ".join(
+    refs = ", ".join(
         f"{record.ref} ({one_line(record.command, NAME_CHARS)})" if record.command else record.ref
         for record in newest[:NEWEST_NAMED]
     )
     return RefError(
         f"No run of {one_line(words, NAME_CHARS)!r} is known; `spill list` shows the outputs of this project, "
-        f"`spill list --all-scopes` all of them. The newest: {named}."
+        f"`spill list --all-scopes` all of them. The newest: {refs}."
     )
 
 
-# Ranges as people write them: 120:180, 120-180, 120:+50, 120-, -50:, -50, 7. Counted from 1, both ends included.
+# Ranges
 
-_NUMBER = r"-?[\d_,]+"
-_RANGE = re.compile(rf"(?P<first>{_NUMBER})?(?P<colon>:(?P<plus>\+)?(?P<last>{_NUMBER})?)?", re.ASCII)
-_DASHED = re.compile(r"([\d_,]+) ?[-\u2013] ?([\d_,]*)", re.ASCII)
+#: A range as people and models write it: 120:180, 120-180, 120..180, 120:+50, 120-, -50:, -50, 7, lines 7-9, #L7-L9.
+_RANGE = re.compile(
+    r"#?(?:lines?|bytes|columns|l)?(?P<first>-?[\d_,]+)?"
+    r"(?:(?P<to>:|(?<=[\d_,])(?:\.\.|[-\u2012\u2013\u2014]))l?(?P<plus>\+)?(?P<last>-?[\d_,]+)?)?",
+    re.ASCII,
+)
 #: Several ranges in one text: 1-3,7.
 _SEVERAL = re.compile(r"(\d++)[-:\u2013](\d++)(?:[,; ]++\d++(?:[-:\u2013]\d++)?)++", re.ASCII)
-_PAIR = re.compile(r"(\d+),(\d+)", re.ASCII)
-#: A comma or an underscore is for thousands: 12,345. Anything else may be meant for two numbers.
-_THOUSANDS = re.compile(r"-?(?:\d{1,3}(?:[,_]\d{3})+|\d+)", re.ASCII)
 _ENDS = re.compile(r"[-:\u2013]")
+#: Two numbers, unless the comma is for thousands: 12,345.
+_PAIR = re.compile(r"(\d+),(\d+)", re.ASCII)
+_THOUSANDS = re.compile(r"-?(?:\d{1,3}(?:[,_]\d{3})+|\d+)", re.ASCII)
 _HOW = "write 120:180, 120:+50 (50 lines from 120 on), -50: (the last 50) or 120"
-_MAX_DIGITS = 19
-#: What models write besides: lines 1-3, #L1-L3, 1..3, and the dashes of typography.
-_WORDED = re.compile(
-    r"#?(?:lines?|bytes|columns|l)?(-?[\d_,]+)?(?:(:|\.\.|[-\u2012\u2013\u2014])l?(\+?-?[\d_,]+)?)?", re.ASCII
-)
+MAX_DIGITS = 19
+#: Characters of a wrong value that an error repeats.
+QUOTED_CHARS = 40
 #: The names models give to the ends of a range.
-_NAMED_ENDS = (("start", "end"), ("first", "last"), ("from", "to"), ("begin", "end"))
+_END_NAMES = (("start", "end"), ("first", "last"), ("from", "to"), ("begin", "end"))
 
 
-def parse_range(written: str | int, total: int, unit: str = "lines") -> tuple[int, int]:
+def parse_range(value: Any, total: int, unit: str = "lines") -> tuple[int, int]:
     """Return the first and the last of a range, inside 1 to `total`; last < first if nothing is in it.
 
+    Both ends count from 1 and are included. A range is text, a number, a list of both ends, or an object with them.
     UsageError says how to write what was meant.
     """
-    text = str(written).strip()
+    try:
+        text = (_join_ends(value) or "").strip().lower()
+    except RecursionError:  # it contains itself
+        text = ""
     several = _SEVERAL.fullmatch(text)
     if several and not all(map(_THOUSANDS.fullmatch, _ENDS.split(text))):
-        one = f"{several[1]}:{several[2]}"
-        raise UsageError(f"{_quote(written)} is more than one range of {unit}; ask for one at a time, e.g. {one}.")
-    if dashed := _DASHED.fullmatch(text):
-        text = f"{dashed[1]}:{dashed[2]}"
-    found = _RANGE.fullmatch(text)
-    if not found or (found["first"] is None and found["colon"] is None) or (found["plus"] and not found["last"]):
-        raise UsageError(f"{_quote(written)} is not a range of {unit}; {_how(unit)}.")
-    first = _place(found["first"], 1, total, unit)
-    if not found["colon"]:
-        # -5 is what `tail -5` shows.
-        last = total if text.startswith("-") else first
-    elif found["plus"]:
-        last = max(1, first) + abs(_number(found["last"], unit)) - 1
+        example = f"{several[1]}:{several[2]}"
+        raise UsageError(f"{quote(value)} is more than one range of {unit}; ask for one at a time, e.g. {example}.")
+    pair = _PAIR.fullmatch("".join(text.split()))
+    if pair and not _THOUSANDS.fullmatch(pair[0]):
+        text = f"{pair[1]}:{pair[2]}"
+    match = _RANGE.fullmatch("".join(text.split()))
+    if not match or not (match["first"] or match["to"]) or (match["plus"] and not match["last"]):
+        raise UsageError(f"{quote(value)} is not a range of {unit}; {_how(unit)}.")
+    start = 1 if match["first"] is None else _read_number(match["first"], unit)
+    first = total + 1 + start if start < 0 else start
+    if not match["to"]:
+        last = total if start < 0 else first  # -5 is what `tail -5` shows
+    elif match["last"] is None:
+        last = total
     else:
-        last = _place(found["last"], total, total, unit)
-        if found["first"] and found["last"]:
-            _check_order(found["first"], found["last"], unit)
-    if _number(found["first"] or "1", unit) == 0:
+        end = _read_number(match["last"], unit)
+        if match["plus"]:
+            last = max(1, first) + abs(end) - 1
+        else:
+            last = total + 1 + end if end < 0 else end
+            if match["first"] and end != 0 and (start < 0) == (end < 0) and end < start:
+                raise UsageError(f"{start}:{end} ends before it begins; write {end}:{start}.")
+    if start == 0:
         raise UsageError(f"{unit.capitalize()} are counted from 1: write 1, or 1:100.")
     return max(1, first), min(last, total)
 
 
-def spell_range(value: Any) -> str | None:
-    """Return what models send for a range (a list, an object, words) as `parse_range` takes it; None if it is none."""
-    try:
-        text = _join_ends(value)
-    except RecursionError:  # it contains itself
-        return None
-    found = None if text is None else _WORDED.fullmatch("".join(text.lower().split()))
-    if not found or not (found[1] or found[3]):
-        return None
-    first, sign, last = found.groups(default="")
-    if sign:
-        return f"{first}:{last}"
-    pair, comma, other = first.partition(",")
-    return f"{pair}:{other}" if comma and len(other) != 3 else first  # 1,000 is a number
-
-
 def _join_ends(value: Any) -> str | None:
-    """Return a value as text, with a colon between first and last."""
+    """Return a range as text, with a colon between first and last; None if it is none."""
     if isinstance(value, str):
         if not value.strip().startswith(("[", "{")):
             return value
@@ -416,38 +406,20 @@ def _join_ends(value: Any) -> str | None:
         if value.keys() == {"offset", "limit"}:
             offset, count = _join_ends(value["offset"]), _join_ends(value["limit"])
             return None if offset is None or count is None else f"{offset}:+{count}"
-        ends = next(((first, last) for first, last in _NAMED_ENDS if {first} <= value.keys() <= {first, last}), None)
+        ends = next(((first, last) for first, last in _END_NAMES if {first} <= value.keys() <= {first, last}), None)
         return None if ends is None else _join_ends([value.get(end) for end in ends])
     if isinstance(value, (list, tuple)) and 1 <= len(value) <= 2:
-        parts = ["" if one is None else _join_ends(one) for one in value]
+        parts = ["" if end is None else _join_ends(end) for end in value]
         return None if None in parts else ":".join(map(str, parts))
     return None
 
 
-def _check_order(first: str, last: str, unit: str) -> None:
-    """Refuse a range that ends before it begins, whatever the size of the output."""
-    low, high = _number(first, unit), _number(last, unit)
-    if high != 0 and (low < 0) == (high < 0) and high < low:
-        raise UsageError(f"{first}:{last} ends before it begins; write {last}:{first}.")
-
-
-def _place(text: str | None, default: int, total: int, unit: str) -> int:
-    if text is None:
-        return default
-    number = _number(text, unit)
-    return total + 1 + number if number < 0 else number
-
-
-def _number(text: str, unit: str) -> int:
+def _read_number(text: str, unit: str) -> int:
     digits = text.replace(",", "").replace("_", "")
-    if not digits.lstrip("-"):
-        raise UsageError(f"{_quote(text)} is not a number; {_how(unit)}.")
-    if len(digits) > _MAX_DIGITS:
-        raise UsageError(f"{_quote(text)} is larger than any number of {unit}; {_how(unit)}.")
+    if len(digits) > MAX_DIGITS:
+        raise UsageError(f"{quote(text)} is larger than any number of {unit}; {_how(unit)}.")
     if not _THOUSANDS.fullmatch(text):
-        pair = _PAIR.fullmatch(text)
-        meant = f"write {pair[1]}:{pair[2]} for {unit} {pair[1]} to {pair[2]}" if pair else _how(unit)
-        raise UsageError(f"{_quote(text)} is not a number; {meant}.")
+        raise UsageError(f"{quote(text)} is not a number; {_how(unit)}.")
     return int(digits)
 
 
@@ -455,5 +427,9 @@ def _how(unit: str) -> str:
     return _HOW.replace("lines", unit)
 
 
-def _quote(text: object) -> str:
-    return repr(text)[:42]
+def quote(value: Any) -> str:
+    """Return a value as an error repeats it."""
+    try:
+        return repr(one_line(str(spell_int(value) if isinstance(value, int) else value), QUOTED_CHARS))
+    except Exception:  # noqa: BLE001  an object of the caller's, or one that contains itself
+        return f"a {type(value).__name__}"

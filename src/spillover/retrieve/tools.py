@@ -1,4 +1,4 @@
-"""Going back, as plain typed functions, schemas and calls by name, for a model. They answer in words, even when something is wrong."""
+"""Going back, for a model: typed functions, their schemas, and calls by name. Errors are answered in words, too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from spillover.notice.hints import TOOLS, Hint
 from spillover.notice.words import lines_of, one_line
 from spillover.result import Answer, Clip
 from spillover.retrieve.grep import grep
-from spillover.retrieve.names import find_each, matches, spell_range
+from spillover.retrieve.names import find_each, matches, quote
 from spillover.retrieve.read import fill, read
 from spillover.settings.integers import spell_int
 from spillover.settings.settings import Call
@@ -29,7 +29,7 @@ from spillover.store.record import Record
 
 #: Characters of an error, at most; fewer where limits are smaller.
 ERROR_CHARS = 400
-#: A call of each tool, for a refusal.
+#: A call of each tool, which an error shows as an example.
 CALLS = {
     "read_output": '(ref="last", lines="120:180")',
     "grep_output": '(ref="last", pattern="ERROR|FAILED", context=2)',
@@ -44,14 +44,14 @@ TOOL_OF = {
     "outline": "outline_output",
     "list": "list_outputs",
 }
-#: The words for the run before an output.
+#: What models write for the run before an output.
 BEFORE = ("before", "previous", "last")
 
 
 def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) -> list[Callable[..., str]]:
-    """Return the functions, bound to these call; an answer that goes on names these very functions.
+    """Return the functions, bound to this call; an answer that goes on names these very functions.
 
-    `hint` has other names for them; `failed` gets the words for what is wrong.
+    `hint` has other names for them; `failed` is called with the words for an error.
     """
     call = call.with_settings(hints=hint)
     prefix = (hint.search or "").partition("grep_output")[0]
@@ -83,12 +83,12 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
         """
 
         def ask() -> str:
-            ranges = {"lines": lines, "bytes_": bytes, "columns": columns}
-            parts: dict[str, Any] = {name: _read_range(value, name.rstrip("_")) for name, value in ranges.items()}
             names = _read_names(ref)
             if since:
                 return _diff(call, names, _read_name(read_value("since", since, "string")))
-            return _answer_each(call, "read", names, lambda call, ref: read(call, ref, **parts))
+            ranges: dict[str, Any] = {"lines": lines, "bytes_": bytes, "columns": columns}
+            chosen = {name: value for name, value in ranges.items() if value not in (None, "")}
+            return _answer_each(call, "read", names, lambda call, ref: read(call, ref, **chosen))
 
         return answer("diff" if since else "read", ask)
 
@@ -113,7 +113,7 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
 
         def ask() -> str:
             options: dict[str, Any] = {
-                "context": _read_number(context, "context"),
+                "context": read_value("context", context, "integer"),
                 "ignore_case": read_value("ignore_case", ignore_case, "boolean"),
                 "fixed": read_value("fixed", fixed, "boolean"),
                 "start": read_value("start", start, "string"),
@@ -149,9 +149,9 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
         def ask() -> str:
             name = None if tool is None else read_value("tool", tool, "string")
             words = "" if query is None else read_value("query", query, "string")
-            listed = _list(call, tool=name, query=words)
-            record_retrieval(call, "list", listed, clip=Clip(listed, _count=call.settings.count))
-            return listed
+            text = _list(call, tool=name, query=words)
+            record_retrieval(call, "list", text, clip=Clip(text, _count=call.settings.count))
+            return text
 
         return answer("list", ask)
 
@@ -205,9 +205,9 @@ def _list(call: Call, *, tool: str | None = None, query: str = "") -> str:
     def text(count: int) -> str:
         return f"{''.join(rows[:count])}[{count:,} of {number:,} stored output{'s' * (number != 1)}{among}.]"
 
-    listed = text(largest(len(rows), lambda count: fill(text(count), call)))
-    call.spend(listed)
-    return listed
+    answer = text(largest(len(rows), lambda count: fill(text(count), call)))
+    call.spend(answer)
+    return answer
 
 
 def _row(record: Record) -> str:
@@ -219,7 +219,7 @@ def _row(record: Record) -> str:
 # The schemas
 
 RANGE = "str | int | list[int] | None"
-#: The types our tools have, as JSON has them. None is what is not given. A range may come as a list too, which is not advertised.
+#: The types our tools have, as JSON has them. A range may be a list, too, which the schema does not say.
 TYPES = {
     "str": "string",
     "str | None": "string",
@@ -246,11 +246,11 @@ STYLES: dict[str, Callable[[str, str, dict[str, Any]], dict[str, Any]]] = {
 }
 
 
-def tool_specs(offered: Sequence[Callable[..., str]], style: str) -> list[dict[str, Any]]:
+def tool_specs(functions: Sequence[Callable[..., str]], style: str) -> list[dict[str, Any]]:
     """Return the tools as a request to a model lists them."""
     if style not in STYLES:
         raise UsageError(f"style={style!r} is unknown; use {', '.join(STYLES)}.")
-    return [STYLES[style](tool.__name__, about(tool), schema(tool)) for tool in offered]
+    return [STYLES[style](tool.__name__, about(tool), schema(tool)) for tool in functions]
 
 
 def about(tool: Callable[..., str]) -> str:
@@ -262,11 +262,14 @@ def schema(tool: Callable[..., str]) -> dict[str, Any]:
     """Return the arguments of a tool as a JSON schema, from its signature and its docstring."""
     arguments = (inspect.getdoc(tool) or "").partition("\n\nArgs:\n")[2]
     about = dict(re.findall(r"^ +(\w+): (.+)$", arguments, re.MULTILINE))
-    parameters = inspect.signature(tool).parameters.values()
+    parameters = inspect.signature(tool).parameters
     return {
         "type": "object",
-        "properties": {one.name: {"type": TYPES[one.annotation], "description": about[one.name]} for one in parameters},
-        "required": [one.name for one in parameters if one.default is one.empty],
+        "properties": {
+            name: {"type": TYPES[parameter.annotation], "description": about[name]}
+            for name, parameter in parameters.items()
+        },
+        "required": [name for name, parameter in parameters.items() if parameter.default is parameter.empty],
         "additionalProperties": False,
     }
 
@@ -275,11 +278,11 @@ def schema(tool: Callable[..., str]) -> dict[str, Any]:
 
 
 class _Refused(Exception):  # noqa: N818  it carries an answer
-    """A call that could not be answered, in words for the model that fit."""
+    """A call that could not be answered, with the words for the model."""
 
 
 def dispatch(call: Call, name: str, arguments: Mapping[str, Any] | str | None) -> Answer:
-    """Answer a model's call of one of the tools by its name. A wrong call is answered, too, in words that fit."""
+    """Answer a model's call of one of the tools by its name, a wrong call with words that fit."""
 
     def refuse(words: str) -> str:
         raise _Refused(words)
@@ -306,11 +309,11 @@ def operation_of(name: str) -> Operation:
     return "read"
 
 
-def _find_tool(offered: Sequence[Callable[..., str]], name: str) -> Callable[..., str]:
-    for tool in offered:
+def _find_tool(functions: Sequence[Callable[..., str]], name: str) -> Callable[..., str]:
+    for tool in functions:
         if tool.__name__ == name:
             return tool
-    raise UsageError(f"unknown tool {_quote_name(name)}; use {', '.join(tool.__name__ for tool in offered)}.")
+    raise UsageError(f"unknown tool {quote(name)}; use {', '.join(tool.__name__ for tool in functions)}.")
 
 
 def _read_arguments(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:
@@ -329,67 +332,49 @@ def _read_arguments(arguments: Mapping[str, Any] | str | None) -> Mapping[str, A
     return arguments  # type: ignore[return-value]
 
 
-def check_arguments(schema: dict[str, Any], given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the arguments in the types they should have. A refusal has an example in it.
+def check_arguments(schema: dict[str, Any], arguments: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the arguments of a tool by the names that it knows. An error has an example in it.
 
     An argument that is null is left out, and so is an empty text for an optional one: some models send every argument.
     """
-    known = schema["properties"]
-    given = {
-        key: value
-        for key, value in given.items()
-        if value is not None and (value != "" or key in schema["required"] or key not in known)
-    }
+    known, required = schema["properties"], schema["required"]
     plain_name = next((tool for tool in CALLS if name.endswith(tool)), name)
     example = f"for example {name}{CALLS.get(plain_name, '(...)')}"
-    for key in given:
-        if key not in known:
-            raise UsageError(f"unknown argument {_quote_name(key)}; {name} takes {', '.join(known)}; {example}.")
-    for key in schema["required"]:
-        if key not in given:
+    checked = {}
+    for key, value in arguments.items():
+        if key not in known and value is not None:
+            raise UsageError(f"unknown argument {quote(key)}; {name} takes {', '.join(known)}; {example}.")
+        if value is not None and (value != "" or key in required):
+            checked[key] = value
+    for key in required:
+        if key not in checked:
             raise UsageError(f"the argument {key} is missing; {example}.")
-    try:
-        return {
-            key: value if _is_read_by_tool(key, value) else read_value(key, value, known[key]["type"])
-            for key, value in given.items()
-        }
-    except UsageError as error:
-        raise UsageError(f"the argument {error}; {example}.") from None
-
-
-def _is_read_by_tool(name: str, value: Any) -> bool:
-    return name in ("lines", "columns", "bytes") or (name == "ref" and isinstance(value, list))
-
-
-def _quote_name(name: object) -> str:
-    return repr(one_line(str(name), 40))
+    return checked
 
 
 # What models send, and what they mean by it
 
-#: How a range is written, for a refusal.
-RANGE_EXAMPLES = '"120:180", "120:+50" (50 from 120 on), "-50:" (the last 50), or [120, 180]'
 BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-#: Words of a refusal that has an example in it.
+#: Words of an error that has an example in it.
 EXAMPLE_WORDS = ("for example", "e.g. ", "write ", "such as")
 #: Words of a sentence that is meant for a person at a shell.
 SHELL_WORDS = ("`spill ", "--all-scopes", "another folder", "is in neither")
-QUOTED_CHARS = 40
 
 
 def read_value(name: str, value: Any, kind: str) -> Any:
     """Return an argument in the type it should have; a number sent as text, or text as a number, is what was meant."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = spell_int(value)
     if kind == "string" and isinstance(value, (str, int)) and not isinstance(value, bool):
-        return str(spell_int(value) if isinstance(value, int) else value)
-    if kind == "boolean" and isinstance(value, (str, int)):
-        word = str(spell_int(value) if isinstance(value, int) else value).lower()
-        if word in BOOLEANS:
-            return BOOLEANS[word]
-    if kind == "integer" and isinstance(value, (str, int, float)):
-        with suppress(UsageError):
-            return _read_number(value, name)
+        return str(value)
+    if kind == "boolean" and isinstance(value, (str, int)) and str(value).lower() in BOOLEANS:
+        return BOOLEANS[str(value).lower()]
+    if kind == "integer" and isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        with suppress(ValueError, OverflowError):
+            if isinstance(value, str) or int(value) == value:
+                return int(value)
     article = "an" if kind == "integer" else "a"
-    raise UsageError(f"{name} is not {article} {kind}")
+    raise UsageError(f"{name}={quote(value)} is not {article} {kind}.")
 
 
 def word_for_models(error: SpilloverError, prefix: str = "", *, tool: str = "read_output") -> str:
@@ -411,40 +396,10 @@ def _read_names(ref: Any) -> Any:
     """Return a name, or several in a list."""
     if not isinstance(ref, (list, tuple)):
         return _read_name(ref)
-    names = [_read_name(one) for one in ref]
+    names = [_read_name(name) for name in ref]
     return names[0] if len(names) == 1 else names
 
 
 def _read_name(ref: Any) -> Any:
     """Return a name without what models put around it."""
     return ref.strip().strip("\"'`") if isinstance(ref, str) else read_value("ref", ref, "string")
-
-
-def _read_range(value: Any, name: str) -> str | None:
-    """Return a range as `parse_range` takes it; UsageError, with an example, if it is none. An empty text is none given."""
-    if value is None or value == "":
-        return None
-    text = spell_range(value)
-    if text is None:
-        raise UsageError(f"{name}={_quote_value(value)} is not a range; write {RANGE_EXAMPLES}.")
-    return text
-
-
-def _read_number(value: Any, name: str) -> int:
-    """Return a whole number, which may come as text."""
-    try:
-        number = int(value)
-    except (TypeError, ValueError, OverflowError):
-        number = None
-    is_other = isinstance(value, bool) or (not isinstance(value, str) and number != value)
-    if number is None or is_other or isinstance(spell_int(number), str):
-        raise UsageError(f"{name}={_quote_value(value)} is not a whole number.")
-    return number
-
-
-def _quote_value(value: Any) -> str:
-    """Return a value as a refusal repeats it."""
-    try:
-        return repr(one_line(str(spell_int(value) if isinstance(value, int) else value), QUOTED_CHARS))
-    except Exception:  # noqa: BLE001  somebody else's object, or one that contains itself
-        return f"a {type(value).__name__}"
