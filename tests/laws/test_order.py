@@ -71,7 +71,6 @@ SEAMS: dict[tuple[str, str], str] = {
     ("store/bucket.py", "obstore"): "an extra",
     ("store/frames.py", "backports"): "an extra",
     ("store/frames.py", "compression"): "Python 3.14 has it, earlier ones do not",
-    ("store/frames.py", "json"): "few outputs are in frames",
     ("store/record.py", "json"): "an output that fits has no record",
 }
 

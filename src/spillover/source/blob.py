@@ -12,6 +12,8 @@ from msgspec import Struct
 #: Bytes between two entries of a line index. Smaller blocks make records larger (16 entries a MiB), larger ones lookups
 #: slower.
 BLOCK_BYTES = 1 << 16
+#: Bytes read at once to measure a blob. More take more memory.
+MEASURE_BYTES = 1 << 20
 
 
 class Blob(Protocol):
@@ -79,6 +81,14 @@ def read_ends(read: Callable[[int, int], bytes], size: int, side: int) -> tuple[
     """Read the first and the last `side` bytes of `size` bytes; where they overlap, none is read twice."""
     head = read(0, min(side, size))
     return head, read(max(len(head), size - side), size)
+
+
+def measure(blob: Blob) -> Meter:
+    """Read a blob completely and return what is measured of it."""
+    meter = Meter()
+    while part := blob.read(meter.bytes, meter.bytes + MEASURE_BYTES):
+        meter.feed(part)
+    return meter
 
 
 class LineIndex(Struct, frozen=True):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import builtins  # a method has the name of a type
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Protocol, Self
 
 from spillover.errors import RefError, StoreError
-from spillover.source.blob import Blob, Meter
+from spillover.source.blob import Blob, measure
 from spillover.store.record import EVERY, REF_SHAPE, BytesMissingError, Record, RunRecord
 
 #: Has the shape of a ref, and no hash is all zeros. If a store fails for this one too, the whole store is unreadable.
@@ -201,14 +202,10 @@ def complete(store: Store) -> BaseStore:
 
 def verify(store: Store, ref: str) -> str | None:
     """Read a stored output completely and return what is wrong with it; None if nothing is."""
-    meter = Meter()
     try:
         record, blob = complete(store).open_record(ref)
-        try:
-            while part := blob.read(meter.bytes, meter.bytes + (1 << 20)):
-                meter.feed(part)
-        finally:
-            blob.close()
+        with closing(blob):
+            meter = measure(blob)
     except BytesMissingError:
         store.get(ref)  # or it was removed meanwhile, and nothing is wrong: RefError
         return BYTES_MISSING

@@ -20,12 +20,11 @@ from threading import Lock
 from types import ModuleType
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, convert
+from msgspec import Meta, Struct, json
 
 from spillover.errors import MissingExtraError, StoreError
-from spillover.source.blob import Blob
-from spillover.store.folder import BYTES, DATA, MARKER, PACKED, PIN, RECORD, FileBlob, Folder
-from spillover.store.retention import STEP_SECONDS
+from spillover.source.blob import Blob, measure
+from spillover.store.folder import BYTES, DATA, MARKER, PACKED, PIN, RECORD, FileBlob, Files, Folder
 
 #: Bytes of the output in a frame, the least that a read costs. Twice as many compress 1 % better; half as many double
 #: the table.
@@ -35,7 +34,7 @@ MAX_FRAME_BYTES = 1 << 24
 #: An output stays uncompressed if its first frame compresses to more than this share of its size.
 MAX_COMPRESSED_SHARE = 0.9
 COMPRESSION_LEVEL = 1
-#: Frames read at once by a reader that reads on, and frames kept in memory.
+#: Frames fetched at once for a reader that reads on, and frames in memory. More of them need fewer requests.
 READ_AHEAD_FRAMES = 8
 CACHED_FRAMES = 2 * READ_AHEAD_FRAMES
 #: A file is compressed only if that saves a block of the disk.
@@ -226,19 +225,15 @@ class CompressedFile(FrameBlob):
 
 def encode_table(frames: Frames) -> bytes:
     """Return the end of a compressed file."""
-    import json  # few outputs are in frames
-
-    table = json.dumps({"bytes": frames.size, **frames.to_json()}).encode("ascii")
+    table = json.encode({"bytes": frames.size, **frames.to_json()})
     return struct.pack("<II", _SKIPPABLE, len(table) + 4) + table + struct.pack("<I", len(table))
 
 
 def _read_table(source: Blob, name: str) -> Frames:
-    import json  # as above
-
-    with suppress(struct.error, ValueError, RecursionError):
+    with suppress(struct.error, ValueError):
         (size,) = struct.unpack("<I", source.read(source.size - 4, source.size))
         begin = source.size - 4 - size
-        frames = convert(json.loads(source.read(begin, source.size - 4)), Frames)
+        frames = json.decode(source.read(begin, source.size - 4), type=Frames)
         header = source.read(begin - 8, begin)
         if header == struct.pack("<II", _SKIPPABLE, size + 4) and frames.stored_bytes == begin - 8:
             return frames
@@ -274,15 +269,11 @@ def compress(
     load_zstd()  # so that a missing extra is reported now
     if folder.stat(MARKER) is None:  # an empty folder that is not ours yet
         return Compressed()
-    outputs = _find_old(folder, now, older_than_seconds, ends_at_seconds)
-    if dry_run:
-        before = [files[DATA].st_size for _, files in outputs]
-        return Compressed(len(before), sum(before), None)
-    sizes = []
+    sizes: list[tuple[int, int]] = []  # before and after
     damaged = 0
-    for ref, files in outputs:
+    for ref, files in _find_old(folder, now, older_than_seconds, ends_at_seconds):
         try:
-            size = _compress_output(folder, ref, files, now)
+            size = 0 if dry_run else _compress_output(folder, ref, files)
         except FileNotFoundError:
             continue  # removed meanwhile
         except DamagedError:
@@ -290,12 +281,11 @@ def compress(
             continue
         if size is not None:
             sizes.append((files[DATA].st_size, size))
-    return Compressed(len(sizes), sum(size for size, _ in sizes), sum(size for _, size in sizes), damaged)
+    after = None if dry_run else sum(size for _, size in sizes)
+    return Compressed(len(sizes), sum(size for size, _ in sizes), after, damaged)
 
 
-def _find_old(
-    folder: Folder, now: float, older_than: float, ends_at: float | None
-) -> Iterator[tuple[str, dict[str, os.stat_result]]]:
+def _find_old(folder: Folder, now: float, older_than: float, ends_at: float | None) -> Iterator[tuple[str, Files]]:
     """Yield the plain outputs of that age that are large enough, with their files by ending."""
     for ref in sorted(folder.refs()):
         files = folder.find_files(ref)
@@ -308,11 +298,8 @@ def _find_old(
             yield ref, files
 
 
-def _compress_output(folder: Folder, ref: str, files: dict[str, os.stat_result], now: float) -> int | None:
+def _compress_output(folder: Folder, ref: str, files: Files) -> int | None:
     """Replace a plain file by a compressed one and return its size; None if the plain one stays."""
-    leftover = files.get(PACKED)  # of a process that was killed, or that is still at it
-    if leftover and (now - leftover.st_ctime <= STEP_SECONDS or not folder.take(ref + PACKED, leftover)):
-        return None
     try:
         sha256 = folder.read_record(ref).sha256
     except StoreError as error:
@@ -330,26 +317,17 @@ def _compress_output(folder: Folder, ref: str, files: dict[str, os.stat_result],
             if size > plain.size - MIN_SAVED_BYTES:
                 return None
             with closing(CompressedFile(FileBlob(os.dup(fd)), ref + PACKED)) as compressed:
-                if _hash(compressed) != sha256:
+                if measure(compressed).sha256 != sha256:
                     raise DamagedError(f"The bytes of {ref} are not those of its record.")
             os.fsync(fd)  # the plain file has been safe for days; unlike a tool call, this can wait for the disk
             os.utime(fd, ns=(files[DATA].st_atime_ns, files[DATA].st_mtime_ns))  # its age stays
-            made = os.fstat(fd)
-            folder.claim(temp, ref + PACKED)
+            facts = os.fstat(fd)
+            folder.move(temp, ref + PACKED)  # in the place of one that a killed process left, or another one writes
             os.fsync(folder.fd)
             replaced = folder.take(ref + DATA, files[DATA])
             if not replaced:  # the output was stored again meanwhile
-                folder.take(ref + PACKED, made)
-    except FileExistsError:
-        return None  # another process is at it, where there are no locks
+                folder.take(ref + PACKED, facts)
     finally:
         folder.drop_temp(temp)
     folder.remove_orphans(ref)
     return size if replaced else None
-
-
-def _hash(blob: Blob) -> str:
-    digest = hashlib.sha256()
-    for start in range(0, blob.size, FRAME_BYTES):
-        digest.update(blob.read(start, start + FRAME_BYTES))
-    return digest.hexdigest()
