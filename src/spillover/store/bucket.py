@@ -111,7 +111,7 @@ class Listed(NamedTuple):
 
     key: str
     size: int
-    changed: datetime
+    modified: datetime
 
 
 class Bucket:

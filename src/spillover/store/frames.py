@@ -152,16 +152,16 @@ class FrameBlob:
             raise DamagedError(f"{self._name} is damaged: {end - begin:,} bytes were requested, {len(data):,} came.")
         frames = {}
         for number in range(first, upto):
-            stored = data[self._starts[number] - begin : self._starts[number + 1] - begin]
+            frame = data[self._starts[number] - begin : self._starts[number + 1] - begin]
             try:
-                frames[number] = self._unpack(number, stored)
+                frames[number] = self._unpack(number, frame)
             except DamagedError:
                 if number == first:
                     raise
-                break  # it was read ahead: whoever needs it requests it again and is told
+                break  # it was read ahead: a reader that needs it requests it again
         with self._lock:
-            for number, frame in frames.items():
-                self._cache[number] = frame
+            for number, part in frames.items():
+                self._cache[number] = part
                 self._cache.move_to_end(number)
             while len(self._cache) > CACHED_FRAMES:
                 self._cache.popitem(last=False)
@@ -178,12 +178,12 @@ class FrameBlob:
         self._next = max(frames) + 1
         return frames[number]
 
-    def _unpack(self, number: int, stored: memoryview) -> bytes:
+    def _unpack(self, number: int, frame: memoryview) -> bytes:
         """Return the bytes of the output that a frame holds."""
         start = number * self._frames.frame
         size = min(self._frames.frame, self.size - start)
-        if hashlib.sha256(stored).hexdigest() == self._frames.hashes[number]:
-            data = bytes(stored) if self._frames.form == "plain" else _decompress(stored, size)
+        if hashlib.sha256(frame).hexdigest() == self._frames.hashes[number]:
+            data = bytes(frame) if self._frames.form == "plain" else _decompress(frame, size)
             if data is not None and len(data) == size:
                 return data
         raise DamagedError(

@@ -121,8 +121,8 @@ class BucketRecord(Struct, frozen=True):
         return f"{folder_of(self.record.scope)}/{self.data}"
 
     def encode(self) -> bytes:
-        stored = {"data": self.data, **self.frames.to_json(), "newlines": self.newlines}
-        return encode(self.record, spillover=FORMAT, object=stored)
+        place = {"data": self.data, **self.frames.to_json(), "newlines": self.newlines}
+        return encode(self.record, spillover=FORMAT, object=place)
 
 
 class Place(Struct, frozen=True):
@@ -137,11 +137,11 @@ class Copies(Struct, frozen=True):
 
     ref: str
     spooled: Record | None
-    stored: tuple[BucketRecord, ...]
+    entries: tuple[BucketRecord, ...]
 
     @property
     def record(self) -> Record:
-        return combine([*([self.spooled] if self.spooled else []), *(stored.record for stored in self.stored)])
+        return combine([*([self.spooled] if self.spooled else []), *(entry.record for entry in self.entries)])
 
 
 class ObjectStore(BaseStore, Struct, frozen=True):
@@ -160,8 +160,8 @@ class ObjectStore(BaseStore, Struct, frozen=True):
     scope: str = EVERY  # what this view of the bucket can see; `for_scope` narrows it
     bucket: Bucket = None  # type: ignore[assignment]  # set below
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ObjectStore) and astuple(self)[:-1] == astuple(other)[:-1]  # all but the bucket
+    def __eq__(self, store: object) -> bool:
+        return isinstance(store, ObjectStore) and astuple(self)[:-1] == astuple(store)[:-1]  # all but the bucket
 
     def __hash__(self) -> int:
         return hash(self.url)
@@ -217,14 +217,12 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         if not REF_SHAPE.fullmatch(ref) or started < self.bucket.pause_until:
             return None
         copies = None
-        failed = False
-        try:
+        is_quick = False
+        with suppress(StoreError):
             copies = self._find_exact(ref)
-        except StoreError:
-            failed = True
-        now = time.monotonic()
-        if failed or now - started > SLOW_SHARE * self.deadline_seconds:
-            self.bucket.pause_until = now + PAUSE_SECONDS
+            is_quick = time.monotonic() - started <= SLOW_SHARE * self.deadline_seconds
+        if not is_quick:
+            self.bucket.pause_until = time.monotonic() + PAUSE_SECONDS
         return copies.record if copies else None
 
     def open(self, ref: str) -> Blob:
@@ -234,22 +232,22 @@ class ObjectStore(BaseStore, Struct, frozen=True):
     def open_record(self, ref: str) -> tuple[Record, Blob]:
         """Return the record and the bytes of a ref with one lookup, since each lookup is a request."""
         copies = self._find(ref)
-        blob = BucketBlob(self.bucket, copies.stored[0]) if copies.stored else self.local.open(copies.ref)
+        blob = BucketBlob(self.bucket, copies.entries[0]) if copies.entries else self.local.open(copies.ref)
         return copies.record, blob
 
     def list(self) -> Iterator[Record]:
         """Return every output in view, newest first. Reads every record, many at once."""
-        stored = (stored.record for stored in self._read_records(self._keys()))
-        return iter(combine_by_ref(chain(self._spooled_records(), stored)))
+        records = (entry.record for entry in self._read_entries(self._keys()))
+        return iter(combine_by_ref(chain(self._spooled_records(), records)))
 
     def newest(self, count: int | None = None) -> tuple[builtins.list[Record], int]:
         """Return the outputs changed last, and how many there are, with one listing and `count` more requests."""
         count = MAX_RECORDS_SEARCHED if count is None else count
-        records = [*self._spooled_records()]
+        records = self._spooled_records()
         rows = [*self._list_records()]
         total = len(records) + len(rows)
-        newest = nlargest(count, rows, key=lambda row: (row.changed, row.key))
-        records += [stored.record for stored in self._read_records(row.key for row in newest)]
+        newest = nlargest(count, rows, key=lambda row: (row.modified, row.key))
+        records += [entry.record for entry in self._read_entries(row.key for row in newest)]
         return newest_first(records)[:count], total
 
     def delete(self, ref: str) -> None:
@@ -261,10 +259,10 @@ class ObjectStore(BaseStore, Struct, frozen=True):
                     self.local.delete(copies.ref)
                 else:
                     self.local.release(copies.ref, self.scope)
-        for stored in copies.stored:
-            self.bucket.delete([stored.key])  # first, because it makes the bytes visible
-            if stored.data:
-                self.bucket.delete([stored.data_key])
+        for entry in copies.entries:
+            self.bucket.delete([entry.key])  # first, because it makes the bytes visible
+            if entry.data:
+                self.bucket.delete([entry.data_key])
 
     def release(self, ref: str, scope: str) -> None:
         """Remove an output from one scope."""
@@ -315,7 +313,7 @@ class ObjectStore(BaseStore, Struct, frozen=True):
 
     def _push_one(self, ref: str) -> int | None:
         """Upload an output for every scope that has it; return its size, or None if it was stored again and stays."""
-        root = os.fspath(self.local.root)
+        root = self.local.path
         with explain_errors(root), Folder(root) as folder:
             files = folder.find_files(ref)  # before it is read: whoever adds a call to it touches it
             record = folder.read_record(ref)
@@ -325,13 +323,15 @@ class ObjectStore(BaseStore, Struct, frozen=True):
             return record.bytes if folder.remove(ref, files) else None
 
     def _spooled_refs(self) -> builtins.list[str]:
-        with suppress(OSError), Folder(os.fspath(self.local.root)) as folder:
+        with suppress(OSError), Folder(self.local.path) as folder:
             return sorted(folder.refs())
         return []
 
-    def _spooled_records(self) -> Iterator[Record]:
-        if self._spooled_refs():
-            yield from filter(None, (seen_by(record, self.scope) for record in self.local.list()))
+    def _spooled_records(self) -> builtins.list[Record]:
+        """Return the records in the spool, as the scopes in view see them; none if it cannot be read."""
+        with suppress(StoreError):
+            return [visible for record in self.local.list() if (visible := seen_by(record, self.scope))]
+        return []
 
     def _get_spooled(self, ref: str) -> Record | None:
         """Return the record of a complete ref in the spool, as the scopes in view see it."""
@@ -354,9 +354,9 @@ class ObjectStore(BaseStore, Struct, frozen=True):
                 raise
             keys = {}  # the bucket is away, but the output is here
         name = resolve(ref, iter(sorted({*spooled, *keys.values()})))
-        records = self._read_records(key for key in keys if keys[key] == name)
-        copies = Copies(name, self._get_spooled(name), tuple(records))
-        if not copies.spooled and not copies.stored:
+        entries = self._read_entries(key for key in keys if keys[key] == name)
+        copies = Copies(name, self._get_spooled(name), tuple(entries))
+        if not copies.spooled and not copies.entries:
             raise UnknownRefError(ref)
         return copies
 
@@ -365,16 +365,16 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         if self.scope == EVERY:  # several scopes may have it
             return None
         spooled = self._get_spooled(ref)
-        stored = None
+        entry = None
         try:
-            stored = self._read_record(record_key(self.scope, ref))
+            entry = self._read_entry(record_key(self.scope, ref))
         except Denied:
             pass  # perhaps it is not there; a listing tells, or says why it may not
         except StoreError:
             if not spooled:
                 raise
             # The bucket is away, but the output is here.
-        return Copies(ref, spooled, (stored,) if stored else ()) if spooled or stored else None
+        return Copies(ref, spooled, (entry,) if entry else ()) if spooled or entry else None
 
     def _keys(self, ref: str = "") -> dict[str, str]:
         """Return the keys of the records in view that `ref` may name, or of all, each with the ref in it."""
@@ -394,28 +394,25 @@ class ObjectStore(BaseStore, Struct, frozen=True):
             if row.key.endswith(".json") and parse_key(row.key):
                 yield row
 
-    def _read_records(self, keys: Iterable[str]) -> builtins.list[BucketRecord]:
+    def _read_entries(self, keys: Iterable[str]) -> builtins.list[BucketRecord]:
         """Return the records under these keys, without those that are damaged or not in view."""
-        keys = [*keys]
-        if len(keys) < 2:
-            return [*filter(None, map(self._read_record, keys))]
-        with ThreadPoolExecutor(min(REQUESTS_AT_ONCE, len(keys)), "spillover-list") as pool:
-            return [*filter(None, pool.map(self._read_record, keys))]
+        with ThreadPoolExecutor(REQUESTS_AT_ONCE, "spillover-list") as pool:
+            return [*filter(None, pool.map(self._read_entry, keys))]
 
-    def _read_record(self, key: str) -> BucketRecord | None:
+    def _read_entry(self, key: str) -> BucketRecord | None:
         """Return the record under a key; None if there is none, or it is damaged or not in view.
 
         A record counts only where its own scope puts it: one that was copied elsewhere is nobody's.
         """
         try:
-            found = _get_record(self.bucket, key)[1]
+            _, entry = _get_record(self.bucket, key)
         except NotFound:
             return None
-        if found is None:
+        if entry is None:
             _log.warning("The record %s in %s is damaged.", key, self.bucket.url)
             return None
-        in_view = self.scope == EVERY or covers(self.scope, found.record.scope)
-        return found if in_view and found.key == key and not found.record.others else None
+        is_in_view = covers(self.scope, entry.record.scope)
+        return entry if is_in_view and entry.key == key and not entry.record.others else None
 
 
 class ObjectWriter:
@@ -511,19 +508,19 @@ def _has_fresh_bytes(bucket: Bucket, present: BucketRecord, max_age_seconds: flo
     """Return whether the bytes of a record are there, and at most half as old as the bucket's lifecycle rule allows."""
     if not present.data:
         return True
-    stored = bucket.head(present.data_key)
-    if stored is None or stored["size"] != present.frames.stored_bytes:
+    facts = bucket.head(present.data_key)
+    if facts is None or facts["size"] != present.frames.stored_bytes:
         return False
-    return max_age_seconds is None or time.time() - stored["last_modified"].timestamp() <= max_age_seconds / 2
+    return max_age_seconds is None or time.time() - facts["last_modified"].timestamp() <= max_age_seconds / 2
 
 
 def _get_record(bucket: Bucket, key: str) -> tuple[str | None, BucketRecord | None]:
     """Return the tag and the content of a record; None for one that is damaged in the bucket, not on the way here."""
     for _ in range(2):
-        stored = bucket.get(key)
+        answer = bucket.get(key)
         with suppress(ValueError):
-            return stored.tag, decode(stored.data, parse_key(key) or "")
-    return stored.tag, None
+            return answer.tag, decode(answer.data, parse_key(key) or "")
+    return answer.tag, None
 
 
 class BucketBlob(FrameBlob):
@@ -531,13 +528,13 @@ class BucketBlob(FrameBlob):
 
     __slots__ = ("_bucket", "_key", "newlines")
 
-    def __init__(self, bucket: Bucket, stored: BucketRecord) -> None:
+    def __init__(self, bucket: Bucket, entry: BucketRecord) -> None:
         self._bucket = bucket
-        self._key = stored.data_key
-        self.newlines = stored.newlines
-        super().__init__(stored.frames, self._get_range, stored.record.ref)
-        if 0 < stored.frames.stored_bytes <= SMALL_BYTES:
-            self.load(0, len(stored.frames.sizes))
+        self._key = entry.data_key
+        self.newlines = entry.newlines
+        super().__init__(entry.frames, self._get_range, entry.record.ref)
+        if 0 < entry.frames.stored_bytes <= SMALL_BYTES:
+            self.load(0, len(entry.frames.sizes))
 
     def load(self, first: int, upto: int) -> dict[int, bytes]:
         try:
