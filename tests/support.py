@@ -29,8 +29,8 @@ from spillover.profiles.t15.commands import FLOODS, Flood, direction_for, warnin
 from spillover.profiles.vtcode import estimate as vtcode_estimate
 from spillover.profiles.vtcode.estimate import PIECE, by_chars, by_lines, by_words, is_code, tokens_for_lines
 from spillover.profiles.vtcode.estimate import tokens as vtcode_tokens
-from spillover.results.bound import as_json
-from spillover.results.shape import write as write_json
+from spillover.results.objects import to_json as as_json
+from spillover.results.objects import to_json as write_json
 from spillover.run.line import run_line
 from spillover.secrets.outputs import _ROWS as SECRET_PATTERNS
 from spillover.secrets.outputs import CoveredStreams

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from spillover import Clipper, DirStore, Limits, journal
-from spillover.frameworks.parts import clip_parts, clip_value
+from spillover.frameworks import clip_parts, clip_value
 from spillover.hosts import claude_code, copilot, opencode
 from spillover.run.line import run_line
 from spillover.stats import add_up
@@ -102,9 +102,9 @@ class Agent:
         if isinstance(result, str):
             self.shows(result)
             return
-        from spillover.results.shape import write
+        from spillover.results.objects import to_json
 
-        self.shows(write(result))
+        self.shows(to_json(result))
 
     def wrap_error(self):
         def fail():
@@ -150,7 +150,7 @@ class Agent:
         self.shows(text)
 
     def framework_parts(self):
-        kept = clip_parts([self.text(), self.text()], self.clipper.call(), text_of=str, with_text=lambda _, text: text)
+        kept = clip_parts([self.text(), self.text()], self.clipper.call(), get_text=str, with_text=lambda _, text: text)
         self.shows(*(text for _, text in kept))
 
     def framework_value(self):

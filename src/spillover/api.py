@@ -14,8 +14,7 @@ from spillover.budget import Budget
 from spillover.errors import UsageError
 from spillover.events import record_schemas
 from spillover.result import Answer, Blocks, Clip, Progress, Run
-from spillover.results.many import clip_many
-from spillover.results.together import clip_blocks, clip_streams
+from spillover.results.blocks import clip_blocks, clip_many, clip_streams
 from spillover.settings.limits import SMALLEST, Limits
 from spillover.settings.load import load
 from spillover.settings.place import default_root
@@ -243,7 +242,7 @@ class Clipper:
         path: pattern`. `caller="program"`, or a function of the arguments that returns what the API reports of the call:
         a program gets results whole (see `clip`).
         """
-        from spillover.results.function import wrap
+        from spillover.results.wrap import wrap
 
         def wrap_function(function: Any) -> Any:
             name = tool or str(getattr(function, "__name__", DEFAULT_TOOL))

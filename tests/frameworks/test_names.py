@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spillover.frameworks.parts import OLDEST
+from spillover.frameworks import OLDEST_VERSIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: Each adapter with its page and its extra.
@@ -39,7 +39,7 @@ def test_without_the_package_the_error_says_what_to_install(module, extra):
 
 def test_the_oldest_versions_are_those_of_the_extras():
     text = (DOCS.parent / "pyproject.toml").read_text(encoding="utf-8")
-    for package, oldest in OLDEST.values():
+    for package, oldest in OLDEST_VERSIONS.values():
         assert f'"{package}>={oldest}' in text
 
 
@@ -47,7 +47,7 @@ def test_no_framework_is_imported_by_code_that_does_not_use_it():
     code = """
 import sys
 from spillover import *
-from spillover.frameworks import parts
+import spillover.frameworks
 clipper = Clipper(Limits(bytes=500), store=MemoryStore(), hints="tools")
 clipper.clip("x\\n" * 5_000)
 clipper.wrap(lambda: {"a": ["x" * 5_000]}, tool="t")()

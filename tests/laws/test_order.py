@@ -50,7 +50,7 @@ SEAMS: dict[tuple[str, str], str] = {
     ("api.py", "spillover.retrieve.tools"): "going back, which most calls never do",
     ("api.py", "spillover.run"): "child processes",
     ("api.py", "spillover.source.process"): "child processes",
-    ("api.py", "spillover.results.function"): "inspect, for functions that are wrapped",
+    ("api.py", "spillover.results.wrap"): "asyncio and inspect, for functions that are wrapped",
     ("budget.py", "asyncio"): "12 ms, for async code",
     ("patterns.py", "hyperscan"): "14 ms, for an output that overflows; without it, both ends are shown",
     ("pipeline.py", "spillover.kinds.cut"): "numpy and every selector: an output that overflows",

@@ -14,7 +14,7 @@ import pydantic
 import pytest
 
 from spillover import Budget, Clip, Clipper, Limits, MemoryStore, UsageError
-from spillover.results.shape import write
+from spillover.results.objects import to_json
 from spillover.tokens import estimate
 
 LIMITS = Limits(tokens=500)
@@ -93,7 +93,7 @@ def returning(value):
 
 def tokens(value):
     """By whatever a host may write of it."""
-    return max(estimate(str(value)), estimate(value if isinstance(value, str) else write(value)))
+    return max(estimate(str(value)), estimate(value if isinstance(value, str) else to_json(value)))
 
 
 #: Objects that do not fit and keep their type; how to get at what is bounded, and what must stay as it was.
@@ -185,7 +185,7 @@ def test_an_object_too_deep_to_be_written_is_left_out_and_says_so(clipper, aroun
     tool = returning(nest(levels, AROUND[around], BIG))
     tool.__annotations__["return"] = declared
     bounded = clipper.wrap(tool, tool="t")()
-    assert estimate(bounded if isinstance(bounded, str) else write(bounded)) <= 500
+    assert estimate(bounded if isinstance(bounded, str) else to_json(bounded)) <= 500
     if levels > 50 or around == "itself twice":
         assert "nested too deeply to be written as text" in bounded
     else:
@@ -198,7 +198,7 @@ def test_an_object_too_deep_to_be_written_is_left_out_and_says_so(clipper, aroun
     ids=["alone", "beside a text", "as a key", "in a field"])  # fmt: skip
 def test_an_integer_too_long_to_be_written_lets_nothing_pass(clipper, value):
     bounded = clipper.wrap(returning(value), tool="t")()
-    assert estimate(bounded if isinstance(bounded, str) else write(bounded)) <= 500
+    assert estimate(bounded if isinstance(bounded, str) else to_json(bounded)) <= 500
 
 
 SECRET = "sk-ant-api03-" + "abcdefghijklmnop1234567890" * 3
@@ -501,7 +501,7 @@ def test_an_object_with_too_many_ways_down_is_left_out(result):
 
 
 def test_one_object_in_a_long_list_is_no_tangle():
-    written = write([{"name": "same"}] * 300_000)
+    written = to_json([{"name": "same"}] * 300_000)
     assert written is not None
     assert written.count("same") == 300_000
 

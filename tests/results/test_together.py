@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from spillover.api import Clipper
 from spillover.errors import UsageError
-from spillover.results.texts import texts_of
+from spillover.results.blocks import list_texts
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
 from spillover.testing import content
@@ -212,7 +212,7 @@ def test_whole_messages_are_bounded(shape):
     message = MESSAGES[shape]
     clipped = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([message])
     assert clipped.clip.outcome == "stored"
-    assert sum(map(estimate, texts_of(clipped))) <= 500
+    assert sum(map(estimate, list_texts(clipped))) <= 500
     assert without_texts(clipped[0]) == without_texts(message)
     assert "Output clipped" in json.dumps(clipped)
 
@@ -274,7 +274,7 @@ def test_the_objects_of_an_sdk_are_bounded_as_dicts_are(shape):
     clipped = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([block])
     assert clipped.clip.outcome == "stored"
     assert "Output clipped" in repr(clipped)
-    assert estimate("\n".join(texts_of(clipped))) <= 500
+    assert estimate("\n".join(list_texts(clipped))) <= 500
     assert type(clipped[0]) is type(block)
     assert LOUD in repr(block) or repr(LOUD)[1:-1] in repr(block)  # what came in is as it was
     small = Part("text", "short")
@@ -290,7 +290,7 @@ def test_no_message_and_no_result_is_dropped_since_each_answers_a_call():
 
 def test_a_conversation_shares_one_budget():
     clipped = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([*MESSAGES.values()])
-    assert sum(map(estimate, texts_of(clipped))) <= 500
+    assert sum(map(estimate, list_texts(clipped))) <= 500
     assert len(clipped) >= 8
 
 
@@ -318,7 +318,7 @@ def test_data_that_does_not_fit_becomes_text_where_the_host_has_a_place_for_it(s
     message, words = DATA[shape]
     clipped = Clipper(Limits(tokens=500), store=store).clip_blocks([message])
     assert clipped.clip.outcome == "stored"
-    assert estimate("\n".join(texts_of(clipped))) <= 500
+    assert estimate("\n".join(list_texts(clipped))) <= 500
     assert len(json.dumps(list(clipped))) < 4_000
     assert words(clipped[0])
     stored = content(store, clipped.clip.ref).decode()
@@ -380,7 +380,7 @@ def test_the_short_parts_of_data_take_room_too(data):
     """230,900 characters in short strings passed as "whole"."""
     out = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks(data)
     assert out.clip.outcome == "stored"
-    assert sum(map(estimate, texts_of(out))) <= 500
+    assert sum(map(estimate, list_texts(out))) <= 500
 
 
 @pytest.mark.parametrize("data", [{"a": SECRET}, {SECRET: LOUD}, {"a": SECRET, "b": LOUD}, {"a": [SECRET]}])

@@ -10,13 +10,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from spillover.api import Clipper
-from spillover.frameworks.parts import clip_parts, clip_value, missing, pass_on
+from spillover.frameworks import clip_parts, clip_value, missing_extra, store_for_program
 from spillover.hosts.asked import query_of
 from spillover.notice.hints import TOOLS
 from spillover.pipeline import is_program
-from spillover.results.bound import as_json
-from spillover.results.errors import bound_error
-from spillover.results.shapes import TEXT_TYPES
+from spillover.results.blocks import TEXT_TYPES
+from spillover.results.objects import to_json
+from spillover.results.wrap import bound_error
 from spillover.settings.settings import Call
 
 try:
@@ -27,7 +27,7 @@ try:
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
 except ImportError as error:
-    raise missing("langchain") from error
+    raise missing_extra("langchain") from error
 
 __all__ = ["SpilloverMiddleware", "output_tools"]
 
@@ -75,7 +75,7 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
         return await asyncio.to_thread(self._finish, request, result, call)
 
     def _finish(self, request: ToolCallRequest, result: Any, call: Call) -> Any:
-        return pass_on(result, call) if is_program(_caller_of(request)) else _bound(result, call)
+        return store_for_program(result, call) if is_program(_caller_of(request)) else _bound(result, call)
 
     def _for(self, request: ToolCallRequest) -> Call | None:
         """Return the call for this tool; None if a rule leaves it alone, or if it is one of our own tools."""
@@ -125,7 +125,7 @@ def _message(message: ToolMessage, call: Call) -> ToolMessage:
     if isinstance(content, str):
         new: Any = clip_value(content, replace(call, id=message.tool_call_id))
     else:
-        kept = clip_parts(content, replace(call, id=message.tool_call_id), text_of=_text_of, with_text=_with_text)
+        kept = clip_parts(content, replace(call, id=message.tool_call_id), get_text=_text_of, with_text=_with_text)
         new = [part for _, part in kept]
     return message if new == content else message.model_copy(update={"content": new})
 
@@ -141,7 +141,7 @@ def _text_of(part: Any) -> str | None:
     in_words = (
         part.get("type") == "document" and isinstance(source, Mapping) and source.get("type") in ("text", "content")
     )
-    return as_json(part) if in_words or part.get("type") in WORDY_TYPES else None
+    return to_json(part) if in_words or part.get("type") in WORDY_TYPES else None
 
 
 def _with_text(part: Any, text: str) -> Any:

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from spillover.api import Clipper
 from spillover.errors import UsageError
-from spillover.frameworks.parts import clip_parts, clip_value, missing, pass_on
+from spillover.frameworks import clip_parts, clip_value, missing_extra, store_for_program
 from spillover.hosts.asked import query_of
 from spillover.pipeline import is_program
-from spillover.results.bound import as_json
-from spillover.results.errors import bound_error
+from spillover.results.objects import to_json
+from spillover.results.wrap import bound_error
 from spillover.settings.settings import Call
 
 try:
@@ -40,7 +40,7 @@ try:
     from agents.tool_context import ToolContext
     from pydantic import ValidationError
 except ImportError as error:
-    raise missing("openai-agents") from error
+    raise missing_extra("openai-agents") from error
 
 __all__ = ["bound_server", "bound_tools", "output_tools"]
 
@@ -138,7 +138,7 @@ async def _settle(work: Awaitable[Any], call: Call, caller: object) -> Any:
     except Exception as error:  # noqa: BLE001  whatever it is, it goes on
         raise bound_error(error, call)  # noqa: B904  it is the same exception
     if is_program(caller):
-        return await asyncio.to_thread(pass_on, result, call)
+        return await asyncio.to_thread(store_for_program, result, call)
     return await asyncio.to_thread(_bound, result, call)
 
 
@@ -148,10 +148,15 @@ def _bound(output: Any, call: Call) -> Any:
         return _shell_result(output, call)
     listed = isinstance(output, (list, tuple)) and output and all(_is_output(part) for part in output)
     if not listed and not _is_output(output):
-        return clip_value(output, call, written=lambda data: as_json(data) or str(data))
+        return clip_value(output, call, write=_write)
     parts = output if listed else [output]
-    new = [part for _, part in clip_parts(parts, call, text_of=_text_of, with_text=_with_text)]
+    new = [part for _, part in clip_parts(parts, call, get_text=_text_of, with_text=_with_text)]
     return new if listed else new[0] if new else ""
+
+
+def _write(data: Any) -> str:
+    """Write data with lines, and anything else as the SDK does."""
+    return (to_json(data) if isinstance(data, (dict, list, tuple)) else None) or str(data)
 
 
 def _is_output(part: Any) -> bool:
@@ -176,7 +181,7 @@ def _with_text(part: Any, text: str) -> Any:
 def _shell_result(result: ShellResult, call: Call) -> ShellResult:
     """Bound both streams of each command in their places, with one budget for all of them."""
     streams = [text for output in result.output for text in (output.stdout, output.stderr)]
-    kept = dict(clip_parts(streams, call, text_of=str, with_text=lambda _, text: text))
+    kept = dict(clip_parts(streams, call, get_text=str, with_text=lambda _, text: text))
     output = [
         dataclasses.replace(output, stdout=kept.get(2 * at, ""), stderr=kept.get(2 * at + 1, ""))
         for at, output in enumerate(result.output)
@@ -233,5 +238,5 @@ def _mcp_result(result: Any, call: Call, *, structured: bool) -> Any:
     def with_text(block: Any, text: str) -> Any:
         return block.model_copy(update={"text": text}) if block.type == "text" else TextContent(type="text", text=text)
 
-    kept = clip_parts(result.content, call, text_of=text_of, with_text=with_text)
+    kept = clip_parts(result.content, call, get_text=text_of, with_text=with_text)
     return result.model_copy(update={"content": [block for _, block in kept]})

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from spillover.api import Clipper
-from spillover.frameworks.parts import clip_parts, clip_value, missing
+from spillover.frameworks import clip_parts, clip_value, missing_extra
 from spillover.hosts.asked import query_of
 from spillover.result import Clip
-from spillover.results.bound import as_json
-from spillover.results.errors import bound_error
+from spillover.results.objects import to_json
+from spillover.results.wrap import bound_error
 from spillover.settings.settings import Call
 
 try:
@@ -29,7 +29,7 @@ try:
     from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
     from pydantic_core import PydanticSerializationError
 except ImportError as error:
-    raise missing("pydantic-ai") from error
+    raise missing_extra("pydantic-ai") from error
 
 __all__ = ["SpilloverToolset", "output_tools"]
 
@@ -52,7 +52,7 @@ class SpilloverToolset(WrapperToolset[AgentDepsT]):
         except (CallDeferred, ApprovalRequired):  # no errors, but a call that goes on elsewhere
             raise
         except ValidationError as error:  # the model is shown all of what was not valid, and asked to try again
-            told = clip_value([error], call, written=_list_errors)
+            told = clip_value([error], call, write=_list_errors)
             if isinstance(told, str):
                 raise ModelRetry(told) from error
             raise
@@ -70,8 +70,8 @@ def _bound(result: Any, call: Call) -> Any:
     if isinstance(result, ToolReturn):
         return _return(result, call)
     if not _has_media(result):
-        return clip_value(result, call, written=_write)
-    kept = clip_parts(result, call, text_of=_text_of, with_text=_with_text)
+        return clip_value(result, call, write=_write)
+    kept = clip_parts(result, call, get_text=_text_of, with_text=_with_text)
     return [part for _, part in kept]
 
 
@@ -81,7 +81,7 @@ def _return(result: ToolReturn[Any], call: Call) -> ToolReturn[Any]:
     listed, content = _has_media(whole), result.content
     before = list(whole) if listed else [whole]
     beside = [] if content is None else [content] if isinstance(content, str) else list(content)
-    kept = clip_parts([*before, *beside], call, text_of=_text_of, with_text=_with_text)
+    kept = clip_parts([*before, *beside], call, get_text=_text_of, with_text=_with_text)
     value: Any = [part for at, part in kept if at < len(before)]
     more: Any = [part for at, part in kept if at >= len(before)]
     return dataclasses.replace(
@@ -121,4 +121,4 @@ def _write(value: Any) -> str | None:
         data = tool_return_ta.dump_python(value, mode="json", by_alias=True)
     except PydanticSerializationError:  # the host will say so
         return None
-    return data if isinstance(data, str) else as_json(data)
+    return data if isinstance(data, str) else to_json(data)

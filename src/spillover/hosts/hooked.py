@@ -27,7 +27,7 @@ from spillover.hosts.asked import query_of
 from spillover.hosts.hook_plain import Plain
 from spillover.notice.sentences import cut_by
 from spillover.result import Clip
-from spillover.results.shape import cover_value
+from spillover.results.objects import cover_strings
 from spillover.settings.limits import Limits, Size, count_lines
 from spillover.settings.settings import UNLIMITED, Call
 
@@ -95,10 +95,9 @@ class HookCall(Struct, frozen=True):
 
     def blocks(self, blocks: list[Any]) -> list[Any] | None:
         """Return the blocks with texts within the limits; None where all stay as they are."""
-        from spillover.results.texts import texts_of
-        from spillover.results.together import clip_blocks
+        from spillover.results.blocks import clip_blocks, list_texts
 
-        texts = texts_of(blocks)
+        texts = list_texts(blocks)
         joined = "\n".join(texts)
         if not texts:
             return None
@@ -112,7 +111,7 @@ class HookCall(Struct, frozen=True):
             return None
         with together():
             clipped = clip_blocks(blocks, self.call)
-        self._record(clipped.clip, _bytes(joined), texts_of(clipped))
+        self._record(clipped.clip, _bytes(joined), list_texts(clipped))
         return None if list(clipped) == blocks else list(clipped)
 
     def streams(self, *, stdout: str, stderr: str) -> dict[str, str] | None:
@@ -148,10 +147,10 @@ class HookCall(Struct, frozen=True):
 
     def _clip(self, **streams: Any) -> tuple[dict[str, str], Clip, bytes]:
         """Return what is shown of each stream, the clip of all, and the bytes of a run that fitted."""
-        from spillover.results.together import clip_streams_apart
+        from spillover.results.blocks import clip_each_stream
 
         with together():
-            texts, clip = clip_streams_apart(streams, self.call)
+            texts, clip = clip_each_stream(streams, self.call)
         said = [text for text in streams.values() if isinstance(text, str)]
         return texts, clip, _bytes(_together(*said)) if len(said) == len(streams) else _bytes(clip.text)
 
@@ -205,7 +204,7 @@ def bound_result(
         if cover is str:
             return new
         result = whole if new is None else new
-        covered = cover_value(result, cover)
+        covered = cover_strings(result, cover)
         return new if covered == result else covered
 
     try:

@@ -38,8 +38,8 @@ from spillover.mcp.result import (
 from spillover.notice.words import one_line
 from spillover.pipeline import clip
 from spillover.result import Clip
-from spillover.results.shape import cover_value
-from spillover.results.texts import texts_of
+from spillover.results.blocks import list_texts
+from spillover.results.objects import cover_strings
 from spillover.retrieve.tools import ERROR_CHARS
 from spillover.settings.settings import Call, Settings
 
@@ -87,14 +87,14 @@ def readable(line: bytes, settings: Settings) -> bytes:
 
 def _cover_message(part: Any, cover: Callable[[str], str]) -> Any:
     if not isinstance(part, dict):
-        return cover_value(part, cover)
+        return cover_strings(part, cover)
     covered = {}
     for key, inner in part.items():
         if key in ("params", "result", "task"):
             covered[cover(key)] = _cover_message(inner, cover)
         else:
             is_exact = key in EXACT and not isinstance(inner, (dict, list))
-            covered[cover(key)] = inner if is_exact else cover_value(inner, cover, key)
+            covered[cover(key)] = inner if is_exact else cover_strings(inner, cover, key)
     return covered
 
 
@@ -198,7 +198,7 @@ def _texts(message: Message) -> list[str]:
         return []
     content = result.get("content")
     if isinstance(content, list):
-        texts = texts_of(content)
+        texts = list_texts(content)
         return texts if texts or "structuredContent" not in result else [written(result["structuredContent"])]
     if isinstance(result.get("contents"), list):
         return [
@@ -206,5 +206,5 @@ def _texts(message: Message) -> list[str]:
         ]
     if isinstance(result.get("messages"), list):
         parts = [one.get("content") for one in result["messages"] if isinstance(one, dict)]
-        return texts_of([part for part in parts if isinstance(part, dict)])
+        return list_texts([part for part in parts if isinstance(part, dict)])
     return [written(result["structuredContent"])] if "structuredContent" in result else []

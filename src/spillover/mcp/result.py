@@ -13,8 +13,7 @@ from spillover.hosts.hooked import HookCall
 from spillover.mcp.message import dumps, loads, written
 from spillover.notice.sentences import cut_data
 from spillover.pipeline import clip
-from spillover.results.texts import swap_texts, texts_of
-from spillover.results.together import clip_blocks, clip_texts
+from spillover.results.blocks import clip_blocks, clip_texts, list_texts, replace_texts
 from spillover.settings.settings import Call
 
 #: Media: a host shows it as what it is, and does not count it as text.
@@ -111,7 +110,7 @@ def tool_result(result: Any, call: Call) -> Any:
 
 def _repeats(content: list[Any], data: Any) -> bool:
     """Return whether the one text of a result is its data once more: as JSON, or as the string that `data` wraps."""
-    texts = texts_of([block for block in content if isinstance(block, dict) and block.get("type") == "text"])
+    texts = list_texts([block for block in content if isinstance(block, dict) and block.get("type") == "text"])
     if len(texts) != 1:
         return False
     if isinstance(data, dict) and [*data.values()] == texts:  # as servers wrap a string: {"result": …}, {"content": …}
@@ -196,7 +195,7 @@ def _clip_together(content: list[Any], rest: dict[str, Any], call: Call) -> list
 
     The blocks keep their places; one of which nothing is shown becomes None.
     """
-    texts = texts_of(content)
+    texts = list_texts(content)
     counted = "".join(written(block) for block in content if _is_other(block))
     beside = written([rest, *filter(None, map(_extras, content))])
     if len(beside) > BESIDE:
@@ -208,7 +207,7 @@ def _clip_together(content: list[Any], rest: dict[str, Any], call: Call) -> list
         return None
     guard = HookCall(call)
     marked = [_mark(block, guard) for block in content] if guard.fits("\n".join(texts)) else []
-    if marked and guard.fits("\n".join(texts_of(marked))):
+    if marked and guard.fits("\n".join(list_texts(marked))):
         # What fits passes byte for byte, line ends, control bytes and all, unless it reads like a notice of ours.
         passed = clip_blocks(marked, call.with_settings(raw=True))
         if passed.clip.outcome == "whole":
@@ -217,14 +216,14 @@ def _clip_together(content: list[Any], rest: dict[str, Any], call: Call) -> list
         return None
     shown, _ = clip_texts(texts, call)
     left = iter(shown)
-    new = swap_texts(content, lambda _: next(left), keep_empty=True)
+    new = replace_texts(content, lambda _: next(left), keep_empty=True)
     return [None if _is_emptied(*pair) else pair[1] for pair in zip(content, new, strict=True)]
 
 
 def _is_emptied(before: Any, after: Any) -> bool:
     """Return whether nothing is shown of a block that is a text; an embedded resource keeps its address."""
     is_text = isinstance(before, str) or (isinstance(before, dict) and before.get("type") == "text")
-    return is_text and any(texts_of([before])) and not any(texts_of([after]))
+    return is_text and any(list_texts([before])) and not any(list_texts([after]))
 
 
 def _one_text(content: list[Any], rest: dict[str, Any], call: Call) -> list[Any]:

@@ -1,4 +1,1 @@
-"""Functions that are tools: what they return, bounded in its own shape where that is possible.
-
-`function` is what `Clipper.wrap` calls; adapters import `bound`.
-"""
+"""What a tool returned or raised, within the limits and in its own shape where that is possible."""
