@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spillover.document.document import Document, Section
-from spillover.kinds.log.lines import lines_of
-from spillover.kinds.log.scan import look
+from spillover.kinds.log.lines import read_lines
+from spillover.kinds.log.scan import find_pieces
 from spillover.source.blob import MemoryBlob, Meter
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def lines_in(data: bytes) -> tuple[Lines, Sequence[int]]:
     meter = Meter()
     meter.feed(data, hashing=False)
     document = Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
-    seen = look(document, 0, len(data))
-    return lines_of(document, seen.pieces), seen.rare
+    seen = find_pieces(document, 0, len(data))
+    return read_lines(document, seen.pieces), seen.rare_starts
 
 
 def _log(corpus: str, record: dict[str, Any]) -> Log:

@@ -56,7 +56,7 @@ def test_a_selector_of_your_own_says_what_is_shown():
 @pytest.mark.parametrize("keep", ["auto", "signal"])
 @pytest.mark.usefixtures("selectors_may_fail")
 def test_a_selector_of_ours_that_fails_does_not_end_the_tool_call(monkeypatch, keep):
-    monkeypatch.setattr("spillover.kinds.log.signal.lines_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("spillover.kinds.log.read_lines", lambda *_: 1 / 0)
     clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("error: x\n" * 99)
     assert clip.outcome == "stored"
     assert clip.text.endswith("error: x\n")
@@ -77,7 +77,7 @@ def test_with_too_little_memory_to_load_what_chooses_both_ends_are_shown_and_it_
     import resource
 
     monkeypatch.setattr(resource, "getrlimit", lambda _: (150 << 20, 150 << 20))
-    monkeypatch.setattr("spillover.kinds.log.signal.lines_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("spillover.kinds.log.read_lines", lambda *_: 1 / 0)
     clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("error: x\n" * 99)
     assert clip.outcome == "stored"
     assert clip.shown.lines > 3

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from spillover.document.document import Document, Section
 from spillover.kinds.log.classes import NAMES
-from spillover.kinds.log.lines import lines_of, rare_of
+from spillover.kinds.log.lines import find_rare_starts, read_lines
 from spillover.source.blob import MemoryBlob, Meter
 from spillover.tokens import estimate
 
@@ -15,7 +15,7 @@ from spillover.tokens import estimate
 def lines(data):
     meter = Meter()
     meter.feed(data)
-    return lines_of(
+    return read_lines(
         Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),)), [(0, len(data))]
     )
 
@@ -72,9 +72,9 @@ def test_what_a_line_costs_is_what_the_estimate_says(text):
 def test_few_lines_that_begin_like_no_others_are_rare_and_many_are_not():
     usual = [f"[{number}] Building object {number}" for number in range(500)]
     output = "\n".join([*usual[:200], "region FLASH resized", *usual[200:]]) + "\n"
-    assert rare_of(lines(output.encode())) == [output.index("region")]
+    assert find_rare_starts(lines(output.encode())) == [output.index("region")]
     prose = "\n".join(f"{chr(97 + number % 26)}{chr(97 + number // 26)} word" for number in range(400))
-    assert rare_of(lines(prose.encode())) == []
+    assert find_rare_starts(lines(prose.encode())) == []
 
 
 @pytest.mark.parametrize(

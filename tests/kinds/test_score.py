@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from spillover.kinds.log.classes import CLASSES, EVIDENCE, NAMES, REASONS
-from spillover.kinds.log.lines import lines_of
-from spillover.kinds.log.score import Weights, columns, score, shipped
+from spillover.kinds.log.lines import read_lines
+from spillover.kinds.log.score import Weights, columns, score_lines, shipped
 
 
 @pytest.fixture
 def lines(document):
     data = b"compiling\n\nsrc/main.c:3:5: error: no such name\nexited with code 1\n"
-    return lines_of(document(data), [(0, len(data))])
+    return read_lines(document(data), [(0, len(data))])
 
 
 def test_every_feature_has_its_points_and_no_others_have(lines):
@@ -44,10 +44,10 @@ def test_what_is_likelier_has_more_points_and_worth_names_a_place_between():
 
 
 def test_an_error_has_more_points_than_what_is_around_it(lines):
-    assert score(lines).argmax() in (2, 3)
+    assert score_lines(lines).argmax() in (2, 3)
 
 
 def test_no_lines_have_no_points(document):
-    lines = lines_of(document(b"x\n"), [(0, 2)])
+    lines = read_lines(document(b"x\n"), [(0, 2)])
     nothing = type(lines)(*(np.asarray(getattr(lines, name))[:0] for name in lines.__slots__))
-    assert len(score(nothing)) == 0
+    assert len(score_lines(nothing)) == 0

@@ -29,8 +29,8 @@ def completion(arguments: argparse.Namespace) -> int:
     import shtab
 
     from spillover.cli.commands import COMMANDS, parser_for
-    from spillover.kinds import KEEPS
     from spillover.profiles import NAMES
+    from spillover.settings.settings import KEEPS
 
     parser = parser_for(None)
     commands = parser.add_subparsers(prog="spill")

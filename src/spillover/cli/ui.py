@@ -38,7 +38,7 @@ def ui(arguments: argparse.Namespace) -> int:
 def _facts(arguments: argparse.Namespace, made: Clipper) -> dict[str, Any]:
     """Return what the page says about itself, and what can be tried on it."""
     from spillover import __version__, profiles
-    from spillover.kinds import KEEPS
+    from spillover.settings.settings import KEEPS
 
     options = [f"{name} {quote(value)}" for name in ("store", "scope") if (value := getattr(arguments, name))]
     options = [f"--{option}" for option in options] + ["--all-scopes"] * arguments.all_scopes

@@ -1,6 +1,6 @@
-"""Which parts survive. Pure: an output and a measure of what fits in, spans out; no file is written here."""
+"""Which parts survive: an output and the room it has in, spans out. `kind` knows all kinds; no file is written here.
 
-#: How much of the room the beginning gets.
-HEAD_SHARE = {"head": 1.0, "ends": 0.5, "tail": 0.0}
-#: What `keep` may say.
-KEEPS = ("auto", "signal", *HEAD_SHARE)
+- `selection`: spans, the room, and the one search for how much fits; `pack`: lines within a budget of tokens
+- `kind`: recognises what an output is, and asks its module for spans; `sample`, `query`: by what
+- `ends`: head, tail or both; `log`, `json` and a module for each other kind
+"""

@@ -10,16 +10,18 @@ import re
 import stringzilla
 
 from spillover.document.document import OBJECT
+from spillover.kinds.sample import Sample
 from spillover.kinds.selection import Hidden, Span, join, largest
-from spillover.kinds.wanted import NOTHING
+from spillover.settings.settings import Call
 
+#: What `Clip.kind` may say.
+NAMES = ("blob",)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.document.document import Document
     from spillover.kinds.selection import Fill
-    from spillover.kinds.wanted import Wanted
 
     Run = tuple[int, int, str]  # from, to, what it is
 
@@ -187,7 +189,7 @@ def _is_minified(sample: bytes) -> bool:
     return marks * 8 > size
 
 
-def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
+def select(document: Document, fill: Fill, _call: Call) -> list[Span] | None:
     """Return the beginning of each blob and what stands around them; None when it is not mostly blobs."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1] or not document.size:
         return None
@@ -298,3 +300,14 @@ def _char(data: bytes, at: int) -> int:
     while 0 < at < len(data) and 0x80 <= data[at] < 0xC0:
         at -= 1
     return at
+
+
+def recognise(sample: Sample) -> str:
+    """Return "blob" for what is binary, minified code, or nearly nothing but base64 or hex."""
+    if nature(sample.pieces, sample.size):
+        return "blob"
+    total = sum(map(len, sample.pieces))
+    if not begins_by(sample.head, min(len(sample.head), total // 4)):
+        return ""  # most outputs: a quarter of it is something else
+    covered = sum(end - start for piece in sample.pieces for start, end, _ in runs(piece))
+    return "blob" if covered >= 0.8 * total else ""

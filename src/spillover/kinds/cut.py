@@ -12,7 +12,6 @@ from spillover.document.forgery import digest_notice
 from spillover.errors import StoreError
 from spillover.kinds.fit import fit, rename
 from spillover.kinds.made import encode_call
-from spillover.kinds.wanted import Wanted
 from spillover.notice.render import Kept, Renderer, Shown
 from spillover.result import Clip, Clipped
 from spillover.settings.limits import Size
@@ -37,22 +36,21 @@ BYTES_PER_TOKEN = 3
 
 def cut(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earlier | None) -> Clipped:
     """Store it, choose what to show, publish it, say so; or say why it could not be kept."""
-    wanted = wanted_for(call, earlier)
     if intake.writer is not None:
         try:
-            return _store(intake, call, sections, wanted)
+            return _store(intake, call, sections, earlier)
         except StoreError as error:  # not even what was written can be read back
             intake.fail(error)
     document = _open_document(intake, call, sections)
-    if wanted.since is not None:
-        wanted = replace(wanted, since=compare_with(wanted.since, document))
-    return _show_as_lost(document, call, _estimate_tokens(document, call), intake.failure, wanted)
+    if earlier is not None:
+        earlier = compare_with(earlier, document)
+    return _show_as_lost(document, call, _estimate_tokens(document, call), intake.failure, earlier)
 
 
-def _store(intake: Intake, call: Call, sections: Sequence[Section], wanted: Wanted) -> Clipped:
+def _store(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earlier | None) -> Clipped:
     document = _open_document(intake, call, sections)
-    if wanted.since is not None:
-        wanted = replace(wanted, since=compare_with(wanted.since, document))
+    if earlier is not None:
+        earlier = compare_with(earlier, document)
 
     def kept(ref: str, path: str | None = None, here: str | None = None) -> Kept:
         reason, stored = _part_of(intake, call)
@@ -61,12 +59,12 @@ def _store(intake: Intake, call: Call, sections: Sequence[Section], wanted: Want
 
     # What to show is chosen under a name of the right length, while the hash of a large output is still being made.
     tokens = _estimate_tokens(document, call)
-    renderer, shown = fit(document, call, kept(mint(call.tool, NO_HASH)), tokens, wanted=wanted)
+    renderer, shown = fit(document, call, kept(mint(call.tool, NO_HASH)), tokens, earlier=earlier)
     record = _record(intake, call, document)
     if intake.failure:
         facts = (call.tool, f"{intake.stored_bytes:,}", f"{intake.bytes:,}", intake.failure)
         _log.warning("An output of %s is stored in part (%s of %s bytes): %s", *facts)
-    renderer, shown = rename(renderer, shown, kept(record.ref), call, wanted)
+    renderer, shown = rename(renderer, shown, kept(record.ref), call, earlier)
     try:
         # The whole is kept before anything is said of it.
         published = intake.publish(
@@ -76,15 +74,15 @@ def _store(intake: Intake, call: Call, sections: Sequence[Section], wanted: Want
                 kind=shown.kind,
                 why=tuple((each.first, each.last, each.why) for each in shown.why),
                 notices=(digest_notice(shown.notice, shown.text),) if shown.notice else (),
-                made=encode_call(call, wanted, sections),
+                made=encode_call(call, earlier, sections),
             )
         )
     except StoreError as error:
-        return _show_as_lost(replace(document, blob=_read_both_ends(document)), call, tokens, str(error), wanted)
+        return _show_as_lost(replace(document, blob=_read_both_ends(document)), call, tokens, str(error), earlier)
     # Another output has these digits, this call got its own name, or it is on this machine only.
     if published.ref != record.ref or published.path or published.only_here:
         renderer, shown = rename(
-            renderer, shown, kept(published.ref, published.path, published.only_here), call, wanted
+            renderer, shown, kept(published.ref, published.path, published.only_here), call, earlier
         )
     clip = replace(_make_clip("stored", shown, renderer, call), sha256=record.sha256)
     return Clipped(clip, shown.texts)
@@ -138,18 +136,6 @@ def keep(intake: Intake, call: Call) -> tuple[Kept, Size]:
         intake.abandon()
 
 
-def wanted_for(call: Call, earlier: Earlier | None = None) -> Wanted:
-    """Return what selectors know of an output besides its bytes."""
-    return Wanted(
-        name=call.name or call.command or call.tool,
-        tool=call.tool,
-        command=call.command,
-        query=call.query,
-        worth=call.settings.worth if call.settings.form is None else 0.0,  # another system fills its limits
-        since=earlier,
-    )
-
-
 def _find_path(call: Call, ref: str) -> str | None:
     """Return the path of an output; None if its store cannot say, though it is kept."""
     try:
@@ -177,12 +163,12 @@ def _open_document(intake: Intake, call: Call, sections: Sequence[Section]) -> D
     )
 
 
-def _show_as_lost(document: Document, call: Call, tokens: int, reason: str, wanted: Wanted) -> Clipped:
+def _show_as_lost(document: Document, call: Call, tokens: int, reason: str, earlier: Earlier | None) -> Clipped:
     _log.warning("An output of %s was cut and not kept (%s bytes): %s", call.tool, f"{document.size:,}", reason)
     if call.settings.form is not None and call.settings.form.lost:  # another part, where that system shows one then
         call = call.with_settings(keep=call.settings.form.lost)
     reason = cover_text(call.settings, "; ".join(filter(None, (reason, call.preview))))  # a store may name its address
-    renderer, shown = fit(document, call, Kept(reason=reason), tokens, wanted=wanted)
+    renderer, shown = fit(document, call, Kept(reason=reason), tokens, earlier=earlier)
     return Clipped(_make_clip("lost", shown, renderer, call), shown.texts)
 
 
@@ -233,7 +219,6 @@ def cut_again(record: Record, document: Document, call: Call, since: Earlier | N
         guard=notice_guard(call.settings),
     )
     earlier = None if since is None else compare_with(since, whole)
-    wanted = wanted_for(call, earlier)
     tokens = _estimate_tokens(whole, call)
 
     def kept(ref: str) -> Kept:
@@ -241,6 +226,6 @@ def cut_again(record: Record, document: Document, call: Call, since: Earlier | N
         return Kept(ref=ref, path=_find_path(call, ref), reason=record.partial, stored=stored)
 
     # By the same steps as above, or the words could differ from those that were given.
-    renderer, shown = fit(whole, call, kept(mint(record.tool, NO_HASH)), tokens, wanted=wanted)
-    renderer, shown = rename(renderer, shown, kept(record.ref), call, wanted)
+    renderer, shown = fit(whole, call, kept(mint(record.tool, NO_HASH)), tokens, earlier=earlier)
+    renderer, shown = rename(renderer, shown, kept(record.ref), call, earlier)
     return shown, _make_clip("stored", shown, renderer, call)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from spillover.kinds.ends import keep_ends
-from spillover.kinds.log.signal import is_source, see_all
-from spillover.kinds.log.signal import select as signal
+from spillover.kinds.log import is_source, read_sections
 from spillover.kinds.selection import Span, largest
 from spillover.patterns import compile_own
 
@@ -46,11 +45,11 @@ class Definition(Struct, frozen=True):
 
 
 def select(document: Document, fill: Fill) -> Sequence[Span]:
-    """Keep definitions with their first usages, and both ends. Variables of the outer level come first, the most used before others."""
-    sights = [sight.lines for sight in see_all(document)]
-    if len(sights) != 1 or not is_source(sights[0]):
-        return signal(document, fill)
-    lines = sights[0]
+    """Keep definitions with their first usages, and both ends. Nothing of what is not source code. Variables of the outer level come first, the most used before others."""
+    sections = [section.lines for section in read_sections(document)]
+    if len(sections) != 1 or not is_source(sections[0]):
+        return []
+    lines = sections[0]
     edges = list(zip(lines.first.tolist(), lines.last.tolist(), strict=True))
     found = sorted(
         find_definitions([document.blob.read(start, end) for start, end in edges]),

@@ -6,16 +6,31 @@ of a hunk are shown with changed lines of it, never without.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import islice, pairwise
 
 from spillover.document.clean import flatten
 from spillover.document.document import OBJECT
-from spillover.kinds.diff_parts import CHANGED, CHANGED_LINES, DEFINES, WINDOW, lines, name_line, parts
+from spillover.kinds.diff_parts import (
+    BODY,
+    CHANGED,
+    CHANGED_LINES,
+    COMMON,
+    DEFINES,
+    LINE,
+    WINDOW,
+    lines,
+    name_line,
+    parts,
+)
+from spillover.kinds.sample import SURE, Sample
 from spillover.kinds.selection import MAX_PARTS, MAX_TITLE_BYTES, Contents, Part, Span, join, largest
-from spillover.kinds.wanted import NOTHING
 from spillover.notice.sentences import changes
+from spillover.settings.settings import Call
 
+#: What `Clip.kind` may say.
+NAMES = ("diff",)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +38,6 @@ if TYPE_CHECKING:
     from spillover.document.document import Document
     from spillover.kinds.diff_parts import Hunk, Parts
     from spillover.kinds.selection import Fill
-    from spillover.kinds.wanted import Wanted
 
     Place = tuple[int, int, str]  # from, to, why
 
@@ -82,7 +96,7 @@ class _Bodies:
         return self._read[number]
 
 
-def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
+def select(document: Document, fill: Fill, _call: Call) -> list[Span] | None:
     """Return a summary of all changes, and the most telling of them; None if this is not a diff."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
@@ -258,3 +272,17 @@ def _weight(name: str) -> int:
     if path.endswith(ABOUT) or CHANGES in path:
         return 2
     return int(any(word in path for word in TESTS))
+
+
+def recognise(sample: Sample) -> str:
+    """Return "diff" for an output that begins as a diff, has a hunk, and holds nothing else in it."""
+    if not re.match(
+        rb"(?:\x1b\[[0-9;]*+m)*+(?:diff -|--- \S|commit [0-9a-f]{7}|Index: |From [0-9a-f]{40} )", sample.first_line
+    ):
+        return ""
+    if not re.search(rb"(?m)^(?:\x1b\[[0-9;]*+m)*+@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@", sample.head):
+        return ""
+    good = [  # none of the lines is empty
+        line[0] in BODY or line.startswith(COMMON) or LINE.match(line) is not None for line in sample.lines
+    ]
+    return "diff" if sum(good) >= SURE * len(good) and good[-1] else ""

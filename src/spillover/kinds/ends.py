@@ -8,6 +8,9 @@ from spillover.document.document import Document, Section
 from spillover.kinds.selection import Fill, Span, join, largest, share_fairly
 from spillover.types import Selector
 
+#: How much of the room the beginning gets.
+HEAD_SHARES = {"head": 1.0, "ends": 0.5, "tail": 0.0}
+
 Rooms = list[tuple[int, int]]  # bytes granted to the head and the tail of each section
 
 #: When so many sections in a row could not use what is left, the others are not asked: there may be thousands.

@@ -10,11 +10,8 @@ from msgspec.structs import replace
 from spillover import fallback
 from spillover.document.document import PIECE, Document, TooMuchWork, work_for
 from spillover.errors import StoreError
-from spillover.kinds import HEAD_SHARE
-from spillover.kinds.ends import keep_ends
-from spillover.kinds.seek import LINE, likely_search, may_name_error
-from spillover.kinds.selection import Fill, Span, join, largest
-from spillover.kinds.wanted import NOTHING, Wanted
+from spillover.kinds.ends import HEAD_SHARES, keep_ends
+from spillover.kinds.selection import Fill, Room, Selection, Span, join, largest
 from spillover.notice.render import Kept, Renderer, Shown
 from spillover.notice.since import Since, since_of
 from spillover.notice.wording import Wording
@@ -23,7 +20,6 @@ from spillover.settings.limits import Limits
 from spillover.settings.settings import Call
 from spillover.since import Earlier
 from spillover.source.blob import BothEnds
-from spillover.types import Selector
 
 _log = logging.getLogger(__name__)
 
@@ -64,10 +60,10 @@ def renderer_for(
 
 
 def fit(
-    document: Document, call: Call, kept: Kept, tokens: int, *, wanted: Wanted = NOTHING, least: int = 0
+    document: Document, call: Call, kept: Kept, tokens: int, *, earlier: Earlier | None = None, least: int = 0
 ) -> tuple[Renderer, Shown]:
     """Return the largest selection that fits, and the renderer for its words."""
-    renderer, bare = _renderer(document, call, kept, tokens, least, wanted.since)
+    renderer, bare = _renderer(document, call, kept, tokens, least, earlier)
     seen: dict[tuple[object, ...], tuple[float, Shown]] = {}
     if bare is not None:  # nothing but the notice, which selectors measure, too
         seen[(), (), ()] = _measure(renderer, bare, call, call.limits), bare
@@ -87,31 +83,33 @@ def fit(
 
     everything = [Span(0, document.size)]
     small = document.gap[0] == document.gap[1] and document.size <= 2 * document.reach
-    unchanged = wanted.since is not None and wanted.since.is_repeated
+    unchanged = earlier is not None and earlier.is_repeated
     if small and not unchanged and fill(everything) <= 1:
         return renderer, look(everything)[1]
-    kind, spans, trouble = _choose(document, call, fill, wanted)
+    kind, spans, trouble = _choose(document, call, fill, earlier)
     if trouble:  # the notice says so, which takes room
         renderer = replace(renderer, trouble=trouble)
         seen.clear()
         spans = _both_ends(document, call, fill, trouble)
     if not spans and renderer.tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
-        shorter = fit(document, call, kept, tokens, wanted=wanted, least=renderer.tier + 1)
+        shorter = fit(document, call, kept, tokens, earlier=earlier, least=renderer.tier + 1)
         if shorter[1].bytes:
             return shorter
     full, shown = look(join(spans))
     if full <= 1:
         found = replace(shown, kind=kind, why=_reasons(renderer, spans))
-        return _say_next(renderer, found, call, wanted) if renderer.hints and renderer.tier == 0 else (renderer, found)
+        return _say_next(renderer, found, call) if renderer.hints and renderer.tier == 0 else (renderer, found)
     words = shown.notice or renderer.show([]).text
     return renderer, Shown(trim(words, call), tuple("" for _ in document.sections), (), 0)
 
 
-def _say_next(renderer: Renderer, shown: Shown, call: Call, wanted: Wanted) -> tuple[Renderer, Shown]:
+def _say_next(renderer: Renderer, shown: Shown, call: Call) -> tuple[Renderer, Shown]:
     """Return the same with the next step in the words of this output: the likely search, and a map only where there is one."""
+    from spillover.kinds.kind import ERROR_LINE_CHARS, likely_search, may_name_error  # numpy
+
     reasons = (reason for reason in shown.why[:MOST_TOLD] if may_name_error(reason.why))
-    told = ((reason.why, renderer.line(reason.first, LINE)) for reason in reasons)
-    seek = likely_search(shown.kind, shown.body[:TOLD_CHARS], told, wanted.query)
+    told = ((reason.why, renderer.line(reason.first, ERROR_LINE_CHARS)) for reason in reasons)
+    seek = likely_search(shown.kind, shown.body[:TOLD_CHARS], told, call.query)
     other = replace(renderer, seek=seek, mapped=shown.kind in MAPPED)
     said = other.tell(shown)
     if _measure(other, said, call, call.limits) > 1:
@@ -142,14 +140,14 @@ def _renderer(
 
 
 def rename(
-    renderer: Renderer, shown: Shown, kept: Kept, call: Call, wanted: Wanted = NOTHING
+    renderer: Renderer, shown: Shown, kept: Kept, call: Call, earlier: Earlier | None = None
 ) -> tuple[Renderer, Shown]:
     """Return the same parts with another name in the notice; choose again only if that makes them too long."""
     other = replace(renderer, kept=kept)
     same = other.tell(shown)
     if shown.spans and _measure(other, same, call, call.limits) <= 1:
         return other, replace(same, kind=shown.kind, why=shown.why)
-    return fit(renderer.document, call, kept, renderer.tokens, wanted=wanted)
+    return fit(renderer.document, call, kept, renderer.tokens, earlier=earlier)
 
 
 def _measure(renderer: Renderer, shown: Shown, call: Call, limits: Limits) -> float:
@@ -181,30 +179,22 @@ def trim(words: str, call: Call) -> str:
     return words[: largest(len(words), full)]
 
 
-def _choose(document: Document, call: Call, fill: Fill, wanted: Wanted) -> tuple[str, list[Span], str]:
+def _choose(document: Document, call: Call, fill: Fill, earlier: Earlier | None) -> tuple[str, list[Span], str]:
     """Return the kind of the output, the selected spans, and why both ends are to be shown instead, if they are.
 
     A selector may fail or ask for too much: the tool call survives.
     """
-    if call.settings.keep in ("auto", "signal") and _is_cramped():
+    ours = call.settings.keep in ("auto", "signal")
+    cramped = _is_cramped()
+    if cramped and ours:
         _log.warning("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
         return "log", [], CRAMPED
     try:
-        told = _tell_news(document, call, fill, wanted)
-        if told is not None:
-            kind, found = _describe(document, wanted.name), told
-        elif call.settings.keep == "auto":
-            from spillover.kinds.auto import auto
-
-            kind, found = auto(*_within_budget(document, fill), wanted)
-        elif call.settings.keep == "signal":
-            kind, found = (
-                _describe(document, wanted.name),
-                _find_selector(call, wanted)(*_within_budget(document, fill)),
-            )
+        if ours:
+            selection = _select_closely(*_within_budget(document, fill), call, earlier)
         else:
-            kind, found = _describe(document, wanted.name), _find_selector(call, wanted)(document, fill)
-        spans = _clamp(found, document)
+            selection = _cut(document, fill, call, describes=not cramped)
+        spans = _clamp(selection.spans, document)
     except TooMuchWork:
         _log.warning("Choosing what to show of %s bytes was too much work; both ends are shown.", f"{document.size:,}")
         return "log", [], TOO_MUCH
@@ -218,44 +208,51 @@ def _choose(document: Document, call: Call, fill: Fill, wanted: Wanted) -> tuple
         return "log", [], FAILED.format(error=type(error).__name__)
     if callable(call.settings.keep):
         spans = spans[: largest(len(spans), lambda count: fill(spans[:count]))]
-    return kind, spans or _both_ends(document, call, fill), ""
+    return selection.kind, spans or _both_ends(document, call, fill), ""
 
 
-def _describe(document: Document, name: str) -> str:
-    """Return what an output is: a log where memory is too short to load what tells."""
-    if _is_cramped():
-        return "log"
-    from spillover.kinds.kind import describe  # numpy
+def _select_closely(document: Document, fill: Fill, call: Call, earlier: Earlier | None) -> Selection:
+    """Select by what the output is, or by what is new against an earlier one."""
+    from spillover.kinds import log  # numpy
+    from spillover.kinds.kind import describe, hint_of, select
 
-    return describe(document, name)
+    room, keep, form = Room(fill), call.settings.keep, call.settings.form
+    spans = _select_news(document, room, call, earlier)
+    if spans is None and form is not None and keep in form.cuts:
+        spans = form.cuts[str(keep)](call.limits)(document, fill) or None
+    if spans is None and keep == "auto":
+        return select(document, room, call)
+    return Selection(describe(document, hint_of(call)), log.select(document, room, call) if spans is None else spans)
 
 
-def _find_selector(call: Call, wanted: Wanted) -> Selector:
-    """Return the selector that `keep` names."""
+def _cut(document: Document, fill: Fill, call: Call, *, describes: bool) -> Selection:
+    """Select by position, or as the user's own selector does."""
     keep, form = call.settings.keep, call.settings.form
     if callable(keep):
-        return keep
-    if form is not None and keep in form.cuts:
-        return form.cuts[keep](call.limits)
-    if keep in HEAD_SHARE:
-        return keep_ends(HEAD_SHARE[keep])
-    from spillover.kinds.log import signal  # numpy
+        spans = keep(document, fill)
+    elif form is not None and keep in form.cuts:
+        spans = form.cuts[keep](call.limits)(document, fill)
+    else:
+        spans = keep_ends(HEAD_SHARES[keep])(document, fill)
+    if not describes:
+        return Selection("log", spans)
+    from spillover.kinds.kind import describe, hint_of  # numpy
 
-    return lambda document, fill: signal.select(document, fill, wanted)
+    return Selection(describe(document, hint_of(call)), spans)
 
 
-def _tell_news(document: Document, call: Call, fill: Fill, wanted: Wanted) -> Sequence[Span] | None:
+def _select_news(document: Document, room: Room, call: Call, earlier: Earlier | None) -> Sequence[Span] | None:
     """Return what is new against the earlier output; None where there is none, or little in common with it."""
-    compared = wanted.since.compared if wanted.since is not None else None
-    if call.settings.keep not in ("auto", "signal") or compared is None or not compared.same:
+    compared = earlier.compared if earlier is not None else None
+    if earlier is None or compared is None or not compared.same:
         return None
     from spillover.kinds.log import news  # few ask
 
-    return news.select(*_within_budget(document, fill), wanted)
+    return news.select(document, room, call, earlier)
 
 
 def _both_ends(document: Document, call: Call, fill: Fill, why: str = "") -> list[Span]:
-    share = HEAD_SHARE.get(call.settings.keep, 0.5) if isinstance(call.settings.keep, str) else 0.5
+    share = HEAD_SHARES.get(call.settings.keep, 0.5) if isinstance(call.settings.keep, str) else 0.5
     return [replace(span, why=why or span.why) for span in _clamp(keep_ends(share)(document, fill), document)]
 
 

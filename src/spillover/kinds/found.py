@@ -12,7 +12,7 @@ from math import ceil, inf
 
 from msgspec import Struct
 
-from spillover.kinds.listing import are_few, are_most, is_file
+from spillover.kinds.sample import are_few, are_most
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,12 +113,6 @@ class _Known:
             found = map(_NAMED.match, self._lines)
             self._names = {match[1] for match in found if match and match[2] and looks_like_path(match[1])}
         return self._names
-
-
-def kinds_of(lines: Sequence[bytes], told: str) -> list[str]:
-    """Return what lines are that a tool took from files: the text of one ("source"), or what it found in some ("search")."""
-    tests = {"source": is_file, "search": is_search}
-    return [kind for kind, test in tests.items() if test(lines, hinted=kind == told)]
 
 
 def is_search(lines: Sequence[bytes], *, hinted: bool) -> bool:

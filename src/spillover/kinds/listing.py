@@ -7,9 +7,11 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from spillover.kinds.sample import are_few, are_most
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from spillover.document.document import Document
 
@@ -135,25 +137,3 @@ def is_code(lines: Sequence[bytes], *, hinted: bool) -> bool:
 
 def _is_code_line(line: bytes) -> bool:
     return _CODE.match(line) is not None or line.rstrip().endswith(_CODE_ENDS)
-
-
-def are_most(share: float, lines: Sequence[bytes], test: Callable[[bytes], object]) -> bool:
-    """Return whether at least this share of lines passes a test; most outputs are told by their first lines."""
-    left, bound = len(lines), share * len(lines)
-    for line in lines:
-        if not test(line):
-            left -= 1
-            if left < bound:
-                return False
-    return True
-
-
-def are_few(share: float, lines: Sequence[bytes], test: Callable[[bytes], object]) -> bool:
-    """Return whether at most this share of lines passes a test."""
-    seen, bound = 0, share * len(lines)
-    for line in lines:
-        if test(line):
-            seen += 1
-            if seen > bound:
-                return False
-    return True

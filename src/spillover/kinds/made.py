@@ -9,16 +9,16 @@ from msgspec.structs import replace
 
 from spillover.document.document import Section
 from spillover.errors import SpilloverError
-from spillover.kinds.wanted import Wanted
 from spillover.notice.hints import NAMED, Hint
 from spillover.settings.limits import Limits
 from spillover.settings.settings import Call
+from spillover.since import Earlier
 
 #: What is longer is not kept, and that clip cannot be made again.
 LONGEST = 4_096
 
 
-def encode_call(call: Call, wanted: Wanted, sections: Sequence[Section]) -> str:
+def encode_call(call: Call, earlier: Earlier | None, sections: Sequence[Section]) -> str:
     """Return what made a clip, as JSON; "" where words do not say it: a selector or a counter of your own, a profile, several parts."""
     if (
         callable(call.settings.keep)
@@ -36,11 +36,11 @@ def encode_call(call: Call, wanted: Wanted, sections: Sequence[Section]) -> str:
         "tokenizer": call.settings.tokenizer,
         "hints": [_tell_hint(hint) for hint in call.settings.hints],
         "raw": call.settings.raw,
-        "query": _without_secrets(wanted.query),
-        "name": _without_secrets("" if wanted.name in (wanted.command, wanted.tool) else wanted.name),
-        "since": _without_secrets(wanted.since.ref) if wanted.since is not None else "",
-        "how": wanted.since.ending if wanted.since is not None else "",
-        "not": _without_secrets(wanted.since.reason) if wanted.since is not None else "",
+        "query": _without_secrets(call.query),
+        "name": _without_secrets(call.name),
+        "since": _without_secrets(earlier.ref) if earlier is not None else "",
+        "how": earlier.ending if earlier is not None else "",
+        "not": _without_secrets(earlier.reason) if earlier is not None else "",
     }
     text = json.dumps({name: value for name, value in facts.items() if value or name == "worth"})
     return text if len(text) <= LONGEST else ""

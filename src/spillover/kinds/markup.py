@@ -5,6 +5,7 @@ Bounded: an output above WHOLE is looked into at both ends and around at most HI
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from itertools import pairwise
 
@@ -25,9 +26,17 @@ from spillover.kinds.elements import (
     read_elements,
     tokens_of,
 )
+from spillover.kinds.sample import Sample
 from spillover.kinds.selection import Span, join, largest
-from spillover.kinds.wanted import NOTHING
+from spillover.settings.settings import Call
 
+#: What `Clip.kind` may say.
+NAMES = ("html", "xml")
+_HTML = re.compile(rb"(?i)<(?:!doctype html|html|head|body|div|span|p|table|ul|h[1-6])[\s>]")
+_FIRST_TAG = re.compile(rb"<([A-Za-z_][\w:.-]*+)(?=[\s/>])")
+#: What may stand behind a tag on its line: a comment, or nothing.
+_BEHIND = re.compile(rb"[^\S\n]*+(<!--|\n|\Z)")
+_COMMENT = (b"<!--", b"-->")
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +44,6 @@ if TYPE_CHECKING:
     from spillover.document.document import Document, Work
     from spillover.kinds.elements import Unit
     from spillover.kinds.selection import Fill
-    from spillover.kinds.wanted import Wanted
 
 WHOLE = 1 << 22
 BLOCK = 1 << 20
@@ -54,7 +62,7 @@ _OPAQUE = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
 _MARKS = (*_NEEDLES, *_OPAQUE, *_OPAQUE.values(), _SUITE)
 
 
-def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
+def select(document: Document, fill: Fill, _call: Call) -> list[Span] | None:
     """Return text and structure; None if this is not markup, or there is no room for it."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
@@ -189,3 +197,48 @@ def _all(data: bytes, needle: bytes) -> Iterator[int]:
     while at >= 0:
         yield at
         at = data.find(needle, at + 1)
+
+
+def recognise(sample: Sample) -> str:
+    """Return "html" or "xml" for what begins and ends with a tag, and closes its first element or is HTML."""
+    head, tail = sample.head.removeprefix(b"\xef\xbb\xbf").lstrip(), sample.pieces[-1].rstrip()
+    first = _FIRST_TAG.search(head) if head.startswith(b"<") and tail.endswith(b">") else None
+    if first is None:
+        return ""
+    if not re.match(rb"<[?!]", head) and first.start() != 0:
+        return ""
+    closing = _closes_first(tail, first[1])
+    declared = re.match(rb"(?i)<\?xml|<!doctype", head) is not None
+    tags = sum(piece.count(b"<") for piece in sample.pieces) * 1_000 >= sum(map(len, sample.pieces))
+    hinted = sample.hint in NAMES
+    if not tags or not (closing or ((declared or hinted or _HTML.match(head)) and re.search(rb"</\w[^<>]*+>\Z", tail))):
+        return ""
+    return "html" if sample.hint == "html" or _HTML.search(sample.head) else "xml"
+
+
+def _closes_first(tail: bytes, name: bytes) -> bool:
+    """Return whether an element is closed, with nothing behind it but comments that each end on their line."""
+    lines = tail.split(b"\n")
+    good = 0  # so many of the last lines are comments, or empty
+    while good < len(lines) and _is_comment(lines[-1 - good].strip()):
+        good += 1
+    # Where the last line ends that is something else.
+    since = len(tail) - sum(map(len, lines[len(lines) - good :])) - good
+    for match in re.finditer(rb"(?i)</%b\s*+>" % re.escape(name), tail):
+        if tail.find(b"\n", match.end(), max(0, since)) >= 0:
+            continue
+        behind = _BEHIND.match(tail, match.end())
+        if behind and (behind[1] != _COMMENT[0] or _ends_line(tail, behind.end())):
+            return True
+    return False
+
+
+def _is_comment(line: bytes) -> bool:
+    opens, closes = _COMMENT
+    return not line or (line.startswith(opens) and line.endswith(closes, len(opens)))
+
+
+def _ends_line(tail: bytes, at: int) -> bool:
+    """Return whether a comment that is open here is closed at the end of its line."""
+    end = tail.find(b"\n", at)
+    return tail[at : end if end >= 0 else len(tail)].rstrip().endswith(_COMMENT[1])

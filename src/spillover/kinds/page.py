@@ -14,16 +14,20 @@ from msgspec import Struct
 from spillover.document.document import OBJECT
 from spillover.kinds.ends import char_after, char_before
 from spillover.kinds.query import Query
+from spillover.kinds.sample import Sample
 from spillover.kinds.selection import FIRST_PIECES, Hidden, Span, join, largest
-from spillover.kinds.wanted import NOTHING
+from spillover.settings.settings import Call
 
+#: What `Clip.kind` may say.
+NAMES = ("page",)
+#: One of these is in the lines of any page.
+_MARKS = (b"[ref=", b"uid=", b"] link ", b"] button ", b"StaticText ")
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.document.document import Document
     from spillover.kinds.selection import Fill
-    from spillover.kinds.wanted import Wanted
 
 WHOLE = 1 << 20
 #: With fewer elements than this it is no page, nor with a smaller share of the lines: messages of the console may follow.
@@ -106,7 +110,7 @@ def is_page(lines: Sequence[bytes]) -> bool:
     return len(refs) >= ELEMENTS and 3 * len(refs) >= len(found) and len(found) >= share * len(lines)
 
 
-def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Span] | None:
+def select(document: Document, fill: Fill, call: Call) -> list[Span] | None:
     """Return the lines worth most, in order; None if this is not a page, or nothing of it fits."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
@@ -117,7 +121,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Spa
     lines = list(_lines(data))
     if sum(bool(line.role) for line in lines) < ELEMENTS:
         return None
-    points = _points(lines, Query.of(wanted), data)
+    points = _points(lines, Query.of(call), data)
     order = sorted(range(len(lines)), key=lambda number: (-points[number], number))[:UNITS]
     long = [number for number in sorted(order) if lines[number].end - lines[number].start > LONG]
     rest = [piece for number in long for piece in _missing(lines[number], _pieces(data, lines[number]))]
@@ -251,3 +255,10 @@ def _missing(line: Line, pieces: Sequence[Span]) -> list[Span]:
     """Return what is not shown of a line that is shown in part."""
     edges = [*(edge for piece in pieces for edge in (piece.start, piece.end)), line.end]
     return [Span(one, two, line.use) for one, two in zip(edges[1::2], edges[2::2], strict=True) if one < two]
+
+
+def recognise(sample: Sample) -> str:
+    """Return "page" if the lines are elements of a browser page, each with a ref; otherwise ""."""
+    if not any(mark in sample.head for mark in _MARKS):
+        return ""
+    return "page" if is_page(sample.lines) else ""

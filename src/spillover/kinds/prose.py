@@ -17,16 +17,18 @@ from msgspec import Struct
 
 from spillover.document.document import OBJECT
 from spillover.kinds.query import Query
+from spillover.kinds.sample import Sample
 from spillover.kinds.selection import FIRST_PIECES, Hidden, Span, join, largest
-from spillover.kinds.wanted import NOTHING
+from spillover.settings.settings import Call
 
+#: What `Clip.kind` may say.
+NAMES = ("prose",)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spillover.document.document import Document
     from spillover.kinds.selection import Fill
-    from spillover.kinds.wanted import Wanted
 
 WHOLE = 1 << 20
 LAST = 1 << 15
@@ -39,7 +41,7 @@ UNITS = 20_000
 #: What a marker costs, in bytes: a piece is shown alone only if it is worth that, too.
 MARK = 32
 #: A piece has at most so many names that count.
-NAMES = 24
+MAX_NAMES = 24
 #: The share of lines that are headings, items or sentences; with so many others, whatever follows, it is no prose.
 GOOD, BAD = 0.6, 0.41
 
@@ -140,14 +142,14 @@ def _is_sentence(line: bytes) -> bool:
     return len(words) >= 6 and letters >= 0.65 * len(words)
 
 
-def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Span] | None:
+def select(document: Document, fill: Fill, call: Call) -> list[Span] | None:
     """Return the pieces worth most, in order; None if nothing of it fits."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
     pieces = list(_read(document))
     if len(pieces) < 3:
         return None
-    asked = Query.of(wanted)
+    asked = Query.of(call)
     answers: Sequence[float] = ()
     if asked:
         answers = asked.score([document.blob.read(piece.start, piece.end) for piece in pieces]).tolist()
@@ -236,7 +238,7 @@ def _names(text: bytes, use: str) -> tuple[tuple[bytes, float], ...]:
             found[bare] = share * (FILE if _FILE.search(bare) else IDENTIFIER)
             if place:
                 found[word] = share * QUOTED
-        if len(found) >= NAMES:
+        if len(found) >= MAX_NAMES:
             break
     return tuple(found.items())
 
@@ -277,3 +279,13 @@ def _close(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[Span]:
         end = pieces[after].start if 0 < hole <= HOLE else piece.end
         spans.append(Span(piece.start, end, piece.use, Hidden("chars") if inline and hole > HOLE else None))
     return join(spans)
+
+
+def recognise(sample: Sample) -> str:
+    """Return "prose" for markdown and running text. What has colours was printed by something that ran."""
+    head = sample.head
+    marked = head.count(b"\n##") + head.count(b"\n**") > 1
+    if not (marked or head.count(b". ") * 400 > len(head)) or b"\x1b" in head:
+        return ""
+    fenced = any(fence in piece for piece in sample.pieces for fence in FENCES)
+    return "prose" if (fenced or not are_too_few(sample.lines)) and is_prose(sample.lines) else ""

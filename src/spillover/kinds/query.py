@@ -1,28 +1,26 @@
-"""What was asked for, as words: which lines hold them, each word worth more the rarer it is. Linear and deterministic.
+"""What a call says of its output: words to look for, the kind that its tool or command promises, the file it is about.
 
-    asked = Query.of(wanted)              # the words of the query and of the command; false where there are none
-    points = asked.score(lines)           # of bytes; one number from 0 to 1 each, in an array of numpy
-    points = asked.score_in(data, starts) # the same for lines that begin at `starts` of some bytes
+    query = Query.of(call)                # the words of the query and of the command; false where there are none
+    points = query.score(lines)           # of bytes; one number from 0 to 1 each, in an array of numpy
+    points = query.score_in(data, starts) # the same for lines that begin at `starts` of some bytes
 
 A line that holds every word it could hold scores 1. A word that stands in most lines tells none from another, and is worth
 next to nothing, so nobody has to say which words of a command matter. `score` takes any pieces of bytes: lines, cells,
-strings of JSON.
+strings of JSON. Linear and deterministic.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
+import numpy as np
 from msgspec import Struct
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from spillover.kinds.wanted import Wanted
-
-    Array = Any  # of numpy; its own types say little about what is in one
+from spillover.kinds.pack import Array
+from spillover.settings.settings import Call
+from spillover.shell import parse
 
 #: Why a part is shown.
 ANSWERS = "answers the query"
@@ -53,15 +51,37 @@ _EMPTY = frozenset(
 )
 
 
+#: A word that a pattern may quote: nothing in it needs care in a shell, or is more than a word to a reader.
+PLAIN_WORD = re.compile(r"[A-Za-z][\w-]{2,39}")
+
+#: Tools of agents, by their names in small letters without marks; what they return.
+TOOLS = {
+    **dict.fromkeys(("grep", "glob", "ls", "find", "listdirectory", "searchfiles", "listfiles", "findfiles", "greprepo", "codebasesearch",
+                     "filesearch", "searchfilecontent", "listdir", "greptool", "globtool", "search"), "search"),
+    **dict.fromkeys(("read", "readfile", "view", "cat", "openfile", "fileread", "readfiles", "readtextfile", "viewfile", "getfilecontents"), "source"),
+}  # fmt: skip
+#: Commands that search and list, and commands that show a file.
+_SEARCHES = frozenset(
+    ("grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "ls", "tree", "locate", "zgrep", "ripgrep")
+)
+_SHOWS = frozenset(("cat", "bat", "batcat", "nl", "sed", "head", "tail", "less", "more", "awk", "type", "get-content"))
+_WHOLE = frozenset(("cat", "bat", "batcat", "nl"))
+_OF_GIT = {"grep": "search", "status": "search", "ls-files": "search", "ls-tree": "search"}
+#: What a pipeline may end with and still say the same, only less of it.
+_FILTERS = frozenset(("head", "tail", "sort", "uniq", "cat", "less", "more", "sed", "grep", "tee", "cut", "nl"))
+#: The end of a name: `app.tsx`, `app.tsx:12`, `app.tsx 345 120`.
+_SUFFIX = re.compile(r"[\w)\]]\.([A-Za-z0-9_+]{1,8})(?=$|[\s:\"',;)?#]|\\)")
+
+
 class Query(Struct, frozen=True):
     """Words that are looked for, in small letters, and what each is worth before its rarity is known."""
 
     words: tuple[tuple[bytes, float], ...] = ()
 
     @classmethod
-    def of(cls, wanted: Wanted) -> Query:
+    def of(cls, call: Call) -> Query:
         """Return the query of a call: what the caller wants to know, and the words of the command."""
-        return cls.read(wanted.query, wanted.command)
+        return cls.read(call.query, call.command)
 
     @classmethod
     def read(cls, *texts: str) -> Query:
@@ -79,16 +99,12 @@ class Query(Struct, frozen=True):
 
     def score(self, lines: Sequence[bytes]) -> Array:
         """Return how much of the query each of these pieces answers, from 0 to 1."""
-        import numpy as np
-
         sizes = np.fromiter((len(line) + 1 for line in lines), dtype=np.int64, count=len(lines))
         starts = np.concatenate(([0], np.cumsum(sizes)[:-1])) if len(lines) else sizes
         return self.score_in(b"\n".join(lines), starts)
 
     def score_in(self, data: bytes, starts: Array) -> Array:
         """Return the same for pieces that lie one behind the other in some bytes, each up to the next start."""
-        import numpy as np
-
         points = np.zeros(len(starts))
         if not self.words or not len(starts):
             return points
@@ -127,8 +143,6 @@ def _find(data: bytes, folded: bytes, word: bytes, edges: Sequence[int]) -> tupl
 
     Behind the first find in a piece, the search goes on in the next one: as many finds as pieces at most.
     """
-    from bisect import bisect_right
-
     whole: list[int] = []
     inside: list[int] = []
     at = folded.find(word)
@@ -146,3 +160,53 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
     left = not before or before[0] not in _INSIDE
     right = not after or after[0] not in _INSIDE
     return left and right
+
+
+def name_of(call: Call) -> str:
+    """Return what an output is known by: a file, a command or a tool, the first of these that there is."""
+    return call.name or call.command or call.tool
+
+
+def promised_kind(call: Call) -> str:
+    """Return what a call says it returns: "search", "source", or "" where it does not say."""
+    name = "".join(char for char in call.tool.lower().rpartition("__")[2] if char.isalnum())
+    if name in TOOLS:
+        return TOOLS[name]
+    return _promised_by(call.command) if call.command else ""
+
+
+def _promised_by(command: str) -> str:
+    said = ""
+    for pipeline in parse(command[:CHARS]):
+        programs = [stage.program for stage in pipeline]
+        if not programs or programs[0] in ("cd", "export", "set", "source", "echo", "(", "pwd", "printf"):
+            continue
+        first = pipeline[0]
+        verbs = first.verbs
+        if first.program == "git" and verbs:
+            kind = _OF_GIT.get(
+                verbs[0], "source" if verbs[0] == "show" and any(":" in word for word in verbs[1:2]) else ""
+            )
+        else:
+            kind = "search" if first.program in _SEARCHES else "source" if first.program in _SHOWS else ""
+        if "xargs" in programs or not all(program in _FILTERS for program in programs[1:]):
+            kind = "search" if kind == "search" and programs[-1] in _SEARCHES else ""
+        if not kind or (said and said != kind):
+            return ""
+        said = kind
+    return said
+
+
+def prints_file(command: str) -> bool:
+    """Tell whether a command prints one file from beginning to end, and nothing else: which part is wanted, it does not say."""
+    stages = [stage for pipeline in parse(command[:CHARS]) for stage in pipeline]
+    return len(stages) == 1 and stages[0].program in _WHOLE and len(stages[0].verbs) == 1
+
+
+def file_suffix(call: Call) -> str:
+    """Return the end of the name of the file that a call is about, in small letters; "" where it names none, or several kinds."""
+    found = {
+        match.lower() for text in (name_of(call), call.query, call.command) for match in _SUFFIX.findall(text[:CHARS])
+    }
+    known = {each for each in found if not each.isdigit()}
+    return known.pop() if len(known) == 1 else ""

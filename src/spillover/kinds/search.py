@@ -19,15 +19,19 @@ from spillover.kinds.found import (
     by_folder,
     common_folder,
     folder_of,
+    is_search,
     repeats,
     rows,
     same_file,
 )
 from spillover.kinds.query import ANSWERS, Query
+from spillover.kinds.sample import Sample
 from spillover.kinds.selection import Hidden, Span, largest
-from spillover.kinds.wanted import NOTHING
 from spillover.notice.sentences import found_in, hidden_finds
+from spillover.settings.settings import Call
 
+#: What `Clip.kind` may say.
+NAMES = ("search",)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +39,6 @@ if TYPE_CHECKING:
 
     from spillover.document.document import Document
     from spillover.kinds.selection import Fill
-    from spillover.kinds.wanted import Wanted
 
     Array = Any  # of numpy; its own types say little about what is in one
 
@@ -45,7 +48,7 @@ ROWS = 60_000
 #: About what a marker costs, in tokens.
 MARKER = 9.0
 #: So many files are named in one marker, more where little else is shown, few above the first find; the others are counted.
-NAMES, MANY_NAMES, ABOVE = 8, 10, 2
+FEW_NAMES, MANY_NAMES, ABOVE = 8, 10, 2
 #: Of files that say the same, so many show it.
 SAME = 3
 #: Bytes of a token, where nothing better is known.
@@ -74,18 +77,18 @@ _AWAY = re.compile(
 )
 
 
-def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence[Span]:
+def select(document: Document, fill: Fill, call: Call) -> Sequence[Span]:
     """Return the rows that are most likely wanted, as many as fit, in their order."""
     import numpy as np
 
     found = _look(document)
     if len(found.rows) < 2:
         return []
-    worth = _worth(found, Query.of(wanted))
+    worth = _worth(found, Query.of(call))
     order = np.argsort(-worth, kind="stable")
-    if wanted.worth:  # what says again what is shown is not worth its room
+    if call.worth:  # what says again what is shown is not worth its room
         order = order[~found.stale()[order]]
-    names = NAMES if len(order) == len(found.rows) else MANY_NAMES
+    names = FEW_NAMES if len(order) == len(found.rows) else MANY_NAMES
 
     def spans(room: int) -> list[Span]:
         return _spans(found, _take(found, order, room), names)
@@ -330,3 +333,8 @@ def _hidden(found: _Found, number: int, following: int, shown: set[int], told: s
     if not named and not found.lists:
         return None
     return Hidden("found", more, hidden_finds(named, sum(files for *_, files in new[names:]), more))
+
+
+def recognise(sample: Sample) -> str:
+    """Return "search" for lines that a search or a listing found."""
+    return "search" if is_search(sample.lines, hinted=sample.hint in NAMES) else ""

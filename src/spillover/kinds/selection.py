@@ -23,6 +23,9 @@ GALLOP = 4
 #: Pieces tried first where an output may have thousands and few fit. Larger: more is measured in vain.
 FIRST_PIECES = 128
 
+#: Where no line is needed more than others, about a screenful of them is needed, in tokens. Larger: `worth` cuts less.
+SCREEN_TOKENS = 600
+
 _place = attrgetter("start", "end")
 
 
@@ -71,11 +74,10 @@ Fill = Callable[[Sequence[Span]], float]
 
 
 class Selection(Struct, frozen=True):
-    """What is shown of an output, the kind that it turned out to be, and the search that its reader may want next."""
+    """What is shown of an output, and the kind that it turned out to be."""
 
     kind: str
     spans: Sequence[Span]
-    next_search: str = ""
 
 
 class Part(Struct, frozen=True):
@@ -100,10 +102,17 @@ class Room(Struct, frozen=True):
 
     fill: Fill
 
+    def __call__(self, spans: Sequence[Span]) -> float:  # until every kind asks for `fill`
+        return self.fill(spans)
+
     def largest(self, build: Callable[[int], Sequence[Span]], high: int, *, start: int = 0) -> Sequence[Span]:
         """Return what `build` makes of the largest number up to `high` with which it fits; nothing where only 0 does."""
-        count = largest(high, lambda number: self.fill(build(number)), start=start)
-        return build(count) if count else []
+        number = self.largest_number(build, high, start=start)
+        return build(number) if number else []
+
+    def largest_number(self, build: Callable[[int], Sequence[Span]], high: int, *, start: int = 0) -> int:
+        """Return the largest number up to `high` with which what `build` makes of it fits."""
+        return largest(high, lambda number: self.fill(build(number)), start=start)
 
     def share(self, part: float) -> Room:
         """Return a part of the room: 0.25 is a quarter of it."""

@@ -10,13 +10,15 @@ import re
 
 from spillover.document.document import OBJECT
 from spillover.kinds import pack
-from spillover.kinds.listing import Listing, listing
+from spillover.kinds.listing import Listing, is_file, listing
 from spillover.kinds.outlined import Block, doc_line, outline
-from spillover.kinds.query import ANSWERS, CHARS, Query
+from spillover.kinds.query import ANSWERS, CHARS, Query, file_suffix, prints_file
+from spillover.kinds.sample import Sample
 from spillover.kinds.selection import Span, largest
-from spillover.kinds.told import prints_file, suffix_of
-from spillover.kinds.wanted import NOTHING
+from spillover.settings.settings import Call
 
+#: What `Clip.kind` may say.
+NAMES = ("source",)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from spillover.document.document import Document
     from spillover.kinds.selection import Fill
-    from spillover.kinds.wanted import Wanted
 
     Array = Any  # of numpy; its own types say little about what is in one
 
@@ -59,14 +60,14 @@ EVERY = 40
 WIDTH = 600
 
 
-def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence[Span]:
+def select(document: Document, fill: Fill, call: Call) -> Sequence[Span]:
     """Return the skeleton and as much of the bodies as fits."""
     lines = listing(document)
     if len(lines) < 2:
         return []
     document.work.spend(OBJECT * 10 * len(lines))
-    blocks = outline(lines.text, suffix_of(wanted))
-    plan = _Plan(lines, blocks, _asked(wanted), printed=bool(wanted.command) and not prints_file(wanted.command))
+    blocks = outline(lines.text, file_suffix(call))
+    plan = _Plan(lines, blocks, _asked(call), printed=bool(call.command) and not prints_file(call.command))
 
     def spans(room: int) -> list[Span]:
         return plan.spans(plan.take(room))
@@ -75,9 +76,9 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
     return spans(room) if room else []
 
 
-def _asked(wanted: Wanted) -> Query:
+def _asked(call: Call) -> Query:
     """Return what is asked of a file, without the names of files: which one it is says nothing of what is wanted of it."""
-    return Query.read(*(_TEXT_WORD.sub(_drop_path, text[:CHARS]) for text in (wanted.query, wanted.command)))
+    return Query.read(*(_TEXT_WORD.sub(_drop_path, text[:CHARS]) for text in (call.query, call.command)))
 
 
 def _drop_path(word: re.Match[str]) -> str:
@@ -219,3 +220,8 @@ class _Plan:
                 out.append(Span(start, end, why, None, "", skip))
             before = line
         return out
+
+
+def recognise(sample: Sample) -> str:
+    """Return "source" for the text of one file."""
+    return "source" if is_file(sample.lines, hinted=sample.hint in NAMES) else ""

@@ -20,12 +20,22 @@ from spillover.document.clean import flatten
 from spillover.document.document import ARRAYS, OBJECT, Document
 from spillover.kinds.ends import char_before
 from spillover.kinds.log.classes import FAILURE_WORDS
+from spillover.kinds.sample import PIECE_BYTES, Sample, are_most
 from spillover.kinds.selection import MAX_TITLE_BYTES, Contents, Fill, Hidden, Part, Span, join, largest
-from spillover.kinds.wanted import NOTHING, Wanted
+from spillover.settings.settings import Call
 
 Array = Any  # of numpy; its own types say little about what is in one
 Row = tuple[int, int]  # from, to, with its newline
 
+#: What `Clip.kind` may say.
+NAMES = ("csv", "tsv")
+#: The bytes of the head that tell whether these are rows.
+FIRST_BYTES = 1 << 14
+#: Fewer rows than this are not a table, unless the name says so.
+FEWEST_ROWS = 8
+_TYPED = re.compile(
+    rb'"?(?:[-+]?[$]?\d[\d,]*+(?:\.\d*+)?(?:[eE][-+]?\d++)?%?|\d{4}-\d\d-\d\d(?:[T ][\d:.+-]++Z?)?|(?i:true|false|yes|no|null|nan|n/a))?"?'
+)
 SEPARATORS = b",\t;|"
 #: Bytes of the beginning that tell how a table is written. More: a table with longer rows is recognised, more slowly.
 HEAD_BYTES = 1 << 16
@@ -142,7 +152,7 @@ def _patterns(separator: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes], r
     return re.compile(cell), re.compile(row), re.compile(rb'(?<![^%b\n])%b("|\Z)' % (between, inside))
 
 
-def select(document: Document, fill: Fill, _call: Wanted = NOTHING) -> list[Span] | None:
+def select(document: Document, fill: Fill, _call: Call) -> list[Span] | None:
     """Return the header, both ends and outlying rows; None if this is not a table, or there is no room for one."""
     if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
@@ -419,3 +429,49 @@ def _read_number(text: bytes) -> float | None:
     except ValueError:
         return None
     return number if abs(number) < 1e300 else None
+
+
+def recognise(sample: Sample) -> str:
+    """Return "csv" or "tsv" for rows of equally many cells with a header or columns of numbers; commas in prose do not count."""
+    shape = shape_of(sample.head[:FIRST_BYTES], whole=sample.size <= FIRST_BYTES)
+    shape = shape or shape_of(sample.head, whole=sample.is_whole)  # rows may be long
+    if shape is None or not _is_table(sample, shape):
+        return ""
+    return "tsv" if shape.separator == b"\t" else "csv"
+
+
+def _is_table(sample: Sample, shape: Shape) -> bool:
+    hinted = sample.hint in NAMES
+    if shape.steady < (0.9 if hinted else 0.95):
+        return False
+    head = sample.head[:FIRST_BYTES]
+    places = rows(head, shape.separator)
+    if len(places) <= FEWEST_ROWS:
+        head = sample.head
+        places = rows(head, shape.separator)
+    if not hinted and re.search(rb"\n[ \t]*+\n[ \t]*+\S", head[:PIECE_BYTES]):
+        return False
+    header, *lines = [split(head[start:end], shape.separator) for start, end in places]
+    body = [row for row in lines if len(row) == shape.columns]
+    spaced = len([cell for row in body for cell in row[1:] if cell[:1] == b" "])
+    prose = shape.separator == b"," and spaced * 4 > len(body) * (shape.columns - 1)
+    named = len(set(header)) == len(header) and all(re.match(rb'"?[^\W\d]', cell) and len(cell) < 64 for cell in header)
+    if not body or not all(map(shape.holds, sample.inner_pieces())):
+        return False
+    if hinted:
+        return named or not prose
+    quoted = b'"' in head and sum(any(map(_is_quoted, row)) for row in body) * 10 >= len(body)
+    if prose or len(body) < (2 if named and quoted and not sample.is_whole else FEWEST_ROWS):
+        return False
+    columns = list(zip(*body, strict=True))
+    typed = (are_most(0.9, column, _TYPED.fullmatch) for column in columns)
+    if not named:
+        return sum(typed) * 2 > shape.columns > 2
+    few = (
+        len(set(column)) * 4 <= len(body) and cell not in column for cell, column in zip(header, columns, strict=True)
+    )
+    return quoted or any(typed) or any(few)
+
+
+def _is_quoted(cell: bytes) -> bool:
+    return len(cell) > 2 and cell[:1] == b'"' != cell[1:2] and cell.endswith(b'"')

@@ -18,7 +18,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.errors import ConfigError, SpilloverError, UsageError
-from spillover.kinds import KEEPS
 from spillover.notice.hints import hints
 from spillover.notice.words import one_line
 from spillover.settings.limits import (
@@ -34,7 +33,7 @@ from spillover.settings.limits import (
     read_amount,
 )
 from spillover.settings.place import DEADLINE_SECONDS, is_url, open_store
-from spillover.settings.settings import REDACT, Settings
+from spillover.settings.settings import KEEPS, REDACT, Settings
 from spillover.settings.trust import SmallFile, read_small, state_of
 from spillover.source.intake import MAX_STORED_BYTES
 from spillover.store.folder import expand, user_folder

@@ -7,14 +7,13 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, Self, TypedDict
+from typing import Any, Self, TypedDict, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 
 from spillover.budget import Budget
 from spillover.errors import UsageError
-from spillover.kinds import KEEPS
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.form import Form
 from spillover.notice.hints import PATH, Hint, hints
@@ -30,6 +29,8 @@ from spillover.tokens import Counter, find_counter
 from spillover.types import HintName, Keep, Redact, Selector
 
 DEFAULT_TOOL = "tool"
+#: What `keep` may say.
+KEEPS: tuple[str, ...] = get_args(Keep)
 #: Where secrets are covered: nowhere, in what a model reads, or in what is stored as well.
 REDACT = ("off", "shown", "stored")
 #: Bytes of each end of an output that a selector can look at: at least and at most.
@@ -341,6 +342,11 @@ class Call(Struct, frozen=True):
     def compares(self) -> bool:
         """Whether an output is compared with an earlier one. "auto" leaves it to `spill run`, which knows how a command ended."""
         return self.since not in ("off", "auto") and self.settings.form is None
+
+    @property
+    def worth(self) -> float:
+        """The expected worth per token below which nothing more is shown; 0 fills the limits, as other systems do."""
+        return self.settings.worth if self.settings.form is None else 0.0
 
     @property
     def reach(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 from msgspec import Struct, field
@@ -11,9 +12,12 @@ from spillover.kinds.json.gaps import explain, find_room
 from spillover.kinds.json.parse import is_container, parse
 from spillover.kinds.json.rare import Rare
 from spillover.kinds.json.room import CUTS, LEAST, MARK, TEXT, TEXT_SHARE, share_out
+from spillover.kinds.sample import SURE, Sample
 from spillover.kinds.selection import Span, join
-from spillover.kinds.wanted import NOTHING
+from spillover.settings.settings import Call
 
+#: What `Clip.kind` may say.
+NAMES = ("ndjson",)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
     from spillover.kinds.json.gaps import Part
     from spillover.kinds.json.room import Tree
     from spillover.kinds.selection import Fill
-    from spillover.kinds.wanted import Wanted
 
 #: Why records at either end are shown.
 FIRST, LAST = "first records", "last records"
@@ -44,7 +47,7 @@ UNLIKE, FEW = 16, 12
 HELD = 32 << 20
 
 
-def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Span] | None:
+def select(document: Document, fill: Fill, _call: Call) -> list[Span] | None:
     """Return whole records, and long ones in part; None if most lines are not JSON, or not one of them fits."""
     if document.lines < 2 or len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
@@ -60,14 +63,14 @@ def select(document: Document, fill: Fill, _wanted: Wanted = NOTHING) -> list[Sp
 
 def _unlike(document: Document) -> list[tuple[int, str]]:
     """Return records like no other, in an output that is small enough to look at every line."""
-    from spillover.kinds.log.lines import lines_of  # loads numpy
+    from spillover.kinds.log.lines import read_lines  # loads numpy
     from spillover.kinds.log.scan import CLOSE
 
     if document.size > CLOSE:
         return []
     import numpy as np
 
-    lines = lines_of(document, [(0, document.size)])
+    lines = read_lines(document, [(0, document.size)])
     order, starts, sizes = group(lines.template)
     alone = np.sort(order[starts[sizes == 1]])
     few = len(alone) <= min(UNLIKE, len(lines) // FEW)
@@ -253,3 +256,21 @@ def _fill(spans: list[Span]) -> list[Span]:
         Span(one.end, two.start) for one, two in pairwise(spans) if one.then is None and two.start - one.end <= MARK
     ]
     return [*spans, *more]
+
+
+def recognise(sample: Sample) -> str:
+    """Return "ndjson" if each line is an object or an array."""
+    if sample.first_line.lstrip()[:1] not in (b"{", b"["):
+        return ""
+    good = sum(map(_is_record, sample.lines))
+    return "ndjson" if good >= 2 and good >= SURE * len(sample.lines) else ""
+
+
+def _is_record(line: bytes) -> bool:
+    if line.lstrip()[:1] not in (b"{", b"["):
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from spillover.kinds.json.almost import find, spell
+from spillover.kinds.json.almost import find, is_almost, spell
 from spillover.kinds.json.value import show
-from spillover.kinds.wanted import NOTHING
+from spillover.kinds.sample import Sample
+from spillover.settings.settings import Call
 from spillover.source.blob import MemoryBlob
 
+#: What `Clip.kind` may say.
+NAMES = ("repr",)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spillover.document.document import Document
     from spillover.kinds.selection import Fill, Span
-    from spillover.kinds.wanted import Wanted
 
 #: A longer output is left to others.
 CAP = 16 << 20
 
 
-def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Span] | None:
+def select(document: Document, fill: Fill, call: Call) -> list[Span] | None:
     """Return what a value that is nearly JSON shows, and the words around it; None where there is none."""
     if document.size > CAP or len(document.sections) > 1 or document.gap[0] != document.gap[1]:
         return None
@@ -28,7 +30,7 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Spa
     if start == end:
         return None
     value = data[start:end]
-    return show(document, fill, wanted, value, start) or show(document, fill, wanted, spell(value) or b"", start)
+    return show(document, fill, call, value, start) or show(document, fill, call, spell(value) or b"", start)
 
 
 def respell(document: Document) -> Document | None:
@@ -39,3 +41,8 @@ def respell(document: Document) -> Document | None:
     document.work.spend(10 * len(data))
     spelled = spell(data)
     return None if spelled is None else replace(document, blob=MemoryBlob(spelled))
+
+
+def recognise(sample: Sample) -> str:
+    """Return "repr" for a Python repr, and for one JSON value with a few words around it."""
+    return "repr" if is_almost(sample.head, sample.pieces[-1], whole=sample.is_whole) else ""

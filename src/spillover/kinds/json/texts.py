@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from spillover.document.document import OBJECT, Document, Section
 from spillover.kinds.json.pointer import find_pointer
 from spillover.kinds.json.strings import end_of, start_of
-from spillover.kinds.selection import Hidden, Inside, Span
+from spillover.kinds.selection import Hidden, Inside, Room, Selection, Span
+from spillover.settings.settings import Call
 from spillover.source.blob import MemoryBlob, Meter
 
 TYPE_CHECKING = False
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spillover.kinds.selection import Fill
-    from spillover.kinds.wanted import Wanted
 
-    Choose = Callable[[Document, Fill, Wanted], tuple[str, Sequence[Span]]]
+    Choose = Callable[[Document, Room, Call], Selection]
 
 #: Strings below these many bytes have no parts worth choosing between.
 LONG = 600
@@ -35,6 +35,8 @@ LONG = 600
 MARK = 60
 #: Beyond these, strings keep their head and tail: there are too many of them, or too many escapes in one.
 MOST_STRINGS, MOST_ESCAPES = 16, 1_000_000
+#: What a string is called: neither the name of a file nor the command says what it is.
+STRING_NAME = "#"
 #: How often room is given anew, so that the limits are well used and never exceeded.
 TRIES = 5
 ENOUGH = 0.95
@@ -85,7 +87,7 @@ def read_string(data: bytes, start: int, end: int) -> tuple[bytes, list[int], li
     return b"".join([*pieces, data[at:end]]), ats, extra
 
 
-def refine(document: Document, spans: Sequence[Span], fill: Fill, choose: Choose, wanted: Wanted) -> Sequence[Span]:
+def refine(document: Document, spans: Sequence[Span], fill: Fill, choose: Choose, call: Call) -> Sequence[Span]:
     """Return the spans of a JSON output with its cut strings chosen by what they are; the same spans where that is no gain."""
     cuts = [(one.end, other.start) for one, other in pairwise(spans) if _cuts_string(one)]
     if not cuts or len(cuts) > MOST_STRINGS or document.gap[0] != document.gap[1]:
@@ -104,7 +106,7 @@ def refine(document: Document, spans: Sequence[Span], fill: Fill, choose: Choose
             given = int(room * scale)
             key = (number, given)
             if key not in known:
-                known[key] = _choose(document, text, given, choose, wanted)
+                known[key] = _choose(document, text, given, choose, call)
             found = _put(found, text, known[key])
         full = fill(found)
         if full <= 1:
@@ -145,7 +147,7 @@ def _shown(spans: Sequence[Span], text: Text) -> int:
     return sum(size for size in inside if size > 0) + MARK
 
 
-def _choose(document: Document, text: Text, room: int, choose: Choose, wanted: Wanted) -> list[Span]:
+def _choose(document: Document, text: Text, room: int, choose: Choose, call: Call) -> list[Span]:
     """Return what is shown of a string in so many bytes, as spans of the JSON, with what is hidden between them."""
     meter = Meter()
     meter.feed(text.data, hashing=False)
@@ -159,8 +161,8 @@ def _choose(document: Document, text: Text, room: int, choose: Choose, wanted: W
         taken = sum(text.place(span.end) - text.place(span.start) for span in spans)
         return (taken + MARK * (len(spans) + 1)) / max(1, room)
 
-    _, chosen = choose(inner, fill, replace(wanted, name=""))
-    spans = [span for span in chosen if span.end > span.start]
+    chosen = choose(inner, Room(fill), replace(call, name=STRING_NAME))
+    spans = [span for span in chosen.spans if span.end > span.start]
     spans.sort(key=lambda span: span.start)
     out: list[Span] = []
     at, then = 0, None

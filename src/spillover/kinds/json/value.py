@@ -5,13 +5,17 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from spillover.document.clean import flatten
+from spillover.kinds.json.almost import goes_on
 from spillover.kinds.json.gaps import FIRST, LAST, explain, find_room
 from spillover.kinds.json.parse import BLOCK, BOM, OPENS, parse
 from spillover.kinds.json.room import TEXT_SHARE
 from spillover.kinds.query import Query
+from spillover.kinds.sample import Sample
 from spillover.kinds.selection import MAX_PARTS, Contents, Part
-from spillover.kinds.wanted import NOTHING
+from spillover.settings.settings import Call
 
+#: What `Clip.kind` may say.
+NAMES = ("json",)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
     from spillover.kinds.json.gaps import Gaps
     from spillover.kinds.json.room import Tree
     from spillover.kinds.selection import Fill, Span
-    from spillover.kinds.wanted import Wanted
 
 #: A value larger than this is left to others: all of it is in memory while its parts are found.
 CAP = 64 << 20
@@ -30,7 +33,7 @@ MAX_OUTLINE_BYTES = 16 << 20
 TYPES = {b"{": "object", b"[": "array", b'"': "string", b"t": "true", b"f": "false", b"n": "null"}
 
 
-def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Span] | None:
+def select(document: Document, fill: Fill, call: Call) -> list[Span] | None:
     """Return spans with gaps between them that, once marked, leave one JSON value; None if the output is not JSON, or cannot be shown like that.
 
     A byte order mark stays before it, as it came.
@@ -40,12 +43,12 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> list[Spa
     last = document.blob.read(max(0, document.size - BLOCK), document.size).rstrip(b" \t\r\n")[-1:]
     if last not in (b"}", b"]") or not OPENS.match(document.blob.read(0, BLOCK)):
         return None
-    return show(document, fill, wanted, document.blob.read(0, document.size))
+    return show(document, fill, call, document.blob.read(0, document.size))
 
 
-def show(document: Document, fill: Fill, wanted: Wanted, data: bytes, base: int = 0) -> list[Span] | None:
+def show(document: Document, fill: Fill, call: Call, data: bytes, base: int = 0) -> list[Span] | None:
     """Return what is shown of an output with a value that begins at `base`; what stands around that is shown, too."""
-    tree = parse(data, document.work, Query.of(wanted))
+    tree = parse(data, document.work, Query.of(call))
     if tree is None:
         return None
     most_bytes = 2 * document.reach
@@ -93,3 +96,12 @@ def outline(document: Document) -> Contents | None:
         title = f"{name}: {title}" if name else title
         rows.append(Part(title, document.number(child.start), document.number(child.end - 1)))
     return Contents("Keys" if data[start] == ord("{") else "Items", rows, len(edges) - 1)
+
+
+def recognise(sample: Sample) -> str:
+    """Return "json" for one value: its beginning is valid, and its end closes it."""
+    head = sample.head.removeprefix(b"\xef\xbb\xbf").strip()
+    closing = {b"{": b"}", b"[": b"]"}.get(head[:1])
+    if closing is None or not sample.pieces[-1].rstrip().endswith(closing):
+        return ""
+    return "json" if goes_on(head, whole=sample.is_whole) else ""

@@ -40,7 +40,7 @@ LEADING = 0.25
 WIDEST, NARROWEST = 0.25, 60
 
 
-def widest(room: float, count: int = 0) -> float:
+def max_width(room: float, count: int = 0) -> float:
     """Return how many tokens of one line are shown at most; a few lines, where their `count` is given, share the room."""
     return max(NARROWEST, WIDEST * room, room / count if count else 0)
 
@@ -63,7 +63,7 @@ def reach(points: Array, cost: Array) -> Array:
     return np.maximum(below, above)
 
 
-def choose(
+def choose_lines(
     lines: Lines,
     points: Array,
     room: float,
@@ -78,8 +78,8 @@ def choose(
     `opening`: a command printed this, so its first line says something. Where the caller knows them: `able`, the lines
     that may be shown; `first`, those that come before all others; `width`, how many tokens of a line are shown at most.
     """
-    able = new(lines) if able is None else able
-    cost = np.minimum(lines.tokens, width or widest(room, int(np.count_nonzero(able))))
+    able = new_lines(lines) if able is None else able
+    cost = np.minimum(lines.tokens, width or max_width(room, int(np.count_nonzero(able))))
     rows = np.flatnonzero(able)
     worth = rank(lines, points)
     counted = np.where(able, cost, 0.0)
@@ -97,8 +97,8 @@ def choose_ends(lines: Lines, leads: Sequence[Array], share: float, room: float)
 
     `leads`: rows, the best first, each of these groups in LEADING of the room; `share`: of the room for the beginning.
     """
-    able = new(lines)
-    cost = np.minimum(lines.tokens, widest(room, int(np.count_nonzero(able))))
+    able = new_lines(lines)
+    cost = np.minimum(lines.tokens, max_width(room, int(np.count_nonzero(able))))
     rank = np.full(len(lines), 3)
     _, before = count_alike(np.where(lines.subject != 0, lines.subject.astype(np.int64), lines.exact))
     named = able & (before == 0)
@@ -112,14 +112,14 @@ def choose_ends(lines: Lines, leads: Sequence[Array], share: float, room: float)
     return _pack(lines, order, cost, room)
 
 
-def new(lines: Lines) -> Array:
+def new_lines(lines: Lines) -> Array:
     """Return which lines say what was not said before, word for word: a boolean each."""
     return (count_alike(lines.exact)[1] == 0) & (lines.width > 0)
 
 
 def room_worth(lines: Lines, points: Array, least: float) -> float:
     """Return the room that the lines from `least` points on need, with their markers and the end."""
-    worth = pack.fill_holes(new(lines) & (rank(lines, points) >= least), lines.tokens, HOLE * pack.MARKER)
+    worth = pack.fill_holes(new_lines(lines) & (rank(lines, points) >= least), lines.tokens, HOLE * pack.MARKER)
     return max(FLOOR, pack.price(worth, lines.tokens) / (1 - TAIL))
 
 

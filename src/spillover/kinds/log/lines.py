@@ -96,12 +96,17 @@ class Lines(Struct, frozen=True):
         return [(begin, end) for begin, end in pairwise(edges) if begin < end]
 
     @property
+    def evident(self) -> Array:
+        """The lines that say that something failed, and do not take it back."""
+        return self.of_classes(EVIDENCE).any(axis=1) & ~self.dismissed
+
+    @property
     def dismissed(self) -> Array:
         """The lines on which words for failure mean nothing."""
         return self.of_classes(DISMISSED).any(axis=1)
 
 
-def lines_of(document: Document, pieces: Sequence[tuple[int, int]]) -> Lines:
+def read_lines(document: Document, pieces: Sequence[tuple[int, int]]) -> Lines:
     """Return the lines of some pieces of an output, which begin and end at line ends."""
     raw = [document.blob.read(start, end) for start, end in pieces]
     firsts, lasts, numbers = [], [], []
@@ -116,7 +121,7 @@ def lines_of(document: Document, pieces: Sequence[tuple[int, int]]) -> Lines:
     return _measure(view, np.concatenate(firsts), np.concatenate(lasts), np.concatenate(numbers))
 
 
-def rare_of(lines: Lines) -> list[int]:
+def find_rare_starts(lines: Lines) -> list[int]:
     """Return where lines begin that begin like no others, if the others are alike: few of many."""
     order, starts, sizes = group(lines.prefix)
     rare = np.sort(order[starts[sizes == 1]])

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from spillover.document.document import Document
 from spillover.kinds.arrays import count_alike
-from spillover.kinds.log.choose import choose, widest
+from spillover.kinds.log import Choice, SectionLines, fill_room, read_sections, score_for
+from spillover.kinds.log.choose import choose_lines, max_width
 from spillover.kinds.log.classes import EVIDENCE, NAMES, Array, classify
-from spillover.kinds.log.signal import Part, Sight, evidence, fit, points_of, see_all
-from spillover.kinds.log.spans import Renderer, reasons
-from spillover.kinds.selection import Fill, Span, join, largest
-from spillover.kinds.wanted import NOTHING, Wanted
+from spillover.kinds.log.spans import SpanMaker, explain
+from spillover.kinds.selection import Room, Span, join, largest
 from spillover.notice.since import lines_gone
 from spillover.notice.words import one_line
+from spillover.settings.settings import Call
 from spillover.since import Compared, Earlier
 from spillover.since.compare import NEW
 
@@ -38,25 +38,25 @@ GONE_CHARS, CHARS_PER_TOKEN = 160, 3
 REMINDED, REMINDED_BYTES = 8, 160
 
 
-def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence[Span] | None:
+def select(document: Document, room: Room, call: Call, earlier: Earlier) -> Sequence[Span] | None:
     """Return what is new against the earlier output, and what is gone; of one that is unchanged, what it says in short.
 
     None where the earlier output says too little about this one: most lines are new, and more than fit.
     """
-    earlier = wanted.since
-    assert earlier is not None
     assert earlier.compared is not None
     compared = earlier.compared
     if compared.unchanged:
-        return _remind(document, fill)
-    sights = see_all(document, compared.cells)
-    marks = [_marks(document, sight, compared) for sight in sights]
-    if compared.new.lines > MOSTLY * compared.lines and fill(_news(sights, marks)) > 1:
+        return _remind(document, room)
+    sections = read_sections(document, compared.cells)
+    marks = [_marks(document, section, compared) for section in sections]
+    if compared.new.lines > MOSTLY * compared.lines and room.fill(_news(sections, marks)) > 1:
         return None
-    cost = sum(float(sight.lines.tokens[mark == NEW].sum()) for sight, (mark, _) in zip(sights, marks, strict=True))
-    parts = [_part(document, sight, *mark, wanted) for sight, mark in zip(sights, marks, strict=True)]
-    cap = sum(sight.cost for sight in sights)
-    if wanted.worth:
+    cost = sum(
+        float(section.lines.tokens[mark == NEW].sum()) for section, (mark, _) in zip(sections, marks, strict=True)
+    )
+    choices = [_part(document, section, *mark, call) for section, mark in zip(sections, marks, strict=True)]
+    cap = sum(section.cost for section in sections)
+    if call.worth:
         cap = min(cap, int(AROUND + (1 + ALSO) * cost))
     telling, first = _name_gone(earlier, compared)
 
@@ -64,41 +64,41 @@ def select(document: Document, fill: Fill, wanted: Wanted = NOTHING) -> Sequence
         named = telling or (first if 2 * cost < room else [])  # what said nothing is named where there is room to spare
         return _lead(spans, compared.gone.lines, named, max(LEAST_GONE, GONE * room))
 
-    return fit(document, fill, parts, cap, lead)
+    return fill_room(document, room, choices, cap, lead)
 
 
-def _news(sights: Sequence[Sight], marks: Sequence[tuple[Array, Array]]) -> list[Span]:
+def _news(sections: Sequence[SectionLines], marks: Sequence[tuple[Array, Array]]) -> list[Span]:
     """Return all that is new, each line once, and nothing else."""
     return [
         span
-        for sight, (mark, said) in zip(sights, marks, strict=True)
-        for span in Renderer(sight.lines).spans((mark == NEW) & (count_alike(said)[1] == 0), 0, np.inf)
+        for section, (mark, said) in zip(sections, marks, strict=True)
+        for span in SpanMaker(section.lines).spans((mark == NEW) & (count_alike(said)[1] == 0), 0, np.inf)
     ]
 
 
-def _part(document: Document, sight: Sight, marks: Array, said: Array, wanted: Wanted) -> Part:
+def _part(document: Document, section: SectionLines, marks: Array, said: Array, call: Call) -> Choice:
     """Return the choice of lines of a section, those that are new before all others."""
-    lines, news = sight.lines, marks == NEW
-    points = points_of(document, lines, wanted)
+    lines, news = section.lines, marks == NEW
+    points = score_for(document, lines, call)
     # Said for the first time, as the comparison sees it; but each failure names another thing.
-    first = (count_alike(said)[1] == 0) | ((count_alike(lines.exact)[1] == 0) & evidence(lines))
+    first = (count_alike(said)[1] == 0) | ((count_alike(lines.exact)[1] == 0) & lines.evident)
     leads = news & first & (count_alike(lines.template)[1] < LIKE)
     able = (lines.width > 0) & np.where(news, first, count_alike(lines.exact)[1] == 0)
     cost, longest = float(lines.tokens[news].sum()), float(lines.tokens[news].max(initial=0))
 
     def width(room: float) -> float:
         # A clip that ends early has little room and is far from its limits: no new line is cut for that.
-        return max(widest(room), longest if (1 + ALSO) * cost <= room else 0)
+        return max(max_width(room), longest if (1 + ALSO) * cost <= room else 0)
 
-    def choose_lines(room: float) -> Array:
-        return choose(lines, points, room, able=able, first=leads, width=width(room))
+    def choose(room: float) -> Array:
+        return choose_lines(lines, points, room, able=able, first=leads, width=width(room))
 
-    return Part(sight, choose_lines, lambda keep: reasons(lines, points, keep), sight.cost, width)
+    return Choice(section, choose, lambda keep: explain(lines, points, keep), section.cost, width)
 
 
-def _marks(document: Document, sight: Sight, compared: Compared) -> tuple[Array, Array]:
+def _marks(document: Document, section: SectionLines, compared: Compared) -> tuple[Array, Array]:
     """Return what each line that is looked at is, earlier the earlier output, and the key of what it says."""
-    lines = sight.lines
+    lines = section.lines
     if not len(lines):
         return np.zeros(0, np.uint8), np.zeros(0, np.uint64)
     pieces = [compared.mark(document, int(lines.first[begin]), int(lines.last[end - 1])) for begin, end in lines.runs()]
@@ -106,17 +106,17 @@ def _marks(document: Document, sight: Sight, compared: Compared) -> tuple[Array,
     return np.concatenate(marks), np.concatenate(said)
 
 
-def _remind(document: Document, fill: Fill) -> list[Span]:
+def _remind(document: Document, room: Room) -> list[Span]:
     """Return some lines of an output that is unchanged: what failed, once each, or how it ended."""
     found: list[Span] = []
-    for sight in see_all(document):
-        lines = sight.lines
-        failed = np.flatnonzero(evidence(lines) & (count_alike(lines.exact)[1] == 0))
+    for section in read_sections(document):
+        lines = section.lines
+        failed = np.flatnonzero(lines.evident & (count_alike(lines.exact)[1] == 0))
         rows = failed if len(failed) else np.flatnonzero(lines.width)[-1:]
         ends = np.minimum(lines.last[rows], lines.first[rows] + REMINDED_BYTES)
         why = "failed before, too" if len(failed) else "at the end"
         found += [Span(start, end, why) for start, end in zip(lines.first[rows].tolist(), ends.tolist(), strict=True)]
-    return found[: largest(min(len(found), REMINDED), lambda count: fill(join(found[:count])))]
+    return found[: largest(min(len(found), REMINDED), lambda count: room.fill(join(found[:count])))]
 
 
 def _name_gone(earlier: Earlier, compared: Compared) -> tuple[list[str], list[str]]:

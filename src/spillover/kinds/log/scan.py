@@ -64,7 +64,7 @@ class Look(Struct, frozen=True):
     """The parts worth a close look, in order, beginning and ending at line ends where lines allow it; and odd lines."""
 
     pieces: Sequence[tuple[int, int]]
-    rare: Sequence[int] = ()  # where lines begin that hold a rare word, or begin like no others
+    rare_starts: Sequence[int] = ()  # where lines begin that hold a rare word, or begin like no others
 
 
 class Beginnings:
@@ -93,7 +93,7 @@ class Beginnings:
         np.add.at(self.counts, places, 1)
 
 
-def look(document: Document, start: int, end: int, news: Sequence[int] = ()) -> Look:
+def find_pieces(document: Document, start: int, end: int, news: Sequence[int] = ()) -> Look:
     """Return where to look closely in these bytes; `news`: how many lines are new in each cell of the output, if known."""
     if end - start <= CLOSE and _count_lines(document, start, end) <= MAX_LINES:
         return Look([(start, end)])

@@ -60,7 +60,7 @@ class Weights(Struct, frozen=True):
         return float(np.interp(worth, likely, points))
 
 
-def score(lines: Lines) -> Array:
+def score_lines(lines: Lines) -> Array:
     """Return the points of each line by the weights of this version."""
     return shipped().score(columns(lines)) if len(lines) else np.zeros(0)
 

@@ -19,7 +19,7 @@ NEAR, AWAY = 5, 40
 MANY_LIKE, ROOM_OF_LEAD, MOST_LEADS = 6, 500, 4
 
 
-class Renderer:
+class SpanMaker:
     """Makes spans of some lines of a log, and remembers from one try to the next what gaps hide."""
 
     def __init__(self, lines: Lines) -> None:
@@ -86,7 +86,7 @@ def what_is_hidden(lines: Lines, shown: int, following: int) -> Hidden | None:
     return None
 
 
-def reasons(lines: Lines, points: Array, keep: Array) -> list[str]:
+def explain(lines: Lines, points: Array, keep: Array) -> list[str]:
     """Return why each kept line is shown: evidence, or the suspicion with most points, and what it stands beside."""
     kept, numbers = np.flatnonzero(keep), lines.number[keep]
     weights = shipped().points
