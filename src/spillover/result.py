@@ -8,21 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from spillover.document.document import Document
+from spillover.kinds.selection import Reason
 from spillover.settings.limits import Limits, Size, count_lines
 from spillover.tokens import estimate
 from spillover.types import Outcome
-
-
-class Reason(Struct, frozen=True):
-    """Why lines `first` to `last` are shown."""
-
-    first: int
-    last: int
-    why: str
-
-    def __str__(self) -> str:
-        lines = f"line {self.first:,}" if self.first == self.last else f"lines {self.first:,}-{self.last:,}"
-        return f"{lines}: {self.why}"
 
 
 class Clip(Struct, frozen=True):

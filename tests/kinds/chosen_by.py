@@ -1,7 +1,18 @@
 """What a selector makes of a text, through the public door."""
 
+from msgspec.structs import replace
+
 from spillover import Clipper, Limits
+from spillover.kinds.selection import Room
 from spillover.store.memory import MemoryStore
+
+#: A call of which nothing is known.
+CALL = Clipper(store=MemoryStore(), worth=0).call()
+
+
+def call_with(**facts):
+    """Return a call of which some facts are known."""
+    return replace(CALL, **facts)
 
 
 def clipped_by(select):
@@ -12,7 +23,7 @@ def clipped_by(select):
 
         def keep(document, fill):
             try:
-                spans = select(document, fill)
+                spans = select(document, Room(fill), CALL)
                 calls.append((spans, fill(spans or [])))
             except Exception as error:  # a clip would survive it, a test must not
                 calls.append((error, 0))

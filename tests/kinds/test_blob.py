@@ -9,12 +9,14 @@ import textwrap
 import zlib
 
 import pytest
+from chosen_by import CALL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits
 from spillover.document.document import Document, Section
 from spillover.kinds import blob
+from spillover.kinds.selection import Room
 from spillover.notice.render import Kept, Renderer
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.store.memory import MemoryStore
@@ -113,7 +115,7 @@ def shown(data, limit=2_000):
     """What a reader would see, with words for gaps, when so many characters fit."""
     seen = document(data)
     renderer = Renderer(seen, Kept(ref="tool-0"), (), 0)
-    spans = blob.select(seen, lambda spans: len(renderer.show(spans).text) / limit)
+    spans = blob.select(seen, Room(lambda spans: len(renderer.show(spans).text) / limit), CALL)
     return None if spans is None else renderer.show(spans).text
 
 
@@ -182,10 +184,14 @@ def test_what_is_not_mostly_a_blob_is_left_to_others(data):
 
 
 def test_several_sections_and_outputs_with_a_hole_are_left_to_others():
-    assert blob.select(document(LINES), lambda spans: 0.0)
-    assert blob.select(document(LINES, (Section(0, 9), Section(9, len(LINES)))), lambda spans: 0.0) is None
+    assert blob.select(document(LINES), Room(lambda spans: 0.0), CALL)
+    assert blob.select(document(LINES, (Section(0, 9), Section(9, len(LINES)))), Room(lambda spans: 0.0), CALL) is None
     assert (
-        blob.select(document(LINES, held=BothEnds(MemoryBlob(LINES[:80]), LINES[-80:], len(LINES))), lambda spans: 0.0)
+        blob.select(
+            document(LINES, held=BothEnds(MemoryBlob(LINES[:80]), LINES[-80:], len(LINES))),
+            Room(lambda spans: 0.0),
+            CALL,
+        )
         is None
     )
 
@@ -215,7 +221,7 @@ def test_whatever_the_output_and_the_limits_spans_are_in_order_and_it_fits(data,
 
     def keep(seen, fill):
         try:
-            calls.append(blob.select(seen, fill))
+            calls.append(blob.select(seen, Room(fill), CALL))
         except Exception as error:  # a clip would survive it, a test must not
             calls.append(error)
             raise

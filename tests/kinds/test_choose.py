@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.kinds import pack
-from spillover.kinds.log.choose import HOLE, choose, choose_ends, widest
+from spillover.kinds.log.choose import HOLE, choose_ends, choose_lines, max_width
 from spillover.kinds.log.classes import NAMES
 from spillover.kinds.log.lines import Lines, inside_runs
 
@@ -34,8 +34,8 @@ def lines_of(costs, template=None, family=None, exact=None, subject=None):
 def test_what_is_chosen_fits_its_room_whether_something_failed_or_not(rows, room):
     costs = np.array([cost for cost, _ in rows], dtype=float)
     lines, points = lines_of(costs), np.array([point for _, point in rows])
-    cut = np.minimum(costs, widest(room))
-    for keep in (choose(lines, points, room), choose_ends(lines, [np.arange(len(rows))[:3]], 0.2, room)):
+    cut = np.minimum(costs, max_width(room))
+    for keep in (choose_lines(lines, points, room), choose_ends(lines, [np.arange(len(rows))[:3]], 0.2, room)):
         assert pack.price(keep, cut) <= room
         assert keep.all() or cut.sum() > room
 
@@ -54,19 +54,19 @@ def test_a_line_more_never_costs_less(keep, data):
 def test_a_strong_line_is_shown_with_what_is_around_it_and_so_is_how_it_ended():
     points = np.full(200, -1.0)
     points[100] = 4.0
-    kept = np.flatnonzero(choose(lines_of([10] * 200), points, 300))
+    kept = np.flatnonzero(choose_lines(lines_of([10] * 200), points, 300))
     assert {99, 100, 101, 199} <= set(kept.tolist())
 
 
 def test_a_hole_that_costs_less_than_two_markers_is_filled():
     points = np.full(60, -4.0)
     points[[20, 22]] = 5.0
-    assert choose(lines_of([16] * 60), points, 120)[20:23].all()
+    assert choose_lines(lines_of([16] * 60), points, 120)[20:23].all()
 
 
 def test_the_middle_of_a_run_of_equal_lines_or_blocks_stays_hidden_although_there_is_room():
     assert np.flatnonzero(~inside_runs(np.array([0] * 10 + [1, 2, 3] * 10))).tolist() == [0, 9, 10, 11, 12, 37, 38, 39]
-    keep = choose(lines_of([10] * 60, exact=[0] * 60), np.zeros(60), 5_000)
+    keep = choose_lines(lines_of([10] * 60, exact=[0] * 60), np.zeros(60), 5_000)
     assert np.flatnonzero(keep).tolist() == [0, 59]
 
 
@@ -76,21 +76,21 @@ def test_failures_of_one_family_leave_the_room_to_what_explains_them():
     points[40] = 2.5
     family = np.zeros(300)
     family[100:300] = 7
-    keep = choose(lines_of([10] * 300, family=family), points, 900)
+    keep = choose_lines(lines_of([10] * 300, family=family), points, 900)
     assert keep[40]
     assert keep[100]
 
 
 def test_the_first_line_of_what_a_command_printed_is_shown():
     lines, points = lines_of([10] * 400), np.arange(400) / 100
-    assert choose(lines, points, 1_000, opening=True)[0]
-    assert not choose(lines, points, 1_000)[0]
+    assert choose_lines(lines, points, 1_000, opening=True)[0]
+    assert not choose_lines(lines, points, 1_000)[0]
 
 
 def test_what_leads_comes_before_all_others_and_leaves_them_the_rest():
     points, first = np.full(100, 2.0), np.zeros(100, dtype=bool)
     points[60:70], first[60:70] = -3.0, True
-    keep = choose(lines_of([10] * 100), points, 200, first=first)
+    keep = choose_lines(lines_of([10] * 100), points, 200, first=first)
     assert keep[60:70].all()
     assert keep.sum() > 12
 

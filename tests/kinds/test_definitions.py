@@ -2,8 +2,8 @@
 
 import pytest
 
-from spillover import Limits, MemoryStore, clip
-from spillover.kinds.definitions import Definition, find_definitions, select
+from spillover import MemoryStore
+from spillover.kinds.definitions import Definition, find_definitions
 from spillover.profiles import vtcode
 
 
@@ -86,7 +86,7 @@ def test_vtcode_keeps_definitions_and_their_first_usages_when_source_code_is_cut
 def test_a_log_is_none_and_its_failure_is_kept():
     log = "".join(f"step {number} of the build\n" for number in range(3_000)) + "error: no space left\n"
     log += "".join(f"step {number} of the build\n" for number in range(3_000))
-    out = clip(log, Limits(tokens=300), keep=select, store=MemoryStore())
+    out = vtcode.clipper(store=MemoryStore(), max_tokens=300, keep="signal").clip(log)
     assert "error: no space left" in out.text
 
 

@@ -5,12 +5,13 @@ import re
 import subprocess
 
 import pytest
-from chosen_by import clipped_by
+from chosen_by import CALL, clipped_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.document.document import Document, Section
 from spillover.kinds import diff, diff_parts
+from spillover.kinds.selection import Room
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 
 clipped = clipped_by(diff.select)
@@ -165,10 +166,12 @@ def document(data, sections=None, blob=None):
 
 def test_several_sections_and_outputs_with_a_hole_are_left_to_others():
     data = changed("a.txt", 900, {3, 500}).encode() * 20
-    assert diff.select(document(data), lambda spans: 0.0)
-    assert diff.select(document(data, (Section(0, 9), Section(9, len(data)))), lambda spans: 0.0) is None
+    assert diff.select(document(data), Room(lambda spans: 0.0), CALL)
+    assert diff.select(document(data, (Section(0, 9), Section(9, len(data)))), Room(lambda spans: 0.0), CALL) is None
     assert (
-        diff.select(document(data, blob=BothEnds(MemoryBlob(data[:80]), data[-80:], len(data))), lambda spans: 0.0)
+        diff.select(
+            document(data, blob=BothEnds(MemoryBlob(data[:80]), data[-80:], len(data))), Room(lambda spans: 0.0), CALL
+        )
         is None
     )
 

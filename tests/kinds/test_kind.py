@@ -1,4 +1,4 @@
-"""What an output is, told by samples of it and by its name."""
+"""What an output is, by samples of it and by its name, and the search that is likely next."""
 
 import base64
 import csv
@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillover import Clipper, Limits, MemoryStore
 from spillover.document.document import Document, Section
-from spillover.kinds.kind import NAMES, describe, guess
+from spillover.kinds.kind import KINDS, describe, likely_search, recognise
+from spillover.kinds.sample import read_hint
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 
 
@@ -24,6 +26,11 @@ def document(data, sections=None, held=None):
     meter.feed(data)
     sections = sections or (Section(0, len(data)),)
     return Document(held or MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections)
+
+
+def guess(output, hint=""):
+    """Return the names of what an output may be, the likeliest first."""
+    return tuple(name for name, _ in recognise(output, hint))
 
 
 def written(rows, separator=","):
@@ -134,7 +141,7 @@ def test_what_is_not_surely_something_else_is_a_log(name):
 @pytest.mark.parametrize("name", LOGS)
 @pytest.mark.parametrize("said", ["x.json", "x.ndjson", "git diff HEAD", "x.xml", "x.html", "index.html"])
 def test_a_name_is_not_enough_where_the_content_says_otherwise(name, said):
-    assert guess(document(LOGS[name]), said) == ("log",)
+    assert guess(document(LOGS[name]), read_hint(said)) == ("log",)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +157,7 @@ def test_a_name_is_not_enough_where_the_content_says_otherwise(name, said):
     ],
 )
 def test_a_name_makes_up_for_little_evidence(name, text, kind):
-    assert describe(document(text), name) == kind
+    assert describe(document(text), read_hint(name)) == kind
 
 
 @pytest.mark.parametrize(
@@ -164,7 +171,7 @@ def test_a_name_makes_up_for_little_evidence(name, text, kind):
     ],
 )
 def test_what_a_call_says_of_itself_makes_up_for_little_evidence(told, text, kind):
-    assert guess(document(text), "", told)[0] == kind
+    assert guess(document(text), told)[0] == kind
 
 
 def test_an_output_of_several_sections_is_a_log():
@@ -188,7 +195,7 @@ def test_only_samples_are_read():
         assert Watched.read_bytes <= 128 << 10 < len(data)
 
 
-KINDS = {*NAMES, "log"}
+NAMES = {name for kind in KINDS for name in kind.NAMES}
 PIECE = st.sampled_from([
     "{", "}", "[", "]", '"a"', ":", ",", "1", "\n", "a,b\n", "1,2\n", "<a>", "</a>", "@@ -1 +1 @@\n", "--- a\n", "+++ b\n", "word ",
     "\t", "\0", '{"a": 1}\n', "é", "A1b2C3d4" * 90, "<!--", "\r\n", '"',
@@ -205,7 +212,7 @@ def test_whatever_the_output_there_is_an_answer_and_it_is_the_same_twice(text, n
     data = (text * times)[:200_000].encode()
     found = guess(document(data), name)
     assert found[-1] == "log"
-    assert set(found) <= KINDS
+    assert set(found) <= NAMES
     assert len(set(found)) == len(found)
     assert guess(document(data), name) == found
 
@@ -233,3 +240,51 @@ def test_no_output_however_odd_takes_long(piece):
     started = time.process_time()
     guess(document(piece * 60_000))
     assert time.process_time() - started < 5  # what grows with the square of 64 KiB would take longer
+
+
+@pytest.mark.parametrize(
+    ("reasons", "pattern"),
+    [
+        ([("exception", "E   TypeError: unsupported operand")], "TypeError"),
+        ([("error message", "error[E0502]: cannot borrow `x`")], "E0502"),
+        ([("error message", "src/a.ts(3,1): error TS2345: no")], "TS2345"),
+        ([("crash", "worker aborted"), ("crash", "Out of memory: Killed process 12 (postgres)")], "Killed process"),
+        ([("verdict", "not ok 12 - adds up")], "not ok"),
+        ([("verdict", "FAILED tests/test_a.py::test_b"), ("exception; near line 3", "KeyError: 1")], "KeyError"),
+        ([("near line 12", "KeyError: it only stands beside one")], ""),
+        ([], ""),
+    ],
+)
+def test_of_a_log_the_most_telling_name_of_an_error(reasons, pattern):
+    assert likely_search("log", "", reasons) == pattern
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown", "pattern"),
+    [
+        ("source", "import os\nclass A:\n    def f(self):\n", "(class|def) "),
+        ("source", "   12\tpub fn run() {\n", "fn "),
+        ("source", "x = 1\n", ""),
+        ("diff", "diff --git a/x b/x\n", "^diff --git"),
+        ("diff", "--- a/x\n+++ b/x\n", ""),
+        ("prose", "# Title\ntext\n", "^#"),
+        ("csv", "a,b\n", ""),
+    ],
+)
+def test_of_other_kinds_where_their_parts_begin(kind, shown, pattern):
+    assert likely_search(kind, shown, []) == pattern
+
+
+def test_a_name_in_the_query_comes_first_and_plain_words_do_not():
+    shown = "rates = load_rates(order)\nerror: it broke\n"
+    reasons = [("error message", "error: it broke")]
+    assert likely_search("log", shown, reasons, "where does load_rates read the rates?") == "load_rates"
+    assert likely_search("log", shown, reasons, "what are the rates?") == "error"
+    assert likely_search("log", shown, reasons, "$(reboot)_x") == "error"
+
+
+def test_the_notice_of_a_clip_names_it():
+    log = "\n".join(f"step {number} done" for number in range(4_000)) + "\nValueError: bad rate\n" + "ok\n" * 3_000
+    clipper = Clipper(Limits(tokens=600), hints="cli", store=MemoryStore())
+    out = clipper.clip(log)
+    assert f"spill outline {out.ref} · spill grep {out.ref} ValueError · spill read {out.ref} " in out.text

@@ -1,9 +1,9 @@
 """What was asked for, as words and their rarity."""
 
 import pytest
+from chosen_by import call_with
 
-from spillover.kinds.query import CHARS, WORDS, Query
-from spillover.kinds.wanted import Wanted
+from spillover.kinds.query import CHARS, WORDS, Query, file_suffix, promised_kind
 
 LINES = [
     b"def parse_header(line):",
@@ -55,7 +55,7 @@ def test_a_word_inside_a_longer_one_counts_less_than_the_word_itself():
 
 
 def test_the_command_is_part_of_the_query_and_its_name_is_not():
-    asked = Query.of(Wanted(query="who calls it", command="grep -rn load_config lib", tool="Bash"))
+    asked = Query.of(call_with(query="who calls it", command="grep -rn load_config lib", tool="Bash"))
     assert [word for word, _ in asked.words][:2] == [b"calls", b"load_config"]
 
 
@@ -72,3 +72,29 @@ def test_pieces_in_one_block_score_as_they_do_by_themselves():
     asked = Query.read("Header footer")
     assert asked.score_in(data, starts).tolist() == asked.score(LINES).tolist()
     assert asked.score([]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (call_with(tool="Grep"), "search"),
+        (call_with(tool="mcp__files__read_file"), "source"),
+        (call_with(tool="Bash", command="cd app && rg -n load src | head -50"), "search"),
+        (call_with(tool="Bash", command="sed -n '1,80p' src/a.py"), "source"),
+        (call_with(tool="Bash", command="git grep load"), "search"),
+        (call_with(tool="Bash", command="git show HEAD:src/a.py"), "source"),
+        (call_with(tool="Bash", command="find . -name '*.py' | xargs cat"), ""),
+        (call_with(tool="Bash", command="make test"), ""),
+        (call_with(), ""),
+    ],
+)
+def test_a_call_says_what_it_returns(call, kind):
+    assert promised_kind(call) == kind
+
+
+@pytest.mark.parametrize(
+    ("query", "suffix"),
+    [("src/app.tsx 345 120", "tsx"), ("/a/b.py", "py"), ("a.py b.go", ""), ("what is it?", ""), ("see v1.2", "")],
+)
+def test_the_end_of_a_name_says_the_language(query, suffix):
+    assert file_suffix(call_with(query=query)) == suffix

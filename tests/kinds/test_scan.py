@@ -19,7 +19,7 @@ from spillover.kinds.log.scan import (
     MAX_LINES,
     WORDS,
     Beginnings,
-    look,
+    find_pieces,
     rare_beginnings,
 )
 
@@ -30,7 +30,7 @@ def steady(count):
 
 
 def test_a_small_output_is_looked_at_whole(document):
-    assert look(document("a\nb\n"), 0, 4).pieces == [(0, 4)]
+    assert find_pieces(document("a\nb\n"), 0, 4).pieces == [(0, 4)]
 
 
 @pytest.mark.parametrize("needle", ["link.c:3: error: undefined reference to `take'", "thread 'main' panicked at src/lib.rs:2", "region FLASH resized by board.ld"])  # fmt: skip
@@ -40,7 +40,7 @@ def test_the_place_of_what_is_rare_is_among_the_pieces_whether_it_has_a_keyword_
     lines.insert(int(len(lines) * place), needle)
     output = "\n".join(lines) + "\n"
     at = output.index(needle)
-    seen = look(document(output), 0, len(output))
+    seen = find_pieces(document(output), 0, len(output))
     assert any(start <= at and at + len(needle) <= end for start, end in seen.pieces)
     assert sum(end - start for start, end in seen.pieces) <= CLOSE + 100_000
     assert seen.pieces[0][0] == 0
@@ -49,7 +49,7 @@ def test_the_place_of_what_is_rare_is_among_the_pieces_whether_it_has_a_keyword_
 
 def test_pieces_begin_and_end_at_line_ends_and_do_not_touch(document):
     output = "\n".join(steady(30_000)) + "\n"
-    pieces = look(document(output), 0, len(output)).pieces
+    pieces = find_pieces(document(output), 0, len(output)).pieces
     for start, end in pieces:
         assert start == 0 or output[start - 1] == "\n"
         assert output[end - 1] == "\n"
@@ -58,7 +58,7 @@ def test_pieces_begin_and_end_at_line_ends_and_do_not_touch(document):
 
 @pytest.mark.parametrize("output", ["\n" * 2_000_000, "x" * 3_000_000, "a\n" * 1_000_000, "\r" * 600_000], ids=["empty lines", "one line", "short lines", "frames"])  # fmt: skip
 def test_however_short_or_long_lines_are_the_work_is_bounded(document, output):
-    pieces = look(document(output), 0, len(output)).pieces
+    pieces = find_pieces(document(output), 0, len(output)).pieces
     assert sum(output[start:end].count("\n") for start, end in pieces) <= MAX_LINES + 2 * len(pieces)
     assert sum(end - start for start, end in pieces) <= CLOSE + 100_000
 
@@ -70,10 +70,10 @@ def test_how_many_threads_look_makes_no_difference(document, monkeypatch):
     seen = []
     for threads in (1, 2, 4):
         monkeypatch.setattr(os, "cpu_count", lambda threads=threads: threads)
-        seen.append(look(document(output), 0, len(output)))
+        seen.append(find_pieces(document(output), 0, len(output)))
     monkeypatch.setattr(threading.Thread, "start", _fail)  # no more threads here
-    seen.append(look(document(output), 0, len(output)))
-    assert seen[0].rare
+    seen.append(find_pieces(document(output), 0, len(output)))
+    assert seen[0].rare_starts
     assert all(each == seen[0] for each in seen)
 
 

@@ -9,8 +9,7 @@ import pytest
 from spillover import Clipper, Limits, MemoryStore
 from spillover.kinds.listing import is_code, is_numbered
 from spillover.kinds.outlined import Block, doc_line, outline
-from spillover.kinds.told import kind_told, prints_file, suffix_of
-from spillover.kinds.wanted import Wanted
+from spillover.kinds.query import prints_file
 
 PYTHON = b'''import os
 
@@ -86,32 +85,6 @@ def test_a_query_shows_the_body_it_asks_for():
     asked = clip(text, query="where is the wheelbarrow computed?")
     assert "wheelbarrow = value + 150" in asked.text
     assert any(reason.why == "answers the query" for reason in asked.why)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "kind"),
-    [
-        (Wanted(tool="Grep"), "search"),
-        (Wanted(tool="mcp__files__read_file"), "source"),
-        (Wanted(tool="Bash", command="cd app && rg -n load src | head -50"), "search"),
-        (Wanted(tool="Bash", command="sed -n '1,80p' src/a.py"), "source"),
-        (Wanted(tool="Bash", command="git grep load"), "search"),
-        (Wanted(tool="Bash", command="git show HEAD:src/a.py"), "source"),
-        (Wanted(tool="Bash", command="find . -name '*.py' | xargs cat"), ""),
-        (Wanted(tool="Bash", command="make test"), ""),
-        (Wanted(), ""),
-    ],
-)
-def test_a_call_says_what_it_returns(wanted, kind):
-    assert kind_told(wanted) == kind
-
-
-@pytest.mark.parametrize(
-    ("query", "suffix"),
-    [("src/app.tsx 345 120", "tsx"), ("/a/b.py", "py"), ("a.py b.go", ""), ("what is it?", ""), ("see v1.2", "")],
-)
-def test_the_end_of_a_name_says_the_language(query, suffix):
-    assert suffix_of(Wanted(query=query)) == suffix
 
 
 def test_numbered_lines_count_on_and_logs_are_no_programs():

@@ -6,12 +6,13 @@ import random
 from itertools import pairwise
 
 import pytest
-from chosen_by import clipped_by
+from chosen_by import CALL, clipped_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.document.document import Document, Section
 from spillover.kinds import table
+from spillover.kinds.selection import Room
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 
 
@@ -154,16 +155,23 @@ TABLE = b"a,b\n" + b"1,2\n" * 5_000
 
 
 def test_several_sections_and_outputs_with_a_hole_are_left_to_others():
-    assert table.select(document(TABLE), lambda spans: 0.0)
-    assert table.select(document(TABLE, (Section(0, 8), Section(8, len(TABLE)))), lambda spans: 0.0) is None
+    assert table.select(document(TABLE), Room(lambda spans: 0.0), CALL)
+    assert table.select(document(TABLE, (Section(0, 8), Section(8, len(TABLE)))), Room(lambda spans: 0.0), CALL) is None
     assert (
-        table.select(document(TABLE, blob=BothEnds(MemoryBlob(TABLE[:80]), TABLE[-80:], len(TABLE))), lambda spans: 0.0)
+        table.select(
+            document(TABLE, blob=BothEnds(MemoryBlob(TABLE[:80]), TABLE[-80:], len(TABLE))),
+            Room(lambda spans: 0.0),
+            CALL,
+        )
         is None
     )
 
 
 def test_no_room_for_header_first_and_last_is_no_room_for_a_table():
-    assert table.select(document(TABLE), lambda spans: sum(span.end - span.start for span in spans) / 9) is None
+    assert (
+        table.select(document(TABLE), Room(lambda spans: sum(span.end - span.start for span in spans) / 9), CALL)
+        is None
+    )
 
 
 CELL = st.text(st.sampled_from('ab1,;"\n é'), max_size=12) | st.integers(-10, 10**6).map(str) | st.just("x" * 300)
@@ -280,4 +288,4 @@ def test_rows_end_where_the_csv_of_python_ends_them_whatever_the_blocks(rows, bl
 
 @pytest.mark.parametrize("data", ["a,b\n" + "1,2\n" * 9 + '3,"2\n3,4\n', "a,b\n1\n2\n3\n4,5\n"])
 def test_rows_that_are_none_are_left_to_others(data):
-    assert table.select(document(data.encode()), lambda spans: 0.0) is None
+    assert table.select(document(data.encode()), Room(lambda spans: 0.0), CALL) is None

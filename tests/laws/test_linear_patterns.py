@@ -84,7 +84,6 @@ UNPROVED = {
     "kinds/diff_parts.py": {
         "CHANGED": ANCHORED,
         "_LINES": RUN,
-        "LINE": ANCHORED,
     },
     "kinds/elements.py": {
         "_TOKEN": "see beside it",
@@ -94,9 +93,6 @@ UNPROVED = {
     "kinds/json/parse.py": {
         "OPENS": ANCHORED,
     },
-    "kinds/kind.py": {
-        "'(?i)</%b\\\\s*+>'": "a literal and one possessive run, which has no <",
-    },
     "kinds/log/lines.py": {
         "STAMP": "matched where a line begins; all of it is optional, so that the first try succeeds",
         "_MESSAGES": LINES,
@@ -104,6 +100,9 @@ UNPROVED = {
     "kinds/outlined.py": {
         "_DEFINED": ANCHORED,
         "_METHOD": ANCHORED,
+    },
+    "kinds/markup.py": {
+        "'(?i)</%b\\\\s*+>'": "a literal and one possessive run, which has no <",
     },
     "kinds/page.py": {
         "_PLAYWRIGHT": ANCHORED,
@@ -113,7 +112,7 @@ UNPROVED = {
     "kinds/query.py": {
         "_PART": RUN,
     },
-    "kinds/seek.py": {
+    "kinds/kind.py": {
         "f-string": "a literal at the start of a line",
     },
     "kinds/table.py": {

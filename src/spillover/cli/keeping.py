@@ -13,8 +13,8 @@ from spillover.cli.output import fit_terminal, make_harmless, put, put_json
 from spillover.cli.refs import is_remote, look_up, path_here, reader, why_no_path
 from spillover.cli.units import count_of, with_unit
 from spillover.hosts import bounds, hosts
+from spillover.kinds.selection import Reason
 from spillover.notice.words import one_line
-from spillover.result import Reason
 from spillover.retrieve.names import describe_run, matches
 from spillover.settings.load import load
 from spillover.store.record import Record, owners

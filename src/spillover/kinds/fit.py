@@ -11,11 +11,10 @@ from spillover import fallback
 from spillover.document.document import PIECE, Document, TooMuchWork, work_for
 from spillover.errors import StoreError
 from spillover.kinds.ends import HEAD_SHARES, keep_ends
-from spillover.kinds.selection import Fill, Room, Selection, Span, join, largest
+from spillover.kinds.selection import Fill, Reason, Room, Selection, Span, join, largest
 from spillover.notice.render import Kept, Renderer, Shown
 from spillover.notice.since import Since, since_of
 from spillover.notice.wording import Wording
-from spillover.result import Reason
 from spillover.settings.limits import Limits
 from spillover.settings.settings import Call
 from spillover.since import Earlier

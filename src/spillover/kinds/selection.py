@@ -69,6 +69,18 @@ class Span(Struct, frozen=True):
     skip: int = 0
 
 
+class Reason(Struct, frozen=True):
+    """Why lines `first` to `last` are shown."""
+
+    first: int
+    last: int
+    why: str
+
+    def __str__(self) -> str:
+        lines = f"line {self.first:,}" if self.first == self.last else f"lines {self.first:,}-{self.last:,}"
+        return f"{lines}: {self.why}"
+
+
 #: How full the limits are with these spans, the notice and the gap markers around them; above 1 they do not fit.
 Fill = Callable[[Sequence[Span]], float]
 

@@ -7,7 +7,7 @@ from bisect import bisect
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from spillover.kinds.selection import QUOTING, Hidden, Inside, Span
+from spillover.kinds.selection import QUOTING, Hidden, Inside, Reason, Span
 from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.hints import Hint
 from spillover.notice.marker import mark_lines, marker
@@ -15,7 +15,6 @@ from spillover.notice.memo import NEWLINE, Memo
 from spillover.notice.since import Since
 from spillover.notice.wording import WORDING, Wording
 from spillover.notice.words import one_line
-from spillover.result import Reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

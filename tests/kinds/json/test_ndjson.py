@@ -4,12 +4,14 @@ import json
 import re
 
 import pytest
+from chosen_by import CALL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.document.document import Document, Section
 from spillover.kinds.json import ndjson
+from spillover.kinds.selection import Room
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.tokens import estimate
 
@@ -52,7 +54,7 @@ def clipped(text, limits=None):
     chosen = []
 
     def keep(document, fill):
-        chosen.append(ndjson.select(document, fill))
+        chosen.append(ndjson.select(document, Room(fill), CALL))
         return chosen[-1] or []
 
     clip = Clipper(limits, keep=keep, store=MemoryStore()).clip(text)
@@ -197,7 +199,11 @@ def test_several_sections_and_lost_parts_are_left_to_others():
     apart = Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, 9), Section(9, len(data))))
     ends = BothEnds(MemoryBlob(data[:900]), data[-900:], len(data))
     lost = Document(ends, meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
-    assert [ndjson.select(each, lambda _: 0.5) is None for each in (whole, apart, lost)] == [False, True, True]
+    assert [ndjson.select(each, Room(lambda _: 0.5), CALL) is None for each in (whole, apart, lost)] == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_no_more_than_a_block_is_read_at_a_time():
@@ -211,7 +217,7 @@ def test_no_more_than_a_block_is_read_at_a_time():
             return super().read(start, end)
 
     whole = Document(Counted(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),), 1 << 16)
-    spans = ndjson.select(whole, lambda spans: sum(span.end - span.start for span in spans) / 1_000)
+    spans = ndjson.select(whole, Room(lambda spans: sum(span.end - span.start for span in spans) / 1_000), CALL)
     assert 'record 40,000: "fatal" is rare' in [span.why for span in spans]
     assert len(data) > 2 * ndjson.BLOCK
     assert max(sizes) <= ndjson.BLOCK

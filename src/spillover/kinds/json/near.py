@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from spillover.kinds.json import value
 from spillover.kinds.json.almost import find, is_almost, spell
 from spillover.kinds.json.value import show
 from spillover.kinds.sample import Sample
@@ -45,4 +46,6 @@ def respell(document: Document) -> Document | None:
 
 def recognise(sample: Sample) -> str:
     """Return "repr" for a Python repr, and for one JSON value with a few words around it."""
+    if value.recognise(sample):
+        return ""
     return "repr" if is_almost(sample.head, sample.pieces[-1], whole=sample.is_whole) else ""
