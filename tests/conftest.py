@@ -18,13 +18,15 @@ from support import HOSTS, fallback
 #: Every run tries the same examples, so that a failure can be repeated. `EXPLORE=1 make test` tries new ones each time, as
 #: `make soak` does.
 EXPLORE = bool(os.environ.get("EXPLORE"))
+#: `QUICK=1` tries a tenth of the examples, while you work; `make test` tries all.
+QUICK = bool(os.environ.get("QUICK"))
 
 settings.register_profile("tests", deadline=None, derandomize=not EXPLORE, database=None)  # time is measured in bench/
 #: The laws: 400 examples each, a thousand where new ones are tried. Looking for the smallest counterexample is worth the time, explaining it is not.
 settings.register_profile(
     "laws",
     parent=settings.get_profile("tests"),
-    max_examples=1_000 if EXPLORE else 400,
+    max_examples=1_000 if EXPLORE else 40 if QUICK else 400,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
     suppress_health_check=[
         HealthCheck.too_slow,  # files and processes are real here

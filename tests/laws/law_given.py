@@ -10,8 +10,8 @@ from law_tables import CHOICES, KINDS, PARTS, Output
 #: The main property of each law runs 400 times, each corollary 150 times. If every example starts a process, 50 are
 #: enough to cover what differs there. `make soak` runs for as long as you like.
 law = settings.get_profile("laws")
-law_in_short = settings(law, max_examples=150)
-law_for_processes = settings(law, max_examples=50)
+law_in_short = settings(law, max_examples=min(150, law.max_examples // 2))
+law_for_processes = settings(law, max_examples=min(50, law.max_examples // 8))
 
 choices = st.sampled_from(CHOICES)
 
