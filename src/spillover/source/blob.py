@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import stringzilla
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 #: Bytes between two entries of a line index. Smaller blocks make records larger (16 entries a MiB), larger ones lookups
 #: slower.
 BLOCK_BYTES = 1 << 16
+#: A record may say that its blocks are larger, but not without limit: to find one line, a whole block is read.
+MAX_BLOCK_BYTES = 1 << 24
 #: Bytes read at once to measure a blob. More take more memory.
 MEASURE_BYTES = 1 << 20
 
@@ -94,7 +96,7 @@ def measure(blob: Blob) -> Meter:
 class LineIndex(Struct, frozen=True):
     """How many newlines stand before each block of `block` bytes."""
 
-    block: int = BLOCK_BYTES
+    block: Annotated[int, Meta(gt=0, le=MAX_BLOCK_BYTES)] = BLOCK_BYTES
     before: tuple[int, ...] = (0,)
 
 

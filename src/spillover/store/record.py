@@ -15,15 +15,16 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from msgspec import DecodeError, Struct, ValidationError, convert, field, msgpack, to_builtins
+from msgspec import DecodeError, Meta, Struct, ValidationError, convert, field, msgpack, to_builtins
 from msgspec.structs import astuple, replace
 
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.source.blob import LineIndex
 
-#: Hexadecimal digits of a ref: so many that nobody finds two outputs with the same ones (12 took minutes).
+#: Hexadecimal digits of a ref. More make refs longer; with fewer, two outputs with the same ref can be found (12 took
+#: minutes).
 REF_DIGITS = 16
 HASH_DIGITS = 64
 MAX_TOOL_CHARS = 32
@@ -47,14 +48,11 @@ OWNER_GRACE_SECONDS = 3_600
 
 #: The format of a record in a folder.
 FORMAT = 1
-#: No number of ours is larger.
-MAX_NUMBER = 1 << 62
-#: To find one line, as many bytes are read as a block of the index has.
-MAX_BLOCK_BYTES = 1 << 24
-#: A time is in seconds from 1970 and below this.
-MAX_TIME = 1e12
 #: Fields that are names of files, or only known to the call that stored the output; the file cannot contradict them.
 NOT_SAVED = ("ref", "pinned", "path", "only_here")
+#: Numbers and times (in seconds from 1970) as they may stand in a record.
+Count = Annotated[int, Meta(ge=0, le=1 << 62)]
+Moment = Annotated[float, Meta(gt=-1e12, lt=1e12)]
 _CHECK, _DIGITS, _END = b', "check": "', 64, b'"}\n'
 _RUN_FORMAT = b"spillover-run 1\n"
 
@@ -83,13 +81,13 @@ class RefTakenError(StoreError):
 
 
 def mint(tool: str, sha256: str, digits: int = REF_DIGITS) -> str:
-    """Return the name of an output: what made it, and the start of its own hash, so that no output can carry its own ref."""
+    """Return the ref of an output: its tool, and the start of its own hash, so that no output can contain its own ref."""
     name = re.sub(r"[^a-z0-9_.]+", "_", tool.lower())[:MAX_TOOL_CHARS].strip("_.") or "tool"
     return f"{name}-{sha256[:digits]}"
 
 
 def name_for(tool: str, sha256: str) -> str:
-    """Return the ref of an output; UsageError if the hash is not a SHA-256, so that nothing else becomes part of a path."""
+    """Return the ref of an output; raise UsageError if the hash is not a SHA-256, which alone may become part of a path."""
     if not is_hash(sha256):
         raise UsageError(f"sha256={sha256[:80]!r} is not a SHA-256 in 64 lower-case hexadecimal digits.")
     return mint(tool, sha256)
@@ -103,9 +101,8 @@ def is_hash(text: str) -> bool:
 def check_ref(ref: str) -> str:
     """Return the ref, if it has the shape of one or of the start of one; RefError otherwise."""
     if not isinstance(ref, str) or not REF_TYPED.fullmatch(ref):
-        shown = repr(ref)[:76]
         raise RefError(
-            f"{shown} is not a ref; refs look like bash-7f3a9c2e41d05b86. `spill list` shows what is stored."
+            f"{ref!r:.76} is not a ref; refs look like bash-7f3a9c2e41d05b86. `spill list` shows what is stored."
         )
     return ref
 
@@ -115,35 +112,33 @@ def matches(prefix: str, ref: str) -> bool:
     return ref.startswith(prefix) or ref.rpartition("-")[2].startswith(prefix)
 
 
-def resolve(ref: str, known: Iterable[str]) -> str:
+def resolve(ref: str, refs: Iterable[str]) -> str:
     """Return the one stored ref that `ref` names, completely or by a unique prefix."""
     check_ref(ref)
-    found = []
-    for name in known:
+    candidates = []
+    for name in refs:
         if name == ref:
             return ref
         if matches(ref, name):
-            found.append(name)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        some = ", ".join(sorted(found)[:4])
-        raise RefError(
-            f"{ref} is ambiguous: {len(found):,} outputs begin with it ({some}{', …' if len(found) > 4 else ''}); write more of it."
-        )
-    raise UnknownRefError(ref)
+            candidates.append(name)
+    if not candidates:
+        raise UnknownRefError(ref)
+    if len(candidates) > 1:
+        examples = ", ".join(sorted(candidates)[:4]) + ", …" * (len(candidates) > 4)
+        raise RefError(f"{ref} is ambiguous: {len(candidates):,} outputs begin with it ({examples}); write more of it.")
+    return candidates[0]
 
 
-def covers(scope: str, other: str | None) -> bool:
-    """Return whether `scope` may see an output of the scope `other`; None belongs to nobody.
+def covers(scope: str, owner: str | None) -> bool:
+    """Return whether `scope` may see an output of the scope `owner`; None belongs to nobody.
 
     A folder ("/home/me/app") sees only itself. A name ("tenant/project/session") also sees everything below it.
     """
     if scope == EVERY:
         return True
-    if other is None or not scope:
+    if owner is None or not scope:
         return False
-    return scope == other or (scope[0] != "/" and other.startswith(scope + "/"))
+    return scope == owner or (scope[0] != "/" and owner.startswith(scope + "/"))
 
 
 def check_scope(text: str) -> str:
@@ -178,7 +173,7 @@ class Owner(Struct, frozen=True, array_like=True):
     """A scope that has an output, and its newest call."""
 
     scope: str
-    created: float
+    created: Moment
     call_id: str | None = None
     command: str | None = None
 
@@ -189,31 +184,32 @@ class Record(Struct, frozen=True, kw_only=True):
     ref: str
     tool: str
     sha256: str  # of the stored bytes
-    bytes: int  # stored
-    lines: int  # stored
-    created: float = 0.0  # 0: set when it is published
+    bytes: Count  # stored
+    lines: Count  # stored
+    created: Moment = 0.0  # 0: set when it is published
     call_id: str | None = None
     command: str | None = None
     partial: str | None = None  # why not all of it is stored; None when all of it is
-    produced_bytes: int | None = None  # of the whole output, where only a part is stored
-    produced_lines: int | None = None
-    segments: tuple[tuple[str, int], ...] = ()  # (stream, bytes) in order of arrival; empty when all of it is stdout
+    produced_bytes: Count | None = None  # of the whole output, where only a part is stored
+    produced_lines: Count | None = None
+    segments: tuple[tuple[str, Count], ...] = ()  # (stream, bytes) in order of arrival; empty when all of it is stdout
     index: LineIndex = field(default_factory=LineIndex)
     shown: tuple[tuple[int, int], ...] = ()  # the line ranges the model saw
     kind: str = ""  # what the output was recognized as
     why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
     notices: tuple[str, ...] = ()  # notices about it, as `document.forgery.digest_notice` writes them; the newest last
-    made: str = ""  # the choices behind the clip, as `show.made` writes them: limits, keep, query, the earlier run; "" if unknown
+    #: The choices behind the clip, as `notice.memo` writes them: limits, keep, query, the earlier run; "" if unknown.
+    made: str = ""
     pinned: bool = False
     scope: str | None = None  # the scope it belongs to; None: no scope, and visible only with --all-scopes
     others: tuple[Owner, ...] = ()  # other scopes that have the same bytes
-    redacted: int | None = None  # how many secrets were covered before it was stored; None: redaction was off
+    redacted: Count | None = None  # how many secrets were covered before it was stored; None: redaction was off
     path: str | None = None  # a file with its own name, if this call made one; not saved
     only_here: str | None = None  # why it is only on this machine, if it is; not saved
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, record: object) -> bool:
         """Compare all that is saved: everything but the last two fields."""
-        return isinstance(other, Record) and astuple(self)[:-2] == astuple(other)[:-2]
+        return isinstance(record, Record) and astuple(self)[:-2] == astuple(record)[:-2]
 
     def __hash__(self) -> int:
         return hash(self.ref)
@@ -235,7 +231,7 @@ class Record(Struct, frozen=True, kw_only=True):
         return self if self.created else replace(self, created=now)
 
     def with_owners(self, first: Owner, *others: Owner) -> Self:
-        """Return the same record for these scopes; the call of the first one is the one that is told."""
+        """Return the same record for these scopes, with the call of the first one."""
         return replace(
             self,
             scope=first.scope,
@@ -298,7 +294,7 @@ def merge(earlier: Record, new: Record) -> Record:
 
     StoreError if it has room for no more scopes.
     """
-    # The newest call is the one that is asked for; and the last time it may have been only a part.
+    # `last` means the newest call; and the output of the earlier one may have been stored in part only.
     is_newer = earlier.facts != new.facts or earlier.created <= new.created
     newest, before_it = (new, earlier) if is_newer else (earlier, new)
     by_scope: dict[str, Owner] = {}
@@ -314,7 +310,8 @@ def merge(earlier: Record, new: Record) -> Record:
         owner.scope == new.scope or moment - owner.created < OWNER_GRACE_SECONDS for owner in others[MAX_OWNERS - 1 :]
     ):
         raise StoreError(
-            f"This output already belongs to {MAX_OWNERS:,} scopes, and its record has room for no more; try again in an hour"
+            f"This output already belongs to {MAX_OWNERS:,} scopes, and its record has room for no more; "
+            "try again in an hour"
         )
     pinned = earlier.pinned or new.pinned
     return replace(
@@ -349,18 +346,21 @@ def seen_by(record: Record, scope: str) -> Record | None:
     """Return the record as a scope sees it: its own newest call, and nothing of others; None when it is not its own."""
     if scope == EVERY:
         return record
-    mine = sorted((owner for owner in owners(record) if covers(scope, owner.scope)), key=lambda owner: -owner.created)
-    return record.with_owners(*mine) if mine else None
+    return _for_owners(record, [owner for owner in owners(record) if covers(scope, owner.scope)])
 
 
 def released_by(record: Record, scope: str) -> Record | None:
     """Return the record without the scopes that `scope` covers; None when nobody has the output then."""
-    rest = [owner for owner in owners(record) if not covers(scope, owner.scope)]
-    return record.with_owners(*sorted(rest, key=lambda owner: -owner.created)) if rest else None
+    return _for_owners(record, [owner for owner in owners(record) if not covers(scope, owner.scope)])
+
+
+def _for_owners(record: Record, remaining: list[Owner]) -> Record | None:
+    """Return the record with these scopes only, the newest call first; None for no scope."""
+    return record.with_owners(*sorted(remaining, key=lambda owner: -owner.created)) if remaining else None
 
 
 def encode(record: Record, **more: Any) -> bytes:
-    """Return a record as JSON, with `more` keys at the end. Lone surrogates stand there as escapes, which msgspec refuses."""
+    """Return a record as JSON, with `more` keys at the end. Lone surrogates become escapes, which msgspec refuses."""
     facts = {"spillover": FORMAT, **to_builtins(record)}
     for name in NOT_SAVED:
         del facts[name]
@@ -416,12 +416,7 @@ def _contradiction(record: Record) -> str:
     block, before = record.index.block, record.index.before
     produced = record.bytes if record.produced_bytes is None else record.produced_bytes
     lines = record.lines if record.produced_lines is None else record.produced_lines
-    sizes = [size for _, size in record.segments]
-    if any(not 0 <= number <= MAX_NUMBER for number in (record.bytes, produced, lines, record.redacted or 0, *sizes)):
-        return "a number is too large, or below zero"
-    if any(not abs(moment) < MAX_TIME for moment in (record.created, *[owner.created for owner in record.others])):
-        return "a time is none"
-    if not 0 < block <= MAX_BLOCK_BYTES or len(before) != record.bytes // block + 1:
+    if len(before) != record.bytes // block + 1:
         return "its line index does not have an entry for each block"
     steps = [after - earlier for earlier, after in pairwise(before)]
     if before[0] or any(not 0 <= step <= block for step in steps) or not 0 <= record.lines - before[-1] <= block:
@@ -430,7 +425,7 @@ def _contradiction(record: Record) -> str:
         return "it has more lines than bytes, or none"
     if produced < record.bytes or lines < record.lines:
         return "less came than is stored"
-    if record.segments and sum(sizes) not in (record.bytes, produced):
+    if record.segments and sum(size for _, size in record.segments) not in (record.bytes, produced):
         return "its segments do not add up to its bytes"
     ranges = [(0, 0), *record.shown]
     if any(not earlier[1] < after[0] <= after[1] <= lines for earlier, after in pairwise(ranges)):
@@ -445,7 +440,7 @@ def _hash(text: bytes) -> bytes:
 
 
 def encode_run(run: RunRecord) -> bytes:
-    """Return a run as MessagePack. Texts stand there as bytes: a path may have lone surrogates, which msgspec refuses."""
+    """Return a run as MessagePack, with texts as bytes: a path may have lone surrogates, which msgspec refuses."""
     values = [value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value for value in astuple(run)]
     return _RUN_FORMAT + msgpack.encode(values)
 
