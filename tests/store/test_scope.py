@@ -162,7 +162,7 @@ def test_the_way_up_opens_nothing_and_is_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "lstat", lambda path, **options: (looked.append(path), real(path, **options))[1])
     monkeypatch.setattr("builtins.open", None)
     monkeypatch.setattr(os, "open", None)
-    assert module._root(str(deep)) == str(deep)
+    assert module._find_root(str(deep)) == str(deep)
     assert len(looked) < 2 * module.MAX_LEVELS + 400  # plus those that resolve the home folder
 
 

@@ -1,12 +1,12 @@
-"""Whose outputs: the scope that holds when nobody names one, and a store as one scope sees it.
+"""Scopes: the default one, and a store as one scope sees it.
 
 A scope is a text. One that starts with "/" is a folder, a project on this machine. Any other is a name,
-"tenant/project/session". Where nobody says, it is SPILLOVER_SCOPE, or else the root of the repository the process works
-in, or else the working folder.
+"tenant/project/session". The default is SPILLOVER_SCOPE, or else the root of the repository the process works in, or
+else the working folder.
 
 What is written through a `ScopedStore` belongs to its scope, and nothing of any other can be read: "not there" and "not
-yours" are the same answer, in the same words. Whose an output is stands in its record. Commands are stored, and shown,
-without their secrets.
+yours" are the same answer, in the same words. The record of an output says which scopes have it. Commands are stored,
+and shown, without their secrets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from __future__ import annotations
 import builtins  # a method has the name of a type
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -26,7 +27,6 @@ from spillover.store.record import (
     EVERY,
     MAX_FOLDER_BYTES,
     REF_SHAPE,
-    BytesMissingError,
     Record,
     RunRecord,
     UnknownRefError,
@@ -41,21 +41,21 @@ from spillover.store.record import (
 )
 
 VARIABLE = "SPILLOVER_SCOPE"
-#: A repository is looked for in so many folders, upward.
+#: Folders in which a repository is looked for, upward. More find one above deeper folders, at two system calls each.
 MAX_LEVELS = 100
 REPOSITORY = ".git"
 #: The working folder of a process whose working folder was removed, if the system does not say which it was.
 REMOVED = "/(deleted)"
 
-_default: str | None = None  # found at first need, then kept, so that a later chdir changes nothing
+_default: str | None = None  # determined once, so that a later chdir changes nothing
 
 
 def default_scope() -> str:
-    """Return the scope of this process where nobody says: SPILLOVER_SCOPE, or its project. Found at first need, then kept."""
-    said = os.environ.get(VARIABLE)
-    if said:
+    """Return the default scope of this process: SPILLOVER_SCOPE, or its project, determined at first need."""
+    value = os.environ.get(VARIABLE)
+    if value:
         try:
-            return check_given_scope(said)
+            return check_given_scope(value)
         except UsageError as error:
             raise ConfigError(f"{VARIABLE}: {error}") from error
     global _default  # noqa: PLW0603  a cache of one
@@ -67,10 +67,10 @@ def default_scope() -> str:
 def folder_scope(cwd: str | os.PathLike[str] | None = None) -> str:
     """Return the project that a folder (without one: the working folder) is in: its repository's root, or itself."""
     try:
-        here = working_folder() or _removed_folder() if cwd is None else os.path.realpath(cwd)
-    except (OSError, ValueError):  # what is no path
-        here = REMOVED
-    return _as_text(_root(here))
+        folder = working_folder() or _removed_folder() if cwd is None else os.path.realpath(cwd)
+    except (OSError, ValueError):  # not a path
+        folder = REMOVED
+    return _as_text(_find_root(folder))
 
 
 def working_folder() -> str | None:
@@ -89,39 +89,36 @@ def _removed_folder() -> str:
         return REMOVED
 
 
-def _root(here: str) -> str:
-    """Return the nearest folder upward with a repository in it. Nothing is opened and no link is followed: names are looked at.
+def _find_root(start: str) -> str:
+    """Return the nearest folder upward with a repository in it, or `start`. Nothing is opened and no link is followed.
 
     Not beyond the filesystem it starts in, and not in the home folder or above unless it starts there: a repository for
     the dotfiles in a home would make one project of all that is below. One that belongs to somebody else than the
     folder we start in, us, or root does not count; otherwise anybody could turn all of /tmp into one project.
     """
     home = os.path.realpath(os.path.expanduser("~"))
-    try:
-        start = os.lstat(here)
-    except OSError:
-        start = None
-    folder = here
+    device = None
+    trusted = {0, os.geteuid()}
+    with suppress(OSError):
+        facts = os.lstat(start)
+        device = facts.st_dev
+        trusted.add(facts.st_uid)
+    folder = start
     for _ in range(MAX_LEVELS):
-        if folder == home and folder != here:
-            return here
-        try:
-            if start and folder != here and os.lstat(folder).st_dev != start.st_dev:
-                return here
-            owner = os.lstat(os.path.join(folder, REPOSITORY)).st_uid
-        except OSError:
-            owner = None
-        if owner is not None and owner in (0, os.geteuid(), start.st_uid if start else 0):
-            return folder
+        with suppress(OSError):
+            if folder != start and (folder == home or device not in (None, os.lstat(folder).st_dev)):
+                return start
+            if os.lstat(os.path.join(folder, REPOSITORY)).st_uid in trusted:
+                return folder
         above = os.path.dirname(folder)
         if above == folder:
-            return here
+            return start
         folder = above
-    return here
+    return start
 
 
 def _as_text(path: str) -> str:
-    """Return a path as a scope: what cannot be seen in it is written as %XX, and one that is too long as its hash."""
+    """Return a path as a scope: characters that cannot be seen are written as %XX, and one that is too long as its hash."""
     path = "/" + path.strip("/")
     if not path.isprintable() or "%" in path:
         path = "".join(char if char.isprintable() and char != "%" else _escape(char) for char in path)
@@ -175,8 +172,8 @@ class ScopedStore(BaseStore):
         try:
             if view.scope == scope:
                 return self._show(ref, view.get(ref))
-            if (record := view.get_any_scope(ref)) and (mine := seen_by(record, scope)):
-                return _redact(mine)
+            if (record := view.get_any_scope(ref)) and (visible := seen_by(record, scope)):
+                return _redact(visible)
             records = {record.ref: record for record in self.list()}
             return records[resolve(ref, iter(records))]
         except UnknownRefError:
@@ -188,17 +185,12 @@ class ScopedStore(BaseStore):
     def open_record(self, ref: str) -> tuple[Record, Blob]:
         """Return the record and the bytes, looked up and checked once."""
         view = self._view()
-        if view.scope != self.scope:
-            record = self.get(ref)
-            try:
-                return record, view.open(record.ref)
-            except BytesMissingError:
-                raise
-            except RefError:  # removed since the record was read
-                raise self._missing(ref) from None
         try:
+            if view.scope != self.scope:
+                record = self.get(ref)
+                return record, view.open(record.ref)
             record, blob = view.open_record(ref)
-        except UnknownRefError:
+        except UnknownRefError:  # perhaps removed since the record was read
             raise self._missing(ref) from None
         try:
             return self._show(ref, record), blob
@@ -211,16 +203,14 @@ class ScopedStore(BaseStore):
 
     def list(self) -> Iterator[Record]:
         """Return this scope's outputs, by its own newest calls."""
-        scope = self.scope
-        mine = (seen_by(record, scope) for record in self._view().list())
-        return iter(newest_first(_redact(record) for record in mine if record))
+        return iter(newest_first(self._show_all(self._view().list())))
 
     def newest(self, count: int | None = None) -> tuple[builtins.list[Record], int]:
-        scope, view = self.scope, self._view()
-        if view.scope != scope:
+        view = self._view()
+        if view.scope != self.scope:
             return super().newest(count)
         records, total = view.newest(count)
-        return [_redact(mine) for record in records if (mine := seen_by(record, scope))], total
+        return [*self._show_all(records)], total
 
     def find_ref(self, path: str) -> str | None:
         """Return the ref in a path as a notice names it; None if there is none. The path is not opened."""
@@ -230,7 +220,7 @@ class ScopedStore(BaseStore):
         return name if REF_SHAPE.fullmatch(name) else self.store.find_ref(path)
 
     def damaged(self) -> builtins.list[str]:
-        """Return the refs whose record cannot be read, and with it whose they are: only the view of everything has them."""
+        """Return the refs whose record cannot be read. Nobody knows their scope: only the view of everything has them."""
         return self.store.damaged() if self.scope == EVERY else []
 
     def remember(self, run: RunRecord) -> None:
@@ -243,7 +233,9 @@ class ScopedStore(BaseStore):
 
     def delete(self, ref: str) -> None:
         """Remove an output; if other scopes have it too, only from this one."""
-        scope, view, whole = self.scope, self._view(), self.get(ref).ref
+        scope = self.scope
+        view = self._view()
+        whole = self.get(ref).ref
         if scope == EVERY or all(covers(scope, owner.scope) for owner in owners(view.get(whole))):
             view.delete(whole)
         else:
@@ -274,22 +266,27 @@ class ScopedStore(BaseStore):
 
     def _show(self, ref: str, record: Record) -> Record:
         """Return a record as this scope sees it; RefError if it is not this scope's."""
-        mine = seen_by(record, self.scope)
-        if mine is None:
+        visible = seen_by(record, self.scope)
+        if visible is None:
             raise self._missing(ref)
-        return _redact(mine)
+        return _redact(visible)
+
+    def _show_all(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield those of the records that are this scope's, as it sees them."""
+        scope = self.scope
+        return (_redact(visible) for record in records if (visible := seen_by(record, scope)))
 
     def _missing(self, ref: str) -> RefError:
         if self.scope == EVERY:
             return UnknownRefError(ref)
-        removed = "it was removed or never stored: run the tool again."
-        if not self.scope.startswith("/"):  # whoever named a scope knows where to look
+        remedy = "it was removed or never stored: run the tool again."
+        if not self.scope.startswith("/"):
             return RefError(
-                f"No output is stored under {ref} in scope {self.scope}. If `spill list` does not show it, {removed}"
+                f"No output is stored under {ref} in scope {self.scope}. If `spill list` does not show it, {remedy}"
             )
         return RefError(
-            f"No output is stored under {ref} in this project. `spill list` shows what is stored here, `spill list --all-scopes` "
-            f"what is stored anywhere. If it is in neither, {removed}"
+            f"No output is stored under {ref} in this project. `spill list` shows what is stored here, "
+            f"`spill list --all-scopes` what is stored anywhere. If it is in neither, {remedy}"
         )
 
 
@@ -299,17 +296,21 @@ class ScopedWriter:
     __slots__ = ("_inner", "_scope", "abandon", "blob", "fileno", "write")
 
     def __init__(self, inner: Writer, scope: str) -> None:
-        self._inner, self._scope = inner, scope
-        self.write, self.fileno, self.blob, self.abandon = inner.write, inner.fileno, inner.blob, inner.abandon
+        self._inner = inner
+        self._scope = scope
+        self.write = inner.write
+        self.fileno = inner.fileno
+        self.blob = inner.blob
+        self.abandon = inner.abandon
 
     def publish(self, record: Record) -> Record:
         """Make it visible to its scope; the record comes back as that scope sees it."""
         command = None if record.command is None else shorten_command(record.command)
         published = self._inner.publish(replace(record, scope=self._scope, others=(), command=command))
-        mine = seen_by(published, self._scope)
-        if mine is None:
+        visible = seen_by(published, self._scope)
+        if visible is None:
             raise StoreError("The store did not record whose output this is, so nobody could read it back")
-        return replace(mine, path=published.path, only_here=published.only_here)
+        return replace(visible, path=published.path, only_here=published.only_here)
 
 
 def _redact(record: Record) -> Record:
