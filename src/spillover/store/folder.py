@@ -1,17 +1,17 @@
-"""The folder of a DirStore: the only ways a file in it is made, opened, moved, locked or removed.
+"""The folder of a DirStore: the only ways a file in it is created, opened, moved, locked or removed.
 
     <ref>.txt  <ref>.json  <ref>.pin     an output, its record, and an empty file when it is pinned
     <ref>.txt.zst                        the output instead of <ref>.txt, once it is compressed
-    .tmp/                                what is on its way in, or on its way out
+    .tmp/                                files on their way in or out
     .runs/<when>-<random>                a run, with the bytes of an output that fitted
     .spillover  .sweep  .lock            says what the folder is; when it was last swept; the lock, and in it how much
                                          the folder holds (store.retention)
 
 Everything goes through the descriptor of a root that was checked after it was opened. A process may be killed
 between any two lines here, and others may write, sweep and delete at the same time, also on a filesystem without locks.
-So whoever wants to keep a file touches it, and whoever wants it removed takes it aside first, looks whether it
-was touched meanwhile, and if so puts it back. An output may be compressed, or stored anew, while somebody looks for
-it: so the plain file is looked for first, then the compressed one, and then the plain one again.
+So a process that wants to keep a file touches it, and one that wants to remove it takes it aside first, checks whether
+it was touched meanwhile, and if so puts it back. An output may be compressed, or stored anew, while a reader looks for
+it: so the reader tries the plain file first, then the compressed one, and then the plain one again.
 """
 
 from __future__ import annotations
@@ -32,20 +32,22 @@ from spillover.errors import StoreError, describe_error
 from spillover.store.record import REF_SHAPE, Record, UnknownRefError, decode
 
 DATA, PACKED, RECORD, PIN = ".txt", ".txt.zst", ".json", ".pin"
-#: Where bytes are looked for, in this order: whoever puts one there takes the other away only afterwards.
+#: Where a reader looks for bytes, in this order: a writer removes one only after the other is there.
 BYTES = (DATA, PACKED, DATA)
 MARKER, TEMP, RUNS, SWEEP = ".spillover", ".tmp", ".runs", ".sweep"
 LOCK = ".lock"
 #: Stands in for the lock on a filesystem that has none: only one process can create it.
 LOCK_FILE = ".lock.held"
-#: A lock file this old was left by a process that was killed; a lock is held for microseconds.
+#: A lock file this old was left by a process that was killed; a lock is held for microseconds. A longer time makes
+#: others wait for a dead process.
 STALE_SECONDS = 30
-#: The longest that anybody waits for another process that publishes.
+#: The longest wait for another process that publishes. A longer one delays the tool call.
 WAIT_SECONDS = 10.0
-#: A larger record is none of ours, and is not read: that of a terabyte has a third of this.
+#: A larger record is none of ours, and is not read: that of a terabyte has a third of this. A higher number lets a
+#: forged record take more memory.
 MAX_RECORD_BYTES = 1 << 29
 
-#: The files of an output by their endings, as they were when somebody looked.
+#: The files of an output by their endings, as they were when they were listed.
 Files = dict[str, os.stat_result]
 
 MARKER_TEXT = (
@@ -68,7 +70,7 @@ def user_folder(environ: Mapping[str, str], variable: str, otherwise: str) -> st
 
 
 def temp_folder(name: str) -> str:
-    """Return the path of a folder among the temporary files. A store checks that it is private before it writes there."""
+    """Return the path of a folder among the temporary files; a store checks that it is private before it writes."""
     base = os.environ.get("TMPDIR", "")
     return os.path.join(base if os.path.isabs(base) else "/tmp", name)  # noqa: S108  a store checks it
 
@@ -90,19 +92,19 @@ def explain_errors(path: str = "") -> Iterator[None]:
         raise StoreError(describe_error(error, path)) from error
 
 
-def is_ours(found: os.stat_result) -> bool:
+def is_ours(facts: os.stat_result) -> bool:
     """Return whether this is a plain file that belongs to us."""
-    return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+    return stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid()
 
 
 def refuse_writable(path: str, mode: int) -> None:
-    """Refuse a folder in which others can replace files. One that they can only look into stays as its owner made it."""
+    """Refuse a folder in which others can replace files. One that they can only read is accepted."""
     if mode & 0o022 and not mode & stat.S_ISVTX:
         raise StoreError(f"other users can write to {path}; run `chmod go-w` on it, or use another folder.")
 
 
 def parse_name(name: str) -> tuple[str, str] | None:
-    """Return the ref and the ending of a file's name, if it is a name we give."""
+    """Return the ref and the ending of a file's name, if it is the name of a file of an output."""
     for ending in (DATA, RECORD, PACKED, PIN):
         if name.endswith(ending) and REF_SHAPE.fullmatch(ref := name.removesuffix(ending)):
             return ref, ending
@@ -151,39 +153,36 @@ class FileBlob:
     def read(self, start: int, end: int) -> bytes:
         if self._file.closed:
             raise StoreError("These bytes have already been closed.")
-        at, end = max(start, 0), min(end, self.size)
+        at = max(start, 0)
+        end = min(end, self.size)
         parts = []
         with explain_errors():
             while at < end and (part := os.pread(self._file.fileno(), end - at, at)):
                 parts.append(part)
                 at += len(part)
-        if at < end:  # whoever reads on from here would never come to the end
+        if at < end:  # a reader that goes on from here would never come to the end
             raise StoreError(
                 f"The file became shorter while it was being read: {self.size:,} bytes before, {at:,} now."
             )
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
-        with suppress(OSError):  # nothing was written by way of it
+        with suppress(OSError):  # nothing was written through it
             self._file.close()
 
 
 class Folder:
-    """A checked root, open while a `with` lasts. Made if need be with `make`; else FileNotFoundError says there is none."""
+    """A checked root, open while a `with` lasts. With `make`, a missing one is created; otherwise FileNotFoundError."""
 
     __slots__ = ("_temp", "fd", "path")
 
     def __init__(self, path: str, *, make: bool = False) -> None:
         self.path = path
         self._temp = -1
-        try:
-            self.fd = open_folder(path)
-        except FileNotFoundError:
-            if not make:
-                raise
+        if make:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             make_folder(path)
-            self.fd = open_folder(path)
+        self.fd = open_folder(path)
         try:
             self._check(make=make)
         except BaseException:
@@ -202,26 +201,26 @@ class Folder:
         self.fd = self._temp = -1
 
     def _check(self, *, make: bool) -> None:
-        marked = self.stat(MARKER) is not None
-        if not marked:
-            with os.scandir(self.fd) as found:
-                empty = next(found, None) is None
-            # We put the marker there before anything else: who sees a file of ours can see the marker by now.
-            marked = not empty and self.stat(MARKER) is not None
-            if not empty and not marked:
+        has_marker = self.stat(MARKER) is not None
+        if not has_marker:
+            with os.scandir(self.fd) as entries:
+                is_empty = next(entries, None) is None
+            # The marker is created before anything else, so where there is a file of ours, there is a marker by now.
+            has_marker = not is_empty and self.stat(MARKER) is not None
+            if not is_empty and not has_marker:
                 raise StoreError(
                     f"{self.path} holds files that are not ours. Name a folder that is empty or not there yet "
                     f"(or, if it is a store, put back the empty file {MARKER})."
                 )
         if make:
             refuse_writable(self.path, os.fstat(self.fd).st_mode)
-            if not marked:
+            if not has_marker:
                 with suppress(FileExistsError):
                     self.make(MARKER, MARKER_TEXT)
 
     @property
     def temp(self) -> int:
-        """The folder for what is on its way."""
+        """The folder of the files on their way in or out."""
         if self._temp < 0:
             self._temp = self.open_folder(TEMP, make=True)
         return self._temp
@@ -229,8 +228,6 @@ class Folder:
     def open_folder(self, name: str, *, make: bool = False) -> int:
         """Return a descriptor of a folder in this one; FileNotFoundError if there is none."""
         if make:
-            with suppress(FileNotFoundError):
-                return open_folder(f"{self.path}/{name}", name, self.fd)
             make_folder(name, self.fd)
         return open_folder(f"{self.path}/{name}", name, self.fd)
 
@@ -243,28 +240,28 @@ class Folder:
             shut(fd)
 
     def make_temp(self) -> tuple[str, int]:
-        """Return a new file on its way in: its name, and a descriptor that holds a lock on it while its writer lives."""
+        """Create a file on its way in; return its name, and a descriptor that holds a lock on it."""
         name = _temp_name()
         fd = make_file(name, self.temp)
-        with suppress(OSError):  # no locks on this filesystem: then age alone tells what was left behind
+        with suppress(OSError):  # no locks on this filesystem: then only age tells which files were left behind
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return name, fd
 
     def write_temp(self, data: bytes) -> tuple[str, os.stat_result]:
-        """Return a new file on its way in, written and closed: its name, and what it is."""
+        """Create a file on its way in, written and closed; return its name and its facts."""
         name, fd = self.make_temp()
         try:
             with shut_on_error(fd):
                 write_all(fd, data)
-                made = os.fstat(fd)
+                facts = os.fstat(fd)
             os.close(fd)  # a quota, or a file server, may say only here that nothing was written
         except BaseException:
             self.drop_temp(name)
             raise
-        return name, made
+        return name, facts
 
     def drop_temp(self, name: str) -> None:
-        with suppress(OSError):  # gone already; or a later sweep finds it
+        with suppress(OSError):  # removed already; or a later sweep finds it
             os.unlink(name, dir_fd=self.temp)
 
     def claim(self, temp: str, name: str) -> None:
@@ -275,7 +272,7 @@ class Folder:
             raise
         except OSError:
             # No hard links here (FAT, some network mounts): hold the name with an empty file, then move onto that.
-            # Any other trouble will show again here, and be said.
+            # Any other trouble shows again here.
             self.make(name)
             try:
                 self.move(temp, name)
@@ -307,7 +304,7 @@ class Folder:
         return _stat(name, self.fd)
 
     def touch(self, name: str) -> bool:
-        """Keep a file from whoever looked at it before and wants to remove it; false when it is gone already."""
+        """Save a file from a process that listed it before and wants to remove it; return whether it is there."""
         now = time.time_ns()  # not the kernel's own "now", which stands still for milliseconds
         try:
             os.utime(name, ns=(now, now), dir_fd=self.fd, follow_symlinks=False)
@@ -315,49 +312,51 @@ class Folder:
             return False
         return True
 
-    def take(self, name: str, seen: os.stat_result) -> bool:
-        """Remove a file, unless it was touched or replaced since it was `seen`; whether it is gone."""
-        if not _same(seen, self.stat(name) or seen):
-            return False  # said without taking it aside, where nobody could read it for a moment
+    def take(self, name: str, facts: os.stat_result) -> bool:
+        """Remove a file, unless it was touched or replaced since it had these facts; return whether it is gone."""
+        if not _is_same(facts, self.stat(name) or facts):
+            return False  # not taken aside, where nobody could read it for a moment
         aside = _temp_name()
         try:
             os.rename(name, aside, src_dir_fd=self.fd, dst_dir_fd=self.temp)
         except FileNotFoundError:
             return True
-        gone = _same(seen, os.stat(aside, dir_fd=self.temp, follow_symlinks=False))
-        if not gone:
-            with suppress(FileExistsError):  # a newer one stands there by now
+        is_same = _is_same(facts, os.stat(aside, dir_fd=self.temp, follow_symlinks=False))
+        if not is_same:
+            with suppress(FileExistsError):  # there is a newer one by now
                 self.claim(aside, name)
         self.drop_temp(aside)
-        return gone
+        return is_same
 
-    def remove(self, ref: str, seen: Files) -> bool:
-        """Remove what was `seen` of an output, unless somebody touched it since; return whether it is gone."""
+    def remove(self, ref: str, files: Files) -> bool:
+        """Remove these files of an output, unless one was touched since they were listed; return whether they are gone."""
         with ExitStack() as stack:
             with suppress(OSError):  # a full disk, or a process that hangs: cleaning up works all the same
                 stack.enter_context(self.lock())
-            return self.remove_locked(ref, seen)
+            return self.remove_locked(ref, files)
 
-    def remove_locked(self, ref: str, seen: Files) -> bool:
-        """Remove what was `seen` of an output while the lock is held: the record first, since it makes the rest visible."""
-        gone = all(self.take(ref + ending, seen[ending]) for ending in (RECORD, DATA, PACKED, PIN) if ending in seen)
-        if gone:
+    def remove_locked(self, ref: str, files: Files) -> bool:
+        """Remove these files while the lock is held: the record first, since it makes the others visible."""
+        endings = [ending for ending in (RECORD, DATA, PACKED, PIN) if ending in files]
+        is_gone = all(self.take(ref + ending, files[ending]) for ending in endings)
+        if is_gone:
             self.remove_orphans(ref)
-        return gone
+        return is_gone
 
     def remove_orphans(self, ref: str) -> None:
         """Remove bytes whose record was deleted while their writer was publishing them."""
-        if RECORD in (left := self.find_files(ref)) or not (DATA in left or PACKED in left):
+        files = self.find_files(ref)
+        if RECORD in files or not (DATA in files or PACKED in files):
             return
         time.sleep(0.02)  # `take` may have a record aside for a moment, and put it back
-        if RECORD not in (left := self.find_files(ref)):
-            for ending in (DATA, PACKED):
-                if ending in left:
-                    self.take(ref + ending, left[ending])
+        files = self.find_files(ref)
+        if RECORD not in files:
+            for ending in {DATA, PACKED} & files.keys():
+                self.take(ref + ending, files[ending])
 
     @contextmanager
     def lock(self) -> Iterator[int]:
-        """Hold the lock of the folder, and give the descriptor of its file; StoreError when another process holds it too long."""
+        """Hold the lock of the folder and yield the descriptor of its file; raise StoreError after WAIT_SECONDS."""
         with suppress(FileExistsError):
             self.make(LOCK)
         fd = os.open(LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=self.fd)
@@ -434,11 +433,12 @@ class Folder:
 
     def outputs(self, max_files: int | None = None) -> dict[str, Files]:
         """Return the files of every output, complete or not; with `max_files`, only of so many files of the folder."""
-        found: dict[str, Files] = {}
+        outputs: dict[str, Files] = {}
         for name, facts in self._list(self.fd, max_files):
-            if known := parse_name(name):
-                found.setdefault(known[0], {})[known[1]] = facts
-        return found
+            if parts := parse_name(name):
+                ref, ending = parts
+                outputs.setdefault(ref, {})[ending] = facts
+        return outputs
 
     def temps(self, max_files: int | None = None) -> Iterator[tuple[str, os.stat_result]]:
         """Yield the files on their way in or out."""
@@ -449,7 +449,7 @@ class Folder:
         try:
             fd = os.open(temp, READ, dir_fd=self.temp)
         except FileNotFoundError:
-            return True  # it is on its way: its writer was faster
+            return True  # its writer was faster: it has its name
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -461,9 +461,9 @@ class Folder:
         return False
 
     def _list(self, fd: int, max_files: int | None) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield the plain files of ours in a folder; links, folders and files of others are not looked at."""
-        with os.scandir(fd) as found:
-            for entry in islice(found, max_files):
+        """Yield the plain files of ours in a folder, and no links, folders or files of others."""
+        with os.scandir(fd) as entries:
+            for entry in islice(entries, max_files):
                 try:
                     facts: os.stat_result | None = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:  # a file server may say so of one that is there
@@ -472,35 +472,33 @@ class Folder:
                     yield entry.name, facts
 
     def find_files(self, ref: str) -> Files:
-        """Return what there is of an output, by ending."""
-        found = ((ending, self.stat(ref + ending)) for ending in (RECORD, *BYTES, PIN))
-        return {ending: facts for ending, facts in found if facts}
+        """Return the files of an output by their endings."""
+        return {ending: facts for ending in (RECORD, *BYTES, PIN) if (facts := self.stat(ref + ending))}
 
     def holds(self, ref: str) -> bool:
         """Return whether an output is there, record and bytes."""
         return bool(self.stat(ref + RECORD) and any(self.stat(ref + ending) for ending in BYTES))
 
     def refs(self) -> set[str]:
-        """Return every output that seems to be there, by names as far as they tell."""
-        with os.scandir(self.fd) as found:
-            names = {entry.name for entry in found}
-        parts = (parse_name(name) for name in names)
-        known = {part[0] for part in parts if part and part[1] == RECORD}
-        # Compressed while we went through the names, it may seem to have neither.
-        return {ref for ref in known if ref + DATA in names or ref + PACKED in names or self.holds(ref)}
+        """Return the ref of every output, judged by the names of its files where that is enough."""
+        names = {*os.listdir(self.fd)}
+        parts = filter(None, map(parse_name, names))
+        refs = {ref for ref, ending in parts if ending == RECORD}
+        # If an output was compressed while the names were read, both of its bytes may be missing among them.
+        return {ref for ref in refs if ref + DATA in names or ref + PACKED in names or self.holds(ref)}
 
 
 def _stat(name: str, within: int) -> os.stat_result | None:
     """Return size and times of a plain file of ours; None when there is none."""
     try:
-        found = os.stat(name, dir_fd=within, follow_symlinks=False)
+        facts = os.stat(name, dir_fd=within, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    return found if is_ours(found) else None
+    return facts if is_ours(facts) else None
 
 
-def _same(seen: os.stat_result, now: os.stat_result) -> bool:
-    return (seen.st_ino, seen.st_mtime_ns) == (now.st_ino, now.st_mtime_ns)
+def _is_same(before: os.stat_result, after: os.stat_result) -> bool:
+    return (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
 
 def _temp_name() -> str:
@@ -511,7 +509,7 @@ def make_folder(name: str, within: int | None = None) -> None:
     try:
         os.mkdir(name, 0o700, dir_fd=within)
     except FileExistsError:
-        return  # somebody else made it just now
+        return
     if os.stat(name, dir_fd=within, follow_symlinks=False).st_mode & 0o700 != 0o700:
         os.chmod(name, 0o700, dir_fd=within)  # a umask took even our own right to enter
 

@@ -198,7 +198,7 @@ class Record(Struct, frozen=True, kw_only=True):
     kind: str = ""  # what the output was recognized as
     why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
     notices: tuple[str, ...] = ()  # notices about it, as `document.forgery.digest_notice` writes them; the newest last
-    #: The choices behind the clip, as `notice.memo` writes them: limits, keep, query, the earlier run; "" if unknown.
+    #: The choices behind the clip, as `encode_call` writes them: limits, keep, query, the earlier run; "" if unknown.
     made: str = ""
     pinned: bool = False
     scope: str | None = None  # the scope it belongs to; None: no scope, and visible only with --all-scopes
