@@ -58,17 +58,18 @@ from spillover.store.record import (
 )
 from spillover.store.retention import Amount, Retention, Swept, hold_tally, reserve, sweep, sweep_if_due
 
-#: How often a name is tried that others give back at the very moment we look.
+#: How often a name is tried that other processes take and give back. Fewer tries lose outputs on a busy store.
 MAX_CLAIM_TRIES = 100
-#: A larger run is none of ours: what fits is a few times the limits at most.
+#: A larger run is none of ours: an output that fits is a few times the limits at most. A higher number lets a forged
+#: run take more memory.
 MAX_RUN_BYTES = 64 << 20
-#: One run in so many removes old ones, so that the others do not have to list the folder.
+#: One run in 16 removes old ones, so that the others do not have to list the folder. With a higher number, more stay.
 PRUNE_ONE_IN = 16
 _RUN_NAME = re.compile(r"[0-9]{20}-[0-9a-f]{8}", re.ASCII)
 
 
 class DirStore(BaseStore, Struct, frozen=True):
-    """A folder of outputs. Creating the object does not touch the disk; with retention=None, it never sweeps automatically."""
+    """A folder of outputs. Creating the object does not touch the disk. With retention=None, nothing expires."""
 
     root: str | os.PathLike[str]
     retention: Retention | None = Retention()
@@ -77,13 +78,13 @@ class DirStore(BaseStore, Struct, frozen=True):
         try:
             path = os.fsdecode(self.root)
             os.fsencode(path)
-            # Absolute from here on, so that a change of the working folder changes nothing.
-            whole = os.path.abspath(path)
+            # Absolute, so that a change of the working folder changes nothing.
+            absolute = os.path.abspath(path)
         except (TypeError, ValueError, OSError) as error:
             raise UsageError(f"root={self.root!r} is not a path: {error}.") from error
         if not path or "\0" in path:
             raise UsageError(f"root={path!r} names no folder.")
-        force_setattr(self, "root", whole)
+        force_setattr(self, "root", absolute)
 
     @property
     def path(self) -> str:
@@ -104,7 +105,7 @@ class DirStore(BaseStore, Struct, frozen=True):
         """Start storing an output. Once an hour, this also sweeps."""
         with explain_errors(self.path), Folder(self.path, make=True) as folder:
             if self.limits is not None:
-                with suppress(OSError):  # an output is at stake here, and only tidiness there
+                with suppress(OSError):  # a sweep that fails is no reason to lose an output
                     now = time.time()
                     if sweep_if_due(folder, self.limits, now):
                         _prune_runs(folder, self.limits, now)
@@ -152,11 +153,11 @@ class DirStore(BaseStore, Struct, frozen=True):
         """Drop an output from a scope; it is removed when no other scope has it."""
         with self._resolve(ref) as (folder, whole):
             with folder.lock():
-                left = released_by(folder.read_record(whole), scope)
-                if left is None:
+                record = released_by(folder.read_record(whole), scope)
+                if record is None:
                     folder.remove_locked(whole, folder.find_files(whole))
                 else:
-                    _replace_record(folder, left)
+                    _replace_record(folder, record)
             _forget_bytes(folder, whole, scope)
 
     def pin(self, ref: str, pinned: bool = True) -> None:
@@ -168,7 +169,7 @@ class DirStore(BaseStore, Struct, frozen=True):
                 folder.unpin(whole)
 
     def where(self, ref: str) -> str | None:
-        """Return the path of the plain file; for a complete ref, also before it is published. None if it is compressed."""
+        """Return the path of the plain file, for a complete ref also before it is published; None if it is compressed."""
         path = f"{self.path}/{ref}"
         if not REF_SHAPE.fullmatch(ref):
             with self._resolve(ref) as (_, whole):
@@ -177,14 +178,14 @@ class DirStore(BaseStore, Struct, frozen=True):
 
     def remember(self, run: RunRecord) -> None:
         """Remember a run, unless `retention.runs` is 0."""
-        kept = self.limits or Retention(age_seconds=None)
-        if kept.runs:
+        limits = self.limits or Retention(age_seconds=None)
+        if limits.runs:
             with (
                 explain_errors(self.path),
                 Folder(self.path, make=True) as folder,
                 RunFolder(folder, make=True) as runs,
             ):
-                runs.add(run, kept.runs, kept.age_seconds)
+                runs.add(run, limits)
 
     def runs(self) -> Iterator[RunRecord]:
         """Yield every run that is remembered, newest first."""
@@ -198,13 +199,13 @@ class DirStore(BaseStore, Struct, frozen=True):
 
     def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
         """Apply retention to the whole store, now. With `dry_run`, only report what would be removed."""
-        applied = retention or self.limits or Retention()
+        limits = retention or self.limits or Retention()
+        moment = time.time() if now is None else now
         with explain_errors(self.path), suppress(FileNotFoundError), Folder(self.path) as folder:
-            moment = time.time() if now is None else now
-            swept = sweep(folder, applied, moment, dry_run=dry_run)
+            result = sweep(folder, limits, moment, dry_run=dry_run)
             if not dry_run:
-                _prune_runs(folder, applied, moment)
-            return swept
+                _prune_runs(folder, limits, moment)
+            return result
         return Swept()
 
     def compress(self, *, older_than_seconds: float = 0, now: float | None = None, dry_run: bool = False) -> Compressed:
@@ -234,11 +235,11 @@ class DirStore(BaseStore, Struct, frozen=True):
 
 
 class RunFolder:
-    """The runs of a store: a small file for each call, also for one whose output fitted or could not be kept.
+    """The runs of a store: a small file for each call, also for one whose output fitted or could not be stored.
 
     A file is written once and never changed, so no lock is needed; one that was cut short by a full disk or a kill is
-    skipped. Nothing is hashed here: every tool call pays for it. An output that fitted becomes an ordinary one, with a
-    ref, when somebody asks for it (retrieve.names).
+    skipped. Nothing is hashed here, since every tool call would take longer. An output that fitted becomes an ordinary
+    one, with a ref, when it is read by its name (retrieve.names).
     """
 
     __slots__ = ("_fd",)
@@ -265,8 +266,8 @@ class RunFolder:
         except OSError:
             return None
         try:
-            found = os.fstat(fd)
-            if not is_ours(found) or found.st_size > MAX_RUN_BYTES:
+            facts = os.fstat(fd)
+            if not is_ours(facts) or facts.st_size > MAX_RUN_BYTES:
                 return None
             with open(fd, "rb", closefd=False) as file:
                 return decode_run(file.read(MAX_RUN_BYTES))
@@ -279,22 +280,23 @@ class RunFolder:
         """Yield every run that can be read, newest first."""
         return filter(None, map(self.read, self.names()))
 
-    def add(self, run: RunRecord, max_runs: int, age_seconds: float | None) -> None:
+    def add(self, run: RunRecord, limits: Retention) -> None:
         """Write a run; now and then, remove those that are too many or too old."""
         random = os.urandom(4)
         self._write(f"{int(run.created * 1e9):020d}-{random.hex()}", run)
         if random[0] % PRUNE_ONE_IN == 0:
-            self.prune(max_runs, None if age_seconds is None else run.created - age_seconds)
+            self.prune(limits, run.created)
 
-    def prune(self, max_runs: int, oldest: float | None) -> None:
-        """Remove the runs that are too many, or older than `oldest`."""
+    def prune(self, limits: Retention, now: float) -> None:
+        """Remove the runs that are too many or too old."""
+        max_age = float("inf") if limits.age_seconds is None else limits.age_seconds
         for number, name in enumerate(self.names()):
-            if number >= max_runs or (oldest is not None and int(name[:20]) / 1e9 < oldest):
-                with suppress(OSError):  # gone already
+            if number >= limits.runs or now - int(name[:20]) / 1e9 > max_age:
+                with suppress(OSError):  # removed already
                     os.unlink(name, dir_fd=self._fd)
 
     def forget_bytes(self, ref: str, scope: str | None = None) -> None:
-        """Drop the bytes of an output that was removed from the runs it fitted in; of one scope, or of all."""
+        """Drop the bytes of a removed output from the runs that printed it, in one scope or in all."""
         for name in self.names():
             run = self.read(name)
             if run is not None and run.has_bytes_of(ref, scope):
@@ -316,7 +318,7 @@ class RunFolder:
 
 def _prune_runs(folder: Folder, retention: Retention, now: float) -> None:
     with suppress(FileNotFoundError), RunFolder(folder) as runs:
-        runs.prune(retention.runs, None if retention.age_seconds is None else now - retention.age_seconds)
+        runs.prune(retention, now)
 
 
 def _forget_bytes(folder: Folder, ref: str, scope: str | None = None) -> None:
@@ -330,8 +332,11 @@ class DirWriter:
     __slots__ = ("_file", "_max_bytes", "_path", "_retention", "_temp")
 
     def __init__(self, path: str, temp: str, file: FileIO, retention: Retention | None = None) -> None:
-        self._path, self._temp, self._file, self._retention = path, temp, file, retention
-        #: An output that is larger than all of the store may be is not even written.
+        self._path = path
+        self._temp = temp
+        self._file = file
+        self._retention = retention
+        #: An output that is larger than the whole store may be is not even written.
         self._max_bytes = retention.bytes if retention else None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
@@ -345,13 +350,13 @@ class DirWriter:
                 raise StoreError(
                     f"it is larger than the whole store may be ({self._max_bytes:,} bytes); raise retention.bytes"
                 )
-        written = 0
+        count = 0
         try:
-            while written < len(rest):
-                written += os.write(fd, rest[written:])
+            while count < len(rest):
+                count += os.write(fd, rest[count:])
         except OSError as error:
             with suppress(OSError):
-                os.ftruncate(fd, os.lseek(fd, -written, os.SEEK_CUR))
+                os.ftruncate(fd, os.lseek(fd, -count, os.SEEK_CUR))
             raise StoreError(describe_error(error)) from error
 
     def fileno(self) -> int:
@@ -360,12 +365,12 @@ class DirWriter:
         return self._file.fileno()
 
     def blob(self) -> FileBlob:
-        """Return what was written so far; it can be read when the writer is long done."""
+        """Return the bytes written so far; they can be read after the writer is closed."""
         with explain_errors():
             return FileBlob(os.dup(self.fileno()))
 
     def publish(self, record: Record) -> Record:
-        """Make it visible, all at once. The same output again is the one that is there already."""
+        """Make it visible, all at once. The same output again is one output, with the newest call."""
         self.fileno()
         try:
             with explain_errors(self._path), Folder(self._path) as folder:
@@ -384,20 +389,20 @@ class DirWriter:
 
     def _publish(self, folder: Folder, record: Record) -> Record:
         ref = name_for(record.tool, record.sha256)
-        size = self._written(record)
-        temp, made = folder.write_temp(encode(record))
+        size = self._close_file(record)
+        temp, facts = folder.write_temp(encode(record))
         try:
             with hold_tally(folder) as tally:
-                # What is there already gets a record that says no more than both.
-                more = Amount(0, made.st_size) if folder.holds(ref) else Amount(1, size + made.st_size)
+                # An output that is there already needs no more than the larger record.
+                more = Amount(0, facts.st_size) if folder.holds(ref) else Amount(1, size + facts.st_size)
                 reserve(folder, tally, self._retention, ref, more)
-                present, new = _claim(folder, temp, ref, record)
-                return self._move_bytes(folder, record, present, made if new else None)
+                present, is_new = _claim(folder, temp, ref, record)
+                return self._move_bytes(folder, record, present, facts if is_new else None)
         finally:
             folder.drop_temp(temp)
 
-    def _written(self, record: Record) -> int:
-        """Close the file and return its size; StoreError if not everything is in it."""
+    def _close_file(self, record: Record) -> int:
+        """Close the file and return its size; raise StoreError if not everything is in it."""
         fd = self.fileno()
         os.utime(fd)  # retention counts from here, however long the tool was silent
         size = os.fstat(fd).st_size
@@ -406,35 +411,35 @@ class DirWriter:
             raise StoreError(f"expected {record.bytes:,} bytes, but {size:,} were stored.")
         return size
 
-    def _move_bytes(self, folder: Folder, record: Record, present: Record, made: os.stat_result | None) -> Record:
-        """Put the bytes beside their record. If that fails, remove the record again if it was `made` for them."""
-        packed = None
+    def _move_bytes(self, folder: Folder, record: Record, present: Record, claim: os.stat_result | None) -> Record:
+        """Put the bytes beside their record. If that fails, remove the record again if it is our `claim`."""
+        compressed = None
         try:
-            there = None if made else folder.stat(present.ref + DATA)
-            if not (there and there.st_size == present.bytes and folder.touch(present.ref + DATA)):
-                packed = folder.stat(present.ref + PACKED)
+            data = None if claim else folder.stat(present.ref + DATA)
+            if not (data and data.st_size == present.bytes and folder.touch(present.ref + DATA)):
+                compressed = folder.stat(present.ref + PACKED)
                 folder.move(self._temp, present.ref + DATA)
                 self._temp = ""
-                if packed:  # a plain file again, as it costs nothing now
-                    folder.take(present.ref + PACKED, packed)
+                if compressed:  # a plain file again, as it costs nothing now
+                    folder.take(present.ref + PACKED, compressed)
                 folder.remove_orphans(present.ref)
             if record.pinned:
                 folder.pin(present.ref)
         except BaseException:
-            if made:
-                folder.take(present.ref + RECORD, made)
+            if claim:
+                folder.take(present.ref + RECORD, claim)
             raise
-        # It was compressed, so `where` knew of no path; now there is one again.
-        path = f"{self._path}/{present.ref}{DATA}" if packed else None
+        # It was compressed, so `where` returned no path; now there is one again.
+        path = f"{self._path}/{present.ref}{DATA}" if compressed else None
         return replace(present, pinned=present.pinned or record.pinned, path=path)
 
 
 def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record, bool]:
-    """Put the record under its name; return the one that stands there then, and whether it is new.
+    """Put the record under its name, or merge it with the one there; return the result, and whether it is new.
 
-    RefTakenError when another output has the name.
+    Raise RefTakenError if another output has the name.
     """
-    for tried in range(MAX_CLAIM_TRIES):
+    for attempt in range(MAX_CLAIM_TRIES):
         try:
             folder.claim(temp, ref + RECORD)
         except FileExistsError:
@@ -448,7 +453,8 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
             continue
         except (StoreError, PermissionError):
             # Where there are no hard links, an empty record is one that is being claimed.
-            if tried < MAX_CLAIM_TRIES // 2 and (found := folder.stat(ref + RECORD)) and not found.st_size:
+            facts = folder.stat(ref + RECORD)
+            if attempt < MAX_CLAIM_TRIES // 2 and facts and not facts.st_size:
                 time.sleep(0.001)
                 continue
             folder.move(temp, ref + RECORD)

@@ -19,13 +19,13 @@ MAX_RUNS = 100
 class MemoryStore(BaseStore):
     """Outputs in memory; above `max_bytes`, the oldest that are not pinned are removed."""
 
-    __slots__ = ("__weakref__", "_kept", "_lock", "_runs", "max_bytes")
+    __slots__ = ("__weakref__", "_lock", "_outputs", "_runs", "max_bytes")
 
     def __init__(self, *, max_bytes: int | None = None) -> None:
         if max_bytes is not None and max_bytes < 1:
             raise UsageError(f"MemoryStore(max_bytes={max_bytes}) has room for nothing; use 1 or more, or None.")
         self.max_bytes = max_bytes
-        self._kept: dict[str, tuple[Record, bytes]] = {}  # in order of arrival, the oldest first
+        self._outputs: dict[str, tuple[Record, bytes]] = {}  # in order of arrival, the oldest first
         self._lock = Lock()
         self._runs: list[RunRecord] = []  # the newest first
 
@@ -40,11 +40,11 @@ class MemoryStore(BaseStore):
 
     def list(self) -> Iterator[Record]:
         with self._lock:
-            records = [record for record, _ in self._kept.values()]
+            records = [record for record, _ in self._outputs.values()]
         return iter(newest_first(records))
 
     def remember(self, run: RunRecord) -> None:
-        """Remember a run. Output that fitted counts like any other, and is not kept if there is no room for it."""
+        """Remember a run. A store with a limit does not remember the output that fitted."""
         with self._lock:
             if self.max_bytes is not None and run.data:
                 run = replace(run, data=None, reason="the store has no room for it")
@@ -57,26 +57,26 @@ class MemoryStore(BaseStore):
     def delete(self, ref: str) -> None:
         with self._lock:
             whole = self._resolve(ref)
-            del self._kept[whole]
+            del self._outputs[whole]
             self._forget(whole)
 
     def release(self, ref: str, scope: str) -> None:
         """Drop an output from a scope; it is removed when no other scope has it."""
         with self._lock:
             whole = self._resolve(ref)
-            record, data = self._kept[whole]
-            left = released_by(record, scope)
+            record, data = self._outputs[whole]
+            remaining = released_by(record, scope)
             self._forget(whole, scope)
-            if left is None:
-                del self._kept[whole]
+            if remaining is None:
+                del self._outputs[whole]
             else:
-                self._kept[whole] = left, data
+                self._outputs[whole] = remaining, data
 
     def pin(self, ref: str, pinned: bool = True) -> None:
         with self._lock:
             whole = self._resolve(ref)
-            record, data = self._kept[whole]
-            self._kept[whole] = replace(record, pinned=pinned), data
+            record, data = self._outputs[whole]
+            self._outputs[whole] = replace(record, pinned=pinned), data
 
     def where(self, ref: str) -> None:
         """Return None: there is no file that another tool could open."""
@@ -87,36 +87,36 @@ class MemoryStore(BaseStore):
 
     def _find(self, ref: str) -> tuple[Record, bytes]:
         with self._lock:
-            return self._kept[self._resolve(ref)]
+            return self._outputs[self._resolve(ref)]
 
     def _resolve(self, ref: str) -> str:
-        return resolve(ref, iter(self._kept))
+        return resolve(ref, iter(self._outputs))
 
-    def _keep(self, record: Record, data: bytes) -> Record:
+    def _add(self, record: Record, data: bytes) -> Record:
         with self._lock:
             ref = name_for(record.tool, record.sha256)
-            held = self._kept.get(ref)
-            if held is None:
+            present, _ = self._outputs.get(ref, (None, b""))
+            if present is None:
                 self._make_room(len(data))
-            elif held[0].sha256 != record.sha256:
+            elif present.sha256 != record.sha256:
                 raise RefTakenError(ref)
             else:
-                record = merge(held[0], record)
-            self._kept.pop(ref, None)  # so that it stands last, as the youngest
-            self._kept[ref] = record.with_ref(ref), data
-            return self._kept[ref][0]
+                record = merge(present, record)
+            self._outputs.pop(ref, None)  # so that it is the last, as the youngest
+            self._outputs[ref] = record.with_ref(ref), data
+            return self._outputs[ref][0]
 
-    def _make_room(self, wanted: int) -> None:
+    def _make_room(self, needed: int) -> None:
         if self.max_bytes is None:
             return
-        loose = [(ref, len(data)) for ref, (record, data) in self._kept.items() if not record.pinned]
-        room = self.max_bytes - sum(len(data) for _, data in self._kept.values())
-        if room + sum(size for _, size in loose) < wanted:
+        loose = [(ref, len(data)) for ref, (record, data) in self._outputs.items() if not record.pinned]
+        room = self.max_bytes - sum(len(data) for _, data in self._outputs.values())
+        if room + sum(size for _, size in loose) < needed:
             raise StoreError(f"The store holds at most {self.max_bytes:,} bytes, and what is pinned leaves too few.")
         for ref, size in loose:
-            if room >= wanted:
+            if room >= needed:
                 break
-            del self._kept[ref]
+            del self._outputs[ref]
             room += size
 
 
@@ -130,11 +130,11 @@ class MemoryWriter:
         self._data: bytearray | None = bytearray()
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        held = self._open()
-        most = self._store.max_bytes
-        if most is not None and len(held) + memoryview(data).nbytes > most:
-            raise StoreError(f"The store holds at most {most:,} bytes.")
-        held += data
+        buffer = self._open()
+        limit = self._store.max_bytes
+        if limit is not None and len(buffer) + memoryview(data).nbytes > limit:
+            raise StoreError(f"The store holds at most {limit:,} bytes.")
+        buffer += data
 
     def fileno(self) -> None:
         """Return None: there is no descriptor."""
@@ -145,7 +145,7 @@ class MemoryWriter:
     def publish(self, record: Record) -> Record:
         data = bytes(self._open())
         self.abandon()
-        return self._store._keep(record.with_created(time.time()), data)  # noqa: SLF001  the two are one module
+        return self._store._add(record.with_created(time.time()), data)  # noqa: SLF001  the two are one module
 
     def abandon(self) -> None:
         self._data = None

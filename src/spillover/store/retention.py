@@ -1,11 +1,12 @@
 """What a DirStore keeps, for how long, and how much at most.
 
-Outputs end by age, then the oldest first until size and number hold. A sweep does that once an hour. Whoever publishes
-an output makes room for it, or is refused.
+Outputs expire by age; then the oldest are removed until size and number are within the limits. A sweep does that once
+an hour. A writer that publishes an output makes room for it, or is refused.
 
-So that nobody has to count, the file of the lock holds the tally: how many outputs there are, and their bytes. The
-numbers may be too high (an output was removed, or its writer was killed) but not too low; so before anything is refused
-for them, the files are counted. They are also counted where the file is missing or odd, and after each hourly sweep.
+So that no writer has to list the folder, the file of the lock holds the tally: how many outputs there are, and their
+bytes. The numbers may be too high (an output was removed, or its writer was killed) but not too low; so before an
+output is refused for them, the files are counted. They are also counted where the file is missing or malformed, and
+after each hourly sweep.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from spillover.store.folder import LOCK, MARKER, PIN, SWEEP, Files, Folder, is_w
 _log = logging.getLogger(__name__)
 
 DAY = 86_400
-#: How often a store sweeps by itself.
+#: Between two automatic sweeps. A longer time keeps expired outputs longer.
 EVERY_SECONDS = 3_600
-#: What one such sweep looks at and removes at most, so that the tool call it happens in does not wait.
+#: Files that such a sweep lists, and outputs that it removes. More of them delay the tool call in which it happens.
 MAX_SWEEP_FILES = 50_000
 MAX_SWEEP_REMOVALS = 2_000
-#: What has no living writer and is younger than this may still be between two steps of one.
+#: A file without a living writer that is younger may be between two steps of one. A longer time keeps leftovers longer.
 STEP_SECONDS = 60
-#: When outputs have to go, this part of a limit is made free, so that not every output that follows has to look for room.
+#: Making room frees this part of a limit, so that not every later output has to. A higher number frees less.
 SPARE_DIVISOR = 32
 _TALLY_SHAPE = re.compile(rb"([0-9]{20}) ([0-9]{20})\n")
 _UNKNOWN_TALLY = b"-" * 41 + b"\n"
@@ -42,8 +43,9 @@ _UNKNOWN_TALLY = b"-" * 41 + b"\n"
 class Retention(Struct, frozen=True, kw_only=True):
     """How long outputs are kept; None sets no limit.
 
-    Pinned outputs are kept for good, and a sweep removes no other output for them. But `bytes` and `count` are also what a store
-    holds at most, pinned outputs included: to store another output, the oldest that are not pinned are removed first.
+    Pinned outputs are kept for good, and a sweep removes no other output for them. But `bytes` and `count` are also what
+    a store holds at most, pinned outputs included: to store another output, the oldest that are not pinned are removed
+    first.
     """
 
     age_seconds: int | float | None = 7 * DAY
@@ -63,7 +65,7 @@ class Retention(Struct, frozen=True, kw_only=True):
 
 
 class StoredFile(Struct, frozen=True):
-    """What retention looks at of one output, or of one file."""
+    """The size and age of one output, or of one file."""
 
     ref: str
     bytes: int  # on disk
@@ -80,19 +82,19 @@ class Swept(Struct, frozen=True):
 
 
 class Amount(Struct, frozen=True):
-    """So many outputs, and so many bytes with all that belongs to them."""
+    """A number of outputs, and the bytes of all their files."""
 
     outputs: int = 0
     bytes: int = 0
 
-    def __add__(self, other: Amount) -> Amount:
-        return Amount(self.outputs + other.outputs, self.bytes + other.bytes)
+    def __add__(self, more: Amount) -> Amount:
+        return Amount(self.outputs + more.outputs, self.bytes + more.bytes)
 
-    def __sub__(self, other: Amount) -> Amount:
-        return Amount(max(0, self.outputs - other.outputs), max(0, self.bytes - other.bytes))
+    def __sub__(self, less: Amount) -> Amount:
+        return Amount(max(0, self.outputs - less.outputs), max(0, self.bytes - less.bytes))
 
     def fits(self, retention: Retention) -> bool:
-        """Return whether a store may hold as much."""
+        """Return whether a store may hold this much."""
         return (retention.bytes is None or self.bytes <= retention.bytes) and (
             retention.count is None or self.outputs <= retention.count
         )
@@ -108,8 +110,8 @@ class Tally:
 
     def read(self) -> Amount | None:
         """Return what the folder holds; None where it has to be counted."""
-        found = _TALLY_SHAPE.fullmatch(os.pread(self._fd, 64, 0))
-        return Amount(int(found[1]), int(found[2])) if found else None
+        match = _TALLY_SHAPE.fullmatch(os.pread(self._fd, 64, 0))
+        return Amount(int(match[1]), int(match[2])) if match else None
 
     def write(self, amount: Amount | None) -> None:
         """Note what the folder holds; None where that is not certain."""
@@ -126,7 +128,7 @@ def hold_tally(folder: Folder) -> Iterator[Tally]:
 
 
 def plan(entries: Iterable[StoredFile], retention: Retention, now: float) -> list[str]:
-    """Return which outputs have to go, the oldest first."""
+    """Return the refs of the outputs to remove, the oldest first."""
     loose = sorted((entry for entry in entries if not entry.pinned), key=lambda entry: (entry.mtime, entry.ref))
     size, count = sum(entry.bytes for entry in loose), len(loose)
     expired = []
@@ -172,7 +174,7 @@ def sweep_if_due(folder: Folder, retention: Retention, now: float) -> Swept | No
 
 
 def _mark(folder: Folder) -> None:
-    """Note that a sweep begins: others do not start one, and one that fails is not tried again by the very next call."""
+    """Note that a sweep begins, so that no other starts, and a sweep that fails is not repeated by the next call."""
     if not folder.touch(SWEEP):
         with suppress(FileExistsError):
             folder.make(SWEEP)
@@ -187,99 +189,95 @@ def _sweep(
     max_removals: int | None = None,
     dry_run: bool = False,
 ) -> Swept:
-    found = folder.outputs(max_files)
-    entries = {ref: _entry(ref, files) for ref, files in found.items() if is_whole(files)}
+    outputs = folder.outputs(max_files)
+    entries = {ref: _entry(ref, files) for ref, files in outputs.items() if is_whole(files)}
     expired = plan(entries.values(), retention, now)[:max_removals]
-    removed = [ref for ref in expired if dry_run or folder.remove(ref, found[ref])]
+    gone = [entries[ref] for ref in expired if dry_run or folder.remove(ref, outputs[ref])]
 
-    # What is between two steps of being published or removed is not whole either; it gets time to become so.
+    # An output between two steps of being published or removed is not whole either; it gets time to become so.
     min_age = max(retention.grace_seconds, STEP_SECONDS)
-    halves = [ref for ref, files in found.items() if ref not in entries and now - _touched(files) > min_age]
-    # We may have looked at a part of the folder only, or while an output was compressed; it is whole all the same.
+    halves = [ref for ref, files in outputs.items() if ref not in entries and now - _entry(ref, files).mtime > min_age]
+    # Only a part of the folder may have been listed, or an output was compressed meanwhile; it is whole all the same.
     halves = [ref for ref in halves[:max_removals] if not folder.holds(ref)]
-    leftovers = sum(len(found[ref]) for ref in halves if dry_run or folder.remove(ref, found[ref]))
+    leftovers = sum(len(outputs[ref]) for ref in halves if dry_run or folder.remove(ref, outputs[ref]))
     for name in list(_list_leftovers(folder, now, min_age, max_files))[:max_removals]:
         leftovers += 1
         if not dry_run:
             folder.drop_temp(name)
-    swept = Swept(len(removed), sum(entries[ref].bytes for ref in removed), leftovers)
+    result = Swept(len(gone), sum(entry.bytes for entry in gone), leftovers)
     if not dry_run:
         with suppress(OSError), hold_tally(folder) as tally:
-            tally.write(None)  # the next who publishes counts, and so whatever made it wrong is put right
-        if removed or leftovers:
-            outputs = f"{swept.outputs:,} output{'s' * (swept.outputs != 1)}"
-            files = f"{leftovers:,} leftover file{'s' * (leftovers != 1)}"
-            _log.info("Swept %s of %s bytes, and %s.", outputs, f"{swept.bytes:,}", files)
-    return swept
-
-
-def _touched(files: Files) -> float:
-    return max(facts.st_mtime for facts in files.values())
+            tally.write(None)  # the next writer counts, which corrects a tally that is wrong for whatever reason
+        if gone or leftovers:
+            count_words = f"{len(gone):,} output{'s' * (len(gone) != 1)}"
+            file_words = f"{leftovers:,} leftover file{'s' * (leftovers != 1)}"
+            _log.info("Swept %s of %s bytes, and %s.", count_words, f"{result.bytes:,}", file_words)
+    return result
 
 
 def _entry(ref: str, files: Files) -> StoredFile:
     size = sum(facts.st_size for facts in files.values())
-    touched = _touched({ending: facts for ending, facts in files.items() if ending != PIN})
-    return StoredFile(ref, size, touched, pinned=PIN in files)
+    # A pin makes no output younger.
+    times = [facts.st_mtime for ending, facts in files.items() if ending != PIN or len(files) == 1]
+    return StoredFile(ref, size, max(times), pinned=PIN in files)
 
 
 def _list_leftovers(folder: Folder, now: float, min_age: float, max_files: int | None) -> Iterator[str]:
-    """Yield the files on their way whose writer is gone."""
+    """Yield the files on their way in or out whose process has ended."""
     for name, facts in folder.temps(max_files):
-        age = now - max(facts.st_mtime, facts.st_ctime)  # ctime: what is taken aside to be removed keeps its mtime
+        age = now - max(facts.st_mtime, facts.st_ctime)  # ctime: a file taken aside to be removed keeps its mtime
         if age <= STEP_SECONDS:
             continue
-        has_writer = folder.has_writer(name)  # the tool that it writes for may have been silent for hours
+        has_writer = folder.has_writer(name)  # the tool may have been silent for hours
         if has_writer is False or (has_writer is None and age > min_age):
             yield name
 
 
-def reserve(folder: Folder, tally: Tally, retention: Retention | None, ref: str, wanted: Amount) -> None:
-    """Add an output that is about to be published to the tally, and make room for it; StoreError where there is none."""
+def reserve(folder: Folder, tally: Tally, retention: Retention | None, ref: str, more: Amount) -> None:
+    """Add an output that is about to be published to the tally, and make room for it; raise StoreError if there is none."""
     present = tally.read()
-    if retention is None:
-        tally.write(present and present + wanted)
-        return
-    if present is None or not (present + wanted).fits(retention):
+    if retention and not (present and (present + more).fits(retention)):
         present = count(folder)
-    if not (present + wanted).fits(retention):
-        tally.write(present)
-        present -= make_room(folder, present, retention, ref, wanted)
-    tally.write(present + wanted)
+        if not (present + more).fits(retention):
+            tally.write(present)
+            present -= make_room(folder, present, retention, ref, more)
+    tally.write(present and present + more)
 
 
-def make_room(folder: Folder, present: Amount, retention: Retention, ref: str, wanted: Amount) -> Amount:
-    """Remove what is past its grace, the oldest first, and return how much that was; StoreError if it is not enough."""
-    # What is pinned is never removed, but is there: the limits are for all of it.
-    found = list_entries(folder)
-    entries = [entry for entry, _ in found.values() if entry.ref != ref]
-    pinned = Amount(sum(entry.pinned for entry in entries), sum(entry.bytes for entry in entries if entry.pinned))
-    rest = wanted + pinned
+def make_room(folder: Folder, present: Amount, retention: Retention, ref: str, more: Amount) -> Amount:
+    """Remove the oldest outputs that are past their grace, and return how much; raise StoreError if it is not enough."""
+    # Pinned outputs are never removed, but they count.
+    entries = {name: entry for name, entry in list_entries(folder).items() if name != ref}
+    pinned = _sum(file for file, _ in entries.values() if file.pinned)
+    rest = more + pinned
     lower = replace(retention, bytes=_less(retention.bytes, rest.bytes), count=_less(retention.count, rest.outputs))
-    expired = plan(entries, lower, time.time())
-    if not (present - _amount(expired, found) + wanted).fits(retention):
-        raise _full(present, wanted, retention)  # then nothing is removed for it
-    removed = _amount([each for each in expired if folder.remove_locked(each, found[each][1])], found)
-    _log.info("Removed %s outputs of %s bytes to make room.", f"{removed.outputs:,}", f"{removed.bytes:,}")
-    if not (present - removed + wanted).fits(retention):  # somebody wants to keep what was to go
-        raise _full(present - removed, wanted, retention)
-    return removed
+    expired = plan((file for file, _ in entries.values()), lower, time.time())
+    if not (present - _sum(entries[name][0] for name in expired) + more).fits(retention):
+        raise _full(present, more, retention)  # then nothing is removed for it
+    gone = _sum(entries[name][0] for name in expired if folder.remove_locked(name, entries[name][1]))
+    _log.info("Removed %s outputs of %s bytes to make room.", f"{gone.outputs:,}", f"{gone.bytes:,}")
+    if not (present - gone + more).fits(retention):  # another process touched one of them
+        raise _full(present - gone, more, retention)
+    return gone
 
 
-def _amount(refs: list[str], found: dict[str, tuple[StoredFile, Files]]) -> Amount:
-    return Amount(len(refs), sum(found[ref][0].bytes for ref in refs))
+def _sum(files: Iterable[StoredFile]) -> Amount:
+    sizes = [file.bytes for file in files]
+    return Amount(len(sizes), sum(sizes))
 
 
-def _less(limit: int | None, wanted: int) -> int | None:
-    return None if limit is None else max(0, limit - wanted - limit // SPARE_DIVISOR)
+def _less(limit: int | None, size: int) -> int | None:
+    return None if limit is None else max(0, limit - size - limit // SPARE_DIVISOR)
 
 
-def _full(present: Amount, wanted: Amount, retention: Retention) -> StoreError:
-    if retention.count is not None and present.outputs + wanted.outputs > retention.count:
-        name, amount = "count", f"{present.outputs:,} of {retention.count:,} outputs"
+def _full(present: Amount, more: Amount, retention: Retention) -> StoreError:
+    if retention.count is not None and present.outputs + more.outputs > retention.count:
+        name = "count"
+        amount = f"{present.outputs:,} of {retention.count:,} outputs"
     else:
-        name, amount = "bytes", f"{present.bytes:,} of {retention.bytes:,} bytes, {wanted.bytes:,} more needed"
+        name = "bytes"
+        amount = f"{present.bytes:,} of {retention.bytes:,} bytes, {more.bytes:,} more needed"
     return StoreError(
-        f"the store is full ({amount}), and everything in it is pinned or too young to be removed; raise retention.{name}, "
-        "lower retention.grace, or unpin and `spill gc`"
+        f"the store is full ({amount}), and everything in it is pinned or too young to be removed; "
+        f"raise retention.{name}, lower retention.grace, or unpin and `spill gc`"
     )
