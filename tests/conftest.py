@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 # pytest's importlib mode does not change sys.path; support.py is the one module that all tests may import.
 sys.path.append(str(Path(__file__).parent))
 from spillover.testing import strict_selectors
-from support import HOSTS, fallback
+from support import AGENTS, fallback
 
 #: Every run tries the same examples, so that a failure can be repeated. `EXPLORE=1 make test` tries new ones each time, as
 #: `make soak` does.
@@ -90,7 +90,7 @@ def _cache(tmp_path_factory):
 def _a_home_of_its_own(tmp_path_factory, monkeypatch, _cache):
     """No test sees, or leaves anything in, the home and the settings of whoever runs it."""
     home = tmp_path_factory.mktemp("home")
-    for host in HOSTS:  # or an agent that runs the tests would bound them
+    for host in AGENTS:  # or an agent that runs the tests would bound them
         monkeypatch.delenv(host.variable, raising=False)
     for name in [name for name in os.environ if name.startswith(("SPILLOVER_", "XDG_", "CLAUDE_"))]:
         monkeypatch.delenv(name)

@@ -13,8 +13,7 @@ from spillover.document.clean import clean_and_count as look
 from spillover.document.clean import show_controls as exact_view
 from spillover.document.document import Section, notice_guard, visible, visible_text
 from spillover.document.forgery import MARK as FORGERY_MARK
-from spillover.hosts import CUTS, HOSTS, claude_code, cline, codex, copilot, gemini, hooked, pi
-from spillover.hosts import opencode as opencode_host
+from spillover.hosts import AGENTS, hook
 from spillover.kinds.ends import keep_ends as keeping
 from spillover.kinds.selection import share_fairly as fair
 from spillover.mcp import answer
@@ -73,9 +72,23 @@ class CoveredStream:
         return b"".join(piece for _, piece in self.streams.finish())
 
 
+class AskedHost:
+    """An agent's hook, asked without a process."""
+
+    def __init__(self, host):
+        self.host = host
+
+    def reply(self, event, make_clipper):
+        return hook.answer(self.host, event, make_clipper)
+
+
+claude_code, opencode_host, codex, gemini, copilot, cline, pi = map(AskedHost, AGENTS)
+CUTS = {host.title: host.cut_mark for host in AGENTS}
+
+
 def HookCall(clipper):  # noqa: N802  the class, made as the hooks make it
     """Return a call of a hook, clipped as this Clipper does."""
-    return hooked.HookCall(clipper.call())
+    return hook.Clipping(clipper.call())
 
 
 def finished(method, message, clipper):

@@ -12,10 +12,11 @@ import pytest
 
 from spillover import Clipper, DirStore, Limits, journal
 from spillover.frameworks import clip_parts, clip_value
-from spillover.hosts import claude_code, copilot, opencode
 from spillover.run.line import run_line
 from spillover.stats import add_up
 from spillover.tokens import estimate
+from support import claude_code, copilot
+from support import opencode_host as opencode
 
 CALLS = 500
 CODE = "import sys; from spillover.cli import main; sys.exit(main())"

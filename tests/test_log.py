@@ -9,8 +9,9 @@ import time
 import pytest
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, Retention
-from spillover.hosts import claude_code, opencode
 from spillover.testing import FailingStore
+from support import claude_code
+from support import opencode_host as opencode
 
 LOG = "".join(f"{number} compiled src/module_{number}.c\n" for number in range(9_000))
 
@@ -81,7 +82,7 @@ def test_what_a_hook_left_alone(said):
     opencode.reply({"tool": "edit", "output": LOG}, lambda: made)
     assert said() == [
         ("INFO", "The hook left the result of Bash alone: a rule says so."),
-        ("INFO", "The hook left the result of Telepathy alone: it does not know this tool."),
+        ("INFO", "The hook left the result of Telepathy alone: it has another shape."),
         ("INFO", "The hook left the result of bash alone: a rule says so."),
         ("INFO", "The hook left the result of edit alone: the model needs it word for word."),
     ]

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spillover.cli.hook import MODULES
-from spillover.cli.installed import question as question_of
-from spillover.hosts import HOOK_SECONDS
+from spillover.cli.installed import sample_event
+from spillover.hosts import AGENTS, find
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 
@@ -174,7 +173,8 @@ def test_a_small_output_needs_nothing_that_cuts():
 import sys
 before = set(sys.modules)
 from spillover.cli import hook
-hook.answer("claude-code")
+from spillover.hosts import find
+hook.answer(find("claude-code"))
 print(*set(sys.modules) - before)
 """
     asked = json.dumps(question("all is well\n")).encode()
@@ -203,8 +203,8 @@ PATIENCE_SECONDS = {"claude-code": 60, "opencode": 30, "copilot": 30, "cline": 3
 
 
 def test_every_hook_has_a_deadline_below_that_of_its_host():
-    assert {*MODULES} == {*HOOK_SECONDS} == {*PATIENCE_SECONDS}
-    assert all(0 < HOOK_SECONDS[host] < seconds for host, seconds in PATIENCE_SECONDS.items())
+    assert {host.name for host in AGENTS} == {*PATIENCE_SECONDS}
+    assert all(0 < host.hook.deadline_seconds < PATIENCE_SECONDS[host.name] for host in AGENTS)
 
 
 #: What may never come to an end: `hang` sleeps, `spin` never lets another thread of its process run.
@@ -226,16 +226,17 @@ def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 def half(end, put=spillover.cli.hook.put):
     return lambda text, fd=1: put(text) if fd == 1 else end(os.write(fd, text[:40].encode()))
-spillover.cli.hook.HOOK_SECONDS[sys.argv[1]] = 0.5
+answer_in_time = spillover.cli.hook.answer_in_time
+spillover.cli.hook.answer_in_time = lambda host, seconds: answer_in_time(host, 0.5)
 """
 
 
 @pytest.mark.parametrize("what", NEVER_ENDS)
-@pytest.mark.parametrize("host", HOOK_SECONDS)
+@pytest.mark.parametrize("host", PATIENCE_SECONDS)
 def test_whatever_hangs_a_hook_ends_in_time_and_changes_nothing(tmp_path, monkeypatch, host, what):
     monkeypatch.setenv("SPILLOVER_STORE", str(tmp_path / "store"))
     code = f"{HANGING}{NEVER_ENDS[what]}\nsys.exit(spillover.cli.main(['hook', sys.argv[1]]))"
-    asked = json.dumps(question_of(host, str(tmp_path))).encode()
+    asked = json.dumps(sample_event(find(host), str(tmp_path))).encode()
     ran = subprocess.run([sys.executable, "-c", code, host], input=asked, capture_output=True, timeout=60, check=False)
     assert (ran.returncode, ran.stdout) == (0, b"")
     assert b"killed" in what.encode() or b"nothing was changed: no answer within 0.5 s" in ran.stderr
@@ -244,7 +245,7 @@ def test_whatever_hangs_a_hook_ends_in_time_and_changes_nothing(tmp_path, monkey
 def test_a_hook_that_its_host_kills_leaves_no_process_behind(tmp_path):
     orphan = "def orphan(*_, **__):\n    os.kill(os.getppid(), signal.SIGKILL)\n    spin()\n"
     code = f"{HANGING}{orphan}spillover.cli.setup.load = orphan\nspillover.cli.main(['hook', sys.argv[1]])"
-    asked = json.dumps(question_of("cline", str(tmp_path))).encode()
+    asked = json.dumps(sample_event(find("cline"), str(tmp_path))).encode()
     # Its output ends once no process holds the pipe.
     ran = subprocess.run(
         [sys.executable, "-c", code, "cline"], input=asked, capture_output=True, timeout=60, check=False
@@ -252,7 +253,7 @@ def test_a_hook_that_its_host_kills_leaves_no_process_behind(tmp_path):
     assert ran.stdout == b""
 
 
-@pytest.mark.parametrize("host", HOOK_SECONDS)
+@pytest.mark.parametrize("host", PATIENCE_SECONDS)
 @pytest.mark.parametrize("kind", ["never ends", "is endless"])
 def test_a_question_that_does_not_end_changes_nothing(host, kind):
     reading, writing = os.pipe()
@@ -269,7 +270,7 @@ def test_a_question_that_does_not_end_changes_nothing(host, kind):
 def test_running_a_command_loads_nothing_of_the_hook(spill):
     code = "import sys; from spillover.cli import main; main(['run', '--', 'true']); print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert not {name for name in ran.stdout.decode().split() if name.startswith("spillover.hosts.")}
+    assert "spillover.hosts.hook" not in ran.stdout.decode().split()
 
 
 @pytest.mark.parametrize("tool", ["Bash", "WebFetch", "mcp__a__b"])

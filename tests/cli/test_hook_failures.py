@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from spillover import Clipper, Limits, MemoryStore
 from spillover.cli import hook
 from spillover.fallback import MOST_BYTES
-from spillover.hosts import claude_code, codex, gemini, opencode
-from spillover.hosts.hook_plain import Plain
-from spillover.hosts.hooked import HookCall
-from spillover.mcp.deep import without_the_deepest
+from spillover.hosts import claude_code, find
+from spillover.hosts.hook import PlainCut
+from spillover.hosts.hook import answer as answer_hook
+from spillover.mcp.message import without_the_deepest
 from spillover.testing import FailingStore
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
@@ -53,7 +53,6 @@ def gemini_shell(text):
     return {**event, "tool_response": {"llmContent": text}, "transcript_path": session}
 
 
-ADAPTERS = {"claude-code": claude_code, "opencode": opencode, "codex": codex, "gemini": gemini}
 EVENTS = {
     "codex, mcp": ("codex", codex_mcp),
     "gemini, shell": ("gemini", gemini_shell),
@@ -82,7 +81,7 @@ def answer(monkeypatch, tmp_path):
     def call(host, event):
         data = event if isinstance(event, bytes) else json.dumps(event).encode()
         monkeypatch.setattr(hook, "_stdin", lambda: data)
-        said = hook.answer(host)
+        said = hook.answer(find(host))
         return json.loads(said) if said else None
 
     return call
@@ -148,8 +147,7 @@ def test_a_small_result_is_not_cleaned(answer, host, event):
 def test_a_store_that_fails_in_a_way_of_its_own_costs_no_bound(monkeypatch, host, event):
     for on in ("writer", "write", "publish"):
         made = Clipper(Limits(tokens=1_000), store=FailingStore(MemoryStore(), on=on))
-        reply = ADAPTERS[host].reply
-        texts = "\n".join(shown(reply(event(LONG), lambda made=made: made)))
+        texts = "\n".join(shown(answer_hook(find(host), event(LONG), lambda made=made: made)))
         assert "Full output not kept" in texts
         assert made.settings.count(texts) <= 1_100
 
@@ -157,7 +155,7 @@ def test_a_store_that_fails_in_a_way_of_its_own_costs_no_bound(monkeypatch, host
 @pytest.mark.usefixtures("selectors_may_fail")
 def test_a_selector_that_raises_costs_no_bound():
     made = Clipper(Limits(tokens=1_000), store=MemoryStore(), keep=breaking)
-    new = claude_code.reply(claude_bash(LONG), lambda: made)["hookSpecificOutput"]["updatedToolOutput"]
+    new = answer_hook(claude_code.HOST, claude_bash(LONG), lambda: made)["hookSpecificOutput"]["updatedToolOutput"]
     assert made.settings.count(new["stdout"]) <= 1_000
 
 
@@ -179,16 +177,18 @@ def test_a_forged_notice_is_marked_in_a_plain_cut_too(answer, monkeypatch, host,
 )
 def test_a_plain_cut_is_within_the_limits_as_far_as_they_are_known(limits, text):
     made = Clipper(limits, store=MemoryStore())
-    short = Plain(BrokenError(), limits).text(text)
+    short = PlainCut(BrokenError(), limits).text(text)
     assert limits.hold(short, made.settings.count)
-    streams = Plain(BrokenError(), limits).streams(stdout=text, stderr=text)
+    streams = PlainCut(BrokenError(), limits).streams(stdout=text, stderr=text)
     assert limits.hold("\n".join(streams.values()), made.settings.count)
     short.encode()
 
 
 def test_a_plain_cut_keeps_pictures_and_puts_all_text_into_one_block():
     picture = {"type": "image", "data": "x" * 99_999}
-    blocks = Plain(BrokenError()).blocks([picture, {"type": "text", "text": LONG}, 5, {"type": "text", "text": LONG}])
+    blocks = PlainCut(BrokenError()).blocks(
+        [picture, {"type": "text", "text": LONG}, 5, {"type": "text", "text": LONG}]
+    )
     assert [block["type"] for block in blocks if isinstance(block, dict)] == ["text", "image"]
     assert len(blocks[0]["text"].encode()) <= MOST_BYTES
     assert picture in blocks
@@ -230,7 +230,7 @@ def test_a_result_that_is_nested_too_deeply_to_parse_is_bounded(answer, monkeypa
     else:
         event = f'{{"tool": "s_t", "content": {blocks}}}'
     monkeypatch.setattr(hook, "_stdin", event.encode)
-    said = hook.answer(host)
+    said = hook.answer(find(host))
     assert "[Output clipped: " in said
     assert len(said) < len(LONG)
 
@@ -244,7 +244,7 @@ def test_a_text_inside_blocks_nested_500_deep_does_not_pass_unbounded(monkeypatc
     if host == "claude-code":
         event = f'{{"hook_event_name": "PostToolUse", "tool_name": "mcp__s__t", "tool_response": {blocks}}}'
     monkeypatch.setattr(hook, "_stdin", event.encode)
-    said = hook.answer(host)
+    said = hook.answer(find(host))
     assert "[Output clipped: " in said
     assert len(said) < len(LONG)
 
@@ -275,12 +275,12 @@ JSON = st.recursive(
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(response=JSON, tool=st.sampled_from([*claude_code.TAKERS, "mcp__a__b"]))
+@given(response=JSON, tool=st.sampled_from([*claude_code.RESULT_SHAPES, "mcp__a__b"]))
 def test_a_plain_cut_never_fails_whatever_the_shape(response, tool):
     """What stands behind everything else: a failure at the first step, for any result."""
     event = {"hook_event_name": "PostToolUse", "tool_name": tool, "tool_response": response}
-    claude_code.reply(event, breaking)
-    opencode.reply({"tool": "x", "content": response, "output": response}, breaking)
+    answer_hook(claude_code.HOST, event, breaking)
+    answer_hook(find("opencode"), {"tool": "x", "content": response, "output": response}, breaking)
 
 
 def test_an_event_of_100_megabytes_is_answered(tmp_path):
@@ -296,15 +296,3 @@ def test_an_event_of_100_megabytes_is_answered(tmp_path):
     new = json.loads(ran.stdout)["hookSpecificOutput"]["updatedToolOutput"]
     assert "of 1,000,000 lines shown" in new["stdout"]
     assert len(new["stdout"]) < 29_500
-
-
-def test_both_ways_to_clip_have_the_same_methods():
-    """A taker of a host is given one or the other."""
-    own = {name for name in dir(HookCall) if not name.startswith("_")} & {
-        "text",
-        "blocks",
-        "streams",
-        "clipped",
-        "marked",
-    }
-    assert own <= {name for name in dir(Plain) if not name.startswith("_")}

@@ -56,7 +56,7 @@ def test_what_overflows_needs_no_search_engine_and_no_exact_tokens():
     assert not {
         name
         for name in ends
-        if name.startswith(("spillover.hosts.", "spillover.frameworks", "langchain", "pydantic", "agents", "mcp"))
+        if name.startswith(("spillover.hosts.hook", "spillover.frameworks", "langchain", "pydantic", "agents", "mcp"))
     }
     assert not loaded("run", "--bytes", "2000", "--", "seq", "5000") & {"splintr", "asyncio", "tomllib"}
 

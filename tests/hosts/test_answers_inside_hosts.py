@@ -7,9 +7,11 @@ import pytest
 
 from spillover import Clipper, DirStore
 from spillover.cli import main
-from spillover.hosts import HOSTS, claude_code, opencode
+from spillover.hosts import AGENTS
 from spillover.settings.load import load
 from spillover.testing import put
+from support import claude_code
+from support import opencode_host as opencode
 
 LINES = b"".join(b"%d: the quick brown fox\n" % number for number in range(1, 9_001))
 #: Stored outputs, each hard to bound in its own way.
@@ -44,7 +46,7 @@ RULES = {
     "another counter for the shell": '[tools."[Bb]ash"]\ntokenizer = "o200k_base"\ntokens = 3000\n',
     "no limit but lines": "bytes = 0\ntokens = 0\nlines = 1_999\n",
 }
-SHELLS = {"claude-code": HOSTS[0], "opencode": HOSTS[1]}
+SHELLS = {"claude-code": AGENTS[0], "opencode": AGENTS[1]}
 
 
 def through(host, text, folder):
@@ -85,7 +87,7 @@ def test_no_answer_is_clipped_again(said, tmp_path, host, rules):
     for ref, words in itertools.product(refs, ANSWERS.values()):
         text = said(host, *(ref if word == "REF" else word for word in words))
         assert through(host, text, tmp_path) is None, (ref, words, len(text))
-        assert all(len(text) <= most for unit, most in SHELLS[host].shown.items() if unit == "chars")
+        assert all(len(text) <= most for unit, most in SHELLS[host].shows.given() if unit == "chars")
     assert len(list(store.list())) == len(refs)
 
 
@@ -106,14 +108,14 @@ def test_a_limit_of_the_caller_is_the_callers_and_the_hook_clips_the_answer(said
     assert through(host, text, tmp_path) is not None
 
 
-@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+@pytest.mark.parametrize("host", AGENTS, ids=lambda host: host.name)
 def test_the_configuration_shows_which_limits_are_the_agents(tmp_path, monkeypatch, capfd, host):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(host.variable, "1")
     assert main(["config", "--json"]) == 0
     shown = json.loads(capfd.readouterr().out)
-    for name, most in host.shown.items():
-        assert shown[name] == {"value": most, "origin": f"{host.name} (as seen in {host.seen_in})"}
+    for name, most in host.shows.given():
+        assert shown[name] == {"value": most, "origin": f"{host.title} (as seen in {host.seen_in})"}
 
 
 def test_in_no_agent_nothing_is_narrowed(tmp_path, monkeypatch, capfd):
@@ -125,7 +127,7 @@ def test_in_no_agent_nothing_is_narrowed(tmp_path, monkeypatch, capfd):
 
 def test_an_agent_in_an_agent_is_held_to_both(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    for host in HOSTS:
+    for host in AGENTS:
         monkeypatch.setenv(host.variable, "1")
     assert main(["config", "--json"]) == 0
     shown = json.loads(capfd.readouterr().out)

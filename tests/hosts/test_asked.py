@@ -2,7 +2,7 @@
 
 import pytest
 
-from spillover.hosts.asked import CHARS, query_of
+from spillover.hosts.hook import QUERY_CHARS, query_from_arguments
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ from spillover.hosts.asked import CHARS, query_of
     ],
 )
 def test_the_words_of_the_arguments_are_the_query(arguments, query):
-    assert query_of(arguments) == query
+    assert query_from_arguments(arguments) == query
 
 
 def test_it_is_bounded():
-    assert len(query_of({str(n): "word " * 900 for n in range(900)})) <= CHARS
+    assert len(query_from_arguments({str(n): "word " * 900 for n in range(900)})) <= QUERY_CHARS
     deep = {"a": "x"}
     for _ in range(50):
         deep = {"a": deep}
-    assert query_of(deep) == ""
+    assert query_from_arguments(deep) == ""

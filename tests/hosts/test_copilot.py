@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.hosts import copilot
+from support import copilot
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 

@@ -7,7 +7,9 @@ import re
 import pytest
 
 from spillover import Clipper, DirStore, Limits
-from spillover.hosts import HOSTS, claude_code, cline, copilot, find_cut, opencode, pi
+from spillover.hosts import AGENTS
+from support import claude_code, cline, copilot, pi
+from support import opencode_host as opencode
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 NAME = "1795012632120-copilot-tool-output-7656-0a1b2c3d-aaaa-bbbb-cccc-0123456789ab.txt"
@@ -92,8 +94,8 @@ def test_a_mark_that_a_tool_prints_changes_that_sentence_and_nothing_else(host, 
 
 
 def test_every_mark_belongs_to_its_own_host_and_costs_linear_time():
-    for host in HOSTS:
-        assert [name for name, text in SAID.items() if find_cut(host.name, text)] == [host.name] * (host.name in SAID)
+    for host in AGENTS:
+        assert [name for name, text in SAID.items() if host.find_cut(text)] == [host.title] * (host.title in SAID)
         for part in (
             "\n",
             "[",
@@ -101,7 +103,7 @@ def test_every_mark_belongs_to_its_own_host_and_costs_linear_time():
             "[Showing lines ",
             "...output truncated...\n\nFull output saved to: /",
         ):
-            find_cut(host.name, part * 50_000)  # would take minutes otherwise
+            host.find_cut(part * 50_000)  # would take minutes otherwise
 
 
 def test_copilots_file_is_copied_while_it_exists_and_its_last_line_stays(clipper, temporary):

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.hosts import gemini
+from support import gemini
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 

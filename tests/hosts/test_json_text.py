@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover.hosts.install.json_text import insert, remove
+from spillover.hosts.edits import insert_json, remove_json
 
 KEYS = ("hooks", "After", "[]")
 OURS = {"ours": True}
@@ -34,12 +34,12 @@ PUT = {
 
 @pytest.mark.parametrize(("before", "after"), PUT.values(), ids=PUT)
 def test_an_entry_is_laid_out_as_what_is_there(before, after):
-    assert insert(before, KEYS, OURS) == after
+    assert insert_json(before, KEYS, OURS) == after
 
 
 @pytest.mark.parametrize(("before", "after"), PUT.values(), ids=PUT)
 def test_taking_it_out_gives_the_same_bytes_again(before, after):
-    assert remove(after, KEYS, lambda value: value == OURS) == before
+    assert remove_json(after, KEYS, lambda value: value == OURS) == before
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_taking_it_out_gives_the_same_bytes_again(before, after):
     ],
 )
 def test_only_our_entry_is_removed_and_whatever_that_leaves_empty(before, after):
-    assert remove(before, KEYS, lambda value: value == OURS) == after
+    assert remove_json(before, KEYS, lambda value: value == OURS) == after
 
 
 @pytest.mark.parametrize(
@@ -72,12 +72,12 @@ def test_only_our_entry_is_removed_and_whatever_that_leaves_empty(before, after)
 )
 def test_an_unexpected_value_in_the_way_is_reported(text, why):
     with pytest.raises(ValueError, match=f"^{why}$"):
-        insert(text, KEYS, OURS)
+        insert_json(text, KEYS, OURS)
 
 
 def test_a_member_that_is_there_is_not_written_over():
     with pytest.raises(ValueError, match="servers"):
-        insert('{"servers": {"us": 5}}', ("servers", "us"), OURS)
+        insert_json('{"servers": {"us": 5}}', ("servers", "us"), OURS)
 
 
 JSON = st.recursive(
@@ -99,7 +99,7 @@ LAYOUTS = st.sampled_from(
 @given(value=FILES, layout=LAYOUTS, ascii_only=st.booleans(), ends=st.sampled_from(["", "\n", " \n\n"]))
 def test_whatever_is_there_stays_and_comes_back_byte_for_byte(value, layout, ascii_only, ends):
     before = json.dumps(value, ensure_ascii=ascii_only, **layout) + ends
-    after = insert(before, KEYS, OURS)
+    after = insert_json(before, KEYS, OURS)
     new = json.loads(after)
     assert new["hooks"]["After"].pop() == OURS
     if "hooks" not in value:
@@ -107,4 +107,4 @@ def test_whatever_is_there_stays_and_comes_back_byte_for_byte(value, layout, asc
     elif "After" not in value["hooks"]:
         assert new["hooks"].pop("After") == []
     assert new == value
-    assert remove(after, KEYS, lambda one: one == OURS) == before
+    assert remove_json(after, KEYS, lambda one: one == OURS) == before

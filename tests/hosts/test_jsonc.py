@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from spillover.hosts.jsonc import _TOKEN, blank, read_jsonc
+from spillover.hosts.edits import _TOKEN, blank_comments, read_jsonc
 
 TEXTS = {
     '{"a": 1}': {"a": 1},
@@ -18,8 +18,8 @@ TEXTS = {
 @pytest.mark.parametrize(("text", "value"), TEXTS.items())
 def test_comments_and_trailing_commas_are_no_matter(text, value):
     assert read_jsonc(text) == value
-    assert len(blank(text)) == len(text)
-    assert blank(text).count("\n") == text.count("\n")
+    assert len(blank_comments(text)) == len(text)
+    assert blank_comments(text).count("\n") == text.count("\n")
 
 
 @pytest.mark.parametrize("text", ["{", "[1,,2]", "/* open", '"open', "{'a': 1}", ""])
@@ -30,7 +30,7 @@ def test_what_is_no_json_even_so_is_an_error(text):
 
 def test_plain_json_stays_as_it_is():
     text = json.dumps({"a": ["//", ",]", "/*"], "b": {"c": None}}, indent=2)
-    assert blank(text) == text
+    assert blank_comments(text) == text
 
 
 @pytest.mark.parametrize("unit", ['[1,\\"', '"\\', '\\"', "/*", "/**", "//", '"\\\n', "*/", ",", ", "])

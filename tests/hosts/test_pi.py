@@ -3,7 +3,7 @@
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.hosts import pi
+from support import pi
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
 

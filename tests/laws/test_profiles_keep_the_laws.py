@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from spillover import Budget, DirStore, Limits, MemoryStore, profiles, verify
 from spillover.testing import FailingStore
 from spillover.types import Span
-from support import HOSTS, OUTSIDE, SMALLEST, hooked, pipeline
+from support import AGENTS, OUTSIDE, SMALLEST, pipeline
 
 #: Limits that small outputs reach; klaude's trigger follows its limits.
 SMALL = {
@@ -194,21 +194,21 @@ KLAUDE_CHARS = (19_000, 39_000, 90_000)
 
 
 @pytest.mark.parametrize("used", [None, 0, 0.9], ids=lambda used: f"budget {used}")
-@pytest.mark.parametrize("host", [None, *HOSTS], ids=lambda host: host and host.id)
+@pytest.mark.parametrize("host", [None, *AGENTS], ids=lambda host: host and host.name)
 @pytest.mark.parametrize("size", KLAUDE_CHARS)
 def test_law_1_klaude_with_a_budget_in_a_host_cuts_above_its_trigger_and_no_later(used, host, size):
     budget = None if used is None else Budget(20_000, tokenizer=thirds)
     if budget is not None:
         budget.add("user", int(used * 20_000))
     clipper = profiles.klaude.clipper(store=MemoryStore(), tokenizer=thirds).but(budget=budget)
-    call = clipper.call("bash") if host is None else hooked.bounded(clipper.call("bash"), **host.shown)
+    call = clipper.call("bash") if host is None else clipper.call("bash").lower(host.shows)
     left = None if budget is None else budget.left
     clip = pipeline.clip("a line of twenty-one.\n" * (size // 22), call)
     most = {"chars": 40_000 if clip.outcome == "whole" else 20_000 + OUTSIDE}
     if left is not None:
         most["tokens"] = max(left, SMALLEST["tokens"])
     if host is not None:
-        most = {**most, **{unit: min(bound, most.get(unit, bound)) for unit, bound in host.shown.items()}}
+        most = {**most, **{unit: min(bound, most.get(unit, bound)) for unit, bound in host.shows.given()}}
     assert not over([clip.text], Limits(**most), thirds)
     if used is None and host is None:
         assert (clip.outcome == "whole") == (size <= 40_000)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from spillover.api import Clipper
 from spillover.errors import RefError
 from spillover.events import record_run
-from spillover.hosts import claude_code
 from spillover.result import Clip
 from spillover.retrieve.names import matches, resolve, tell_age
 from spillover.settings.limits import Limits
@@ -17,6 +16,7 @@ from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.store.scopes import ScopedStore
 from spillover.testing import HOSTILE_REFS, put, record_of
+from support import claude_code
 
 
 def named(store, words):

@@ -6,9 +6,10 @@ import json
 import pytest
 
 from spillover.api import Clipper
-from spillover.hosts import claude_code, opencode
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
+from support import claude_code
+from support import opencode_host as opencode
 
 BIG = "".join(f"line {number}\n" for number in range(1, 1_001))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, UsageError
 from spillover.document.clean import clean
-from spillover.hosts.hooked import HookCall
+from spillover.hosts.hook import Clipping
 from spillover.secrets import outputs
 from spillover.secrets.outputs import WINDOW_BYTES, cover, find, mark
 from spillover.secrets.outputs import CoveredBlob as Covered
@@ -224,8 +224,8 @@ def test_what_fits_is_covered_too_in_every_shape():
     assert tool() == {"rows": [{"id": 1, "auth": cover(TOKEN.encode())[0].decode()}], "note": "fine"}
     assert TOKEN[4:] not in str(clipper.clip_blocks([{"type": "text", "text": f"key {TOKEN}"}]))
     assert TOKEN[4:] not in clipper.clip_streams(stdout="ok\n", stderr=f"bad {TOKEN}\n").text
-    assert TOKEN[4:] not in HookCall(clipper.call()).text(f"key {TOKEN}\n")
-    assert HookCall(clipper.call()).text("nothing to hide\n") is None
+    assert TOKEN[4:] not in Clipping(clipper.call()).text(f"key {TOKEN}\n")
+    assert Clipping(clipper.call()).text("nothing to hide\n") is None
 
 
 def test_lines_of_two_streams_stay_in_order_where_they_are_covered():

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from spillover.api import Clipper
-from spillover.hosts.hooked import HookCall
+from spillover.hosts.hook import Clipping
 from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 
@@ -37,7 +37,7 @@ def clipper(tmp_path):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_result_is_told_against_the_last_one_of_the_same_command_in_the_same_folder(clipper, tmp_path, shape):
     def ask(text, command="make", cwd=str(tmp_path / "a")):
-        said = SHAPES[shape](HookCall(clipper.call("Bash", command=command, cwd=cwd)), text)
+        said = SHAPES[shape](Clipping(clipper.call("Bash", command=command, cwd=cwd)), text)
         assert clipper.settings.count(said) <= clipper.settings.limits.tokens
         return said
 
@@ -52,7 +52,7 @@ def test_a_result_is_told_against_the_last_one_of_the_same_command_in_the_same_f
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_result_that_fits_is_shown_again_unless_it_is_unchanged(clipper, shape):
-    roomy = HookCall(clipper.but(Limits(tokens=50_000)).call("Bash", command="make"))
+    roomy = Clipping(clipper.but(Limits(tokens=50_000)).call("Bash", command="make"))
 
     def ask(text):
         if shape == "blocks":

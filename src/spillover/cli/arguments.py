@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from spillover.hosts import HOOK_SECONDS
+from spillover.hosts import HOSTS
 
 _REF = "the ref in the notice (any unique prefix works) or the path of the output"
 _LAST_TOO = f"{_REF}; last for the newest run, last:WORDS for the newest run of that command or tool"
-HOSTS = ("claude-code", "opencode", "codex", "gemini", "copilot", "cline", "pi", "mcp-json", "shell")
 SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
@@ -281,14 +280,18 @@ def help_(parser: argparse.ArgumentParser) -> None:
 
 
 def hook(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("host", choices=(*HOOK_SECONDS,), help="the agent that sends the call on stdin, as JSON")
+    parser.add_argument(
+        "host",
+        choices=[host.name for host in HOSTS if host.hook],
+        help="the agent that sends the call on stdin, as JSON",
+    )
 
 
 def init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "host",
         nargs="?",
-        choices=HOSTS,
+        choices=[host.name for host in HOSTS],
         help="the agent; mcp-json: any host with a file of MCP servers; shell: any agent that has a shell and reads AGENTS.md",
     )
     parser.add_argument(

@@ -1,6 +1,6 @@
 """`spill hook`: answer a host after a tool call. It always exits with 0, and prints nothing when nothing changes.
 
-A result that makes us fail is cut plainly all the same (`hosts.hook_plain`). An event that is none changes nothing, and
+A result that makes us fail is cut plainly all the same (`hosts.hook.PlainCut`). An event that is none changes nothing, and
 neither does an answer that is late: whatever hangs, the host goes on with its own result.
 """
 
@@ -16,15 +16,13 @@ from typing import Any, NoReturn
 from spillover.api import Clipper
 from spillover.cli import exits
 from spillover.cli.output import complain, put
-from spillover.hosts import HOOK_SECONDS, HOSTS
+from spillover.hosts import find
+from spillover.hosts.hook import answer as answer_hook
+from spillover.hosts.host import Host
 from spillover.settings.integers import read_int
 
 #: More than this no host sends for one tool call; what is larger is left as it is.
 MOST_BYTES = 1 << 28
-#: The module of `adapters` that answers for each host.
-MODULES = {host.id: host.id.replace("-", "_") for host in HOSTS}
-#: Where a host says in which folder a session began; the working folder changes with every `cd`.
-PROJECT = {host.id: host.project_variable for host in HOSTS}
 #: What lies deeper in an event is left out, or is text, where it is too deep to be parsed as usual.
 DEEPEST = 100
 TOO_DEEP = "[nested too deeply to be shown]"
@@ -33,13 +31,15 @@ TOO_DEEP = "[nested too deeply to be shown]"
 def hook(arguments: argparse.Namespace) -> int:
     """Read the host's event from stdin and write the reply to stdout."""
     try:
-        put(answer_in_time(arguments.host, HOOK_SECONDS[arguments.host]))
+        host = find(arguments.host)
+        assert host.hook is not None  # the parser offers no other
+        put(answer_in_time(host, host.hook.deadline_seconds))
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  a hook that fails must not fail the tool call
         complain(f"nothing was changed: {type(error).__name__}: {error}")
     return exits.OK
 
 
-def answer_in_time(host: str, seconds: float) -> str:
+def answer_in_time(host: Host, seconds: float) -> str:
     """Return the reply to the event on stdin, if it is complete within so many seconds; "" if not.
 
     A child process works on it: neither a store that hangs nor a loop that never yields can stop the clock here.
@@ -65,7 +65,7 @@ def answer_in_time(host: str, seconds: float) -> str:
     return ""
 
 
-def _answer_to(fd: int, host: str) -> NoReturn:
+def _answer_to(fd: int, host: Host) -> NoReturn:
     """Write the reply to a descriptor and end this process, with 0 if it is complete."""
     code = exits.BUG
     try:
@@ -77,7 +77,7 @@ def _answer_to(fd: int, host: str) -> NoReturn:
         os._exit(code)
 
 
-def answer(host: str) -> str:
+def answer(host: Host) -> str:
     """Return the reply to the event on stdin; "" if nothing changes."""
     data = _stdin()
     if not data:
@@ -87,7 +87,7 @@ def answer(host: str) -> str:
     try:
         return _answer(host, json.loads(data, parse_int=read_int))
     except RecursionError:  # nested too deeply to be read, or to be written
-        from spillover.mcp.deep import without_the_deepest
+        from spillover.mcp.message import without_the_deepest
 
         text = data.decode(json.detect_encoding(data), "surrogatepass")
         for word in (TOO_DEEP, None):  # where nothing else is too long, that may be
@@ -96,20 +96,17 @@ def answer(host: str) -> str:
         return ""
 
 
-def _answer(host: str, event: Any) -> str:
+def _answer(host: Host, event: Any) -> str:
     import json
-    from importlib import import_module
 
     asked = _Asked(host, event.get("cwd") if isinstance(event, dict) else None)
-    adapter = import_module(f"spillover.hosts.{MODULES[host]}")
-    reply, hints = adapter.reply, adapter.HINTS
-    said: dict[str, Any] | None = reply(event, lambda: asked.clipper(hints))
-    if said is None:
+    reply = answer_hook(host, event, asked.clipper)
+    if reply is None:
         return ""
-    if asked.complaint and host in ("claude-code", "opencode"):
-        said["systemMessage"] = f"spill: {asked.complaint}"
+    if asked.complaint and host.hook and host.hook.complaint_key:
+        reply[host.hook.complaint_key] = f"spill: {asked.complaint}"
     # A lone surrogate, which JSON can carry and UTF-8 cannot, stays escaped.
-    return json.dumps(said, ensure_ascii=True)
+    return json.dumps(reply, ensure_ascii=True)
 
 
 def _stdin() -> bytes:
@@ -126,19 +123,19 @@ def _stdin() -> bytes:
 class _Asked:
     """The Clipper for a folder, and what is wrong with its configuration."""
 
-    def __init__(self, host: str, cwd: object) -> None:
+    def __init__(self, host: Host, cwd: object) -> None:
         self.host = host
         self.cwd = cwd if isinstance(cwd, str) and os.path.isdir(cwd) else None
         self.complaint = ""
 
     def project(self) -> str | None:
         """Return the folder the session began in, where the host says, or else the one the tool worked in."""
-        begun = os.environ.get(PROJECT[self.host], "")
+        begun = os.environ.get(self.host.project_variable, "")
         return begun if os.path.isabs(begun) and os.path.isdir(begun) else self.cwd
 
-    def clipper(self, hints: tuple[str, ...]) -> Clipper:
+    def clipper(self) -> Clipper:
         from spillover.cli.setup import make_clipper_anyway  # most questions need no Clipper
 
         # The tool call survives, and so does its bound.
-        chosen, self.complaint = make_clipper_anyway(None, hints, self.cwd, self.project())
+        chosen, self.complaint = make_clipper_anyway(None, self.host.hints, self.cwd, self.project())
         return chosen

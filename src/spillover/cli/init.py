@@ -10,54 +10,53 @@ from difflib import unified_diff
 from shutil import which
 from textwrap import fill
 
-from spillover import hosts
 from spillover.cli import exits
 from spillover.cli.output import complain, put
 from spillover.errors import UsageError
-from spillover.hosts.install.files import Change, apply, plan_install, plan_removal
-from spillover.hosts.install.hosts import FILE_HOST, HOSTS, LINES, targets, warn_duplicate_tools
+from spillover.hosts import AGENTS, HOSTS, find
+from spillover.hosts.host import Host, Scope
+from spillover.hosts.install import (
+    LINES,
+    Change,
+    apply,
+    find_user_folder,
+    plan_install,
+    plan_removal,
+    targets,
+    warn_duplicate_tools,
+)
+from spillover.hosts.shell import MCP_JSON, SHELL
 
 #: The narrowest terminal that is usual.
 COLUMNS = 79
-#: What works in each host, and what is left to do by hand.
-THEN = {host.id: host.works for host in hosts.HOSTS} | {
-    "shell": "Agents that read these files know about `spill run` and `spill sh`.",
-    FILE_HOST: "The model can read stored outputs through `spill mcp`. Restart the host to use it.",
-}
-#: What each host does not let us do.
-CANNOT = {host.id: host.cannot for host in hosts.HOSTS} | {
-    "shell": "A model may forget to use them.",
-    FILE_HOST: "Results of other servers are clipped only behind the proxy: `spill mcp -- COMMAND`.",
-}
 
 
 def init(arguments: argparse.Namespace) -> int:
     """Change each file and say so; with --dry-run, only say so."""
     if arguments.all == (arguments.host is not None):
-        raise UsageError(
-            f"name one agent ({', '.join(HOSTS)}, {FILE_HOST}), or use --all for those that are installed."
-        )
-    if arguments.file is not None and arguments.host != FILE_HOST:
-        raise UsageError(f"{arguments.file!r:.80} is not expected here: FILE is only for {FILE_HOST}.")
-    if arguments.host == "shell" and arguments.scope is None and not arguments.uninstall:
+        names = ", ".join(host.name for host in HOSTS)
+        raise UsageError(f"name one agent ({names}), or use --all for those that are installed.")
+    if arguments.file is not None and arguments.host != MCP_JSON.name:
+        raise UsageError(f"{arguments.file!r:.80} is not expected here: FILE is only for {MCP_JSON.name}.")
+    if arguments.host == SHELL.name and arguments.scope is None and not arguments.uninstall:
         put(LINES)
         return exits.OK
-    chosen = [arguments.host] if arguments.host else _find_hosts()
+    chosen = [find(arguments.host)] if arguments.host else _find_hosts()
     if not chosen:
         put("No supported agent was found in your home folder or on your PATH.\n")
     for host in chosen:
         if arguments.all:
-            put(f"{host}:\n")
+            put(f"{host.name}:\n")
         _init(host, arguments)
     return exits.OK
 
 
-def _init(host: str, arguments: argparse.Namespace) -> None:
-    scope = arguments.scope or ("project" if host == "shell" else "user")
+def _init(host: Host, arguments: argparse.Namespace) -> None:
+    scope: Scope = arguments.scope or ("project" if host is SHELL else "user")
     plan = plan_removal if arguments.uninstall else plan_install
     # Everything is known to be possible before anything is changed.
     found = targets(host, scope, os.environ, os.getcwd(), file=arguments.file)
-    if host == FILE_HOST and not arguments.uninstall:
+    if host is MCP_JSON and not arguments.uninstall:
         _check_folder(os.path.dirname(found[0].path))
     changes = [plan(target) for target in found]
     for change in changes:
@@ -68,9 +67,9 @@ def _init(host: str, arguments: argparse.Namespace) -> None:
             put(_difference(change))
     if arguments.uninstall:
         return
-    put(_wrap("Then" if arguments.dry_run else "Now", THEN[host]) + _wrap("But", CANNOT[host]))
+    put(_wrap("Then" if arguments.dry_run else "Now", host.works) + _wrap("But", host.cannot))
     options = [*(["--scope", "project"] if arguments.scope == "project" else []), "--uninstall"]
-    put(f"Undo: {shlex.join(['spill', 'init', host, *filter(None, [arguments.file]), *options])}\n")
+    put(f"Undo: {shlex.join(['spill', 'init', host.name, *filter(None, [arguments.file]), *options])}\n")
     for change in changes:
         if said := warn_duplicate_tools(change.path):
             put(said + "\n")
@@ -92,10 +91,9 @@ def _check_folder(folder: str) -> None:
         )
 
 
-def _find_hosts() -> list[str]:
+def _find_hosts() -> list[Host]:
     """Return the agents that are installed: by their folder, or on the PATH."""
-    home = os.environ.get("HOME") or os.path.expanduser("~")
-    return [host.id for host in hosts.HOSTS if os.path.isdir(os.path.join(home, host.folder)) or which(host.program)]
+    return [host for host in AGENTS if os.path.isdir(find_user_folder(host, os.environ)[0]) or which(host.program)]
 
 
 def _describe(change: Change, *, would: bool) -> str:

@@ -8,59 +8,36 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from shutil import which
-from typing import Any
 
 from spillover.errors import UsageError
-from spillover.hosts.install.files import Target, is_installed, plan_install
-from spillover.hosts.install.hosts import COMMAND, HOSTS, SCOPES, targets, warn_duplicate_tools
+from spillover.hosts import AGENTS
+from spillover.hosts.host import Event, Host, Scope
+from spillover.hosts.install import (
+    COMMAND,
+    Target,
+    is_installed,
+    plan_install,
+    targets,
+    warn_duplicate_tools,
+)
+from spillover.hosts.shell import SHELL
 
 PATIENCE = 30  # seconds, for a command of ours that should take a tenth of one
-LONG = "".join(f"line {number} of what doctor made up\n" for number in range(1, 5_001))
-#: What each host would ask, and how its answer begins.
-QUESTIONS: dict[str, dict[str, Any]] = {
-    "claude-code": {
-        "hook_event_name": "PostToolUse",
-        "tool_name": "Bash",
-        "tool_input": {"command": "seq 5000"},
-        "tool_response": {"stdout": LONG, "stderr": "", "interrupted": False},
-    },
-    "opencode": {"tool": "bash", "args": {"command": "seq 5000"}, "output": LONG},
-    "copilot": {
-        "toolName": "bash",
-        "toolArgs": "{}",
-        "toolResult": {"resultType": "success", "textResultForLlm": LONG},
-    },
-    "cline": {
-        "tool": "run_commands",
-        "args": {"commands": ["seq 5000"]},
-        "output": [{"query": "seq 5000", "result": LONG}],
-    },
-    "pi": {"tool": "bash", "args": {}, "content": [{"type": "text", "text": LONG}]},
-    "codex": {
-        "hook_event_name": "PostToolUse",
-        "tool_name": "mcp__doctor__count",
-        "tool_response": {"content": [{"type": "text", "text": LONG}]},
-    },
-    "gemini": {
-        "hook_event_name": "AfterTool",
-        "tool_name": "run_shell_command",
-        "tool_input": {"command": "seq 5000"},
-        "tool_response": {"llmContent": LONG},
-    },
-}
+SCOPES: tuple[Scope, ...] = ("user", "project")
 
 
-def question(host: str, folder: str) -> dict[str, Any]:
-    """Return what a host would ask. Whatever belongs to its session is in this folder."""
-    return {**QUESTIONS[host], "transcript_path": os.path.join(folder, "chats", "doctor.jsonl")}
+def sample_event(host: Host, folder: str) -> Event:
+    """Return an event with a long result, whose session is in this folder."""
+    assert host.hook is not None
+    return {**host.hook.sample, "transcript_path": os.path.join(folder, "chats", "doctor.jsonl")}
 
 
 def check_installed(environ: Mapping[str, str], folder: str) -> Iterator[tuple[str, bool, str]]:
     """Yield, for each file with something of ours in it: the host, whether it works, and a message."""
     seen = set()
-    for host in HOSTS:
+    for host in (*AGENTS, SHELL):
         for scope in SCOPES:
-            if host == "shell" and scope == "user":
+            if host is SHELL and scope == "user":
                 continue
             for target in targets(host, scope, environ, folder):
                 real = os.path.realpath(target.path)
@@ -68,35 +45,31 @@ def check_installed(environ: Mapping[str, str], folder: str) -> Iterator[tuple[s
                     seen.add(real)
                     yield from _check(host, scope, target)
     home = environ.get("HOME") or os.path.expanduser("~")
-    for path in sorted(
-        seen | {os.path.realpath(os.path.join(*each)) for each in ((home, ".claude.json"), (folder, ".mcp.json"))}
-    ):
+    servers = {os.path.join(home, host.server_file) for host in AGENTS if host.server_file}
+    for path in sorted(seen | {os.path.realpath(path) for path in (*servers, os.path.join(folder, ".mcp.json"))}):
         if said := warn_duplicate_tools(path):
             yield "mcp", True, said
 
 
-def _check(host: str, scope: str, target: Target) -> Iterator[tuple[str, bool, str]]:
-    again = f"spill init {host}" + " --scope project" * (scope == "project")
+def _check(host: Host, scope: Scope, target: Target) -> Iterator[tuple[str, bool, str]]:
+    again = f"spill init {host.name}" + " --scope project" * (scope == "project")
     try:
         if not is_installed(target):
             return
         current = plan_install(target).is_noop
     except UsageError as error:
         if _names_us(target.path):  # else it is nothing of ours that is broken
-            yield host, False, str(error)
+            yield host.name, False, str(error)
         return
     if not current:
-        yield host, False, f"{target.path} is not as this version writes it; run `{again}`"
+        yield host.name, False, f"{target.path} is not as this version writes it; run `{again}`"
     elif which(COMMAND) is None:
-        yield host, False, f"{target.path} calls `{COMMAND}`, which is not on your PATH"
-    elif host in QUESTIONS and not _answers(host):
-        yield (
-            host,
-            False,
-            f"{target.path} is in place, but `{COMMAND} hook {host}` does not answer; is another {COMMAND} on your PATH?",
-        )
+        yield host.name, False, f"{target.path} calls `{COMMAND}`, which is not on your PATH"
+    elif host.hook and not _answers(host):
+        wrong = f"`{COMMAND} hook {host.name}` does not answer; is another {COMMAND} on your PATH?"
+        yield host.name, False, f"{target.path} is in place, but {wrong}"
     else:
-        yield host, True, f"{target.path} is in place, and `{COMMAND}` is {which(COMMAND)}"
+        yield host.name, True, f"{target.path} is in place, and `{COMMAND}` is {which(COMMAND)}"
 
 
 def _names_us(path: str) -> bool:
@@ -107,13 +80,13 @@ def _names_us(path: str) -> bool:
         return False
 
 
-def _answers(host: str) -> bool:
+def _answers(host: Host) -> bool:
     """Return whether the hook answers, asked as the host would, with a temporary store."""
     with tempfile.TemporaryDirectory(prefix="spill-doctor-") as store:
         try:
             ran = subprocess.run(
-                [COMMAND, "hook", host],
-                input=json.dumps(question(host, store)).encode(),
+                [COMMAND, "hook", host.name],
+                input=json.dumps(sample_event(host, store)).encode(),
                 env={**os.environ, "SPILLOVER_STORE": store},
                 capture_output=True,
                 timeout=PATIENCE,

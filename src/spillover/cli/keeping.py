@@ -12,7 +12,7 @@ from spillover.cli import exits
 from spillover.cli.output import fit_terminal, make_harmless, put, put_json
 from spillover.cli.refs import is_remote, look_up, path_here, reader, why_no_path
 from spillover.cli.units import count_of, with_unit
-from spillover.hosts import bounds, hosts
+from spillover.hosts import bounds, detect
 from spillover.kinds.selection import Reason
 from spillover.notice.words import one_line
 from spillover.retrieve.names import describe_run, matches
@@ -201,7 +201,7 @@ def facts(record: Record) -> dict[str, object]:
 
 def _fit(made: Clipper, count: int, text: Callable[[int], str]) -> int:
     """Return how many rows fit where the shell is an agent's; all of them in a person's."""
-    if not hosts(os.environ):
+    if not detect(os.environ):
         return count
     from spillover.kinds.selection import largest
 

@@ -15,7 +15,7 @@ from spillover.errors import SpilloverError, UsageError
 from spillover.hosts import bounds, limits_of_failing
 from spillover.notice.hints import Hint
 from spillover.profiles import NAMES as PROFILES
-from spillover.settings.limits import SMALLEST, Limits
+from spillover.settings.limits import SMALLEST
 from spillover.settings.load import FILE, NAMED, OPTIONS, PREFIX, VARIABLES, Loaded, candidates, load
 from spillover.settings.settings import REDACT, Call
 from spillover.settings.trust import read_small
@@ -62,15 +62,15 @@ def leave_room(made: Clipper) -> Clipper:
 
 def lower_if_failed(call: Call, exit_code: int) -> Call:
     """Return the call for a command that ended like this: an agent may show less of one that failed."""
-    less = limits_of_failing(os.environ) if exit_code else {}
-    if not less or call.settings.form is not None:
+    less = limits_of_failing(os.environ) if exit_code else None
+    if less is None or call.settings.form is not None:
         return call
-    limits = call.limits.lower(Limits(**less))
+    lowered = call.lower(less)
     try:
-        call.settings.check_room(limits)
+        call.settings.check_room(lowered.limits)
     except UsageError:  # as the caller's own tokenizer counts, there is no room
         return call
-    return replace(call, limits=limits, trigger=call.trigger and call.trigger.lower(Limits(**less)))
+    return lowered
 
 
 def compare_if_failed(call: Call, exit_code: int) -> Call:

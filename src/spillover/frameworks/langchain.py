@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from spillover.api import Clipper
 from spillover.frameworks import clip_parts, clip_value, missing_extra, store_for_program
-from spillover.hosts.asked import query_of
+from spillover.hosts.hook import query_from_arguments
 from spillover.notice.hints import TOOLS
 from spillover.pipeline import is_program
 from spillover.results.blocks import TEXT_TYPES
@@ -83,7 +83,7 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
         going_back = any(request.tool is tool for tool in self.tools)
         if going_back or self.clipper.settings.leaves_alone(name):
             return None
-        query = query_of(request.tool_call.get("args"))
+        query = query_from_arguments(request.tool_call.get("args"))
         return self.clipper.call(name, call_id=request.tool_call["id"], query=query)
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.frameworks import clip_parts, clip_value, missing_extra, store_for_program
-from spillover.hosts.asked import query_of
+from spillover.hosts.hook import query_from_arguments
 from spillover.pipeline import is_program
 from spillover.results.objects import to_json
 from spillover.results.wrap import bound_error
@@ -101,7 +101,7 @@ class _Invoker(Invoker):
         return bound if bound is self else _invoker(bound, self.call)
 
     async def __call__(self, ctx: ToolContext[Any], input: str) -> Any:  # noqa: A002  its name there
-        call = replace(self.call, id=ctx.tool_call_id, query=query_of(input))
+        call = replace(self.call, id=ctx.tool_call_id, query=query_from_arguments(input))
         return await _settle(super().__call__(ctx, input), call, _caller_of(ctx))
 
 
@@ -125,7 +125,7 @@ def _caller_of(context: Any) -> Any:
 
 def _asked(args: tuple[Any, ...]) -> str:
     """Return what a call of a tool asks for: a custom tool gets its input as text, behind the context."""
-    return query_of(args[1]) if len(args) > 1 and isinstance(args[1], str) else ""
+    return query_from_arguments(args[1]) if len(args) > 1 and isinstance(args[1], str) else ""
 
 
 def _shell_call(request: Any) -> str | None:
@@ -208,7 +208,7 @@ class _Server:
     async def call_tool(self, tool_name: str, *args: Any, **kwargs: Any) -> Any:
         if self._clipper.settings.leaves_alone(tool_name):
             return await self._server.call_tool(tool_name, *args, **kwargs)
-        call = self._clipper.call(tool_name, query=query_of(args[0] if args else kwargs.get("arguments")))
+        call = self._clipper.call(tool_name, query=query_from_arguments(args[0] if args else kwargs.get("arguments")))
         try:
             result = await self._server.call_tool(tool_name, *args, **kwargs)
         except Exception as error:  # noqa: BLE001

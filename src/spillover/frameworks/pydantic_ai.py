@@ -9,7 +9,7 @@ from typing import Any
 
 from spillover.api import Clipper
 from spillover.frameworks import clip_parts, clip_value, missing_extra
-from spillover.hosts.asked import query_of
+from spillover.hosts.hook import query_from_arguments
 from spillover.result import Clip
 from spillover.results.objects import to_json
 from spillover.results.wrap import bound_error
@@ -46,7 +46,7 @@ class SpilloverToolset(WrapperToolset[AgentDepsT]):
         """Call the tool, and bound what comes of it."""
         if self.clipper.settings.leaves_alone(name):
             return await self.wrapped.call_tool(name, tool_args, ctx, tool)
-        call = self.clipper.call(name, call_id=ctx.tool_call_id, query=query_of(tool_args))
+        call = self.clipper.call(name, call_id=ctx.tool_call_id, query=query_from_arguments(tool_args))
         try:
             result = await self.wrapped.call_tool(name, tool_args, ctx, tool)
         except (CallDeferred, ApprovalRequired):  # no errors, but a call that goes on elsewhere

@@ -1,172 +1,214 @@
-"""Claude Code's PostToolUse hook: what a tool returned goes in, the same with text that fits comes out.
+"""Claude Code: its PostToolUse hook replaces a result by one in the tool's own shape.
 
-Every shape here is the tool's own: Claude Code drops a replacement of any other, without a word.
+It drops a replacement of any other shape without a word.
 """
 
 from __future__ import annotations
 
-import logging
+import os
 import re
 from collections.abc import Callable
 from typing import Any
 
-from spillover.api import Clipper
-from spillover.hosts import ASIDE_CHARS, CLAUDE_CODE
-from spillover.hosts.hook_plain import Plain
-from spillover.hosts.hooked import COMMAND_CHARS, HookCall, bound_result, open_file, words_of
+from spillover.hosts.host import (
+    CLIPPED,
+    COMMAND_CHARS,
+    LONG_TEXT,
+    Bounder,
+    Edit,
+    Event,
+    Hook,
+    Host,
+    Place,
+    ToolCall,
+    get_text,
+    open_file,
+)
+from spillover.hosts.install import hook_entry, instructions
+from spillover.settings.limits import Limits
 
-_log = logging.getLogger(__name__)
-
-AnyCall = HookCall | Plain
-
+NAME = "claude-code"
 EVENT = "PostToolUse"
-#: What the model has here to go back with.
-HINTS = ("cli", "files:Read,Grep")
-#: A result with more characters than this is replaced by a path and its first 2 KB, after the hook (seen in 2.1.325).
-SHOWN_CHARS = {"Bash": CLAUDE_CODE.shown["chars"] + ASIDE_CHARS, "Grep": 20_000}
+#: Room for what Claude Code itself writes below a result.
+ASIDE_CHARS = 500
+#: A result with more characters is replaced by a path and its first 2 KB, after the hook (seen in 2.1.325).
+BASH_CHARS = 30_000
+SHOWN_CHARS = {"Bash": BASH_CHARS, "Grep": 20_000}
 SHOWN_CHARS_OF_OTHERS = 50_000
 SHOWN_TOKENS_OF_MCP = 25_000
-#: How a result of an MCP server begins that was too large (25,000 tokens) and is in a file now.
+#: In place of a result of an MCP server that was too large (25,000 tokens).
 SAVED = re.compile(r"Output has been saved to (/[^\n]*?\.(?:txt|json))(?=[\s.,;]|$)")
 SAVED_CHARS = 2_000
-#: Where Bash names the file with all it printed, of which `stdout` then has only the start.
-WHOLE_AT, WHOLE_SIZE = "persistedOutputPath", "persistedOutputSize"
+#: The file with all that Bash printed, of which `stdout` then has only the start.
+FULL_OUTPUT_PATH, FULL_OUTPUT_SIZE = "persistedOutputPath", "persistedOutputSize"
 
 
-def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
-    """Return what the hook answers; None where nothing changes. `clipper` is asked only where there is something to clip."""
-    if not isinstance(event, dict) or event.get("hook_event_name") != EVENT:
+def read(event: Event) -> ToolCall | None:
+    """Take the result of a tool that we know out of an event."""
+    name = get_text(event, "tool_name") or ""
+    if event.get("hook_event_name") != EVENT or (name not in RESULT_SHAPES and not name.startswith("mcp__")):
         return None
-    name = words_of(event, "tool_name") or ""
-    take = _either if name.startswith("mcp__") else TAKERS.get(name)
-    if take is None:
-        _log.info("The hook left the result of %s alone: it does not know this tool.", name)
-        return None
-    response, arguments = event.get("tool_response"), event.get("tool_input")
     chars = SHOWN_CHARS.get(name, SHOWN_CHARS_OF_OTHERS)
-    changed = bound_result(
-        lambda call: take(response, call),
-        clipper,
-        name,
-        host=CLAUDE_CODE.name,
-        at_most={"chars": chars - ASIDE_CHARS},
-        shown={"chars": chars, "tokens": SHOWN_TOKENS_OF_MCP} if name.startswith("mcp__") else {"chars": chars},
+    arguments = event.get("tool_input")
+    return ToolCall(
+        tool=name,
+        result=event.get("tool_response"),
+        event=event,
+        command=get_text(arguments, "command", COMMAND_CHARS),
         arguments=arguments,
-        command=words_of(arguments, "command", COMMAND_CHARS),
-        call_id=words_of(event, "tool_use_id"),
-        cwd=words_of(event, "cwd"),
-        whole=response,
+        call_id=get_text(event, "tool_use_id"),
+        cwd=get_text(event, "cwd"),
+        shows=Limits(chars=chars - ASIDE_CHARS),
+        cut_at=Limits(chars=chars, tokens=SHOWN_TOKENS_OF_MCP if name.startswith("mcp__") else None),
     )
-    if changed is None:
-        return None
-    return {"hookSpecificOutput": {"hookEventName": EVENT, "updatedToolOutput": changed}}
 
 
-def _saved(text: str, call: AnyCall) -> str | None:
-    """Return what Claude Code has saved to a file instead of showing it, clipped from there; None where that cannot be done."""
-    found = SAVED.search(text[:SAVED_CHARS])
-    # The words may be anybody's: only a file that Claude Code keeps results in is read.
-    file = open_file(found[1]) if found and _is_of_claude_code(found[1]) else None
-    if file is None:
-        return None
-    with file:
-        texts, outcome = call.clipped(output=file)
-    return texts["output"] if outcome == "stored" else None
+def bound(call: ToolCall, within: Bounder) -> Any:
+    """Bound a result in the tool's own shape."""
+    return RESULT_SHAPES.get(call.tool, text_or_blocks)(call.result, within)
 
 
-def _is_of_claude_code(path: str) -> bool:
-    import os
-
-    home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
-    real = os.path.realpath(path)
-    return real.startswith(os.path.join(os.path.realpath(home), "")) and f"{os.sep}tool-results{os.sep}" in real
+def reply(_: ToolCall, result: Any) -> dict[str, Any]:
+    """Answer with a result in place of the tool's."""
+    return {"hookSpecificOutput": {"hookEventName": EVENT, "updatedToolOutput": result}}
 
 
-def _streams(response: Any, call: AnyCall) -> Any:
-    """Return both streams, each in its own place. What is shown as a picture, or as blocks, is left alone."""
+def streams(response: Any, within: Bounder) -> Any:
+    """Bound both streams of a command, each in its own place; a picture or blocks stay."""
     if not isinstance(response, dict) or response.get("isImage") or response.get("structuredContent"):
         return None
-    stdout, stderr = response.get("stdout"), response.get("stderr")
+    stdout = response.get("stdout")
+    stderr = response.get("stderr")
     if not isinstance(stdout, str) or not isinstance(stderr, str):
         return None
-    if response.get(WHOLE_AT) is not None:
-        return _clip_file(response, stdout, stderr, call)
-    texts = call.streams(stdout=stdout, stderr=stderr)
-    return None if texts is None else {**response, **texts}
+    if response.get(FULL_OUTPUT_PATH) is None:
+        texts = within.streams(stdout, stderr)
+        return None if texts is None else {**response, **texts}
+    file = open_file(response[FULL_OUTPUT_PATH], response.get(FULL_OUTPUT_SIZE, -1))
+    texts = None if file is None else within.streams(file, stderr)
+    if texts is not None:
+        # With the path still in it, Claude Code would show the path and 2 KB of our text.
+        rest = {key: value for key, value in response.items() if key not in (FULL_OUTPUT_PATH, FULL_OUTPUT_SIZE)}
+        return {**rest, **texts}
+    marked = {**response, "stdout": within.marked(stdout), "stderr": within.marked(stderr)}
+    return None if marked == response else marked
 
 
-def _clip_file(response: dict[str, Any], stdout: str, stderr: str, call: AnyCall) -> Any:
-    """Clip everything a command printed, from the file it is in; leave the response alone if that fails."""
-    file = open_file(response[WHOLE_AT], response.get(WHOLE_SIZE, -1))
-    if file is not None:
-        with file:
-            texts, outcome = call.clipped(stdout=file, stderr=stderr)
-        if outcome == "stored":
-            # With the path still in it, Claude Code would show the path and 2 KB of our text.
-            return {key: value for key, value in response.items() if key not in (WHOLE_AT, WHOLE_SIZE)} | texts
-    marked = {"stdout": call.marked(stdout), "stderr": call.marked(stderr)}
-    return None if marked == {"stdout": stdout, "stderr": stderr} else {**response, **marked}
-
-
-def _either(value: Any, call: AnyCall) -> Any:
-    """Return a text or a list of blocks. An object, which is what MCP itself has, Claude Code would take for an error."""
+def text_or_blocks(value: Any, within: Bounder) -> Any:
+    """Bound a text or a list of blocks. An object, which is what MCP itself has, Claude Code would take for an error."""
     if isinstance(value, str):
-        return _saved(value, call) or call.text(value)
+        return within.file(open_saved(value)) or within.text(value)
     if not isinstance(value, list):
         return None
-    if len(value) == 1 and isinstance(value[0], dict) and isinstance(value[0].get("text"), str):
-        whole = _saved(value[0]["text"], call)
-        if whole is not None:
-            return [{**value[0], "text": whole}]
-    return call.blocks(value)
+    text = get_text(value[0], "text") if len(value) == 1 else None
+    whole = None if text is None else within.file(open_saved(text))
+    return within.blocks(value) if whole is None else [{**value[0], "text": whole}]
 
 
-def _under(*keys: str) -> Callable[[Any, AnyCall], Any]:
-    """Return the same, further in."""
+def open_saved(text: str) -> Any:
+    """Open the file in which Claude Code has saved a result instead of showing it."""
+    saved = SAVED.search(text[:SAVED_CHARS])
+    if saved is None:
+        return None
+    # Any tool can print these words: only a file that Claude Code keeps results in is read.
+    home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
+    path = os.path.realpath(saved[1])
+    is_own = path.startswith(os.path.join(os.path.realpath(home), "")) and f"{os.sep}tool-results{os.sep}" in path
+    return open_file(saved[1]) if is_own else None
 
-    def take(response: Any, call: AnyCall) -> Any:
-        key, *further = keys
+
+def at_key(*keys: str) -> Callable[[Any, Bounder], Any]:
+    """Return a function that bounds the text or the blocks under keys of a result."""
+
+    def bound_inside(response: Any, within: Bounder) -> Any:
+        key, *others = keys
         if not isinstance(response, dict) or key not in response:
             return None
-        changed = (_under(*further) if further else _either)(response[key], call)
+        changed = (at_key(*others) if others else text_or_blocks)(response[key], within)
         return None if changed is None else {**response, key: changed}
 
-    return take
+    return bound_inside
 
 
-def _clip_found(response: Any, call: AnyCall) -> Any:
-    """Return what Grep and Glob found: lines, or the names of files."""
+def lines_or_names(response: Any, within: Bounder) -> Any:
+    """Bound the lines, or the names of files, of a search."""
     names = response.get("filenames") if isinstance(response, dict) else None
     if not isinstance(names, list) or response.get("content"):
-        return _under("content")(response, call)
+        return at_key("content")(response, within)
     if not all(isinstance(name, str) for name in names):
         return None
-    text = call.text("\n".join(names))
+    text = within.text("\n".join(names))
     return None if text is None else {**response, "filenames": text.splitlines()}
 
 
-def _resources(response: Any, call: AnyCall) -> Any:
-    """Return what a resource of an MCP server holds."""
+def resources(response: Any, within: Bounder) -> Any:
+    """Bound the contents of a resource of an MCP server."""
     contents = response.get("contents") if isinstance(response, dict) else None
     if not isinstance(contents, list):
         return None
-    changed = call.blocks([{"type": "resource", "resource": content} for content in contents])
+    changed = within.blocks([{"type": "resource", "resource": content} for content in contents])
     return None if changed is None else {**response, "contents": [block["resource"] for block in changed]}
 
 
-#: How text is taken out of a tool's result and put back. Read is not among them: it numbers its lines after the hook,
-#: bounds itself, and is how the model goes back.
-TAKERS = {
-    "Bash": _streams,
-    "PowerShell": _streams,
-    "Grep": _clip_found,
-    "Glob": _clip_found,
-    "WebFetch": _under("result"),
-    "WebSearch": _under("results"),
-    "Agent": _under("content"),
-    "Task": _under("content"),
-    "TaskOutput": _under("task", "output"),
-    "ReadMcpResourceTool": _resources,
+#: How each tool's result holds its text. Read is not among them: it numbers its lines after the hook, bounds itself, and
+#: is how the model goes back.
+RESULT_SHAPES = {
+    "Bash": streams,
+    "PowerShell": streams,
+    "Grep": lines_or_names,
+    "Glob": lines_or_names,
+    "WebFetch": at_key("result"),
+    "WebSearch": at_key("results"),
+    "Agent": at_key("content"),
+    "Task": at_key("content"),
+    "TaskOutput": at_key("task", "output"),
+    "ReadMcpResourceTool": resources,
 }
 #: The same as Claude Code wants it in its settings, so that the hook is not even started for other tools.
-MATCHER = "|".join((*TAKERS, "mcp__.*"))
+MATCHER = "|".join((*RESULT_SHAPES, "mcp__.*"))
+
+
+def files(place: Place) -> dict[str, Edit]:
+    """Return our part of Claude Code's files."""
+    return {
+        os.path.join(place.config, "settings.json"): hook_entry(NAME, EVENT, MATCHER),
+        os.path.join(place.root, "CLAUDE.md"): instructions(),
+    }
+
+
+HOST = Host(
+    name=NAME,
+    title="Claude Code",
+    seen_in="2.1.327",
+    variable="CLAUDECODE",
+    shell_tool="Bash",
+    shows=Limits(chars=BASH_CHARS - ASIDE_CHARS),
+    shows_failing=Limits(chars=10_000 - ASIDE_CHARS),
+    cut_mark=r"^Error: result \([^\n]{1,200} Output has been saved to (/[^\n]{1,1000}?\.(?:txt|json))(?=[\s.,;]|$)",
+    mcp_client=NAME,
+    shows_mcp=Limits(tokens=SHOWN_TOKENS_OF_MCP),
+    hints=("cli", "files:Read,Grep"),
+    project_variable="CLAUDE_PROJECT_DIR",
+    program="claude",
+    user_folders=("$CLAUDE_CONFIG_DIR", "~/.claude"),
+    project_folder=".claude",
+    server_file=".claude.json",
+    files=files,
+    works=f"{CLIPPED} CLAUDE.md tells the model to run noisy commands as `spill run -- COMMAND`, and permission rules "
+    "see that line as it is. New sessions use it.",
+    cannot="Claude Code cuts the output of a failing command to 10,000 characters, stores the rest nowhere, and no hook "
+    "can replace it. All of it is stored only if the command ran in `spill run` or `spill sh`.",
+    hook=Hook(
+        read=read,
+        bound=bound,
+        reply=reply,
+        deadline_seconds=50,  # of 60
+        complaint_key="systemMessage",
+        sample={
+            "hook_event_name": EVENT,
+            "tool_name": "Bash",
+            "tool_input": {"command": "seq 5000"},
+            "tool_response": {"stdout": LONG_TEXT, "stderr": "", "interrupted": False},
+        },
+    ),
+)

@@ -1,82 +1,114 @@
-"""Cline's `afterTool`, by way of the plugin: the result of a tool in, the same within the limits out."""
+"""Cline: its plugin sends the result of a tool, and puts the same within the limits back."""
 
 from __future__ import annotations
 
-import logging
+import os
 import re
-from collections.abc import Callable
 from typing import Any
 
-from spillover.api import Clipper
-from spillover.hosts import CLINE
-from spillover.hosts.hook_plain import Plain
-from spillover.hosts.hooked import HookCall, bound_result, read_number, words_of
+from spillover.hosts.host import (
+    CLIPPED_AS_SEEN,
+    LONG_TEXT,
+    Bounder,
+    Edit,
+    Event,
+    Hook,
+    Host,
+    Place,
+    ToolCall,
+    get_number,
+    get_text,
+)
+from spillover.hosts.install import plugin
+from spillover.settings.limits import Limits
 
-_log = logging.getLogger(__name__)
-
-#: What the model has here to go back with.
-HINTS = ("cli",)
-#: How the model goes back, what changes files, and what is there to be followed word for word.
-LEFT_ALONE = frozenset({"read_files", "apply_patch", "ask_question", "skills"})
-#: Where the text of one answer among several stands.
+NAME = "cline"
+EXACT = frozenset({"read_files", "apply_patch", "ask_question", "skills"})
+#: The key of the text in each of several answers.
 RESULT = "result"
 #: What Cline says of a line that failed, under "error".
 EXIT_CODE = re.compile(r"exited with code (\d{1,5})\b")
 
 
-def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
-    """Return what the plugin puts back; None where nothing changes."""
-    if not isinstance(event, dict) or "output" not in event:
+def read(event: Event) -> ToolCall | None:
+    """Take a result out of an event."""
+    tool = get_text(event, "tool") or ""
+    if "output" not in event or tool in EXACT:
         return None
-    tool = words_of(event, "tool") or ""
-    if tool in LEFT_ALONE:
-        _log.info("The hook left the result of %s alone: the model needs it word for word.", tool)
-        return None
-    new = bound_result(
-        lambda call: _bound(event["output"], call),
-        clipper,
-        tool,
-        host=CLINE.name,
-        at_most=CLINE.shown,
-        arguments=event.get("args"),
-        command=_command_of(event.get("args")),
-        call_id=words_of(event, "callID"),
-        cwd=words_of(event, "cwd"),
-        exit_code=_code_of(event["output"]),
-        whole=event["output"],
-    )
-    return None if new is None else {"output": new}
-
-
-def _command_of(arguments: object) -> str | None:
-    """Return the line that ran, where it was one."""
+    output = event["output"]
+    arguments = event.get("args")
     lines = arguments.get("commands") if isinstance(arguments, dict) else None
-    return lines[0] if isinstance(lines, list) and len(lines) == 1 and isinstance(lines[0], str) else None
+    only_line = lines[0] if isinstance(lines, list) and len(lines) == 1 else None
+    only_answer = output[0] if isinstance(output, list) and len(output) == 1 else None
+    return ToolCall(
+        tool=tool,
+        result=output,
+        event=event,
+        command=only_line if isinstance(only_line, str) else None,
+        arguments=arguments,
+        call_id=get_text(event, "callID"),
+        cwd=get_text(event, "cwd"),
+        exit_code=get_number(EXIT_CODE.search(get_text(only_answer, "error") or "")),
+    )
 
 
-def _code_of(output: object) -> int | None:
-    """Return the exit code of the line that failed, where it was one."""
-    answer = output[0] if isinstance(output, list) and len(output) == 1 else None
-    return read_number(EXIT_CODE.search(words_of(answer, "error") or ""))
-
-
-def _bound(output: Any, call: HookCall | Plain) -> Any:
-    """Return a text, the answers to several lines, or the blocks of an MCP server, within the limits; None: as it was."""
+def bound(call: ToolCall, within: Bounder) -> Any:
+    """Bound a text, the answers to several lines, or the blocks of an MCP server."""
+    output = call.result
     if isinstance(output, str):
-        return call.text(output)
+        return within.text(output)
     if isinstance(output, dict) and isinstance(output.get("content"), list):
-        blocks = call.blocks(output["content"])
+        blocks = within.blocks(output["content"])
         return None if blocks is None else {**output, "content": blocks}
-    if not isinstance(output, list) or not all(isinstance(each, dict) for each in output):
+    if not isinstance(output, list) or not all(isinstance(answer, dict) for answer in output):
         return None
-    if not all(isinstance(each.get(RESULT), str) for each in output):
-        return call.blocks(output)
-    new = call.blocks([{"type": "text", "text": each[RESULT]} for each in output])
-    if new is None:
+    if not all(isinstance(answer.get(RESULT), str) for answer in output):
+        return within.blocks(output)
+    blocks = within.blocks([{"type": "text", "text": answer[RESULT]} for answer in output])
+    if blocks is None:
         return None
-    if len(new) == len(output):
-        return [{**each, RESULT: block["text"]} for each, block in zip(output, new, strict=True)]
-    return [
-        {**output[0], RESULT: "\n".join(block["text"] for block in new)},
-        *({**each, RESULT: ""} for each in output[1:]),
-    ]
+    texts = [block["text"] for block in blocks]
+    if len(texts) < len(output):
+        texts = ["\n".join(texts), *[""] * (len(output) - 1)]
+    return [{**answer, RESULT: text} for answer, text in zip(output, texts, strict=True)]
+
+
+def reply(_: ToolCall, result: Any) -> dict[str, Any]:
+    """Answer with what the plugin puts back."""
+    return {"output": result}
+
+
+def files(place: Place) -> dict[str, Edit]:
+    """Return our part of Cline's files."""
+    return {os.path.join(place.config, "plugins", "spillover.js"): plugin("cline.js")}
+
+
+HOST = Host(
+    name=NAME,
+    title="Cline",
+    seen_in="3.0.65",
+    variable="CLINE_CONNECTOR_CLI_LAUNCH",
+    shell_tool="run_commands",
+    shows=Limits(chars=8_000 - 500),
+    cut_mark=r"^\[\.\.\. (?:search )?output truncated: \d{1,15} chars total\. [^\n]{1,200} \.\.\.\]$",
+    program="cline",
+    user_folders=("~/.cline",),
+    project_folder=".cline",
+    files=files,
+    works=f"{CLIPPED_AS_SEEN} New sessions use it.",
+    cannot="Cline cuts a command's output at 48,000 characters before the plugin sees it, and stores the rest nowhere: "
+    "the notice calls it a preview. All of it is stored only if the command ran in `spill run` or `spill sh`. If "
+    "clipping takes more than 2 s, nothing changes. The editor extension was not tried.",
+    hook=Hook(
+        read=read,
+        bound=bound,
+        reply=reply,
+        deadline_seconds=2,  # of 3, behind which its session ends
+        exact=EXACT,
+        sample={
+            "tool": "run_commands",
+            "args": {"commands": ["seq 5000"]},
+            "output": [{"query": "seq 5000", "result": LONG_TEXT}],
+        },
+    ),
+)

@@ -1,7 +1,7 @@
-"""Codex's PostToolUse hook: the result of a shell command or an MCP tool in, the same within the limits out.
+"""Codex: its PostToolUse hook replaces the result of a shell command or an MCP tool.
 
-A reply with `continue: false` replaces the result by its `stopReason`, and the turn goes on (seen in 0.169). That replaces the
-exit code too, so the text ends with it.
+An answer with `continue: false` replaces the result by its `stopReason`, and the turn goes on (seen in 0.169). That replaces
+the exit code too, so the text ends with it.
 """
 
 from __future__ import annotations
@@ -9,78 +9,97 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable
 from typing import Any
 
-from spillover.api import Clipper
-from spillover.hosts import CODEX
-from spillover.hosts.hooked import COMMAND_CHARS, bound_result, open_file, words_of
+from spillover.hosts.host import (
+    CLIPPED_AS_SEEN,
+    COMMAND_CHARS,
+    LONG_TEXT,
+    Bounder,
+    Edit,
+    Event,
+    Hook,
+    Host,
+    Place,
+    ToolCall,
+    get_text,
+    open_file,
+)
+from spillover.hosts.install import hook_entry, instructions, server_table
+from spillover.settings.limits import Limits
 
 _log = logging.getLogger(__name__)
 
+NAME = "codex"
+VARIABLE = "CODEX_THREAD_ID"
 EVENT = "PostToolUse"
-#: What Codex calls its shell in an event, and how the names of MCP tools begin.
+#: The tool for commands, and the start of the names of MCP tools, in an event.
 SHELL, MCP = "Bash", "mcp__"
 #: The same for its hooks.json, so that no other tool starts the hook.
 MATCHER = f"^({SHELL}|{MCP}.*)$"
-#: What the model has here to go back with.
-HINTS = ("cli",)
-#: A call with such an id comes from a script that the model wrote.
+#: The start of the id of a call from a script that the model wrote.
 SCRIPT_ID = "exec-"
-#: How Codex begins an output that it has cut. Its transcript has more of it: 65,536 characters.
+#: The start of an output that Codex has cut. Its transcript has more of it: 65,536 characters.
 CUT = "Warning: truncated output (original token count: "
 #: The end of a transcript that is read: the event of this call, and those of some calls beside it.
 TRANSCRIPT_BYTES = 4 << 20
+TIMEOUT_SECONDS = 30
 
 
-def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
-    """Return the hook's reply; None if nothing changes."""
-    if not isinstance(event, dict) or event.get("hook_event_name") != EVENT:
+def read(event: Event) -> ToolCall | None:
+    """Take the text of a command or of an MCP result out of an event."""
+    tool = get_text(event, "tool_name") or ""
+    call_id = get_text(event, "tool_use_id") or ""
+    response = event.get("tool_response")
+    exit_code = None
+    if event.get("hook_event_name") != EVENT or not (tool == SHELL or tool.startswith(MCP)):
         return None
-    tool, call_id = words_of(event, "tool_name") or "", words_of(event, "tool_use_id") or ""
-    response, tail, exit_code = event.get("tool_response"), "", None
     if tool == SHELL:
         text = response if isinstance(response, str) else None
         command = read_command(event.get("transcript_path"), call_id)
         exit_code = command.get("exit_code")
         if not isinstance(exit_code, int):
-            _log.info("The hook left the result of %s alone: its exit code is in no transcript.", tool)
+            _log.info("The exit code of a command is in no transcript.")
             return None
-        tail = f"\nProcess exited with code {exit_code}"
         if text is not None and text.startswith(CUT):
-            text = words_of(command, "aggregated_output") or text
+            text = get_text(command, "aggregated_output") or text
     else:
-        text = read_mcp(response) if tool.startswith(MCP) else None
+        text = read_mcp(response)
     if text is None:
-        _log.info("The hook left the result of %s alone: it is not only text.", tool)
         return None
-    new = bound_result(
-        lambda call: call.text(text),
-        clipper,
-        tool,
-        host=CODEX.name,
-        at_most=CODEX.shown,
+    return ToolCall(
+        tool=tool,
+        result=text,
+        event=event,
+        command=get_text(event.get("tool_input"), "command", COMMAND_CHARS),
         arguments=event.get("tool_input"),
-        command=words_of(event.get("tool_input"), "command", COMMAND_CHARS),
         call_id=call_id,
-        cwd=words_of(event, "cwd"),
+        cwd=get_text(event, "cwd"),
         exit_code=exit_code,
         caller="script" if call_id.startswith(SCRIPT_ID) else None,
-        whole=text,
     )
-    if new is None:
-        return None
-    return {"continue": False, "stopReason": new.removesuffix("\n") + tail if tail else new}
+
+
+def bound(call: ToolCall, within: Bounder) -> str | None:
+    """Bound the text of a result."""
+    return within.text(call.result)
+
+
+def reply(call: ToolCall, text: str) -> dict[str, Any]:
+    """Answer with a text in place of the result, and with the exit code, which would be lost."""
+    if call.exit_code is not None:
+        text = f"{text.removesuffix(chr(10))}\nProcess exited with code {call.exit_code}"
+    return {"continue": False, "stopReason": text}
 
 
 def read_mcp(response: object) -> str | None:
-    """Return the text of an MCP result as Codex shows it: its data as JSON, else its blocks. None if one is not text."""
+    """Return the text of an MCP result as Codex shows it: its data as JSON, else its blocks; None if one is not text."""
     if not isinstance(response, dict):
         return None
     if response.get("structuredContent") is not None:
         return json.dumps(response["structuredContent"], ensure_ascii=False)
     blocks = response.get("content")
-    texts = [words_of(block, "text") for block in blocks] if isinstance(blocks, list) else []
+    texts = [get_text(block, "text") for block in blocks] if isinstance(blocks, list) else []
     return "\n".join(text for text in texts if text is not None) if texts and None not in texts else None
 
 
@@ -104,3 +123,46 @@ def read_command(path: object, call_id: str) -> dict[str, Any]:
         except (ValueError, TypeError, KeyError, RecursionError):  # half a line, or something else
             continue
     return {}
+
+
+def files(place: Place) -> dict[str, Edit]:
+    """Return our part of Codex's files."""
+    return {
+        # Codex starts servers without its own variables; by this one ours knows how much Codex shows of an answer.
+        os.path.join(place.config, "config.toml"): server_table(NAME, VARIABLE),
+        os.path.join(place.config, "hooks.json"): hook_entry(NAME, EVENT, MATCHER, timeout=TIMEOUT_SECONDS),
+        os.path.join(place.root, "AGENTS.md"): instructions(),
+    }
+
+
+HOST = Host(
+    name=NAME,
+    title="Codex",
+    seen_in="0.169",
+    variable=VARIABLE,
+    shell_tool="shell",
+    # 10,000 bytes of a command's output, and 9,000 of a hook's answer, in which the exit code is a line.
+    shows=Limits(bytes=9_000 - 100),
+    cut_mark=r"\AWarning: truncated output \(original token count: \d{1,15}\)$"
+    r"|^\.\.\. command output truncated for persistence \.\.\.$",
+    program="codex",
+    user_folders=("$CODEX_HOME", "~/.codex"),
+    project_folder=".codex",
+    files=files,
+    works=f"{CLIPPED_AS_SEEN} Codex runs the hook only after you have trusted it: start `codex` and choose to trust "
+    "it, there or under /hooks. Until then, `codex exec` skips it without a word.",
+    cannot="Codex cuts a command's output before it calls the hook, and keeps at most 64 KB of it; the rest is stored "
+    "only if the command ran in `spill run` or `spill sh`. No hook can replace what a script of the model reads (code "
+    "mode), nor MCP results that are errors.",
+    hook=Hook(
+        read=read,
+        bound=bound,
+        reply=reply,
+        deadline_seconds=25,  # of TIMEOUT_SECONDS
+        sample={
+            "hook_event_name": EVENT,
+            "tool_name": "mcp__doctor__count",
+            "tool_response": {"content": [{"type": "text", "text": LONG_TEXT}]},
+        },
+    ),
+)

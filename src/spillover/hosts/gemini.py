@@ -1,42 +1,50 @@
-"""Gemini CLI's AfterTool hook: the result of a tool in, a call of `read_file` on a file with the same within the limits out.
+"""Gemini CLI: its AfterTool hook replaces a result by a call of `read_file` on a file with the same within the limits.
 
-No field of the reply replaces a result, but a tail call does, failing results included (seen in 0.61): the model gets what
-`read_file` returns as the result of the tool it called. The hook is called for the tail call too, and removes the file.
+No field of the reply replaces a result, but such a tail call does, failing results included (seen in 0.61): the model gets
+what `read_file` returns as the result of the tool it called. The hook is called for the tail call too, and removes the file.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Any
 
-from spillover.api import Clipper
-from spillover.hosts import GEMINI
-from spillover.hosts.hook_plain import Plain
-from spillover.hosts.hooked import COMMAND_CHARS, HookCall, bound_result, read_number, words_of
-from spillover.hosts.jsonc import read_jsonc
+from spillover.hosts.edits import JsonEntries, read_jsonc
+from spillover.hosts.host import (
+    CLIPPED,
+    COMMAND_CHARS,
+    LONG_TEXT,
+    Bounder,
+    Edit,
+    Event,
+    Hook,
+    Host,
+    Place,
+    ToolCall,
+    get_number,
+    get_text,
+)
+from spillover.hosts.install import hook_entry, instructions, server_entry
+from spillover.settings.limits import Limits
 
-_log = logging.getLogger(__name__)
-
+NAME = "gemini"
 EVENT, SHELL, READER = "AfterTool", "run_shell_command", "read_file"
 #: The names of `read_file` in a list of tools.
 READER_NAMES = (READER, "ReadFileTool")
-#: What the model has here to go back with.
-HINTS = ("cli",)
-#: How the model goes back, what changes files, and what is there to be followed word for word.
-LEFT_ALONE = frozenset(
+EXACT = frozenset(
     {READER, "read_many_files", "write_file", "replace", "activate_skill", "ask_user", "write_todos", "save_memory"}
 )
 #: What Gemini CLI writes around the output of a tool, and below that of a command.
 OPENING = re.compile(r"<untrusted_context>\n")
 CLOSING = re.compile(
-    r"(?:\nExit Code: \d+)?(?:\nSignal: \w+)?(?:\nBackground PIDs: [\d, ]+)?(?:\nProcess Group PGID: \d+)?\n</untrusted_context>$"
+    r"(?:\nExit Code: \d+)?(?:\nSignal: \w+)?(?:\nBackground PIDs: [\d, ]+)?(?:\nProcess Group PGID: \d+)?"
+    r"\n</untrusted_context>$"
 )
 EXIT_CODE = re.compile(r"\A\nExit Code: (\d{1,9})\n")
 CLOSING_CHARS = 500
@@ -51,45 +59,49 @@ UNSAFE_LINE = re.compile(r"(?m)^[^\n]{1001}|[\x00-\x08\x0b-\x1f\x7f]")
 PREFIX = "spillover-"
 #: A file that is still there after so many seconds was not read: something keeps `read_file` from it.
 UNREAD_SECONDS, STALE_SECONDS = 10, 3_600
+TIMEOUT_SECONDS = 30
 
 
-def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
-    """Return the hook's reply; None if nothing changes."""
-    if not isinstance(event, dict) or event.get("hook_event_name") != EVENT:
+def read(event: Event) -> ToolCall | None:
+    """Take the text of a result out of an event; remove the file of a tail call of ours."""
+    tool = get_text(event, "tool_name") or ""
+    arguments = event.get("tool_input")
+    if event.get("hook_event_name") != EVENT:
         return None
-    tool, arguments = words_of(event, "tool_name") or "", event.get("tool_input")
     folder = find_folder(event)
     # Our own tail call, or somebody else's: never one after the other.
     if event.get("original_request_name") is not None:
-        remove_read(words_of(arguments, "file_path"), folder)
+        remove_read(get_text(arguments, "file_path"), folder)
         return None
     text = read_text(event.get("tool_response"))
-    if tool in LEFT_ALONE or not text or folder is None or not can_read(folder, words_of(event, "cwd") or ""):
-        _log.info("The hook left the result of %s alone.", tool)
+    if tool in EXACT or not text or folder is None or not can_read(folder, get_text(event, "cwd") or ""):
         return None
-    head, output, tail = split_frame(text, tool)
-    new = bound_result(
-        lambda call: _bound(output, call, raw=text if not tail else ""),
-        clipper,
-        tool,
-        host=GEMINI.name,
-        at_most=GEMINI.shown,
+    return ToolCall(
+        tool=tool,
+        result=text,
+        event=event,
+        command=get_text(arguments, "command", COMMAND_CHARS),
         arguments=arguments,
-        command=words_of(arguments, "command", COMMAND_CHARS),
-        cwd=words_of(event, "cwd"),
-        exit_code=read_number(EXIT_CODE.search(tail)),
+        cwd=get_text(event, "cwd"),
+        exit_code=get_number(EXIT_CODE.search(split_frame(text, tool)[2])),
     )
+
+
+def bound(call: ToolCall, within: Bounder) -> str | None:
+    """Bound the output inside of what Gemini CLI writes around it."""
+    head, output, tail = split_frame(call.result, call.tool)
+    new = within.text(output)
     if new is None:
-        return None
-    whole = head + (new.removesuffix("\n") + tail if tail else new)
-    request = {"name": READER, "args": {"file_path": write_file(folder, whole)}}
+        if tail or output == call.result or within.fits(call.result):
+            return None
+        new = output  # the error of an MCP server fits without the JSON around it
+    return head + (f"{new.removesuffix(chr(10))}{tail}" if tail else new)
+
+
+def reply(call: ToolCall, text: str) -> dict[str, Any]:
+    """Answer with a call of `read_file` on a file with this text."""
+    request = {"name": READER, "args": {"file_path": write_file(find_folder(call.event) or "", text)}}
     return {"hookSpecificOutput": {"hookEventName": EVENT, "tailToolCallRequest": request}}
-
-
-def _bound(output: str, call: HookCall | Plain, *, raw: str) -> str | None:
-    """Return an output within the limits; None if it stays as it is, in a `raw` text that fits, too."""
-    new = call.text(output)
-    return output if new is None and raw != output and raw and not call.fits(raw) else new
 
 
 def read_text(response: object) -> str | None:
@@ -97,7 +109,7 @@ def read_text(response: object) -> str | None:
     content = response.get("llmContent") if isinstance(response, dict) else None
     if not isinstance(content, list):
         return content if isinstance(content, str) else None
-    texts = [part if isinstance(part, str) else words_of(part, "text") for part in content]
+    texts = [part if isinstance(part, str) else get_text(part, "text") for part in content]
     return "\n".join(text for text in texts if text is not None) if None not in texts else None
 
 
@@ -125,9 +137,9 @@ def read_error(text: str) -> str | None:
         return None
 
 
-def find_folder(event: dict[str, Any]) -> str | None:
+def find_folder(event: Event) -> str | None:
     """Return the folder that `read_file` may read besides the workspace: the one for outputs of this project's tools."""
-    project, chats, _ = (words_of(event, "transcript_path") or "").rpartition("/chats/")
+    project, chats, _ = (get_text(event, "transcript_path") or "").rpartition("/chats/")
     return (
         os.path.join(project, "tool-outputs") if chats and os.path.isabs(project) and os.path.isdir(project) else None
     )
@@ -191,7 +203,7 @@ def forbids_reader(text: str, folder: str) -> bool:
     """Return whether a file of policies has a rule that does not allow `read_file` a file in this folder."""
     if not text.strip():
         return False
-    import tomllib  # few have policies
+    import tomllib
 
     arguments = json.dumps({"file_path": os.path.join(folder, PREFIX)}, separators=(",", ":"))
 
@@ -238,3 +250,45 @@ def remove_read(path: str | None, folder: str | None) -> None:
     if path and folder and os.path.dirname(path) == folder and os.path.basename(path).startswith(PREFIX):
         with suppress(OSError):
             os.unlink(path)
+
+
+def files(place: Place) -> dict[str, Edit]:
+    """Return our part of Gemini CLI's files."""
+    hook = hook_entry(NAME, EVENT, ".*", timeout=TIMEOUT_SECONDS * 1_000)  # milliseconds
+    return {
+        os.path.join(place.config, "settings.json"): JsonEntries((server_entry(), hook)),
+        os.path.join(place.root, "GEMINI.md"): instructions(),
+    }
+
+
+HOST = Host(
+    name=NAME,
+    title="Gemini CLI",
+    seen_in="0.61",
+    variable="GEMINI_CLI",
+    shell_tool=SHELL,
+    # 40,000 characters of a command's output, and 2,000 lines of the file that a hook's answer is read from.
+    shows=Limits(lines=1_900, chars=40_000 - 1_000),
+    cut_mark=r"^\[GEMINI_CLI_WARNING: Output truncated\. The buffer is limited to \d{1,6}MB\.\]$",
+    project_variable="GEMINI_PROJECT_DIR",
+    program="gemini",
+    user_folders=("~/.gemini",),
+    project_folder=".gemini",
+    files=files,
+    works=f"{CLIPPED} New sessions use it.",
+    cannot="Results are replaced through the tool `read_file`. If your settings or policies exclude it, or if a result "
+    "has images, nothing changes.",
+    hook=Hook(
+        read=read,
+        bound=bound,
+        reply=reply,
+        deadline_seconds=25,  # of TIMEOUT_SECONDS
+        exact=EXACT,
+        sample={
+            "hook_event_name": EVENT,
+            "tool_name": SHELL,
+            "tool_input": {"command": "seq 5000"},
+            "tool_response": {"llmContent": LONG_TEXT},
+        },
+    ),
+)

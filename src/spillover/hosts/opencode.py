@@ -1,69 +1,98 @@
-"""opencode's `tool.execute.after`, by way of the plugin: a tool's text or an MCP server's blocks in, the same within the limits out."""
+"""opencode: its plugin sends a tool's text, or an MCP server's blocks, and puts the same within the limits back."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
-from io import FileIO
+import os
 from typing import Any
 
-from spillover.api import Clipper
-from spillover.hosts import OPENCODE, Host
-from spillover.hosts.hook_plain import Plain
-from spillover.hosts.hooked import COMMAND_CHARS, HookCall, bound_result, clip_file, open_file, words_of
+from spillover.hosts.host import (
+    CLIPPED,
+    COMMAND_CHARS,
+    LONG_TEXT,
+    Bounder,
+    Edit,
+    Event,
+    Hook,
+    Host,
+    Place,
+    ToolCall,
+    get_text,
+    open_file,
+)
+from spillover.hosts.install import plugin
+from spillover.settings.limits import Limits
 
-_log = logging.getLogger(__name__)
-
-#: What the model has here to go back with.
-HINTS = ("cli", "files:read,grep")
-#: Between these stands what opencode says of a command that did not end by itself.
-SAID, SAID_END = "\n\n<shell_metadata>\n", "</shell_metadata>"
-#: How the model goes back, what changes files, and what is there to be followed word for word.
-LEFT_ALONE = frozenset(
+NAME = "opencode"
+#: Between these, opencode says how a command ended that did not end by itself.
+ENDING_START, ENDING_END = "\n\n<shell_metadata>\n", "</shell_metadata>"
+EXACT = frozenset(
     {"read", "edit", "write", "multiedit", "patch", "apply_patch", "todowrite", "todoread", "skill", "question"}
 )
 
 
-def reply(
-    event: object, clipper: Callable[[], Clipper], host: Host = OPENCODE, file: FileIO | None = None
-) -> dict[str, Any] | None:
-    """Return what the plugin puts back; None where nothing changes. `file` has all of an output, where the host names one."""
-    if not isinstance(event, dict) or not isinstance(event.get("tool"), str):
+def read(event: Event) -> ToolCall | None:
+    """Take the blocks of an MCP server, or the text of any other tool, out of an event."""
+    tool = get_text(event, "tool")
+    content = event.get("content")
+    output = get_text(event, "output") or ""
+    if tool is None or (tool in EXACT and not isinstance(content, list)):  # blocks are an MCP server's
         return None
-    if event["tool"] in LEFT_ALONE and not isinstance(event.get("content"), list):  # blocks are an MCP server's
-        _log.info("The hook left the result of %s alone: the model needs it word for word.", event["tool"])
-        return None
-    ending, code, output = words_of(event, "ending"), event.get("exit"), words_of(event, "output") or ""
-    blocks = event.get("content")
-    whole = {"content": blocks} if isinstance(blocks, list) else {"output": output + (ending or "")}
-    if ending is None:
-        ending = output[output.rfind(SAID) :] if output.endswith(SAID_END) else ""
-        event = {**event, "output": output.removesuffix(ending)} if ending else event
-    changed: dict[str, Any] | None = bound_result(
-        lambda call: _bound_event(event, call, file),
-        clipper,
-        event["tool"],
-        host=host.name,
-        at_most=host.shown,
+    exit_code = event.get("exit")
+    return ToolCall(
+        tool=tool,
+        result={"content": content} if isinstance(content, list) else {"output": output},
+        event=event,
+        command=get_text(event.get("args"), "command", COMMAND_CHARS),
         arguments=event.get("args"),
-        command=words_of(event.get("args"), "command", COMMAND_CHARS),
-        call_id=words_of(event, "callID"),
-        cwd=words_of(event, "cwd"),
-        exit_code=code if type(code) is int else None,
-        ending=ending,
-        whole=whole,
+        call_id=get_text(event, "callID"),
+        cwd=get_text(event, "cwd"),
+        exit_code=exit_code if type(exit_code) is int else None,
+        ending=output[output.rfind(ENDING_START) :] if output.endswith(ENDING_END) else "",
     )
-    return changed
 
 
-def _bound_event(event: dict[str, Any], call: HookCall | Plain, file: FileIO | None) -> dict[str, Any] | None:
-    """Return the blocks of an MCP server, or the text of any other tool."""
-    content, output = event.get("content"), event.get("output")
-    if isinstance(content, list):
-        blocks = call.blocks(content)
+def bound(call: ToolCall, within: Bounder) -> dict[str, Any] | None:
+    """Bound blocks or a text; a text that opencode has cut is read from its file."""
+    if "content" in call.result:
+        blocks = within.blocks(call.result["content"])
         return None if blocks is None else {"content": blocks}
-    if not isinstance(output, str):
-        return None
-    file = open_file(event.get("outputPath")) if event.get("truncated") else file
-    text = (file and clip_file(file, call)) or call.text(output)
+    file = open_file(call.event.get("outputPath")) if call.event.get("truncated") else None
+    text = within.file(file) or within.text(call.result["output"].removesuffix(call.ending))
     return None if text is None else {"output": text}
+
+
+def reply(_: ToolCall, result: dict[str, Any]) -> dict[str, Any]:
+    """Answer with what the plugin puts back."""
+    return result
+
+
+def files(place: Place) -> dict[str, Edit]:
+    """Return our part of opencode's files."""
+    return {os.path.join(place.config, "plugins", "spillover.js"): plugin("opencode.js")}
+
+
+HOST = Host(
+    name=NAME,
+    title="opencode",
+    seen_in="1.18.33",
+    variable="OPENCODE",
+    shell_tool="bash",
+    shows=Limits(lines=1_990, bytes=51_200 - 500),
+    cut_mark=r"^\.\.\.output truncated\.\.\.\n\nFull output saved to: (/[^\n]{1,1000})$",
+    hints=("cli", "files:read,grep"),
+    program="opencode",
+    user_folders=("$XDG_CONFIG_HOME/opencode", "~/.config/opencode"),
+    project_folder=".opencode",
+    files=files,
+    works=f"{CLIPPED} Restart opencode to use it.",
+    cannot="opencode cuts a command's output at 50 KB before the plugin sees it; the plugin reads the rest from "
+    "opencode's own file. Without a network, opencode waits for npm for a minute when it starts, as with any plugin.",
+    hook=Hook(
+        read=read,
+        bound=bound,
+        reply=reply,
+        deadline_seconds=25,  # of 30
+        exact=EXACT,
+        sample={"tool": "bash", "args": {"command": "seq 5000"}, "output": LONG_TEXT},
+    ),
+)

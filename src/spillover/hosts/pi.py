@@ -1,17 +1,31 @@
-"""pi's `tool_result`, by way of the extension: the blocks of a result in, the same within the limits out."""
+"""pi: its extension sends the blocks of a result, and puts the same within the limits back."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
 from typing import Any
 
-from spillover.api import Clipper
-from spillover.hosts import PI, opencode
-from spillover.hosts.hooked import open_file, open_temporary, words_of
+from msgspec.structs import replace
 
-#: What the model has here to go back with.
-HINTS = ("cli", "files:read,grep")
+from spillover.hosts import opencode
+from spillover.hosts.host import (
+    CLIPPED,
+    LONG_TEXT,
+    Bounder,
+    Edit,
+    Event,
+    Hook,
+    Host,
+    Place,
+    ToolCall,
+    get_text,
+    open_file,
+    open_temporary,
+)
+from spillover.hosts.install import plugin
+from spillover.settings.limits import Limits
+
 #: What pi says below an output: what it has cut and where all of it is, and how the command ended.
 ENDED = re.compile(
     r"(?:\n\n\[Showing [^\n]{1,200}\. Full output: (?P<path>/[^\n\]]{1,1000})\])?"
@@ -19,29 +33,71 @@ ENDED = re.compile(
 )
 ENDED_CHARS = 1_500
 #: How pi names the files that hold whole outputs. For a failing command, the text is the only place that says where.
-KEPT = re.compile(r"pi-bash-[\w-]{1,100}\.log", re.ASCII)
+LOG_NAME = re.compile(r"pi-bash-[\w-]{1,100}\.log", re.ASCII)
 
 
-def reply(event: object, clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
-    """Return what the extension puts back; None where nothing changes."""
-    content = event.get("content") if isinstance(event, dict) else None
-    if not isinstance(event, dict) or not isinstance(content, list) or event.get("tool") in opencode.LEFT_ALONE:
+def find_end(call: ToolCall) -> tuple[str, re.Match[str]] | None:
+    """Return the text of a command, and what pi says below it; None if the result is anything else."""
+    blocks = call.result["content"]
+    if call.tool != "bash" or len(blocks) != 1 or get_text(blocks[0], "type") != "text":
         return None
-    blocks = [block for block in content if isinstance(block, dict) and block.get("type") == "text"]
-    text = words_of(blocks[0], "text") if len(blocks) == 1 == len(content) else None
-    if text is None or event.get("tool") != "bash":
-        return opencode.reply(event, clipper, PI)
-    ended = ENDED.search(text, max(0, len(text) - ENDED_CHARS))
-    assert ended is not None  # all of it may be empty
-    status, path = ended["status"] or "", words_of(event, "fullOutputPath")
-    asked = {
-        **event,
-        "content": None,
-        "output": text.removesuffix(status),
-        "ending": status,
-        "exit": int(ended["code"]) if ended["code"] else None,
-    }
-    # What the extension names is pi's own word; what stands in the text may be anybody's.
-    file = open_temporary(ended["path"], KEPT) if ended["path"] and not path else open_file(path)
-    answer = opencode.reply(asked, clipper, PI, file)
-    return None if answer is None else {"content": [{**blocks[0], "text": answer["output"]}]}
+    text = get_text(blocks[0], "text")
+    ended = None if text is None else ENDED.search(text, max(0, len(text) - ENDED_CHARS))
+    return None if text is None or ended is None else (text, ended)
+
+
+def read(event: Event) -> ToolCall | None:
+    """Take the blocks of a result out of an event."""
+    call = opencode.read(event) if get_text(event, "tool") not in opencode.EXACT else None
+    if call is None or "content" not in call.result:
+        return None
+    found = find_end(call)
+    if found is None:
+        return call
+    code = found[1]["code"]
+    return replace(call, ending=found[1]["status"] or "", exit_code=int(code) if code else None)
+
+
+def bound(call: ToolCall, within: Bounder) -> dict[str, Any] | None:
+    """Bound blocks; the output of a command that pi has cut is read from its file."""
+    found = find_end(call)
+    if found is None:
+        return opencode.bound(call, within)
+    text, ended = found
+    path = get_text(call.event, "fullOutputPath")
+    # The extension passes on pi's own path; any tool can print the one in the text.
+    file = open_temporary(ended["path"], LOG_NAME) if ended["path"] and not path else open_file(path)
+    new = within.file(file) or within.text(text.removesuffix(call.ending))
+    return None if new is None else {"content": [{**call.result["content"][0], "text": new}]}
+
+
+def files(place: Place) -> dict[str, Edit]:
+    """Return our part of pi's files."""
+    return {os.path.join(place.config, "extensions", "spillover.js"): plugin("pi.js")}
+
+
+HOST = Host(
+    name="pi",
+    title="pi",
+    seen_in="0.87.1",
+    variable="PI_CODING_AGENT",
+    shell_tool="bash",
+    shows=Limits(lines=1_990, bytes=51_200 - 500),
+    cut_mark=r"^\[Showing [^\n]{1,200}\. Full output: (/[^\n\]]{1,1000})\]$",
+    hints=("cli", "files:read,grep"),
+    program="pi",
+    user_folders=("~/.pi/agent",),
+    project_folder=".pi",
+    files=files,
+    works=f"{CLIPPED} Restart pi or type /reload to use it.",
+    cannot="pi cuts at 50 KB before the extension sees it; the extension reads the rest from pi's own file. If the "
+    "command failed, only pi's message names that file.",
+    hook=Hook(
+        read=read,
+        bound=bound,
+        reply=opencode.reply,
+        deadline_seconds=25,  # of 30
+        exact=opencode.EXACT,
+        sample={"tool": "bash", "args": {}, "content": [{"type": "text", "text": LONG_TEXT}]},
+    ),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from spillover.document.document import cover_bytes, cover_text
 from spillover.events import has_line, record_result, together
-from spillover.hosts import CLAUDE_CODE
+from spillover.hosts import find_client
 from spillover.kinds.fit import trim
 from spillover.mcp.message import (
     INTERNAL_ERROR,
@@ -47,8 +47,6 @@ from spillover.settings.settings import Call, Settings
 NOTED = ("tools/call", "resources/read", "prompts/get")
 #: What only a client reads, and gives back as it came, at the top of a message, of its result, of its params or of a task.
 EXACT = frozenset({"jsonrpc", "id", "method", "nextCursor", "requestState", "progressToken", "taskId"})
-#: Hosts, by the names they give themselves, and how much of an MCP result each shows by itself, where that is known.
-CLIENTS: Mapping[str, tuple[str, Mapping[str, int]]] = {"claude-code": (CLAUDE_CODE.name, {"tokens": 25_000})}
 #: How much of a client's name is noted.
 HOST_CHARS = 60
 
@@ -176,7 +174,9 @@ def note_answer(
         return
     sent = message if line is message.line else next(messages(line), None)
     texts = [] if sent is None else _texts(sent)
-    host, bounds = CLIENTS.get(client, (client[:HOST_CHARS], {}))
+    agent = find_client(client)
+    host = agent.title if agent else client[:HOST_CHARS]
+    bounds = dict(agent.shows_mcp.given()) if agent and agent.shows_mcp else {}
     clip = cut or Clip("", _count=call.settings.count)
     record_result(call, clip, texts=texts, host=host or None, cut=bounds, framed=cut is not None, seconds=seconds)
 

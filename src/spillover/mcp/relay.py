@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from spillover.api import Clipper
 from spillover.errors import SpilloverError
 from spillover.events import record_schemas
-from spillover.hosts.asked import query_of
+from spillover.hosts.hook import query_from_arguments
 from spillover.mcp.answer import (
     NOTED,
     asking,
@@ -331,7 +331,7 @@ class Relay:
             words = f"Unknown tool: {one_line(str(name), 80)}"
             await self._send(refusal(message.id, INVALID_PARAMS, words))
         else:
-            await self._forward(message, tool=str(name), query=query_of(params.get("arguments")))
+            await self._forward(message, tool=str(name), query=query_from_arguments(params.get("arguments")))
 
     async def _call_unlisted(self, message: Message) -> None:
         await self._read_catalog(message)

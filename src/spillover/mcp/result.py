@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from spillover.document.forgery import may_imitate
-from spillover.hosts.hooked import HookCall
+from spillover.hosts.hook import Clipping
 from spillover.mcp.message import dumps, loads, written
 from spillover.notice.sentences import cut_data
 from spillover.pipeline import clip
@@ -205,7 +205,7 @@ def _clip_together(content: list[Any], rest: dict[str, Any], call: Call) -> list
         call = with_share(call, 1 - taken)
     elif counted and not fits("\n".join([counted, *texts]), call):
         return None
-    guard = HookCall(call)
+    guard = Clipping(call)
     marked = [_mark(block, guard) for block in content] if guard.fits("\n".join(texts)) else []
     if marked and guard.fits("\n".join(list_texts(marked))):
         # What fits passes byte for byte, line ends, control bytes and all, unless it reads like a notice of ours.
@@ -248,7 +248,7 @@ def _split_media(block: Any) -> tuple[Any, Any]:
     return left, {"type": block["type"], **short, **payload}
 
 
-def _mark(block: Any, guard: HookCall) -> Any:
+def _mark(block: Any, guard: Clipping) -> Any:
     """Return a block as it came; cleaned and marked where a line of its text reads like a notice."""
     if isinstance(block, str):
         return guard.marked(block)

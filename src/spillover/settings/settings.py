@@ -364,6 +364,11 @@ class Call(Struct, frozen=True):
         trigger = None if self.trigger is None else replace(self.trigger, tokens=limits.tokens)
         return replace(self, limits=limits, trigger=trigger)
 
+    def lower(self, limits: Limits) -> Call:
+        """Return the call lowered to what a host shows, or a tool allows: limits, trigger and ceiling."""
+        trigger = self.trigger and self.trigger.lower(limits)
+        return replace(self, limits=self.limits.lower(limits), trigger=trigger).below(limits)
+
     def below(self, ceiling: Limits) -> Call:
         """Return the call with a ceiling on everything the model gets; `limits` and `trigger` are lowered by the caller."""
         if not self.settings.notice_is_outside:
