@@ -23,11 +23,10 @@ from spillover.mcp.tools import called as called_tool
 from spillover.mcp.tools import offered as offered_tools
 from spillover.notice import form
 from spillover.notice.form import OUTSIDE
-from spillover.profiles.base import _without_path as without_path
-from spillover.profiles.t15.commands import FLOODS, Flood, direction_for, warning_for
-from spillover.profiles.vtcode import estimate as vtcode_estimate
-from spillover.profiles.vtcode.estimate import PIECE, by_chars, by_lines, by_words, is_code, tokens_for_lines
-from spillover.profiles.vtcode.estimate import tokens as vtcode_tokens
+from spillover.profiles import _without_path as without_path
+from spillover.profiles.t15 import FLOODS, Flood, direction_for, warning_for
+from spillover.profiles.vtcode import PIECE_CHARS, by_chars, by_lines, by_words, is_code, tokens_for_lines
+from spillover.profiles.vtcode import estimate_tokens as vtcode_tokens
 from spillover.results.objects import to_json as as_json
 from spillover.results.objects import to_json as write_json
 from spillover.run.line import run_line

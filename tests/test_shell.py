@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillover.profiles.t15.commands import warning_for
+from spillover.profiles.t15 import warning_for
 from spillover.shell import KEYWORDS, PLAIN_CHARS, Command, base_name, is_retrieval, parse, parse_substitutions, read
 
 #: The line, and its pipelines: the words of each command.

@@ -18,7 +18,6 @@ from from_text.compared import (
 )
 
 from spillover import MemoryStore, UsageError, profiles
-from spillover.profiles.opencode import read
 from spillover.testing import FailingStore
 
 opencode = profiles.opencode
@@ -237,7 +236,7 @@ def test_its_read_on_1_000_files(tmp_path):
 
     def ours(page):
         file.write_bytes("".join(f"{line}\n" for line in page.lines).encode())
-        result = read.read(file, page.offset, page.limit)
+        result = opencode.read(file, page.offset, page.limit)
         return (
             result["output"].partition("<content>\n")[2].rpartition("\n\n(")[0],
             result["metadata"]["truncated"],

@@ -12,7 +12,6 @@ import pytest
 
 from spillover import MemoryStore, UsageError
 from spillover.profiles import opencode
-from spillover.profiles.opencode import read as opencode_read
 
 
 @pytest.fixture
@@ -20,7 +19,7 @@ def read(tmp_path):
     def read_text(content, **options):
         path = tmp_path / "a.txt"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return opencode_read.read(path, **options)
+        return opencode.read(path, **options)
 
     return read_text
 
@@ -91,9 +90,9 @@ def test_a_folder_a_pipe_and_a_missing_file_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path, error in ((tmp_path, "Path is not a file"), (tmp_path / "pipe", "Path is not a file")):
         with pytest.raises(UsageError, match=f"^{error}: "):
-            opencode_read.read(path)
+            opencode.read(path)
     with pytest.raises(UsageError, match=r"^File not found: .*/report$"):
-        opencode_read.read(tmp_path / "report")
+        opencode.read(tmp_path / "report")
 
 
 def test_following_the_offsets_reads_all_of_a_file(read):
@@ -112,7 +111,7 @@ def test_reading_stops_at_the_bytes_of_a_page(tmp_path):
     path = tmp_path / "large.txt"
     path.write_bytes((b"x" * 80 + b"\n") * 50_000)
     os.truncate(path, 1 << 36)
-    assert "Showing lines 1-632. Use offset=632 to continue." in opencode_read.read(path)["output"]
+    assert "Showing lines 1-632. Use offset=632 to continue." in opencode.read(path)["output"]
 
 
 def test_a_quarter_of_a_gigabyte_in_one_line_is_bounded_in_memory(tmp_path):
@@ -120,7 +119,7 @@ def test_a_quarter_of_a_gigabyte_in_one_line_is_bounded_in_memory(tmp_path):
     path.write_bytes(b"text\n" * 1_000 + b"begin")
     os.truncate(path, 1 << 28)
     code = (
-        "from spillover.profiles.opencode.read import read\n"
+        "from spillover.profiles.opencode import read\n"
         "from spillover.testing import peak_memory\n"
         f"path = {str(path)!r}\n"
         "before = peak_memory()\n"

@@ -16,7 +16,7 @@ from from_text.compared import (
 )
 
 from spillover import Limits, MemoryStore, profiles
-from support import vtcode_estimate as estimate
+from support import vtcode_tokens
 
 vtcode = profiles.vtcode
 
@@ -201,7 +201,7 @@ def test_its_estimator_on_5_000_texts():
     seen = set()
     for _ in range(5_000):
         text = outputs.output(random, random.randint(1, 30), random.randint(1, 300))
-        assert estimate.tokens(text) == document.estimate(text), text
+        assert vtcode_tokens(text) == document.estimate(text), text
         seen.add((not text.strip(), sum(char in document.CODE_INDICATOR_CHARS for char in text) > len(text) // 20))
     assert seen >= {(True, False), (False, True), (False, False)}
 

@@ -8,7 +8,7 @@ from spillover import MemoryStore
 from spillover.profiles import vtcode
 from spillover.tokens import estimate
 from support import exact_counter as exact
-from support import vtcode_estimate
+from support import vtcode_tokens
 
 SPOOL = 200_000
 
@@ -54,10 +54,10 @@ def test_the_settings_of_its_file_are_arguments():
 def test_tokens_are_counted_by_our_vocabularies_and_by_our_estimate():
     text = "\n".join(f"step {number}: {number * 7919:x}" for number in range(300))
     store = MemoryStore()
-    assert vtcode.clipper(store=store).settings.count(text) == estimate(text) != vtcode_estimate.tokens(text)
+    assert vtcode.clipper(store=store).settings.count(text) == estimate(text) != vtcode_tokens(text)
     assert vtcode.clipper(store=store, model="gpt-4o").settings.count(text) == exact("o200k_base")(text)
-    own = vtcode.clipper(store=store, tokenizer=vtcode_estimate.tokens)
-    assert own.settings.count(text) == vtcode_estimate.tokens(text)
+    own = vtcode.clipper(store=store, tokenizer=vtcode_tokens)
+    assert own.settings.count(text) == vtcode_tokens(text)
 
 
 def test_the_tokens_of_each_end_are_those_that_are_shown_and_not_half_of_the_budget():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore, UsageError
-from support import PIECE, by_chars, by_lines, by_words, is_code, tokens_for_lines
+from support import PIECE_CHARS, by_chars, by_lines, by_words, is_code, tokens_for_lines
 from support import vtcode_tokens as tokens
 
 PROSE = "The quick brown fox jumps over the lazy dog"
@@ -89,7 +89,7 @@ def test_code_has_more_than_one_bracket_or_operator_in_twenty(text, code):
     assert is_code(text) is code
 
 
-@given(st.integers(PIECE - 5, PIECE + 5), st.integers(0, 10), st.sampled_from(["a", " ", "\n"]))
+@given(st.integers(PIECE_CHARS - 5, PIECE_CHARS + 5), st.integers(0, 10), st.sampled_from(["a", " ", "\n"]))
 def test_a_word_over_the_edge_of_a_piece_is_one_word(length, gap, after):
     text = "w " * (length // 2) + "x" * gap + after * 7 + "end"
     assert by_words(text) == len(text.split())

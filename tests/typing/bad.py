@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spillover import Clipper, Limits, MemoryStore, aclip, clip
 from spillover.profiles import daycare, klaude, opencode, t15, vtcode
-from spillover.profiles.opencode.read import read
+from spillover.profiles.opencode import read
 from spillover.types import Keep
 
 clipper = Clipper(store=MemoryStore())

@@ -1,14 +1,27 @@
 """Other systems' ways to bound an output, each as a Clipper: `profiles.opencode.clipper()`.
 
 Public: the five profiles with the names on their pages in docs/profiles, and what one of your own is made with: `Form`,
-`Told` and `Missing`. `base` and modules that no page names may change at any time.
+`Told` and `Missing`. Other names may change at any time.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from importlib import import_module
+from inspect import signature
 from typing import Any
 
-from spillover.notice.form import Form, Missing, Told
+from msgspec.structs import replace
+
+from spillover.api import Clipper
+from spillover.errors import UsageError
+from spillover.notice.form import Form, Missing, Told, lost_words
+from spillover.settings.place import open_store
+from spillover.store import Store
+from spillover.store.named import NamedStore
+from spillover.store.record import Record
+from spillover.store.retention import Retention
 
 #: What `spill --profile` and `profile = "…"` take.
 NAMES = ("opencode", "t15", "klaude", "daycare", "vtcode")
@@ -27,26 +40,26 @@ __all__ = ["NAMES", "Form", "Missing", "Told", "named"]
 
 def named(name: str) -> Any:
     """Return the profile of this name: a module with `clipper()` and its SETTINGS."""
-    from importlib import import_module
-
     if name not in NAMES:
-        from spillover.errors import UsageError
-
         raise UsageError(f"There is no profile {name!r}; use one of {', '.join(NAMES)}.")
     return import_module(f"spillover.profiles.{name}")
 
 
+def __getattr__(name: str) -> Any:
+    if name in NAMES:
+        return named(name)
+    raise AttributeError(f"module 'spillover.profiles' has no attribute {name!r}")
+
+
 def options(name: str) -> dict[str, tuple[str, ...]]:
     """Return the options of a profile's `clipper` that a shell or TOML can express, each with the kinds of value it takes."""
-    from inspect import signature  # only for those who set one
-
-    found = {}
-    for key, parameter in signature(named(name).clipper).parameters.items():
-        annotated = str(parameter.annotation).split(" | ")
-        kinds = tuple(kind.partition("[")[0] for kind in annotated if kind != "None")
+    kinds_by_option = {}
+    for option, parameter in signature(named(name).clipper).parameters.items():
+        annotations = str(parameter.annotation).split(" | ")
+        kinds = tuple(kind.partition("[")[0] for kind in annotations if kind != "None")
         if all(kind in KINDS for kind in kinds):
-            found[key] = kinds
-    return found
+            kinds_by_option[option] = kinds
+    return kinds_by_option
 
 
 def folders() -> list[str]:
@@ -54,7 +67,42 @@ def folders() -> list[str]:
     return [folder for name in NAMES for folder in getattr(named(name), "default_folders", list)()]
 
 
-def __getattr__(name: str) -> Any:
-    if name in NAMES:
-        return named(name)
-    raise AttributeError(f"module 'spillover.profiles' has no attribute {name!r}")
+def make(defaults: dict[str, Any], options: dict[str, Any]) -> Clipper:
+    """Make the Clipper of a profile: control codes are shown as they are; `options` come first."""
+    return Clipper(**{"raw": True, **defaults, **options})
+
+
+def open_outputs(
+    store: Store | str | os.PathLike[str] | None,
+    *,
+    folder: str,
+    names: Callable[[Record], str],
+    shape: str,
+    age_seconds: float | None,
+    retention: Retention | None = None,
+) -> Store:
+    """Return the store of a profile: by default, the system's own folder with its names of files."""
+    if store is not None:
+        return open_store(store)
+    return NamedStore(folder, retention, names=names, shape=shape, age_seconds=age_seconds)
+
+
+def mark_gap(missing: Missing) -> str:
+    """Mark where something is missing between two parts, for systems that say once how much is missing in all."""
+    return "...\n" if missing.at_line_start else "\n...\n"
+
+
+def mark_edge(cut: Told) -> str:
+    """Mark that what is shown does not begin where the output does, if that is not what was asked for."""
+    return "...\n" if cut.parts and cut.before.bytes and cut.keep != "tail" else ""
+
+
+def lost_words_without_path(cut: Told) -> str:
+    """Say why there is no file, or not all of one, without a path that a reader might try to open."""
+    return lost_words(replace(cut, reason=_without_path(cut.reason or "")))
+
+
+def _without_path(reason: str) -> str:
+    """Return a reason with the last name only of the path in it, which may have blanks."""
+    start = f" {reason}".find(" /")
+    return reason if start < 0 else reason[:start] + (reason[reason.rindex("/") + 1 :] or "/")

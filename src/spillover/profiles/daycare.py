@@ -18,7 +18,7 @@ from spillover.kinds.ends import keep_ends
 from spillover.kinds.exact import WIDEST, both_ends, first_chars, last_chars
 from spillover.kinds.selection import Fill, Span, join, largest, share_fairly
 from spillover.notice.form import Form, Missing, Segments, Told, Words, lost_words
-from spillover.profiles.base import make
+from spillover.profiles import make
 from spillover.result import Clip
 from spillover.settings.limits import Limits
 from spillover.settings.settings import Call
@@ -163,9 +163,11 @@ def _between(notice: str) -> str:
     return f"\n\n{notice} ...\n\n"
 
 
-def clipper(*, source: str | None = None, place: bool = True, keep: Keep | Selector = "tail", **given: Any) -> Clipper:
+def clipper(
+    *, source: str | None = None, place: bool = True, keep: Keep | Selector = "tail", **options: Any
+) -> Clipper:
     """Return a Clipper that truncates as daycare does, and adds where the full output is, unless `place=False`."""
-    return make({"limits": Limits(chars=MAX_CHARS), "keep": keep, "wording": form(source, place=place)}, given)
+    return make({"limits": Limits(chars=MAX_CHARS), "keep": keep, "wording": form(source, place=place)}, options)
 
 
 def form(source: str | None = None, *, place: bool = False, segments: Segments = ()) -> Form:
@@ -202,27 +204,27 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
             limits=limits, keep=select, wording=form(source, place=place, segments=tuple(segments))
         )
 
-    def words(told: Told) -> Words:
-        kept = f"full output: {told.place}" if told.place and told.stored is None else lost_words(told)
+    def words(cut: Told) -> Words:
+        kept = f"full output: {cut.place}" if cut.place and cut.stored is None else lost_words(cut)
         where = f"; {kept}" if place else ""
-        label = source or f"output ({told.total.chars:,} chars total)"
-        opens, closes = bool(told.before.bytes), bool(told.behind.bytes)
+        label = source or f"output ({cut.total.chars:,} chars total)"
+        opens, closes = bool(cut.before.bytes), bool(cut.behind.bytes)
         if segments:
-            gaps = opens + max(0, len(told.parts) - 1)
-            lead = "" if opens or gaps == 1 else f"{_count(told.hidden.chars, f'{label}, in all{where}')}\n"
-            first = f"{_count(told.before.chars, name_streams(told.before) + where)}\n" if opens else lead
+            gaps = opens + max(0, len(cut.parts) - 1)
+            lead = "" if opens or gaps == 1 else f"{_count(cut.hidden.chars, f'{label}, in all{where}')}\n"
+            first = f"{_count(cut.before.chars, name_streams(cut.before) + where)}\n" if opens else lead
             inner = where if gaps == 1 and not opens else ""
             return first, lambda missing: _between(_count(missing.chars, name_streams(missing) + inner)), ""
-        if opens + closes + max(0, len(told.parts) - 1) <= 1:  # one gap: the notice stands there
-            notice = _count(told.hidden.chars, f"{label}{where}")
-            closing = _between(notice) if told.keep == "ends" else f"\n{notice}"
+        if opens + closes + max(0, len(cut.parts) - 1) <= 1:  # one gap: the notice stands there
+            notice = _count(cut.hidden.chars, f"{label}{where}")
+            closing = _between(notice) if cut.keep == "ends" else f"\n{notice}"
             return f"{notice}\n" * opens, _between(notice), closing * closes
 
         def gap(missing: Missing) -> str:
             return _between(_count(missing.chars))
 
-        notice = _count(told.hidden.chars, f"{label}, in all{where}")
-        return f"{notice}\n{gap(told.before) * opens}", gap, gap(told.behind).rstrip() * closes
+        notice = _count(cut.hidden.chars, f"{label}, in all{where}")
+        return f"{notice}\n{gap(cut.before) * opens}", gap, gap(cut.behind).rstrip() * closes
 
     cuts = {"tail": last_chars, "ends": both_ends, "head": first_chars}
     return Form(words, cuts, for_streams=None if segments else for_streams)

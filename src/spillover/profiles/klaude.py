@@ -15,7 +15,7 @@ from spillover.api import Clipper
 from spillover.errors import MissingExtraError, UsageError
 from spillover.kinds.exact import both_ends, ends, first_chars, last_chars
 from spillover.notice.form import Form, Missing, Told, Words
-from spillover.profiles.base import lost_words_without_path, make, store_for
+from spillover.profiles import lost_words_without_path, make, open_outputs
 from spillover.settings.limits import Limits
 from spillover.store import Store
 from spillover.store.folder import temp_folder
@@ -52,8 +52,8 @@ SETTINGS = {
 TOOL_OUTPUT_TRUNCATION_DIR = "klaude"  # in the temporary folder
 #: klaude leaves cleaning up to the system; here files end by age, like everything else that is stored.
 AGE_SECONDS = 7 * 24 * 60 * 60
-SHAPE = r"[A-Za-z0-9._-]+-[A-Za-z0-9._-]+-\d+\.txt"
-DIGITS = 8
+FILE_SHAPE = r"[A-Za-z0-9._-]+-[A-Za-z0-9._-]+-\d+\.txt"
+HASH_DIGITS = 8
 
 
 def clipper(
@@ -65,28 +65,27 @@ def clipper(
     keep: Keep | Selector = "ends",
     store: Store | str | os.PathLike[str] | None = None,
     clock: Callable[[], float] = time.time,
-    **given: Any,
+    **options: Any,
 ) -> Clipper:
     """Return a Clipper that truncates as klaude does. `clock` gives the timestamp in a file's name."""
     if min(head_chars, tail_chars, max_length) < 0 or head_chars + tail_chars == 0:
         raise UsageError(
             "head_chars, tail_chars and max_length must be 0 or more, and head_chars or tail_chars more than 0."
         )
-    shown = head_chars + tail_chars
-    kept = store_for(
+    outputs = open_outputs(
         store,
         folder=folder or default_folders()[0],
         names=_names(clock),
-        shape=SHAPE,
+        shape=FILE_SHAPE,
         age_seconds=AGE_SECONDS,
     )
     defaults = {
-        "limits": Limits(chars=shown),
+        "limits": Limits(chars=head_chars + tail_chars),
         "keep": keep,
         "wording": form(head_chars, tail_chars, max_length),
-        "store": kept,
+        "store": outputs,
     }
-    return make(defaults, given)
+    return make(defaults, options)
 
 
 def default_folders() -> list[str]:
@@ -157,7 +156,7 @@ class SmartTruncationStrategy(TruncationStrategy):
 def truncate_tool_output(
     output: str, tool_name: str | None = None, call_id: str | None = None, *, strategy: TruncationStrategy | None = None
 ) -> TruncationResult:
-    """Truncate the output of a tool, by SmartTruncationStrategy unless another one is given."""
+    """Truncate the output of a tool, by SmartTruncationStrategy unless another one is options."""
     return (strategy or SmartTruncationStrategy()).truncate(output, tool_name, call_id)
 
 
@@ -183,7 +182,7 @@ class ToolResultUIExtra(Struct, frozen=True):
 
 
 def ui_extra(result: TruncationResult) -> ToolResultUIExtra | None:
-    """Return what the terminal is told of a result; None when nothing was cut."""
+    """Return what the terminal is cut of a result; None when nothing was cut."""
     if not result.was_truncated:
         return None
     facts = TruncationUIExtra(result.saved_file_path, result.original_length, result.truncated_length)
@@ -222,40 +221,40 @@ def show(extra: ToolResultUIExtra, console: Any = None) -> None:
     console.print(text, soft_wrap=True, highlight=False)  # a path that is wrapped cannot be opened by a click
 
 
-def _words(told: Told) -> Words:
+def _words(cut: Told) -> Words:
     """Say what is missing in the words of the document; where other parts than the two ends are shown, how much that is."""
-    first, last = _ends(told)
-    both = first + last == sum(map(len, told.parts))
-    shown = f"first {first} and last {last}" if both else f"{told.shown.chars} of {told.total.chars}"
-    below = f"[Last {last} chars below]\n" if both and told.place else ""
+    first, last = _ends(cut)
+    only_ends = first + last == sum(map(len, cut.parts))
+    amount = f"first {first} and last {last}" if only_ends else f"{cut.shown.chars} of {cut.total.chars}"
+    below = f"[Last {last} chars below]\n" if only_ends and cut.place else ""
 
     def gap(missing: Missing) -> str:
         return f"\n\n... ({missing.chars} characters truncated) ...\n\n{below}"
 
-    opening = gap(told.before) if told.before.bytes else ""
-    closing = gap(told.behind) if told.behind.bytes else ""
-    if told.place is None:
-        return opening, gap, f"{closing.rstrip()}\n\n[{lost_words_without_path(told)}]"
-    where = f"full output saved to {told.place}" if told.stored is None else lost_words_without_path(told)
+    opening = gap(cut.before) if cut.before.bytes else ""
+    closing = gap(cut.behind) if cut.behind.bytes else ""
+    if cut.place is None:
+        return opening, gap, f"{closing.rstrip()}\n\n[{lost_words_without_path(cut)}]"
+    place = f"full output saved to {cut.place}" if cut.stored is None else lost_words_without_path(cut)
     before = (
-        f"[Output truncated: {told.hidden.chars} chars hidden, {where}. Use Read tool or rg to get details. "
-        f"Showing {shown} chars below.]\n\n"
+        f"[Output truncated: {cut.hidden.chars} chars hidden, {place}. Use Read tool or rg to get details. "
+        f"Showing {amount} chars below.]\n\n"
     )
     return before + opening, gap, closing
 
 
-def _ends(told: Told) -> tuple[int, int]:
+def _ends(cut: Told) -> tuple[int, int]:
     """Return how many characters are shown from the beginning on, and how many up to the end."""
-    if not told.parts:
+    if not cut.parts:
         return 0, 0
-    first = 0 if told.before.bytes else len(told.parts[0])
-    alone = len(told.parts) == 1 and first
-    return first, 0 if told.behind.bytes or alone else len(told.parts[-1])
+    first = 0 if cut.before.bytes else len(cut.parts[0])
+    alone = len(cut.parts) == 1 and first
+    return first, 0 if cut.behind.bytes or alone else len(cut.parts[-1])
 
 
 def _names(clock: Callable[[], float]) -> Callable[[Record], str]:
     def name(record: Record) -> str:
-        call = name_part(record.call_id, record.sha256[:DIGITS])
+        call = name_part(record.call_id, record.sha256[:HASH_DIGITS])
         return f"{name_part(record.tool, 'tool')}-{call}-{int(clock())}.txt"
 
     return name

@@ -1,11 +1,15 @@
 """vtcode: 25,000 tokens of a tool's output, half from the beginning and half from the end, by whole lines.
 
-Its token estimate is in `spillover.profiles.vtcode.estimate`.
+`estimate_tokens` is its own estimate: the median of three guesses, from characters, words and lines; more for code. Ours is
+nearer to the truth; with `Clipper(tokenizer=vtcode.estimate_tokens)` the numbers are those of vtcode.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import re
+import warnings
 from collections.abc import Sequence
 from math import ceil
 from typing import Any, Literal
@@ -18,16 +22,31 @@ from spillover.errors import UsageError
 from spillover.kinds.ends import char_after, char_before, keep_ends
 from spillover.kinds.selection import Fill, Span
 from spillover.notice.form import Form, Missing, Told, Words, lost_words
-from spillover.profiles.base import make, store_for
-from spillover.profiles.vtcode.estimate import CHARS_PER_TOKEN, tokens_for_lines
+from spillover.profiles import make, open_outputs
 from spillover.result import Clip
-from spillover.settings.limits import Limits
+from spillover.settings.limits import Limits, count_lines
 from spillover.store import Store
 from spillover.store.named import name_part
 from spillover.store.record import Record
 from spillover.types import Keep, Selector
 
-__all__ = ["MAX_TOKENS", "both_halves", "budget", "clipper", "form", "metadata", "render"]
+__all__ = [
+    "MAX_TOKENS",
+    "both_halves",
+    "budget",
+    "by_chars",
+    "by_lines",
+    "by_words",
+    "clipper",
+    "estimate_tokens",
+    "form",
+    "is_code",
+    "metadata",
+    "render",
+    "tokens_for_lines",
+]
+
+_log = logging.getLogger(__name__)
 
 MAX_TOKENS = 25_000
 #: The same as settings, for `profile = "vtcode"`.
@@ -38,15 +57,32 @@ AGE_SECONDS = 7 * 24 * 60 * 60
 WINDOW_VARIABLES = ("VTCODE_CONTEXT_TOKEN_LIMIT", CONTEXT_TOKENS)
 #: Below half of the window a call may have so many times its limit: of 25,000 tokens, 35,000.
 STRETCH = 1.4
-SHAPE = r"[A-Za-z0-9_.-]+_\d+\.txt"
+FILE_SHAPE = r"[A-Za-z0-9_.-]+_\d+\.txt"
 #: Lines cost what their characters say; where the tokenizer says more, the halves shrink, at most so often.
-TRIES = 8
+MAX_TRIES = 8
 #: How far to look for the lines of one half: a line of three characters and CRLF takes five bytes for its token, and an empty
 #: one takes its bytes for none.
-BYTES_PER_TOKEN, LEAST_BYTES = 6, 1 << 16
+BYTES_PER_TOKEN, MIN_REACH_BYTES = 6, 1 << 16
 #: What a person sees: characters of a line; lines inline, of a code block, and of a diff.
 MAX_LINE_LENGTH = 150
 INLINE_STREAM_MAX_LINES, MAX_CODE_LINES, MAX_DIFF_LINES = 30, 500, 500
+
+#: Characters for a token wherever only characters are looked at (seed 004, "Consistent fallback").
+CHARS_PER_TOKEN = 3.5
+#: How many tokens a line is worth, in the estimate and for `max_lines`. The document leaves it open; 10 is what the last
+#: version had. (The source of the document's own version had 15, and 1.1 for code.)
+TOKENS_PER_LINE = 10
+#: Tokens of code, as a multiple of the median; left open too, and from the last version.
+CODE_TOKEN_MULTIPLIER = 1.15
+#: More than one character in so many is a bracket or an operator: code. Which ones the document does not say; these are
+#: those of its version.
+CODE_SHARE = 20
+CODE_CHARS = "{}[]<>()=;:,"
+#: Words longer than this on average have one extra for every so many characters more, and of the extras a tenth counts.
+#: The document names LONG_WORD_SCALE_FACTOR and `extra_tokens` only; the numbers are those of its version.
+LONG_WORD, CHARS_PER_EXTRA, LONG_WORD_SCALE_FACTOR = 8, 6, 10
+
+PIECE_CHARS = 1 << 16
 
 BANNER = "[OUTPUT] Output too large ({size}, {lines} lines), {where}\n"
 BY_BUDGET, BY_OTHERS = "[... content truncated by token budget ...]\n", "[... content truncated ...]\n"
@@ -69,7 +105,7 @@ def clipper(
     keep: Keep | Selector = "ends",
     folder: str = FOLDER,
     store: Store | str | os.PathLike[str] | None = None,
-    **given: Any,
+    **options: Any,
 ) -> Clipper:
     """Return a Clipper that truncates as vtcode does.
 
@@ -83,9 +119,9 @@ def clipper(
         "limits": Limits(tokens=MAX_TOKENS if max_tokens is None else max_tokens),
         "keep": keep,
         "wording": form(banner=banner),
-        "store": store_for(store, folder=folder, names=_name, shape=SHAPE, age_seconds=AGE_SECONDS),
+        "store": open_outputs(store, folder=folder, names=_name, shape=FILE_SHAPE, age_seconds=AGE_SECONDS),
     }
-    return make(defaults | ({"tokenizer": f"model:{model}"} if model else {}), given)
+    return make(defaults | ({"tokenizer": f"model:{model}"} if model else {}), options)
 
 
 def default_folders() -> list[str]:
@@ -113,7 +149,7 @@ def both_halves(limits: Limits) -> Selector:
         if len(document.sections) > 1 or document.gap[0] < document.gap[1]:
             return keep_ends(0.5)(document, fill)
         half = tokens // 2
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             spans = _halves(document, half)
             full = fill(spans)
             if full <= 1:
@@ -125,7 +161,7 @@ def both_halves(limits: Limits) -> Selector:
 
 
 def _halves(document: Document, half: int) -> list[Span]:
-    reach = max(half * BYTES_PER_TOKEN, LEAST_BYTES)
+    reach = max(half * BYTES_PER_TOKEN, MIN_REACH_BYTES)
     head = document.blob.read(0, min(reach, document.size))
     tail = document.blob.read(max(0, document.size - reach), document.size)
     upto, since = _from_start(head, half), document.size - len(tail) + _from_end(tail, half)
@@ -161,21 +197,21 @@ def _cost(line: bytes) -> int:
 def form(*, banner: bool = True) -> Form:
     """Return a count of the lines wherever some are missing, below the banner where that is wanted."""
 
-    def words(told: Told) -> Words:
-        first, last, other = _count_shown(told) if banner else ("", "", "")
+    def words(cut: Told) -> Words:
+        first, last, other = _count_shown(cut) if banner else ("", "", "")
 
         def gap(missing: Missing) -> str:
             newline = "" if missing.at_line_start else "\n"
             return f"{newline}{_name_gap(missing)}\n{last}"
 
-        opening = gap(told.before) if told.before.bytes else ""
-        closing = gap(told.behind).rstrip("\n") if told.behind.bytes else ""
+        opening = gap(cut.before) if cut.before.bytes else ""
+        closing = gap(cut.behind).rstrip("\n") if cut.behind.bytes else ""
         if not banner:
             return opening, gap, closing
-        saved = told.place is not None and told.stored is None
-        where = f"spooled to: {told.place}" if saved else lost_words(told)
-        said = BANNER.format(size=_name_size(told.total.bytes), lines=told.total.lines, where=where)
-        return f"{said}{BY_BUDGET if told.limits.tokens else BY_OTHERS}{first}{other}{opening}", gap, closing
+        saved = cut.place is not None and cut.stored is None
+        where = f"spooled to: {cut.place}" if saved else lost_words(cut)
+        said = BANNER.format(size=_name_size(cut.total.bytes), lines=cut.total.lines, where=where)
+        return f"{said}{BY_BUDGET if cut.limits.tokens else BY_OTHERS}{first}{other}{opening}", gap, closing
 
     return Form(words, {"ends": both_halves, "signal": _select_definitions})
 
@@ -202,14 +238,14 @@ def _name_gap(missing: Missing) -> str:
     return f"[... {lines} lines truncated{again} ...]" if lines else f"[... {missing.bytes} bytes truncated ...]"
 
 
-def _count_shown(told: Told) -> tuple[str, str, str]:
+def _count_shown(cut: Told) -> tuple[str, str, str]:
     """Return what is said before the first part, before the last one, and, where there are others, of all of them."""
-    parts = told.parts
-    whole = len(parts) == 1 and not told.before.bytes
-    if not parts or len(parts) > 2 or (told.before.bytes and len(parts) > 1) or (told.behind.bytes and not whole):
-        return "", "", f"{_name_tokens(sum(map(told.count, parts)))} tokens shown\n"
-    first = "" if told.before.bytes else f"First {_name_tokens(told.count(parts[0]))} tokens shown\n"
-    return first, "" if whole else f"Last {_name_tokens(told.count(parts[-1]))} tokens shown\n", ""
+    parts = cut.parts
+    whole = len(parts) == 1 and not cut.before.bytes
+    if not parts or len(parts) > 2 or (cut.before.bytes and len(parts) > 1) or (cut.behind.bytes and not whole):
+        return "", "", f"{_name_tokens(sum(map(cut.count, parts)))} tokens shown\n"
+    first = "" if cut.before.bytes else f"First {_name_tokens(cut.count(parts[0]))} tokens shown\n"
+    return first, "" if whole else f"Last {_name_tokens(cut.count(parts[-1]))} tokens shown\n", ""
 
 
 def render(
@@ -247,3 +283,58 @@ def _shorten(line: str) -> str:
 
 def _name(record: Record) -> str:
     return f"{name_part(record.tool, 'tool').replace('-', '_')}_{int(record.created * 1_000_000)}.txt"
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a text has: the median of three guesses, and more for code."""
+    _, median, _ = sorted((by_chars(text), by_words(text), by_lines(text)))
+    return ceil(median * CODE_TOKEN_MULTIPLIER) if is_code(text) else median
+
+
+def by_chars(text: str) -> int:
+    """Guess by characters: the first guess, and the fallback where there is no tokenizer."""
+    return ceil(len(text) / CHARS_PER_TOKEN)
+
+
+def by_words(text: str) -> int:
+    """Guess by words: a token each, and some more where they are long; where there are none, by characters."""
+    words = _count_words(text)
+    if not words:
+        return by_chars(text)
+    extra = max(0, len(text) // words - LONG_WORD) // CHARS_PER_EXTRA
+    return words + words * extra // LONG_WORD_SCALE_FACTOR
+
+
+def by_lines(text: str) -> int:
+    """Guess by lines: so many tokens each, and one for a line that is blank."""
+    filled = sum(1 for _ in re.finditer(r"\S.*", text))  # from the first word of a line to its end
+    return filled * TOKENS_PER_LINE + count_lines(text) - filled
+
+
+def is_code(text: str) -> bool:
+    """Return whether there are brackets and operators in it as in code."""
+    return sum(text.count(char) for char in CODE_CHARS) > len(text) // CODE_SHARE
+
+
+def tokens_for_lines(lines: int, name: str = "max_lines") -> int:
+    """Return what `max_lines` or `chunk_lines` stands for in tokens, and warn a person that it is deprecated.
+
+    FutureWarning is the warning that Python shows by default; the logger `spillover` gets it too.
+    """
+    if isinstance(lines, bool) or not isinstance(lines, int) or lines < 1:
+        raise UsageError(f"{name}={lines!r} is not a number of lines; use max_tokens=, a number of tokens.")
+    mapped = lines * TOKENS_PER_LINE
+    words = f"{name} is deprecated; use max_tokens={mapped}."
+    _log.warning("%s", words)
+    warnings.warn(words, FutureWarning, stacklevel=3)
+    return mapped
+
+
+def _count_words(text: str) -> int:
+    """Count words a piece at a time: a list of all words takes many times the room of the text."""
+    words, inside = 0, False
+    for start in range(0, len(text), PIECE_CHARS):
+        piece = text[start : start + PIECE_CHARS]
+        words += len(piece.split()) - (inside and not piece[0].isspace())
+        inside = not piece[-1].isspace()
+    return words
