@@ -3,7 +3,7 @@
 import pytest
 
 from spillover import MemoryStore
-from spillover.kinds.definitions import Definition, find_definitions
+from spillover.kinds.source import Definition, find_definitions
 from spillover.profiles import vtcode
 
 

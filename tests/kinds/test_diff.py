@@ -5,14 +5,14 @@ import re
 import subprocess
 
 import pytest
-from chosen_by import CALL, clipped_by
+from chosen_by import clipped_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.document.document import Document, Section
-from spillover.kinds import diff, diff_parts
-from spillover.kinds.selection import Room
-from spillover.source.blob import BothEnds, MemoryBlob, Meter
+from spillover.kinds import diff
+from spillover.kinds.search import path_weight
+from spillover.source.blob import MemoryBlob, Meter
 
 clipped = clipped_by(diff.select)
 
@@ -154,7 +154,7 @@ def test_a_removed_comment_is_no_name_of_a_file(repository):
     "text", ["", "word\n" * 5_000, "diff of two things\n" * 5_000, "--- a\n+++ b\n" * 3_000, "@@ -1 +1 @@\n" * 3_000]
 )
 def test_what_is_no_diff_is_left_to_others(text):
-    assert clipped(text, tokens=200)[1] is None
+    assert not clipped(text, tokens=200)[1]
 
 
 def document(data, sections=None, blob=None):
@@ -164,26 +164,14 @@ def document(data, sections=None, blob=None):
     return Document(blob or MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections)
 
 
-def test_several_sections_and_outputs_with_a_hole_are_left_to_others():
-    data = changed("a.txt", 900, {3, 500}).encode() * 20
-    assert diff.select(document(data), Room(lambda spans: 0.0), CALL)
-    assert diff.select(document(data, (Section(0, 9), Section(9, len(data)))), Room(lambda spans: 0.0), CALL) is None
-    assert (
-        diff.select(
-            document(data, blob=BothEnds(MemoryBlob(data[:80]), data[-80:], len(data))), Room(lambda spans: 0.0), CALL
-        )
-        is None
-    )
-
-
 @pytest.mark.parametrize("block", [7, 100, 1_000])
 def test_headers_are_found_whatever_the_blocks(monkeypatch, block):
     data = "".join(changed(f"{name}.txt", 300, {5, 100, 200}) for name in "abc").encode()
-    expected = diff_parts.parts(document(data))
+    expected = diff.parse(document(data))
     assert (len(expected.files), len(expected.hunks)) == (3, 9)
-    assert {hunk[4:] for hunk in expected.hunks} == {(1, 1)}  # lines added and removed
-    monkeypatch.setattr(diff_parts, "BLOCK", block)
-    assert diff_parts.parts(document(data)) == expected
+    assert {(hunk.added, hunk.removed) for hunk in expected.hunks} == {(1, 1)}  # lines added and removed
+    monkeypatch.setattr(diff, "BLOCK_BYTES", block)
+    assert diff.parse(document(data)) == expected
 
 
 LINE = st.sampled_from(["--- x\n", "+++ y\n", "@@ -1,2 +3,4 @@ f\n", "diff --git a/q b/q\n", "+a\n", "-b\n", " c\n", "\n",
@@ -219,4 +207,4 @@ def test_what_is_defined_anew_is_named_before_anything_is_shown_at_length():
     [("src/a.py", 0), ("tests/a.py", 1), ("README.md", 2), ("CHANGELOG", 2), ("a/vendor/b.py", 6), ("uv.lock", 6)],
 )
 def test_how_long_a_file_waits(name, turns):
-    assert diff._weight(name) == turns
+    assert diff.TURNS[path_weight(name.encode())] == turns

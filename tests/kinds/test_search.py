@@ -3,7 +3,16 @@
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.kinds.found import AROUND, FIND, NAME, OTHER, common_folder, is_search, rows, same_file
+from spillover.kinds.search import (
+    AROUND,
+    FIND,
+    NAME,
+    OTHER,
+    common_folder,
+    is_same_file,
+    is_search,
+    read_rows,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,19 +30,19 @@ from spillover.kinds.found import AROUND, FIND, NAME, OTHER, common_folder, is_s
     ],
 )
 def test_each_form_of_a_row_is_read(text, kind, file, number):
-    (row,) = rows(text)
+    (row,) = read_rows(text)
     assert (row.kind, row.file, row.number) == (kind, file, number)
 
 
 def test_lines_around_a_find_belong_to_its_file_whatever_its_name_holds():
-    found = rows(b"a-1-b.go:7:x\na-1-b.go-8-y-9-z\n--\n")
+    found = read_rows(b"a-1-b.go:7:x\na-1-b.go-8-y-9-z\n--\n")
     assert [(row.kind, row.file, row.number) for row in found[:2]] == [(FIND, b"a-1-b.go", 7), (AROUND, b"a-1-b.go", 8)]
 
 
 def test_finds_below_a_name_are_of_that_file_and_entries_of_a_folder_in_it():
-    heading = rows(b"src/a.py\n3:def f():\n9:f()\n")
+    heading = read_rows(b"src/a.py\n3:def f():\n9:f()\n")
     assert [(row.kind, row.file) for row in heading] == [(NAME, b"src/a.py"), (FIND, b"src/a.py"), (FIND, b"src/a.py")]
-    listed = rows(b"./src:\na.py\nb.py\n\n./lib:\nc.py\n")
+    listed = read_rows(b"./src:\na.py\nb.py\n\n./lib:\nc.py\n")
     assert [row.file for row in listed if row.kind == FIND] == [b"./src/a.py", b"./src/b.py", b"./lib/c.py"]
 
 
@@ -58,15 +67,15 @@ def test_the_steps_of_a_build_are_no_search(step):
     "status", ["M ", " M", "MM", "AM", "A ", "D ", " D", "R ", "RM", "C ", "T ", "UU", "AA", "DU", "UD", "??", "!!"]
 )
 def test_every_status_that_git_prints_is_read(status):
-    (row,) = rows(f"{status} src/a.py\n".encode())
+    (row,) = read_rows(f"{status} src/a.py\n".encode())
     assert (row.kind, row.file) == (FIND, b"src/a.py")
 
 
 def test_folders_in_common_are_found_where_some_names_leave_them_out():
     assert common_folder([b"/srv/app/src/a.py", b"/srv/app/src/lib/b.py"]) == b"/srv/app/src/"
     assert common_folder([b"/srv/app/src/a.py", b"src/a.py"]) == b"/srv/app/"
-    assert same_file(b"/srv/app/src/a.py", b"src/a.py")
-    assert not same_file(b"/srv/app/src/aa.py", b"a.py")
+    assert is_same_file(b"/srv/app/src/a.py", b"src/a.py")
+    assert not is_same_file(b"/srv/app/src/aa.py", b"a.py")
 
 
 def search(files=40, uses=9):

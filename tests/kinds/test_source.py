@@ -7,9 +7,8 @@ import sys
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.kinds.listing import is_code, is_numbered
-from spillover.kinds.outlined import Block, doc_line, outline
 from spillover.kinds.query import prints_file
+from spillover.kinds.source import Block, find_doc_line, is_code, is_numbered, read_skeleton
 
 PYTHON = b'''import os
 
@@ -33,16 +32,19 @@ def main(
 
 @pytest.mark.parametrize("suffix", ["py", ""])
 def test_definitions_are_found_by_indentation(suffix):
-    found = {(block.first, block.last, block.depth) for block in outline(PYTHON, suffix) if block.kind == "definition"}
+    found = {
+        (block.first, block.last, block.depth) for block in read_skeleton(PYTHON, suffix) if block.kind == "definition"
+    }
     assert {(5, 10, 0), (8, 10, 1), (13, 16, 0)} <= found
 
 
 def test_a_signature_may_have_several_lines_and_what_is_said_of_it_follows():
-    blocks = {block.first: block for block in outline(PYTHON, "py")}
+    blocks = {block.first: block for block in read_skeleton(PYTHON, "py")}
     assert blocks[13].signature == 15
-    assert doc_line(PYTHON, blocks[8]) == 9
+    assert find_doc_line(PYTHON, blocks[8]) == 9
     assert (
-        doc_line([b"// Says what.\n", b"// And why.\n", b"func f() {\n", b"}\n"], Block(2, 2, 3, 0, "definition")) == 0
+        find_doc_line([b"// Says what.\n", b"// And why.\n", b"func f() {\n", b"}\n"], Block(2, 2, 3, 0, "definition"))
+        == 0
     )
 
 

@@ -81,10 +81,6 @@ UNPROVED = {
     "kinds/blob.py": {
         "'[^\\\\n]*+\\\\n|[^\\\\n]++\\\\Z'": RUN,
     },
-    "kinds/diff_parts.py": {
-        "CHANGED": ANCHORED,
-        "_LINES": RUN,
-    },
     "kinds/elements.py": {
         "_TOKEN": "see beside it",
         "_FAILED_TEXT": "a word is looked at twice, from its beginning",
@@ -96,10 +92,6 @@ UNPROVED = {
     "kinds/log/lines.py": {
         "STAMP": "matched where a line begins; all of it is optional, so that the first try succeeds",
         "_MESSAGES": LINES,
-    },
-    "kinds/outlined.py": {
-        "_DEFINED": ANCHORED,
-        "_METHOD": ANCHORED,
     },
     "kinds/markup.py": {
         "'(?i)</%b\\\\s*+>'": "a literal and one possessive run, which has no <",
@@ -114,6 +106,12 @@ UNPROVED = {
     },
     "kinds/kind.py": {
         "f-string": "a literal at the start of a line",
+    },
+    "kinds/source.py": {
+        "DEFINES": ANCHORED,
+        "_LINES": RUN,
+        "_METHOD": ANCHORED,
+        "_NAMES": ANCHORED,
     },
     "kinds/table.py": {
         "cell": ANCHORED,

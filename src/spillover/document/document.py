@@ -182,6 +182,15 @@ class Document(Struct, frozen=True):
         text = data.decode("ascii")
         return text if self.guard is None or not self.guard.suspects(text) else ""
 
+    def ends(self, head: int, tail: int) -> list[tuple[int, bytes]]:
+        """Return all bytes of an output, or whole lines of both its ends, with where each piece begins."""
+        if self.size <= head + tail:
+            return [(0, self.blob.read(0, self.size))]
+        first = self.blob.read(0, head)
+        last = self.blob.read(self.size - tail, self.size)
+        cut = last.find(b"\n") + 1
+        return [(0, first[: first.rfind(b"\n") + 1]), (self.size - tail + cut, last[cut:])]
+
     def number(self, offset: int) -> int:
         """Return the line that holds the byte at `offset`, from 1."""
         opens, closes = self.gap

@@ -217,9 +217,9 @@ def form(*, banner: bool = True) -> Form:
 
 
 def _select_definitions(_: Limits) -> Selector:
-    from spillover.kinds.definitions import select  # what overflowed loads numpy
+    from spillover.kinds.source import select_definitions  # what overflowed loads numpy
 
-    return select
+    return select_definitions
 
 
 def _name_size(size: int) -> str:
