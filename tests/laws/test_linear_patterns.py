@@ -70,12 +70,16 @@ UNPROVED = {
     "settings/settings.py": {
         "fnmatchcase": STARS,
     },
+    "secrets/__init__.py": {
+        "_LOOK": OURS,
+    },
     "secrets/commands.py": {
-        "each": "test_the_patterns_of_a_table_are_linear",
+        "_RULES[number].pattern": "test_the_patterns_of_a_table_are_linear",
+        "program": "test_the_patterns_of_a_table_are_linear",
     },
     "secrets/outputs.py": {
         "_ESCAPE": "a run of backslashes is taken whole, by the second alternative if not by the first",
-        "_NOTHING": "in 64 bytes",
+        "_PLACEHOLDER": "in 64 bytes",
         "_ROWS[number][1]": "test_the_patterns_of_a_table_are_linear",
     },
     "kinds/blob.py": {

@@ -1,15 +1,19 @@
 """Secrets in a command line: found by their formats, or by the name before them, and replaced by their kind.
 
-A pattern runs only if one of its keywords is in the text, so most commands are scanned once and compile nothing. Only the
+A pattern runs only if one of its words is in the text, so most commands are scanned once and compile nothing. Only the
 value is replaced; the name beside it stays, so that a person can still read what ran.
 """
+
+from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from functools import cache
 
+from msgspec import Struct
+
 from spillover.patterns import compile_own
-from spillover.secrets.formats import FORMATS, cut_at_bracket, is_code, is_plausible, is_variable, name_kind
+from spillover.secrets import FORMATS, cut_at_bracket, is_code, is_plausible, is_variable, name_kind
 
 #: The longest command line that a record keeps and a list shows.
 COMMAND_CHARS = 1_000
@@ -22,61 +26,98 @@ _VALUE = rf"""({_QUOTED}|{_BARE})"""
 _NO_OPTION = rf"""({_QUOTED}|[^\s"'`;&|<>()\-][^\s"'`;&|<>()]*)"""  # after a space, where another option may follow
 # Names that are followed by a secret, or what such names end with.
 _NAMES = (
-    "password|passwd|passphrase|passwort|secret|token|credentials?|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key"
-    "|account[-_]?key|auth[-_]?key|signing[-_]?key|encryption[-_]?key|master[-_]?key|[a-z0-9]_pwd|storepass|keypass"
+    "password|passwd|passphrase|passwort|secret|token|credentials?|api[-_]?key|access[-_]?key|secret[-_]?key"
+    "|private[-_]?key|account[-_]?key|auth[-_]?key|signing[-_]?key|encryption[-_]?key|master[-_]?key|[a-z0-9]_pwd"
+    "|storepass|keypass"
 )
 _HEADERS = (
     r"(?:x-[a-z0-9-]*|api-|auth-|access-|private-|secret-|job-|deploy-|subscription-)"
     r"(?:token|key|secret|password|auth|signature|session)|apikey"
 )
 _REST = r"[^|;&\n]*?"  # the rest of one command of a line, up to an option behind its last pipe
-_ALL_NAMES = ("pass", "secret", "token", "credential", "key", "_pwd")
+_NAME_WORDS = ("pass", "secret", "token", "credential", "key", "_pwd")
+_HEADER_WORDS = ("key", "token", "secret", "password", "auth", "signature", "session")
+_KEY_WORDS = ("accountkey=", "sharedaccesskey=", "sig=")
 
-#: (keywords in lower case, the kind, the pattern with three groups: text to keep, the value, more text to keep). Where there are
-#: several patterns, the first ones name a program and its command: the last one is looked for behind them, in the same command.
-_RULES: tuple[tuple[tuple[str, ...], str, str | tuple[str, ...]], ...] = (
-    (("private key",), "private key", r"()(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}-----|\Z))"),
+
+class Rule(Struct, frozen=True):
+    """A pattern with three groups (text to keep, the value, more text to keep) and when it is looked for."""
+
+    words: tuple[str, ...]  # in lower case: one of them is in the text
+    kind: str  # "": as the name before the value says
+    pattern: str
+    programs: tuple[str, ...] = ()  # patterns that stand before it in the same command, one after the other
+
+
+_RULES = (
+    Rule(
+        ("private key",),
+        "private key",
+        r"()(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}-----|\Z))",
+    ),
     # Headers. Without quotes the value is one word, or two where the first is a scheme.
-    (("authorization",), "authorization", r"""(?i)(["'](?:proxy-)?authorization\s*:\s*)([^\s"'][^"']*)"""),
-    (("authorization",), "authorization", r"""(?i)(\b(?:proxy-)?authorization\s*[:=]\s*)([a-z]+\s+[^\s"':\-][^\s"':]*)(\s|\Z)"""),
-    (("authorization",), "authorization", r"""(?i)(\b(?:proxy-)?authorization\s*[:=]\s*)((?:bearer|basic|token|digest|negotiate|apikey|key)\s+[^\s"']+|[^\s"']+)"""),
-    (("bearer",), "bearer token", r"(?i)(\bbearer\s+)([a-z0-9._~+/=-]{8,})"),
-    (("cookie",), "cookie", r"""(?i)(["'](?:set-)?cookie\s*:\s*)([^\s"'][^"']*)"""),
-    (("cookie",), "cookie", r"""(?i)(\b(?:set-)?cookie:\s*)([^\s"';]+(?:;\s*[^\s"';=]+=[^\s"';]*)*)"""),
-    (("key", "token", "secret", "password", "auth", "signature", "session"), "header", rf"""(?i)(["'](?:{_HEADERS})\s*:\s*)([^\s"'][^"']*)"""),
-    (("key", "token", "secret", "password", "auth", "signature", "session"), "header", rf"""(?i)(\b(?:{_HEADERS}):\s*)([^\s"']+)"""),
-    (("://",), "password", r"""(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@"'<>]*:)([^\s/"'<>]+)(@)"""),
+    Rule(("authorization",), "authorization", r"""(?i)(["'](?:proxy-)?authorization\s*:\s*)([^\s"'][^"']*)"""),
+    Rule(
+        ("authorization",),
+        "authorization",
+        r"""(?i)(\b(?:proxy-)?authorization\s*[:=]\s*)([a-z]+\s+[^\s"':\-][^\s"':]*)(\s|\Z)""",
+    ),
+    Rule(
+        ("authorization",),
+        "authorization",
+        r"""(?i)(\b(?:proxy-)?authorization\s*[:=]\s*)"""
+        r"""((?:bearer|basic|token|digest|negotiate|apikey|key)\s+[^\s"']+|[^\s"']+)""",
+    ),
+    Rule(("bearer",), "bearer token", r"(?i)(\bbearer\s+)([a-z0-9._~+/=-]{8,})"),
+    Rule(("cookie",), "cookie", r"""(?i)(["'](?:set-)?cookie\s*:\s*)([^\s"'][^"']*)"""),
+    Rule(("cookie",), "cookie", r"""(?i)(\b(?:set-)?cookie:\s*)([^\s"';]+(?:;\s*[^\s"';=]+=[^\s"';]*)*)"""),
+    Rule(_HEADER_WORDS, "header", rf"""(?i)(["'](?:{_HEADERS})\s*:\s*)([^\s"'][^"']*)"""),
+    Rule(_HEADER_WORDS, "header", rf"""(?i)(\b(?:{_HEADERS}):\s*)([^\s"']+)"""),
+    Rule(("://",), "password", r"""(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@"'<>]*:)([^\s/"'<>]+)(@)"""),
     # Under a name: "name": "value", name=value, name = "value", --name value.
-    (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES})\\?["']\s*:\s*)(\\?"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))"""),
-    (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES}|[a-z0-9]_pass|\bpass)(?:=|:=))({_QUOTED}|[^\s"'`;&|<>,]+)"""),
-    (_ALL_NAMES, "", rf"""(?i)((?:{_NAMES})\s*(?:=|:)\s*)("[^"\s]+"|'[^'\s]+')"""),
-    (_ALL_NAMES, "", rf"""(?i)((?:^|[\s"'(\[,])--?(?:[a-z0-9]+[-_])*(?:{_NAMES})\s+){_NO_OPTION}"""),
-    (("pwd=",), "password", r"""(?i)([;&?"']\s*pwd=)([^\s"'`;&]+)"""),
-    (("accountkey=", "sharedaccesskey=", "sig="), "key", r"""(?i)(\b(?:accountkey|sharedaccesskey|[?&]sig|&amp;sig)=)([^\s"'`;&]+)"""),
+    Rule(_NAME_WORDS, "", rf"""(?i)((?:{_NAMES})\\?["']\s*:\s*)(\\?"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))"""),
+    Rule(_NAME_WORDS, "", rf"""(?i)((?:{_NAMES}|[a-z0-9]_pass|\bpass)(?:=|:=))({_QUOTED}|[^\s"'`;&|<>,]+)"""),
+    Rule(_NAME_WORDS, "", rf"""(?i)((?:{_NAMES})\s*(?:=|:)\s*)("[^"\s]+"|'[^'\s]+')"""),
+    Rule(_NAME_WORDS, "", rf"""(?i)((?:^|[\s"'(\[,])--?(?:[a-z0-9]+[-_])*(?:{_NAMES})\s+){_NO_OPTION}"""),
+    Rule(("pwd=",), "password", r"""(?i)([;&?"']\s*pwd=)([^\s"'`;&]+)"""),
+    Rule(_KEY_WORDS, "key", r"""(?i)(\b(?:accountkey|sharedaccesskey|[?&]sig|&amp;sig)=)([^\s"'`;&]+)"""),
     # As particular programs take them.
-    (("curl", "http", "wget", "xh "), "password", r"""(\s(?:-u|--user|--proxy-user|-U|--auth|-a)[ =]?\s*["']?[^\s:"'/]+:)([^\s"']+)"""),
-    (("mysql", "mariadb"), "password", (r"\b(?:mysql|mariadb)", rf"""(\s-p){_VALUE}""")),
-    (("sshpass",), "password", rf"""(\bsshpass\s+-p\s*){_VALUE}"""),
-    (("redis-cli",), "password", (r"\bredis-cli\b", rf"""(\s(?:-a|--pass)\s+){_VALUE}""")),
-    (("login",), "password", (r"\b(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc)\b", r"\blogin\b", rf"""(\s-p[ =]?\s*){_VALUE}""")),
-    (("vault login",), "token", rf"""(\bvault login\s+){_NO_OPTION}"""),
-    (("zip",), "password", (r"\b(?:un)?zip\b", rf"""(\s-P\s*){_VALUE}""")),
-    (("7z",), "password", (r"\b7z[ar]?\b", rf"""(\s-p){_VALUE}""")),
-    (("pass:",), "password", r"""(\s-(?:pass|passin|passout)\s+["']?pass:)([^\s"']+)"""),
-    (("ldap",), "password", (r"\bldap[a-z]", rf"""(\s-w\s*){_VALUE}""")),
-    (("sqlcmd", "bcp"), "password", (r"\b(?:sqlcmd|bcp)\b", rf"""(\s-P\s*){_VALUE}""")),
-    (("smb", "rpcclient"), "password", (r"\b(?:smb[a-z]|rpcclient\b)", r"""(\s-U\s*["']?[^\s%"']+%)([^\s"']+)""")),
-    (("htpasswd",), "password", rf"""(\bhtpasswd\s+-(?=[a-zA-Z]*b)[a-zA-Z]++\s++\S++\s++\S++\s++){_VALUE}"""),
-    (("set ",), "", rf"""(?i)(\bset\s+(?:-\S+\s+)+\S*(?:{_NAMES})\s+){_NO_OPTION}"""),  # fish
-    (("config",), "", rf"""(?i)(\bconfig(?:ure)?\s+(?:set\s+|-\S+\s+)*\S*(?:{_NAMES})\s+){_NO_OPTION}"""),
-    (("sudo",), "password", rf"""(\becho\s+(?:-n\s+)?){_VALUE}(\s*\|\s*sudo\b{_REST}\s-S)"""),
-    (("-stdin",), "password", rf"""(\b(?:echo|printf)\s+(?:-n\s+|%s\s+)?){_VALUE}(\s*\|{_REST}--(?:password|token)-stdin)"""),
-    *((words, kind, pattern) for words, kind, pattern, _ in FORMATS),
-)  # fmt: skip
+    Rule(
+        ("curl", "http", "wget", "xh "),
+        "password",
+        r"""(\s(?:-u|--user|--proxy-user|-U|--auth|-a)[ =]?\s*["']?[^\s:"'/]+:)([^\s"']+)""",
+    ),
+    Rule(("mysql", "mariadb"), "password", rf"""(\s-p){_VALUE}""", (r"\b(?:mysql|mariadb)",)),
+    Rule(("sshpass",), "password", rf"""(\bsshpass\s+-p\s*){_VALUE}"""),
+    Rule(("redis-cli",), "password", rf"""(\s(?:-a|--pass)\s+){_VALUE}""", (r"\bredis-cli\b",)),
+    Rule(
+        ("login",),
+        "password",
+        rf"""(\s-p[ =]?\s*){_VALUE}""",
+        (r"\b(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc)\b", r"\blogin\b"),
+    ),
+    Rule(("vault login",), "token", rf"""(\bvault login\s+){_NO_OPTION}"""),
+    Rule(("zip",), "password", rf"""(\s-P\s*){_VALUE}""", (r"\b(?:un)?zip\b",)),
+    Rule(("7z",), "password", rf"""(\s-p){_VALUE}""", (r"\b7z[ar]?\b",)),
+    Rule(("pass:",), "password", r"""(\s-(?:pass|passin|passout)\s+["']?pass:)([^\s"']+)"""),
+    Rule(("ldap",), "password", rf"""(\s-w\s*){_VALUE}""", (r"\bldap[a-z]",)),
+    Rule(("sqlcmd", "bcp"), "password", rf"""(\s-P\s*){_VALUE}""", (r"\b(?:sqlcmd|bcp)\b",)),
+    Rule(("smb", "rpcclient"), "password", r"""(\s-U\s*["']?[^\s%"']+%)([^\s"']+)""", (r"\b(?:smb[a-z]|rpcclient\b)",)),
+    Rule(("htpasswd",), "password", rf"""(\bhtpasswd\s+-(?=[a-zA-Z]*b)[a-zA-Z]++\s++\S++\s++\S++\s++){_VALUE}"""),
+    Rule(("set ",), "", rf"""(?i)(\bset\s+(?:-\S+\s+)+\S*(?:{_NAMES})\s+){_NO_OPTION}"""),  # fish
+    Rule(("config",), "", rf"""(?i)(\bconfig(?:ure)?\s+(?:set\s+|-\S+\s+)*\S*(?:{_NAMES})\s+){_NO_OPTION}"""),
+    Rule(("sudo",), "password", rf"""(\becho\s+(?:-n\s+)?){_VALUE}(\s*\|\s*sudo\b{_REST}\s-S)"""),
+    Rule(
+        ("-stdin",),
+        "password",
+        rf"""(\b(?:echo|printf)\s+(?:-n\s+|%s\s+)?){_VALUE}(\s*\|{_REST}--(?:password|token)-stdin)""",
+    ),
+    *(Rule(each.words, each.kind, each.pattern) for each in FORMATS),
+)
 _MAX_ROUNDS = 50
 #: The kinds that a mark can name.
 _KINDS = frozenset(
-    {kind.encode() for _, kind, _ in _RULES if kind} | {b"password", b"token", b"secret", b"key", b"credential"}
+    {rule.kind.encode() for rule in _RULES if rule.kind} | {b"password", b"token", b"secret", b"key", b"credential"}
 )
 _LONGEST_MARK = len(MARK) + max(map(len, _KINDS)) + 1
 
@@ -84,7 +125,10 @@ _LONGEST_MARK = len(MARK) + max(map(len, _KINDS)) + 1
 _NOTHING = frozenset(
     {"", "none", "null", "true", "false", "nil", "undefined", "yes", "no", "x", "xxx", "...", "***", "-"}
 )
-_ROOTS = ("home", "etc", "tmp", "var", "run", "usr", "opt", "root", "mnt", "srv", "dev", "proc", "work", "users", "app", "data", "workspace", "private", "secrets")  # fmt: skip
+_ROOTS = frozenset({
+    "home", "etc", "tmp", "var", "run", "usr", "opt", "root", "mnt", "srv", "dev", "proc", "work", "users", "app",
+    "data", "workspace", "private", "secrets",
+})  # fmt: skip
 _NO_VALUE = ("=", "<", "{{", "@", "%", "~/", "./", "../", "os.environ", "process.env", "env.", "env:", "file:")
 
 
@@ -95,7 +139,7 @@ def redact(text: str) -> str:
     leaves less text between the marks, so this ends.
     """
     small = text.lower()
-    rules = [number for number, (words, _, _) in enumerate(_RULES) if any(word in small for word in words)]
+    rules = [number for number, rule in enumerate(_RULES) if any(word in small for word in rule.words)]
     if not rules:
         return text
     data = text.encode("utf-8", "surrogatepass")
@@ -110,8 +154,8 @@ def redact(text: str) -> str:
 
 def shorten_command(text: str) -> str:
     """Return a command as it is stored and shown: redacted, and at most COMMAND_CHARS long."""
-    shown = redact(text if len(text) < COMMAND_CHARS else _shorten(text))
-    return shown if len(shown) <= COMMAND_CHARS else _shorten(shown)
+    redacted = redact(text if len(text) < COMMAND_CHARS else _shorten(text))
+    return redacted if len(redacted) <= COMMAND_CHARS else _shorten(redacted)
 
 
 def _shorten(text: str) -> str:
@@ -121,9 +165,9 @@ def _shorten(text: str) -> str:
     head = text[: COMMAND_CHARS - 1]
     at = max(head.rfind(" "), head.rfind("\n"), head.rfind("\t"))
     head = head[: max(at, 0)]
-    opened = head.rfind(MARK.decode())
-    if opened >= 0 and "]" not in head[opened:]:
-        head = head[:opened]
+    mark = head.rfind(MARK.decode())
+    if mark >= 0 and "]" not in head[mark:]:
+        head = head[:mark]
     return head + "…"
 
 
@@ -143,26 +187,27 @@ def _change_between_marks(data: bytes, change: Callable[[bytes], bytes]) -> byte
 @cache
 def _rule(number: int) -> Callable[[bytes], bytes]:
     """Return a rule as a function that replaces the secrets in a text."""
-    _, kind, patterns = _RULES[number]
-    *programs, pattern = [compile_own(each) for each in ((patterns,) if isinstance(patterns, str) else patterns)]
+    kind = _RULES[number].kind
+    programs = [compile_own(program) for program in _RULES[number].programs]
+    pattern = compile_own(_RULES[number].pattern)
 
-    def replaced(found: re.Match[bytes]) -> bytes:
-        before, value = found.group(1), found.group(2)
-        after = found.group(3) if found.re.groups > 2 else b""
+    def replace(match: re.Match[bytes]) -> bytes:
+        before, value = match.group(1), match.group(2)
+        after = match.group(3) if match.re.groups > 2 else b""
         opening, closing = _quotes(value)
         inner = value[len(opening) : len(value) - len(closing)]
         if not opening and not kind:
             inner, rest = cut_at_bracket(inner)
-            if is_code(inner, found.string[found.end(2) : found.end(2) + 1]):
-                return found.group()
+            if is_code(inner, match.string[match.end(2) : match.end(2) + 1]):
+                return match.group()
             closing = rest + closing
         if _is_ordinary(inner, before, kind, literal=opening in (b"'", b"$'")):
-            return found.group()
+            return match.group()
         name = kind or name_kind(before)
         return before + opening + MARK + name.encode() + b"]" + closing + after
 
     def change(data: bytes) -> bytes:
-        return _change_in_commands(data, programs, pattern, replaced) if programs else pattern.sub(replaced, data)
+        return _change_in_commands(data, programs, pattern, replace) if programs else pattern.sub(replace, data)
 
     return change
 
@@ -171,19 +216,20 @@ def _change_in_commands(
     data: bytes,
     programs: list[re.Pattern[bytes]],
     pattern: re.Pattern[bytes],
-    replaced: Callable[[re.Match[bytes]], bytes],
+    replace: Callable[[re.Match[bytes]], bytes],
 ) -> bytes:
     """Replace what a pattern finds behind words that name a program, up to the next command of the line."""
     parts: list[bytes] = []
     copied = at = 0
-    while at < len(data) and (named := programs[0].search(data, at)):
-        end = next((place for place in range(named.end(), len(data)) if data[place] in b"|;&\n"), len(data))
+    while at < len(data) and (program := programs[0].search(data, at)):
+        end = next((place for place in range(program.end(), len(data)) if data[place] in b"|;&\n"), len(data))
+        last: re.Match[bytes] | None = program
         for word in programs[1:]:
-            named = named and word.search(data, named.end(), end)
-        place = named.end() if named else end
-        while place < end and (found := pattern.search(data, place)) and found.start() < end:
-            parts += (data[copied : found.start()], replaced(found))
-            copied = place = max(found.end(), place + 1)
+            last = last and word.search(data, last.end(), end)
+        place = last.end() if last else end
+        while place < end and (match := pattern.search(data, place)) and match.start() < end:
+            parts += (data[copied : match.start()], replace(match))
+            copied = place = max(match.end(), place + 1)
         at = max(end, copied) + 1
     return b"".join([*parts, data[copied:]])
 

@@ -2,13 +2,15 @@
 
     token: ghp_0123456789abcdefghij0123456789abcdef  →  token: [redacted: github token················]
 
-A mark has as many bytes as the secret, and keeps its line ends. So sizes, line numbers, ranges and offsets stay what they
-were, and a part of an output that is covered by itself equals the same part of the whole.
+A mark has as many bytes as the secret, and keeps its line ends. So sizes, line numbers, ranges and offsets stay the
+same, and a part of an output that is covered by itself equals the same part of the whole.
 
-A text is searched as it came, and as somebody may read it later: without escape codes and invisible characters, and with
-the escapes of JSON (nested, too), Python, HTML and URLs decoded. An ambiguous escape is decoded: that can only add to what is
-found. Each search is one pass of Hyperscan over the hints; where one is found, `re` finds the exact end.
+A text is searched as it is, and as somebody may read it later: without escape codes and invisible characters, and with
+the escapes of JSON (nested, too), Python, HTML and URLs decoded. An ambiguous escape is decoded: that can only add to
+the secrets. Each search is one pass of Hyperscan over the hints; where one is found, `re` finds the exact end.
 """
+
+from __future__ import annotations
 
 import re
 from bisect import bisect_right
@@ -19,12 +21,11 @@ from msgspec import Struct
 
 from spillover.document.clean import find_unseen, has_invisible
 from spillover.patterns import PatternSet, compile_own
-from spillover.secrets.formats import (
+from spillover.secrets import (
     BESIDE_NAMES,
     FORMATS,
     KEY_BEGINS,
     KEY_ENDS,
-    KEY_WORDS,
     cut_at_bracket,
     is_code,
     is_plausible,
@@ -36,25 +37,26 @@ from spillover.source.blob import Blob, find_gap
 
 #: How far a secret may reach behind its hint. A longer one is covered in part.
 MAX_SECRET_BYTES = 8_192
-#: The longest private key that is covered.
+#: The longest private key that is covered whole.
 MAX_KEY_BYTES = 16_384
-#: Bytes looked at on each side of a range: the longest secret, and room for escapes inside of it.
+#: Bytes searched on each side of a range: the longest secret, and room for escapes inside of it.
 MARGIN_BYTES = MAX_KEY_BYTES + MAX_SECRET_BYTES
 #: The first bytes of a value, which decide whether it is a secret.
 JUDGED_BYTES = 1_024
 #: Bytes that CoveredBlob covers at once, at least, for the lines that are read next.
 WINDOW_BYTES = 1 << 16
-#: Bytes that CoveredStreams searches at once: they fit the processor's cache.
+#: Bytes that CoveredStreams lets go at once. With more, less is searched twice, and more memory is taken.
 PIECE_BYTES = 1 << 18
-#: Bytes of all streams together after which a line that has not ended is not waited for any longer.
-MAX_WAIT_BYTES = 1 << 18
-#: Escapes inside of escapes that are decoded: `%25u0022`, `&amp;quot;`. Any number of backslashes in front of one counts once.
+#: Bytes of several streams that are held back: parts of a secret that are farther apart are not covered together.
+HELD_BYTES = 1 << 18
+#: Escapes inside of escapes that are decoded: `%25u0022`, `&amp;quot;`. Backslashes in front of one count once.
 MAX_LEVELS = 3
 
-_ROWS = (*((kind, pattern) for _, kind, pattern, _ in FORMATS), *((kind, pattern) for kind, pattern, _ in BESIDE_NAMES))
+_FORMATS = (*FORMATS, *BESIDE_NAMES)
+#: (kind, pattern) of each format; the tests prove that these are linear.
+_ROWS = tuple((each.kind, each.pattern) for each in _FORMATS)
 _KEY = len(_ROWS)
-_HINTS = [*(row[3] for row in FORMATS), *(row[2] for row in BESIDE_NAMES), KEY_BEGINS]
-_engine = PatternSet([hint.encode() for hint in _HINTS], starts=True)
+_HINTS = PatternSet([*(each.hint_pattern.encode() for each in _FORMATS), KEY_BEGINS.encode()], starts=True)
 
 
 class Secret(Struct, frozen=True, order=True):
@@ -68,48 +70,49 @@ class Secret(Struct, frozen=True, order=True):
 def find(data: bytes | bytearray) -> list[Secret]:
     """Return the secrets in these bytes, in order and without overlaps."""
     text = bytes(data)
-    found = _search(text)
+    secrets = _search(text)
     for reading in _read(text):
-        found += [
-            Secret(*reading.span(one.start, one.end), one.kind) for one in _search(reading.text) if one.end > one.start
-        ]
-    return _merge(found)
+        for secret in _search(reading.text):
+            if secret.start < secret.end:
+                secrets.append(Secret(*reading.span(secret.start, secret.end), secret.kind))
+    return _merge(secrets)
 
 
 def _search(text: bytes) -> list[Secret]:
     hits: list[tuple[int, int, int]] = []
-    _engine.scan(text, lambda number, start, end, _flags, _context: hits.append((number, start, end)))
-    found: list[Secret] = []
+    _HINTS.scan(text, lambda number, start, end, _flags, _context: hits.append((number, start, end)))
+    secrets: list[Secret] = []
     searched: dict[int, int] = {}  # by row: the end of its last match, which holds no other secret of this row
     for number, start, end in hits:
         if number == _KEY:
-            found.append(_find_key(text, end))
+            secrets.append(_find_key(text, end))
         elif end > searched.get(number, 0):
             newline = text.find(b"\n", end, end + MAX_SECRET_BYTES)
             last = newline if newline >= 0 else min(len(text), end + MAX_SECRET_BYTES)
-            # Beside a name stands mostly no secret: a long value is matched to its end only if it begins like one.
+            beside_name = number >= len(FORMATS)
             secret, matched = None, 0
-            for limit in (last,) if number < len(FORMATS) else (min(last, end + JUDGED_BYTES), last):
+            # Beside a name is mostly no secret: a long value is matched to its end only if it begins like one.
+            for limit in (min(last, end + JUDGED_BYTES), last) if beside_name else (last,):
                 match = compile_own(_ROWS[number][1]).match(text, start, limit)
                 secret, matched = (_judge(number, text, match), match.end(2)) if match else (None, 0)
                 if secret is None or matched < limit:
                     break
             if secret is not None:
-                found.append(secret)
-            if secret is not None or number < len(FORMATS):
+                secrets.append(secret)
+            if secret is not None or not beside_name:
                 searched[number] = max(matched, searched.get(number, 0))
-    return found
+    return secrets
 
 
 def _judge(number: int, text: bytes, match: re.Match[bytes]) -> Secret | None:
     """Return the secret in a match; None if it is a word, a placeholder, a path or code."""
-    kind, before = _ROWS[number][0], match.group(1)
+    kind = _ROWS[number][0]
     start, end = match.span(2)
     if number < len(FORMATS):
         value = text[start:end].rstrip(b".,:!?)]}>")
-        plausible = is_plausible(kind, value) and not _is_nothing(value)
+        plausible = is_plausible(kind, value) and not _is_placeholder(value)
         return Secret(start, start + len(value), kind) if plausible else None
-    name = kind or name_kind(before)
+    name = kind or name_kind(match.group(1))
     quoted = text[start : start + 1] in (b'"', b"'")
     start += quoted
     value = text[start:end]
@@ -126,32 +129,31 @@ def _judge(number: int, text: bytes, match: re.Match[bytes]) -> Secret | None:
     return Secret(start, start + len(value), name) if _is_secret(value, kind, name) else None
 
 
-def _find_key(text: bytes, begun: int) -> Secret:
+def _find_key(text: bytes, start: int) -> Secret:
     """Return the inside of a key block; all that follows, if the block does not end in time."""
-    end = text.find(KEY_ENDS, begun, begun + MAX_KEY_BYTES)
-    end = min(len(text), begun + MAX_KEY_BYTES) if end < 0 else end
-    is_covered = not text[begun:end].strip(b"*\\nr \r\n")
-    return Secret(begun, begun if is_covered else end, "private key")
+    end = text.find(KEY_ENDS, start, start + MAX_KEY_BYTES)
+    end = min(len(text), start + MAX_KEY_BYTES) if end < 0 else end
+    is_covered = not text[start:end].strip(b"*\\nr \r\n")
+    return Secret(start, start if is_covered else end, "private key")
 
 
-def _merge(found: list[Secret]) -> list[Secret]:
+def _merge(secrets: list[Secret]) -> list[Secret]:
     """Sort secrets, and join those that overlap."""
     merged: list[Secret] = []
-    for one in sorted(found):
-        if one.end <= one.start:
-            continue
-        if merged and one.start < merged[-1].end:
+    for secret in sorted(secrets):
+        if merged and secret.start < merged[-1].end:
             last = merged[-1]
-            merged[-1] = Secret(last.start, max(last.end, one.end), last.kind)
-        else:
-            merged.append(one)
+            merged[-1] = Secret(last.start, max(last.end, secret.end), last.kind)
+        elif secret.start < secret.end:
+            merged.append(secret)
     return merged
 
 
 #: Placeholders in documentation and in code, and our own marks.
-_NOTHING = (
-    r"(?i)(?:x+|\*+|\.+|-+|_+|#+|null|none|nil|true|false|undefined|string|secret|token|password|passwd|changeme|example|redacted|\[redacted\**\]?"
-    r"|your[-_].*|my[-_][a-z_-]*|<.*|\$[{(].*|%[sdr]?|%\(.*|%[a-z_]+%|\{.*|@.*|.*example.*|.*placeholder.*|.*dummy.*)"
+_PLACEHOLDER = (
+    r"(?i)(?:x+|\*+|\.+|-+|_+|#+|null|none|nil|true|false|undefined|string|secret|token|password|passwd|changeme|example"
+    r"|redacted|\[redacted\**\]?|your[-_].*|my[-_][a-z_-]*|<.*|\$[{(].*|%[sdr]?|%\(.*|%[a-z_]+%|\{.*|@.*"
+    r"|.*example.*|.*placeholder.*|.*dummy.*)"
 )
 _MAX_COMMON_BYTES = 3  # a value of no more different bytes is no secret
 _DIGITS = b"0123456789"
@@ -161,16 +163,16 @@ _UNLIKE_WORDS = "[0-9!#$^~]"
 _BRACKET = r"[()<>{}\[\]]"
 
 
-def _is_nothing(value: bytes) -> bool:
-    return (
-        len(set(value[:JUDGED_BYTES])) <= _MAX_COMMON_BYTES or compile_own(_NOTHING).fullmatch(value[:64]) is not None
-    )
+def _is_placeholder(value: bytes) -> bool:
+    if len(set(value[:JUDGED_BYTES])) <= _MAX_COMMON_BYTES:
+        return True
+    return compile_own(_PLACEHOLDER).fullmatch(value[:64]) is not None
 
 
 def _is_secret(value: bytes, kind: str, name: str) -> bool:
     """Return whether a value beside a name can be a secret."""
     value = value[:JUDGED_BYTES]
-    if _is_nothing(value) or (value[:1] == b"$" and is_variable(value[1:].decode("latin-1"))):
+    if _is_placeholder(value) or (value[:1] == b"$" and is_variable(value[1:].decode("latin-1"))):
         return False
     digits = len(value) - len(value.translate(None, _DIGITS))
     letters = len(value) - len(value.translate(None, _LETTERS))
@@ -199,22 +201,22 @@ def mark(secret: bytes, kind: str) -> bytes:
 
 
 def cover(data: bytes, since: int = 0, upto: int | None = None) -> tuple[bytes, int]:
-    """Return the bytes from `since` to `upto` with marks instead of secrets, and the number of secrets that begin there."""
+    """Return the bytes from `since` to `upto` with marks for secrets, and the number of secrets that begin there."""
     upto = len(data) if upto is None else upto
-    found = [one for one in find(data) if one.end > since and one.start < upto]
-    if not found:
+    secrets = [secret for secret in find(data) if secret.end > since and secret.start < upto]
+    if not secrets:
         return data[since:upto] if (since, upto) != (0, len(data)) else data, 0
-    out = bytearray(data)
-    for one in found:
-        out[one.start : one.end] = mark(bytes(data[one.start : one.end]), one.kind)
-    return bytes(out[since:upto]), sum(one.start >= since for one in found)
+    covered = bytearray(data)
+    for secret in secrets:
+        covered[secret.start : secret.end] = mark(data[secret.start : secret.end], secret.kind)
+    return bytes(covered[since:upto]), sum(secret.start >= since for secret in secrets)
 
 
 class CoveredBlob(Struct, frozen=True, eq=False):
     """A blob with its secrets covered. Every range equals the same part of the whole."""
 
     blob: Blob
-    held: list[tuple[int, bytes]] = []  # (start, covered bytes) of the last reads: the next line is mostly in them
+    windows: list[tuple[int, bytes]] = []  # (start, covered bytes) of the last reads: the next line is mostly in them
 
     @property
     def size(self) -> int:
@@ -231,58 +233,45 @@ class CoveredBlob(Struct, frozen=True, eq=False):
         return find_gap(self.blob)
 
     def read(self, start: int, end: int) -> bytes:
-        start, end, least, most = max(0, start), min(end, self.size), 0, self.size
+        start, end, low, high = max(0, start), min(end, self.size), 0, self.size
         opens, closes = self.gap
         if opens < closes and start < opens:
-            end, most = min(end, opens), opens
+            end, high = min(end, opens), opens
         elif opens < closes:
-            start, least = max(start, closes), closes
+            start, low = max(start, closes), closes
         if start >= end:
             return b""
-        for at, window in self.held:
+        for at, window in self.windows:
             if at <= start and end <= at + len(window):
                 return window[start - at : end - at]
-        since, upto = (
-            (start, end)
-            if end - start >= WINDOW_BYTES
-            else (max(least, start - start % WINDOW_BYTES), start + 2 * WINDOW_BYTES)
-        )
-        upto = min(upto, most)
-        first = max(least, since - MARGIN_BYTES)
-        data = self.blob.read(first, min(upto + MARGIN_BYTES, most))
+        since, upto = start, end
+        if end - start < WINDOW_BYTES:
+            since = max(low, start - start % WINDOW_BYTES)
+            upto = min(start + 2 * WINDOW_BYTES, high)
+        first = max(low, since - MARGIN_BYTES)
+        data = self.blob.read(first, min(upto + MARGIN_BYTES, high))
         window = cover(data, since - first, min(upto - first, len(data)))[0]
         if upto - since <= 3 * WINDOW_BYTES:
-            self.held[:] = [(since, window), *self.held[:1]]
+            self.windows[:] = [(since, window), *self.windows[:1]]
         return window[start - since : end - since]
 
     def close(self) -> None:
         self.blob.close()
 
 
-class _Stream:
-    """One of several streams."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.before = b""  # bytes that have left, as context
-        self.opens: int | None = None  # the position, among the bytes of all streams, of its line that has not ended
-        self.open_bytes = 0  # the length of that line
-
-
 class CoveredStreams:
-    """Cover secrets in pieces of several streams: those of one stream by itself, and those in the order of arrival.
+    """Cover secrets in pieces of several streams: in each stream by itself, and in the order of arrival.
 
-    Pieces leave in that order. A line that has not ended waits for its end, and everything behind it waits too, for MAX_WAIT_BYTES: a
-    secret whose parts are farther apart is not found. What leaves depends on the bytes, never on the pieces they came in.
+    Bytes leave in that order, some way behind the last that came, so that the parts of a secret are searched together.
+    What leaves depends on the bytes, never on the pieces they came in.
     """
 
     def __init__(self) -> None:
         self.count = 0  # secrets that were covered
-        self._streams: dict[str, _Stream] = {}
-        self._start = 0  # bytes that have left
         self._held = bytearray()
-        self._runs: deque[tuple[_Stream, int]] = deque()  # the streams of the held bytes, and how many each
+        self._runs: deque[tuple[str, int]] = deque()  # the streams of these bytes, and how many each
         self._before = b""  # bytes that have left, as context
+        self._stream_before: dict[str, bytes] = {}  # the same of each stream
 
     @property
     def waiting(self) -> int:
@@ -292,119 +281,72 @@ class CoveredStreams:
     def pieces(self, data: bytes | bytearray | memoryview, stream: str) -> Iterator[tuple[str, bytes]]:
         """Yield (stream, bytes) of everything that can leave now that these bytes have come."""
         view = memoryview(data).cast("B")
+        self._stream_before.setdefault(stream, b"")
+        full = PIECE_BYTES + (MARGIN_BYTES if len(self._stream_before) == 1 else HELD_BYTES)
         while view:
-            end = self._start + len(self._held)
-            waits = [one.opens + MAX_WAIT_BYTES - end for one in self._streams.values() if one.opens is not None]
-            room = min([PIECE_BYTES, *waits])
-            self._hold(bytes(view[:room]), self._streams.setdefault(stream, _Stream(stream)))
-            view = view[room:]
-            yield from self._leave(self._certain())
+            piece = bytes(view[: full - len(self._held)])
+            view = view[len(piece) :]
+            self._held += piece
+            size = self._runs.pop()[1] if self._runs and self._runs[-1][0] == stream else 0
+            self._runs.append((stream, size + len(piece)))
+            if len(self._held) == full:
+                yield from self._leave(PIECE_BYTES)
 
     def finish(self) -> Iterator[tuple[str, bytes]]:
         """Yield the rest."""
         yield from self._leave(len(self._held))
 
-    def _hold(self, data: bytes, stream: _Stream) -> None:
-        """Take bytes in, and forget a stream whose line has been waited for: its next bytes are looked at by themselves."""
-        begin = self._start + len(self._held)
-        end = begin + len(data)
-        self._held += data
-        size = self._runs.pop()[1] if self._runs and self._runs[-1][0] is stream else 0
-        self._runs.append((stream, size + len(data)))
-        newline = data.rfind(b"\n") + 1
-        if newline or stream.opens is None:
-            stream.opens, stream.open_bytes = begin + newline, 0
-        stream.open_bytes += len(data) - newline
-        if not stream.open_bytes:
-            stream.opens = None
-        elif stream.open_bytes > 2 * MARGIN_BYTES:  # no secret in a long line reaches farther back
-            stream.opens, stream.open_bytes = self._position(stream, MARGIN_BYTES), MARGIN_BYTES
-        self._streams = {
-            name: one for name, one in self._streams.items() if one.opens is None or end - one.opens < MAX_WAIT_BYTES
-        }
-
-    def _position(self, stream: _Stream, count: int) -> int:
-        """Return the position of the byte that many before the end of a stream."""
-        at = self._start + len(self._held)
-        for owner, size in reversed(self._runs):
-            at -= size
-            if owner is stream and size >= count:
-                return at + size - count
-            count -= size if owner is stream else 0
-        return at
-
-    def _certain(self) -> int:
-        """Return how many bytes can leave; 0 while they are too few for the search, which goes over all that are held."""
-        size = len(self._held)
-        opened = [one.opens - self._start for one in self._streams.values() if one.opens is not None]
-        certain = min(opened, default=size)
-        least = min(size, max(MARGIN_BYTES, size // 2))
-        if certain >= least:  # in the order of arrival, a line may have begun before it
-            certain = max(self._held.rfind(b"\n", max(0, certain - MARGIN_BYTES), certain) + 1, certain - MARGIN_BYTES)
-        return certain if certain >= least else 0
-
     def _leave(self, count: int) -> Iterator[tuple[str, bytes]]:
         """Cover the first bytes that are held, and let them go."""
-        if not count:
-            return
-        since = len(self._before)
         raw = self._before + bytes(self._held)
-        out = bytearray(raw)
-        streams = dict.fromkeys(owner for owner, _ in self._runs)
-        alone = len(streams) == 1 and all(one.before == self._before for one in streams)
-        for stream in () if alone else streams:
-            self._cover_stream(stream, out, since, count)
-        for one in find(raw):
-            if one.end > since and one.start < since + count:
-                self.count += one.start >= since and out[one.start : one.end] == raw[one.start : one.end]
-                out[one.start : one.end] = mark(raw[one.start : one.end], one.kind)
-        self._before = _context(raw, since + count)
-        for stream in streams if alone else ():
-            stream.before = self._before
-        self._start += count
+        first, last = len(self._before), len(self._before) + count
+        covered = bytearray(raw)
+        is_alone = len(self._stream_before) == 1
+        for stream in () if is_alone else self._stream_before:
+            self._cover_stream(stream, covered, first, count)
+        for secret in find(raw):
+            if secret.end > first and secret.start < last:
+                unchanged = covered[secret.start : secret.end] == raw[secret.start : secret.end]
+                self.count += secret.start >= first and unchanged
+                covered[secret.start : secret.end] = mark(raw[secret.start : secret.end], secret.kind)
+        self._before = raw[max(0, last - MARGIN_BYTES) : last]
+        if is_alone:
+            self._stream_before = dict.fromkeys(self._stream_before, self._before)
         del self._held[:count]
-        at = since
-        while at < since + count:
+        at = first
+        while at < last:
             stream, size = self._runs.popleft()
-            taken = min(size, since + count - at)
-            if taken < size:
-                self._runs.appendleft((stream, size - taken))
-            yield stream.name, bytes(out[at : at + taken])
-            at += taken
+            end = min(at + size, last)
+            if at + size > last:
+                self._runs.appendleft((stream, at + size - last))
+            yield stream, bytes(covered[at:end])
+            at = end
 
-    def _cover_stream(self, stream: _Stream, out: bytearray, since: int, count: int) -> None:
-        """Cover the secrets of one stream among the first bytes that are held. `since` is where those begin in `out`."""
-        own = bytearray(stream.before)
-        places: list[tuple[int, int]] = []  # (start, size) of what leaves
+    def _cover_stream(self, stream: str, covered: bytearray, first: int, count: int) -> None:
+        """Cover the secrets of one stream among the first bytes that are held, which begin at `first`."""
+        before = self._stream_before[stream]
+        text = bytearray(before)
+        leaving: list[tuple[int, int]] = []  # where its bytes are, of those that leave
         at = 0
         for owner, size in self._runs:
-            if owner is stream:
-                own += self._held[at : at + size]
+            if owner == stream:
+                text += self._held[at : at + size]
                 if at < count:
-                    places.append((since + at, min(size, count - at)))
+                    leaving.append((at, min(at + size, count)))
             at += size
-        first = len(stream.before)
-        last = first + sum(size for _, size in places)
-        covered, found = cover(bytes(own), first, last)
-        self.count += found
-        stream.before = _context(own, last)
-        done = 0
-        for start, size in places:
-            out[start : start + size] = covered[done : done + size]
-            done += size
-
-
-def _context(raw: bytes | bytearray, upto: int) -> bytes:
-    """Return what is searched again before the next bytes: nothing at a line end, unless a private key may be open there."""
-    first = max(0, upto - MARGIN_BYTES)
-    if raw[upto - 1 : upto] == b"\n" and raw.find(KEY_WORDS, first, upto) < 0:
-        return b""
-    return bytes(raw[first:upto])
+        last = len(before) + sum(end - start for start, end in leaving)
+        part, secrets = cover(bytes(text), len(before), last)
+        self.count += secrets
+        self._stream_before[stream] = bytes(text[max(0, last - MARGIN_BYTES) : last])
+        at = 0
+        for start, end in leaving:
+            covered[first + start : first + end] = part[at : at + end - start]
+            at += end - start
 
 
 _NAMED = {
-    b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b"v": b"\v", b"a": b"\a", b"0": b"\0", b"e": b"\x1b",
-    b"quot": b'"', b"apos": b"'", b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": b" ", b"equals": b"=",
+    b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b"v": b"\v", b"a": b"\a", b"0": b"\0",
+    b"e": b"\x1b", b"quot": b'"', b"apos": b"'", b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": b" ", b"equals": b"=",
     b"colon": b":", b"lowbar": b"_", b"hyphen": b"-", b"period": b".",
 }  # fmt: skip
 #: One at a time, each from its first byte: a run of backslashes is taken whole, and never given back.
@@ -423,7 +365,7 @@ _INVISIBLE = (
 class _Reading:
     """A text with some parts replaced, and the places in the source where its bytes came from."""
 
-    def __init__(self, source: bytes, edits: Iterable[tuple[int, int, bytes]], parent: "_Reading | None") -> None:
+    def __init__(self, source: bytes, edits: Iterable[tuple[int, int, bytes]], parent: _Reading | None) -> None:
         self._parent = parent
         self._starts: list[int] = []  # of each new part
         self._ends: list[int] = []
