@@ -1,8 +1,8 @@
-"""Lines within a budget of tokens: what they cost with their gap markers, which holes are filled, and how many of an order fit."""
+"""Lines within a budget of tokens: what they cost with their gap markers, and how many of an order fit. Pure arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,3 +54,26 @@ def price(keep: Array, cost: Array) -> float:
 def count_gaps(keep: Array) -> int:
     """Return how many markers these lines need."""
     return int(np.count_nonzero(keep[:-1] > keep[1:])) + int(not keep[0])
+
+
+def group(values: Array) -> tuple[Array, Array, Array]:
+    """Return the order that brings equal values together, earlier ones first; where each group begins in it; and its size."""
+    order = values.argsort(kind="stable")
+    ordered = values[order]
+    starts = np.concatenate(([True], ordered[1:] != ordered[:-1])).nonzero()[0] if len(values) else order
+    return order, starts, steps(starts, after=[len(values)])
+
+
+def count_alike(values: Array) -> tuple[Array, Array]:
+    """Return how often each value occurs, and how often before each place."""
+    counts, index = np.empty(len(values), dtype=np.int64), np.empty(len(values), dtype=np.int64)
+    order, starts, sizes = group(values)
+    counts[order] = sizes.repeat(sizes)
+    index[order] = np.arange(len(values)) - starts.repeat(sizes)
+    return counts, index
+
+
+def steps(values: Array, before: Sequence[int] | Array = (), after: Sequence[int] | Array = ()) -> Array:
+    """Return how much each value is above the one before it, as `np.diff` does, with other values at the ends."""
+    whole = np.concatenate((np.asarray(before, values.dtype), values, np.asarray(after, values.dtype)))
+    return whole[1:] - whole[:-1]

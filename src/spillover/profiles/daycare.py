@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from spillover.api import Clipper
 from spillover.document.document import Document
 from spillover.errors import UsageError
-from spillover.kinds.ends import keep_ends
-from spillover.kinds.exact import WIDEST, both_ends, first_chars, last_chars
+from spillover.kinds.ends import MAX_CHAR_BYTES, both_ends, first_chars, keep_ends, last_chars
 from spillover.kinds.selection import Fill, Span, join, largest, share_fairly
 from spillover.notice.form import Form, Missing, Segments, Told, Words, lost_words
 from spillover.profiles import make
@@ -237,7 +236,7 @@ def _find_tails(segments: Segments, blob: Blob, chars: int) -> dict[str, list[tu
     end = sum(size for _, size in segments)
     for name, size in reversed(segments):
         if room[name] > 0:
-            start = max(end - size, end - WIDEST * room[name])
+            start = max(end - size, end - MAX_CHAR_BYTES * room[name])
             data = blob.read(start, end)
             begins = [at for at, byte in enumerate(data) if byte & 0xC0 != 0x80]
             shown = begins[-room[name] :]

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from spillover.api import Clipper
 from spillover.errors import MissingExtraError, UsageError
-from spillover.kinds.exact import both_ends, ends, first_chars, last_chars
+from spillover.kinds.ends import both_ends, first_chars, head_and_tail, last_chars
 from spillover.notice.form import Form, Missing, Told, Words
 from spillover.profiles import lost_words_without_path, make, open_outputs
 from spillover.settings.limits import Limits
@@ -102,7 +102,7 @@ def form(
 
     def cut(limits: Limits) -> Selector:
         """Cut to both ends as chosen, or to halves of the limits where those were changed since."""
-        return ends(head_chars, tail_chars) if limits.chars == head_chars + tail_chars else both_ends(limits)
+        return head_and_tail(head_chars, tail_chars) if limits.chars == head_chars + tail_chars else both_ends(limits)
 
     cuts = {"ends": cut, "head": first_chars, "tail": last_chars}
     return Form(_words, cuts, trigger=Limits(chars=max(max_length, head_chars + tail_chars)), lost="head")

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Literal, TypeVar
 
 from spillover.api import Clipper
 from spillover.errors import UsageError
-from spillover.kinds.exact import first_lines, last_lines
+from spillover.kinds.ends import first_lines, last_lines
 from spillover.notice.form import Form, Told, Words
 from spillover.profiles import lost_words_without_path, make, mark_edge, mark_gap, open_outputs
 from spillover.result import Clip

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from spillover.api import Clipper
 from spillover.errors import UsageError
-from spillover.kinds.exact import first_chars, first_lines, last_chars, last_lines
+from spillover.kinds.ends import first_chars, first_lines, last_chars, last_lines
 from spillover.notice.form import Form, Told, Words
 from spillover.profiles import lost_words_without_path, make, mark_edge, mark_gap, open_outputs
 from spillover.settings.limits import Limits

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 from msgspec import Struct, field
 
-from spillover.kinds.arrays import group
 from spillover.kinds.json.gaps import explain, find_room
 from spillover.kinds.json.parse import is_container, parse
 from spillover.kinds.json.rare import Rare
 from spillover.kinds.json.room import CUTS, LEAST, MARK, TEXT, TEXT_SHARE, share_out
+from spillover.kinds.pack import group
 from spillover.kinds.sample import SURE, Sample
 from spillover.kinds.selection import Span, join
 from spillover.settings.settings import Call

@@ -11,9 +11,9 @@ from functools import partial
 import numpy as np
 
 from spillover.kinds import pack
-from spillover.kinds.arrays import count_alike
 from spillover.kinds.log.classes import Array
 from spillover.kinds.log.lines import Lines, inside_runs
+from spillover.kinds.pack import count_alike
 
 #: The share of the room for the last lines. More: how it ended is told at length, and causes further up are lost.
 TAIL = 0.05

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from spillover.document.clean import flatten
 from spillover.document.document import Document
-from spillover.kinds.arrays import group, steps
 from spillover.kinds.log.classes import DISMISSED, EVIDENCE, PLACES, Array, classify
+from spillover.kinds.pack import group, steps
 from spillover.tokens import ASKED_FOR, LEFT_OPEN, PER_BIT, PER_BYTE
 
 # What a logger puts before its message: clock, level, thread. The message is what tells one line from another.

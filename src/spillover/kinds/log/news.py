@@ -11,11 +11,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from spillover.document.document import Document
-from spillover.kinds.arrays import count_alike
 from spillover.kinds.log import Choice, SectionLines, fill_room, read_sections, score_for
 from spillover.kinds.log.choose import choose_lines, max_width
 from spillover.kinds.log.classes import EVIDENCE, NAMES, Array, classify
 from spillover.kinds.log.spans import SpanMaker, explain
+from spillover.kinds.pack import count_alike
 from spillover.kinds.selection import Room, Span, join, largest
 from spillover.notice.since import lines_gone
 from spillover.notice.words import one_line

@@ -17,9 +17,9 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from spillover.kinds.arrays import count_alike, steps
 from spillover.kinds.log.classes import AROUND, BAD, DISMISSED, EVIDENCE, NAMES, Array
 from spillover.kinds.log.lines import Lines
+from spillover.kinds.pack import count_alike, steps
 
 Columns = dict[str, Array]
 

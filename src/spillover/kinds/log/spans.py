@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spillover.kinds.arrays import group, steps
 from spillover.kinds.log.classes import BAD, EVIDENCE, REASONS, Array
 from spillover.kinds.log.lines import LONGEST_BLOCK, Lines
 from spillover.kinds.log.score import shipped
+from spillover.kinds.pack import group, steps
 from spillover.kinds.selection import Hidden, Span
 from spillover.notice.sentences import more_like
 
