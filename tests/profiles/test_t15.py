@@ -167,7 +167,7 @@ def test_old_files_end_before_the_first_output_of_a_process(tmp_path):
     aged(first.path, 30)
     from support import named_store as named
 
-    named._swept.pop(str(tmp_path / "overflow"))  # as another process would find it
+    named._sweep_times.pop(str(tmp_path / "overflow"))  # as another process would find it
     t15.clipper(folder=str(tmp_path / "overflow")).clip(LONG + "new", call_id="new")
     assert names(tmp_path / "overflow") == ["tool-new.txt"]
 

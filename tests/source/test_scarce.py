@@ -66,14 +66,6 @@ def test_a_store_that_cannot_be_read_through_another_descriptor_shows_both_ends(
     assert "\n300000\n" in clip.text
 
 
-@pytest.mark.parametrize("size", [500, 3 << 20])
-def test_measuring_without_a_thread_is_measuring(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(threading.Thread, "start", no_thread)
-    data = (OUTPUT * 3)[:size]
-    clip = Clipper(Limits(bytes=400), keep="ends", store=DirStore(tmp_path / "store")).clip(data)
-    assert clip.ref.rpartition("-")[2] == hashlib.sha256(data).hexdigest()[: len(clip.ref.rpartition("-")[2])]
-
-
 class Unclosable:
     """A sink, or a blob of it, that fails when it is closed, as a quota or a dying disk makes it."""
 

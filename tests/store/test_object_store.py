@@ -34,22 +34,6 @@ class TestWithoutCompression(StoreContract):
         return ObjectStore(s3, compress=False)
 
 
-class TestOneScopeOfIt(StoreContract):
-    """The view of a scope is a store like any other, as far as that scope sees."""
-
-    pins = False
-
-    @pytest.fixture
-    def store(self, s3, monkeypatch):
-        return ObjectStore(s3)
-
-    def test_any_bytes_in_any_chunks_come_back_as_they_were(self, store):
-        super().test_any_bytes_in_any_chunks_come_back_as_they_were(store)
-        own = ScopedStore(store, "acme")
-        record = put(own, b"seen\n")
-        assert content(own, record.ref) == b"seen\n"
-
-
 def test_what_one_machine_clips_another_reads(s3, tmp_path):
     one = Clipper(Limits(tokens=300), store=ObjectStore(s3, spool=tmp_path / "one"), scope="acme/web")
     other = Clipper(Limits(tokens=300), store=ObjectStore(s3, spool=tmp_path / "other"), scope="acme/web")

@@ -218,7 +218,7 @@ class Intake:
     @property
     def received(self) -> int:
         """How many bytes have come, including those that a filter holds back."""
-        return self.bytes + sum(each.waiting for each in self._filters)
+        return self.bytes + sum(stage.waiting for stage in self._filters)
 
     @property
     def held(self) -> bytes:
@@ -252,21 +252,21 @@ class Intake:
 
     def finish(self) -> None:
         """Take what the filters hold back: nothing more will come, and the numbers are final."""
-        for number, each in enumerate(self._filters, start=1):
-            for stream, piece in each.finish():
+        for number, stage in enumerate(self._filters, start=1):
+            for stream, piece in stage.finish():
                 self._pass_on(piece, stream, self._filters[number:])
 
     def overflow(self) -> None:
-        """Turn to the store with what is held, if that has not happened yet; from here on everything goes there."""
+        """Send what is buffered to the store, if that has not happened yet; everything after it goes there too."""
         if self.overflowed:
             return
-        held = self._head
+        buffer = self._head
         self._head = bytearray()
         try:
             self.writer = GuardedWriter(self._open_writer)
         except StoreError as error:
             self.fail(error)
-        self._store(held)
+        self._store(buffer)
 
     def publish(self, record: T) -> T:
         """Make the output visible in its store and return its record with the ref; raises StoreError."""
@@ -277,11 +277,11 @@ class Intake:
     def fail(self, error: StoreError) -> None:
         """Give up on the store: read both ends back from it, and go on counting."""
         if self.writer:
-            stored = self.stored_bytes
-            tail_follows = len(self._tail) == self.meter.bytes - stored
+            size = self.stored_bytes
+            tail_follows = len(self._tail) == self.meter.bytes - size
             self._head = bytearray()
-            with suppress(StoreError):  # it cannot be read back either: what is in memory is all there is to show
-                head, tail = self.writer.read_ends(stored, self.side)
+            with suppress(StoreError):  # it cannot be read back either: only the bytes in memory can be shown
+                head, tail = self.writer.read_ends(size, self.side)
                 self._head = bytearray(head)
                 self._tail = bytearray(tail) + self._tail if tail_follows else self._tail
             self.writer.abandon()
@@ -340,14 +340,14 @@ class Intake:
             self._count(chunk)
             return
         room = self.cap - self.meter.bytes
-        stored = memoryview(chunk)[:room] if len(chunk) > room else chunk
+        start = memoryview(chunk)[:room] if len(chunk) > room else chunk
         try:
-            self.writer.write(stored)
+            self.writer.write(start)
         except StoreError as error:
             self.fail(error)
             self._count(chunk)
             return
-        self.meter.feed(stored)
+        self.meter.feed(start)
         if len(chunk) > room:
             self.failure = CAP_REACHED
             self._count(memoryview(chunk)[room:])

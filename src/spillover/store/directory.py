@@ -169,7 +169,10 @@ class DirStore(BaseStore, Struct, frozen=True):
                 folder.unpin(whole)
 
     def where(self, ref: str) -> str | None:
-        """Return the path of the plain file, for a complete ref also before it is published; None if it is compressed."""
+        """Return the path of the plain file, for a complete ref also before it is published.
+
+        None if it is compressed.
+        """
         path = f"{self.path}/{ref}"
         if not REF_SHAPE.fullmatch(ref):
             with self._resolve(ref) as (_, whole):

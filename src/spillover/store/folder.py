@@ -329,7 +329,7 @@ class Folder:
         return is_same
 
     def remove(self, ref: str, files: Files) -> bool:
-        """Remove these files of an output, unless one was touched since they were listed; return whether they are gone."""
+        """Remove these files of an output, unless one was touched since; return whether they are gone."""
         with ExitStack() as stack:
             with suppress(OSError):  # a full disk, or a process that hangs: cleaning up works all the same
                 stack.enter_context(self.lock())

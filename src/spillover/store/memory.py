@@ -106,15 +106,15 @@ class MemoryStore(BaseStore):
             self._outputs[ref] = record.with_ref(ref), data
             return self._outputs[ref][0]
 
-    def _make_room(self, needed: int) -> None:
+    def _make_room(self, more_bytes: int) -> None:
         if self.max_bytes is None:
             return
         loose = [(ref, len(data)) for ref, (record, data) in self._outputs.items() if not record.pinned]
         room = self.max_bytes - sum(len(data) for _, data in self._outputs.values())
-        if room + sum(size for _, size in loose) < needed:
+        if room + sum(size for _, size in loose) < more_bytes:
             raise StoreError(f"The store holds at most {self.max_bytes:,} bytes, and what is pinned leaves too few.")
         for ref, size in loose:
-            if room >= needed:
+            if room >= more_bytes:
                 break
             del self._outputs[ref]
             room += size

@@ -47,7 +47,7 @@ _UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
 #: Characters of one part of a name. Two parts and an ending must fit into the 255 bytes of a file name.
 MAX_PART_CHARS = 64
 MAX_REF_BYTES = 128
-_swept: dict[str, float] = {}  # when each folder was swept last, by the monotonic clock
+_sweep_times: dict[str, float] = {}  # when each folder was swept last, by the monotonic clock
 
 
 def name_part(words: str | None, otherwise: str) -> str:
@@ -104,10 +104,10 @@ class NamedStore(DirStore, frozen=True):
 
     def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
         """Apply retention to outputs and names, now. With `dry_run`, only report which outputs would be removed."""
-        swept = super().sweep(now, retention=retention, dry_run=dry_run)
+        result = super().sweep(now, retention=retention, dry_run=dry_run)
         if not dry_run:
             self.sweep_names(now)
-        return swept
+        return result
 
     def sweep_names(self, now: float | None = None) -> int:
         """Remove the names that are too old or too many, and those whose output was removed; return how many."""
@@ -122,20 +122,20 @@ class NamedStore(DirStore, frozen=True):
                 ref = self._read_note(entry.name) if moment - facts.st_mtime > EVERY_SECONDS else None
                 if ref and not self._find_data(ref):
                     orphans.append(entry.name)
-        removed = 0
+        count = 0
         for name in dict.fromkeys((*orphans, *plan(names, self.retention or by_age, moment))):
             with suppress(OSError):  # removed meanwhile, or not ours to remove
                 self._remove_name(name)
-                removed += 1
-        return removed
+                count += 1
+        return count
 
     def _is_sweep_due(self, moment: float) -> bool:
         """Return whether to sweep: for the first time in this process or, with a retention, after an hour."""
         root = os.fspath(self.root)
-        last = _swept.get(root)
+        last = _sweep_times.get(root)
         if last is not None and (self.retention is None or moment - last < EVERY_SECONDS):
             return False
-        _swept[root] = moment
+        _sweep_times[root] = moment
         return True
 
     def remember(self, run: RunRecord) -> None:

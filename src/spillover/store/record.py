@@ -80,14 +80,14 @@ class RefTakenError(StoreError):
         super().__init__(f"another output is stored as {ref}; one ref never names two")
 
 
-def mint(tool: str, sha256: str, digits: int = REF_DIGITS) -> str:
-    """Return the ref of an output: its tool, and the start of its own hash, so that no output can contain its own ref."""
+def mint(tool: str, sha256: str) -> str:
+    """Return a ref: the tool, and the start of the hash of the output, so that no output can contain its own ref."""
     name = re.sub(r"[^a-z0-9_.]+", "_", tool.lower())[:MAX_TOOL_CHARS].strip("_.") or "tool"
-    return f"{name}-{sha256[:digits]}"
+    return f"{name}-{sha256[:REF_DIGITS]}"
 
 
 def name_for(tool: str, sha256: str) -> str:
-    """Return the ref of an output; raise UsageError if the hash is not a SHA-256, which alone may become part of a path."""
+    """Return the ref of an output; raise UsageError for anything but a SHA-256, since it becomes part of a path."""
     if not is_hash(sha256):
         raise UsageError(f"sha256={sha256[:80]!r} is not a SHA-256 in 64 lower-case hexadecimal digits.")
     return mint(tool, sha256)

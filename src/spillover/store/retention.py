@@ -43,9 +43,9 @@ _UNKNOWN_TALLY = b"-" * 41 + b"\n"
 class Retention(Struct, frozen=True, kw_only=True):
     """How long outputs are kept; None sets no limit.
 
-    Pinned outputs are kept for good, and a sweep removes no other output for them. But `bytes` and `count` are also what
-    a store holds at most, pinned outputs included: to store another output, the oldest that are not pinned are removed
-    first.
+    Pinned outputs are kept for good, and a sweep removes no other output for them. But `bytes` and `count` are also
+    what a store holds at most, pinned outputs included: to store another output, the oldest that are not pinned are
+    removed first.
     """
 
     age_seconds: int | float | None = 7 * DAY
@@ -192,7 +192,7 @@ def _sweep(
     outputs = folder.outputs(max_files)
     entries = {ref: _entry(ref, files) for ref, files in outputs.items() if is_whole(files)}
     expired = plan(entries.values(), retention, now)[:max_removals]
-    gone = [entries[ref] for ref in expired if dry_run or folder.remove(ref, outputs[ref])]
+    removals = [entries[ref] for ref in expired if dry_run or folder.remove(ref, outputs[ref])]
 
     # An output between two steps of being published or removed is not whole either; it gets time to become so.
     min_age = max(retention.grace_seconds, STEP_SECONDS)
@@ -204,12 +204,12 @@ def _sweep(
         leftovers += 1
         if not dry_run:
             folder.drop_temp(name)
-    result = Swept(len(gone), sum(entry.bytes for entry in gone), leftovers)
+    result = Swept(len(removals), sum(entry.bytes for entry in removals), leftovers)
     if not dry_run:
         with suppress(OSError), hold_tally(folder) as tally:
             tally.write(None)  # the next writer counts, which corrects a tally that is wrong for whatever reason
-        if gone or leftovers:
-            count_words = f"{len(gone):,} output{'s' * (len(gone) != 1)}"
+        if removals or leftovers:
+            count_words = f"{len(removals):,} output{'s' * (len(removals) != 1)}"
             file_words = f"{leftovers:,} leftover file{'s' * (leftovers != 1)}"
             _log.info("Swept %s of %s bytes, and %s.", count_words, f"{result.bytes:,}", file_words)
     return result
@@ -234,7 +234,7 @@ def _list_leftovers(folder: Folder, now: float, min_age: float, max_files: int |
 
 
 def reserve(folder: Folder, tally: Tally, retention: Retention | None, ref: str, more: Amount) -> None:
-    """Add an output that is about to be published to the tally, and make room for it; raise StoreError if there is none."""
+    """Add an output that will be published to the tally, and make room for it; raise StoreError if there is none."""
     present = tally.read()
     if retention and not (present and (present + more).fits(retention)):
         present = count(folder)
@@ -245,7 +245,7 @@ def reserve(folder: Folder, tally: Tally, retention: Retention | None, ref: str,
 
 
 def make_room(folder: Folder, present: Amount, retention: Retention, ref: str, more: Amount) -> Amount:
-    """Remove the oldest outputs that are past their grace, and return how much; raise StoreError if it is not enough."""
+    """Remove the oldest outputs past their grace, and return how much; raise StoreError if it is not enough."""
     # Pinned outputs are never removed, but they count.
     entries = {name: entry for name, entry in list_entries(folder).items() if name != ref}
     pinned = _sum(file for file, _ in entries.values() if file.pinned)
@@ -254,11 +254,11 @@ def make_room(folder: Folder, present: Amount, retention: Retention, ref: str, m
     expired = plan((file for file, _ in entries.values()), lower, time.time())
     if not (present - _sum(entries[name][0] for name in expired) + more).fits(retention):
         raise _full(present, more, retention)  # then nothing is removed for it
-    gone = _sum(entries[name][0] for name in expired if folder.remove_locked(name, entries[name][1]))
-    _log.info("Removed %s outputs of %s bytes to make room.", f"{gone.outputs:,}", f"{gone.bytes:,}")
-    if not (present - gone + more).fits(retention):  # another process touched one of them
-        raise _full(present - gone, more, retention)
-    return gone
+    removals = _sum(entries[name][0] for name in expired if folder.remove_locked(name, entries[name][1]))
+    _log.info("Removed %s outputs of %s bytes to make room.", f"{removals.outputs:,}", f"{removals.bytes:,}")
+    if not (present - removals + more).fits(retention):  # another process touched one of them
+        raise _full(present - removals, more, retention)
+    return removals
 
 
 def _sum(files: Iterable[StoredFile]) -> Amount:

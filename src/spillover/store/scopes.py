@@ -118,7 +118,7 @@ def _find_root(start: str) -> str:
 
 
 def _as_text(path: str) -> str:
-    """Return a path as a scope: characters that cannot be seen are written as %XX, and one that is too long as its hash."""
+    """Return a path as a scope, with %XX for characters that cannot be seen; one that is too long becomes its hash."""
     path = "/" + path.strip("/")
     if not path.isprintable() or "%" in path:
         path = "".join(char if char.isprintable() and char != "%" else _escape(char) for char in path)
@@ -220,7 +220,7 @@ class ScopedStore(BaseStore):
         return name if REF_SHAPE.fullmatch(name) else self.store.find_ref(path)
 
     def damaged(self) -> builtins.list[str]:
-        """Return the refs whose record cannot be read. Nobody knows their scope: only the view of everything has them."""
+        """Return the refs whose record cannot be read. Their scope is unknown, so only the view of everything has them."""
         return self.store.damaged() if self.scope == EVERY else []
 
     def remember(self, run: RunRecord) -> None:
