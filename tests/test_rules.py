@@ -48,7 +48,7 @@ def test_a_rule_may_have_limits_and_change_one_of_them():
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ({"tokens": 0, "lines": 0, "bytes": 0}, "a rule must leave at least one limit"),
+        ({"tokens": 0, "lines": 0, "bytes": 0}, "lines, bytes, chars, tokens are all 0; set one of them."),
         ({"tokens": "many"}, "Limits(tokens='many') is not a whole number"),
         ({"cap": "2 gigs"}, "cap='2 gigs' is not a size"),
         ({"token": 500}, "the rule for 'x' has 'token'; a rule may set"),

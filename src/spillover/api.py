@@ -17,8 +17,7 @@ from spillover.result import Answer, Blocks, Clip, Progress, Run
 from spillover.results.blocks import clip_blocks, clip_many, clip_streams
 from spillover.settings.limits import SMALLEST, Limits
 from spillover.settings.load import load
-from spillover.settings.place import default_root
-from spillover.settings.settings import DEFAULT_TOOL, UNLIMITED, Call, Options, Settings, command_line
+from spillover.settings.settings import DEFAULT_TOOL, UNLIMITED, Call, Options, Settings, command_line, default_root
 from spillover.source.intake import achunks, as_bytes
 from spillover.types import AsyncSource, Chunk, Source, SpecStyle
 

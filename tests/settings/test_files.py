@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from spillover.errors import ConfigError
-from spillover.settings.load import MOST_DOTS, parse
-from spillover.settings.trust import MAX_BYTES
+from spillover.settings.trust import MAX_BYTES, MAX_DOTS, parse
 
 SOMEBODY_ELSE = 54_321
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
@@ -95,7 +94,9 @@ def test_a_file_that_somebody_else_put_into_a_shared_folder_is_not_obeyed(clone,
         os.chown(path, SOMEBODY_ELSE, -1)
     found = clone.load(cwd=shared / "victim")
     assert {setting.origin for setting in found.values.values()} == {"default"}
-    (ignored,) = found.ignored
+    assert (found.files, found.ignored) == ((), ()), "somebody else's repository is none, as for scopes"
+    os.chown(shared / ".git", 0, -1)
+    (ignored,) = clone.load(cwd=shared / "victim").ignored
     assert (ignored.path, ignored.key) == (str(shared / "spillover.toml"), "")
     assert ignored.why == f"it belongs to uid {SOMEBODY_ELSE}, not to you (uid 0)"
 
@@ -235,7 +236,7 @@ def test_a_file_that_nobody_vouches_for_breaks_no_command(clone, data, name):
     assert {setting.origin for setting in found.values.values()} == {"default"}
     assert [one.path for one in found.ignored] == [str(clone.project / name)]
     assert found.ignored[0].why
-    assert found.choices()
+    assert found.settings()
 
 
 @pytest.mark.parametrize("data", [*BROKEN.values(), b"tools = 5"], ids=[*BROKEN, "no table of rules"])
@@ -252,8 +253,8 @@ def test_the_same_in_a_trusted_file_is_an_error(clone, data):
 SLOW = {
     "a key of many parts": lambda size: "a" + ".a" * (size // 2 - 3) + "=1",
     "a header of many parts": lambda size: "[a" + ".a" * (size // 4) + "]\n" + "b=1\n" * (size // 8 - 2),
-    "keys below a deep header": lambda size: f"[a{'.a' * (MOST_DOTS - 1)}]\n" + _numbered(size - 300, "{}=1\n"),
-    "deep keys": lambda size: _numbered(size, "{}" + ".a" * (MOST_DOTS - 1) + "=1\n"),
+    "keys below a deep header": lambda size: f"[a{'.a' * (MAX_DOTS - 1)}]\n" + _numbered(size - 300, "{}=1\n"),
+    "deep keys": lambda size: _numbered(size, "{}" + ".a" * (MAX_DOTS - 1) + "=1\n"),
     "deep keys in inline tables": lambda size: _numbered(size, "{}" + ".a" * 45 + "={{a" + ".a" * 45 + "=1}}\n"),
     "many tables": lambda size: _numbered(size, "[a.b.{}]\n"),
     "arrays of tables": lambda size: "[[a]]\n" * (size // 6),
@@ -309,8 +310,6 @@ def test_the_work_for_a_hostile_file_grows_no_faster_than_its_size(clone, make):
 
 
 def test_a_long_line_of_dots_is_refused_before_it_is_parsed():
-    with pytest.raises(
-        ConfigError, match=f"^x/spillover.toml:2: more than {MOST_DOTS} dots in one line; break it up.$"
-    ):
+    with pytest.raises(ConfigError, match=f"^x/spillover.toml:2: more than {MAX_DOTS} dots in one line; break it up.$"):
         parse("x/spillover.toml", b"tokens = 500\n" + b"a." * 101 + b"a = 1")
     assert parse("x/spillover.toml", b"a." * 100 + b"a = 1")

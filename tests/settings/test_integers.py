@@ -2,7 +2,7 @@
 
 import json
 
-from spillover.settings.integers import read_int, spell_int
+from spillover.settings.limits import read_int, spell_int
 
 LONG = "9" * 6_000
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from spillover.api import Clipper
 from spillover.errors import ConfigError
+from spillover.notice.hints import hints
 from spillover.settings.limits import Limits
 from spillover.settings.load import KEYS, RULE_KEYS, VARIABLES, load
-from spillover.settings.place import default_root
-from spillover.settings.settings import Settings
+from spillover.settings.settings import Settings, default_root
 from spillover.settings.trust import trust
 from spillover.store.directory import DirStore
 from spillover.store.retention import Retention
@@ -52,7 +52,7 @@ class Place:
 
     def refusal(self, *args, **kwargs) -> str:
         with pytest.raises(ConfigError) as caught:
-            self.load(*args, **kwargs).choices()
+            self.load(*args, **kwargs).settings()
         return str(caught.value)
 
 
@@ -65,15 +65,12 @@ def limits(**changed):
 
 def test_without_any_source_the_defaults_are_those_of_the_library(place):
     found = place.load()
-    chosen, usual = found.choices(), Settings(store=DirStore("/x"))
+    chosen = found.settings()
     assert {setting.origin for setting in found.values.values()} == {"default"}
     assert found.files == ()
-    store = chosen.pop("store")
-    assert chosen.pop("scope") == str(place.project.parent), "the root of the repository"
-    assert store == DirStore(str(place.home / ".local/state/spillover"), retention=Retention())
-    made = Settings(store=DirStore("/x"), **chosen)
-    assert made == Settings(store=DirStore("/x"), hints="path", stats=True), "what fits is in the journal, too"
-    assert made.hints == usual.hints
+    store = DirStore(str(place.home / ".local/state/spillover"), retention=Retention())
+    root = str(place.project.parent)
+    assert chosen == Settings(store=store, scope=root, hints="path", stats=True), "what fits is in the journal, too"
 
 
 def test_a_user_without_a_home_has_a_private_folder_among_the_temporary_ones(monkeypatch):
@@ -104,8 +101,8 @@ EVERY_KEY = [
     ("worth", "0.25", "0.25", {"worth": 0.25}),
     ("since", '"last"', "last", {"since": "last"}),
     ("tokenizer", '"estimate"', "estimate", {"tokenizer": "estimate"}),
-    ("hints", '["cli", "files:Read,Grep"]', "cli; files:Read,Grep", {"hints": ("cli", "files:Read,Grep")}),
-    ("hints", '["agent:Task", "path"]', "agent:Task path", {"hints": ("agent:Task", "path")}),
+    ("hints", '["cli", "files:Read,Grep"]', "cli; files:Read,Grep", {"hints": hints(["cli", "files:Read,Grep"])}),
+    ("hints", '["agent:Task", "path"]', "agent:Task path", {"hints": hints(["agent:Task", "path"])}),
     ("hints", "[]", " ; ", {"hints": ()}),
     ("cap", "1000", "1000", {"cap": 1_000}),
     ("cap", '"2 GiB"', "2 GiB", {"cap": 2 << 30}),
@@ -150,7 +147,7 @@ def test_every_key_can_be_set_in_a_file_a_variable_and_by_the_caller(place, key,
         (by_caller, "--" + key.replace(".", "-")),
         (by_file, str(place.file)),
     ):
-        assert found.choices()[name] == value
+        assert getattr(found.settings(), name) == value
         assert found.values[key].origin == origin
         assert sum(setting.origin != "default" for setting in found.values.values()) == 1
 
@@ -162,7 +159,7 @@ def test_the_table_above_has_every_key():
 
 
 def test_one_hint_needs_no_list(place):
-    assert place.load('hints = "files:Read,Grep"').choices()["hints"] == "files:Read,Grep"
+    assert place.load('hints = "files:Read,Grep"').settings().hints == hints("files:Read,Grep")
 
 
 def test_a_setting_reads_as_it_would_be_written(place):
@@ -175,7 +172,7 @@ def test_tables_may_be_written_inline_or_with_a_header(place):
     inline = place.load('retention = {age = "1d", count = 5}')
     header = place.load('[retention]\nage = "1d"\ncount = 5')
     assert inline == header
-    assert inline.values["retention.age"].value == "1d"
+    assert inline.values["retention.age"].value == 86_400
 
 
 @pytest.mark.parametrize(
@@ -195,7 +192,7 @@ def test_tables_may_be_written_inline_or_with_a_header(place):
     ],
 )
 def test_sizes_have_units(place, text, size):
-    assert place.load(f'retention = {{bytes = "{text}"}}').choices()["store"].retention.bytes == size
+    assert place.load(f'retention = {{bytes = "{text}"}}').settings().store.retention.bytes == size
 
 
 @pytest.mark.parametrize(
@@ -203,7 +200,7 @@ def test_sizes_have_units(place, text, size):
     [("30s", 30), ("5m", 300), ("12 h", 43_200), ("7d", 604_800), ("1.5D", 129_600), ("2 w", 1_209_600), ("0d", None)],
 )
 def test_times_have_units(place, text, seconds):
-    assert place.load(f'retention.age = "{text}"').choices()["store"].retention.age_seconds == seconds
+    assert place.load(f'retention.age = "{text}"').settings().store.retention.age_seconds == seconds
 
 
 # Which source wins
@@ -224,11 +221,11 @@ def test_each_source_is_stronger_than_the_one_before(place):
 
 def test_limits_from_all_sources_hold_together(place):
     found = place.load("lines = 100", user="bytes = 0", environ={"SPILLOVER_CHARS": "700"}, given={"tokens": 800})
-    assert found.choices()["limits"] == Limits(lines=100, chars=700, tokens=800)
+    assert found.settings().limits == Limits(lines=100, chars=700, tokens=800)
 
 
 def test_a_stronger_source_can_take_a_limit_back(place):
-    assert place.load("chars = 500", given={"chars": 0}).choices()["limits"] == DEFAULT
+    assert place.load("chars = 500", given={"chars": 0}).settings().limits == DEFAULT
 
 
 def test_an_empty_variable_and_a_none_from_the_caller_say_nothing(place):
@@ -348,9 +345,9 @@ def test_rules_keep_the_order_of_the_file_and_the_projects_come_first(place):
         '[tools."mcp.*"]\nkeep = "head"\n[tools."bash*"]\nkeep = "tail"',
         user='[tools."*"]\nkeep = "ends"\n[tools."bash*"]\nkeep = "head"\ntokens = 500\n[tools.zsh]\nclip = false',
     )
-    rules = found.choices()["rules"]
+    rules = found.settings().rules
     assert list(rules) == ["mcp.*", "bash*", "*", "zsh"]
-    assert rules["bash*"] == {"limits": limits(tokens=500), "keep": "tail"}
+    assert rules["bash*"] == {"tokens": 500, "keep": "tail"}
     assert rules["zsh"] == {"clip": False}
     assert found.values["tools.bash*.keep"].origin == str(place.file)
     assert found.values["tools.bash*.tokens"].origin == str(place.user)
@@ -359,7 +356,7 @@ def test_rules_keep_the_order_of_the_file_and_the_projects_come_first(place):
 
 def test_the_first_rule_that_fits_a_tool_is_used(place):
     found = place.load('[tools."bash*"]\ntokens = 500\n[tools."*"]\nclip = false')
-    choices = Settings(**found.choices())
+    choices = found.settings()
     assert choices.for_call("bash_long").limits.tokens == 500
     assert choices.leaves_alone("grep")
     assert not choices.leaves_alone("bash")
@@ -367,34 +364,35 @@ def test_the_first_rule_that_fits_a_tool_is_used(place):
 
 @pytest.mark.parametrize(("key", "toml", "_text", "choice"), [row for row in EVERY_KEY if row[0] in RULE_KEYS])
 def test_a_rule_has_the_same_keys(place, key, toml, _text, choice):
-    assert place.load(f'[tools."bash*"]\n{key} = {toml}').choices()["rules"] == {"bash*": choice}
+    [(name, value)] = choice.items()
+    assert getattr(place.load(f'[tools."bash*"]\n{key} = {toml}').settings().for_call("bash-x"), name) == value
 
 
 def test_a_rule_changes_the_limits_it_names_and_no_others(place):
     found = place.load("lines = 100\n[tools.x]\ntokens = 0")
-    assert found.choices()["rules"]["x"] == {"limits": limits(lines=100, tokens=None)}
+    assert found.settings().for_call("x").limits == limits(lines=100, tokens=None)
 
 
 def test_what_is_said_for_all_tools_by_variable_or_caller_is_stronger_than_a_rule(place):
     toml = '[tools.bash]\ntokens = 500\nkeep = "head"\nlines = 50'
     found = place.load(toml, environ={"SPILLOVER_KEEP": "tail"}, given={"tokens": 900})
-    assert found.choices()["rules"]["bash"] == {"limits": limits(lines=50, tokens=900), "keep": "tail"}
+    assert found.settings().rules["bash"] == {"lines": 50, "tokens": 900, "keep": "tail"}
     assert found.values["tools.bash.tokens"].origin == "--tokens"
 
 
 def test_the_caller_may_give_a_rule(place):
     found = place.load('[tools.bash]\nkeep = "head"', given={"tools.bash.keep": "tail", "tools.bash.clip": "false"})
-    assert found.choices()["rules"] == {"bash": {"keep": "tail", "clip": False}}
+    assert found.settings().rules == {"bash": {"keep": "tail", "clip": False}}
 
 
 def test_an_empty_rule_keeps_a_tool_from_the_rules_after_it(place):
-    choices = Settings(**place.load('[tools.bash_plain]\n[tools."bash*"]\ntokens = 500').choices())
+    choices = place.load('[tools.bash_plain]\n[tools."bash*"]\ntokens = 500').settings()
     assert choices.for_call("bash_plain").limits == DEFAULT
 
 
 @pytest.mark.parametrize("pattern", ["a", "a.b", "a.keep", '\\"', '\\".', '\\"a\\".b', "", ".", "tools.x"])
 def test_any_pattern_stays_what_it_is(place, pattern):
-    rules = place.load(f'[tools."{pattern}"]\nkeep = "tail"\ncap = 40000').choices()["rules"]
+    rules = place.load(f'[tools."{pattern}"]\nkeep = "tail"\ncap = 40000').settings().rules
     assert list(rules) == [pattern.replace("\\", "")]
     assert set(rules[pattern.replace("\\", "")]) == {"keep", "cap"}
 
@@ -433,12 +431,12 @@ def test_one_unknown_key_dropped_the_whole_file(place, unknown, rest):
     found, alone = place.load(f"{unknown}\n{rest}"), place.load(rest)
     assert found.values == alone.values
     assert len(found.ignored) == 1
-    assert found.choices() == alone.choices()
+    assert found.settings() == alone.settings()
 
 
 def test_an_unknown_key_of_a_rule_costs_only_itself(place):
     found = place.load('[tools."b*"]\nkep = "tail"\nlines = 50\n[tools.c]\ntokns = 5')
-    assert found.choices()["rules"] == {"b*": {"limits": Limits(lines=50, bytes=DEFAULT.bytes, tokens=DEFAULT.tokens)}}
+    assert found.settings().rules == {"b*": {"lines": 50}}
     assert [one.key for one in found.ignored] == ["tools.b*.kep", "tools.c.tokns"]
     assert found.complaint == (
         f"{place.file}:2: kep is not a key of a rule; did you mean keep? (1 more: see `spill config`) The rest of the file counts."
@@ -624,7 +622,7 @@ def test_the_page_has_every_key_beside_its_variable():
 
 @pytest.mark.parametrize("example", [part.partition("```")[0] for part in PAGE.split("```toml\n")[1:]])
 def test_the_examples_on_the_page_can_be_used(place, example):
-    assert Settings(**place.load(example).choices())
+    assert place.load(example).settings()
 
 
 # Laws
@@ -650,7 +648,7 @@ def test_no_text_in_a_file_raises_anything_but_a_config_error(place, data, name)
     place.file.unlink(missing_ok=True)
     (place.project / name).write_bytes(b"[tool.spillover]\n" * (name != "spillover.toml") + data)
     try:
-        Settings(**place.load().choices())
+        place.load().settings()
     except ConfigError as error:
         assert str(place.project / name) in str(error)  # noqa: PT017  most texts are fine or refused, and both are right
 
@@ -659,7 +657,7 @@ def test_no_text_in_a_file_raises_anything_but_a_config_error(place, data, name)
 @given(variable=st.sampled_from(sorted(VARIABLES)), text=st.text(st.characters(exclude_characters="\0")))
 def test_no_text_in_a_variable_raises_anything_but_a_config_error(place, variable, text):
     try:
-        Settings(**place.load(environ={variable: text}).choices())
+        place.load(environ={variable: text}).settings()
     except ConfigError as error:
         assert str(error).startswith(variable)  # noqa: PT017  as above
 
@@ -669,7 +667,7 @@ def test_without_a_file_and_without_a_mistake_no_parser_is_imported(place):
 import sys
 before = set(sys.modules)
 from spillover.settings.load import load
-load(cwd=sys.argv[1], environ={"HOME": sys.argv[2], "SPILLOVER_TOKENS": "500"}).choices()
+load(cwd=sys.argv[1], environ={"HOME": sys.argv[2], "SPILLOVER_TOKENS": "500"}).settings()
 print(sorted({"tomllib", "difflib", "pathlib"} & (set(sys.modules) - before)))
 """
     done = subprocess.run(

@@ -7,7 +7,7 @@ import pytest
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, ObjectStore, UsageError, clip
 from spillover.errors import MissingExtraError
-from spillover.settings.place import STORE_METHODS
+from spillover.settings.settings import STORE_METHODS
 from spillover.store import Store
 from spillover.testing import FailingStore
 

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from spillover.errors import ConfigError
-from spillover.settings.load import CHANGED
-from spillover.settings.trust import list_trusted, state_of, trust, trust_folder, untrust
+from spillover.settings.trust import CHANGED, list_trusted, state_of, trust, trust_folder, untrust
 
 ME = os.geteuid()
 SOMEBODY_ELSE = 54_321

@@ -7,7 +7,7 @@ from spillover.cli.output import put, put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
 from spillover.errors import UsageError
-from spillover.settings.load import AGE, read
+from spillover.settings.load import AGE, parse_value
 from spillover.store.directory import DirStore
 from spillover.store.named import NamedStore
 from spillover.store.object_store import LIFECYCLE_DECIDES, ObjectStore
@@ -52,7 +52,7 @@ def _compress_after(arguments: argparse.Namespace) -> float | None:
     if said is None:
         return None
     try:
-        return float(read(AGE, int(said) if said.isdecimal() else said))
+        return float(parse_value(AGE, int(said) if said.isdecimal() else said))
     except ValueError as error:
         raise UsageError(f"--compress-after {said!r}: expected {AGE}.") from error
 

@@ -19,7 +19,7 @@ from spillover.cli.output import complain, put
 from spillover.hosts import find
 from spillover.hosts.hook import answer as answer_hook
 from spillover.hosts.host import Host
-from spillover.settings.integers import read_int
+from spillover.settings.limits import read_int
 
 #: More than this no host sends for one tool call; what is larger is left as it is.
 MOST_BYTES = 1 << 28

@@ -153,7 +153,7 @@ def show(arguments: argparse.Namespace) -> int:
 
 def config(arguments: argparse.Namespace) -> int:
     settings = load(bounds=bounds(os.environ))
-    settings.choices()  # so that a wrong value is heard of here too
+    settings.settings()  # so that a wrong value is heard of here too
     if arguments.json:
         facts = {key: {"value": setting.value, "origin": setting.origin} for key, setting in settings.values.items()}
         ignored = [{"path": one.path, "key": one.key, "why": one.why} for one in settings.ignored]

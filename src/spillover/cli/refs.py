@@ -13,7 +13,7 @@ from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
 from spillover.errors import MissingExtraError, RefError, StoreError
 from spillover.retrieve.names import resolve
-from spillover.settings.place import default_store
+from spillover.settings.settings import default_store
 from spillover.store import BaseStore, Store, verify
 from spillover.store.directory import DirStore
 from spillover.store.named import JoinedStores, find_store

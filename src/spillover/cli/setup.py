@@ -16,9 +16,10 @@ from spillover.hosts import bounds, limits_of_failing
 from spillover.notice.hints import Hint
 from spillover.profiles import NAMES as PROFILES
 from spillover.settings.limits import SMALLEST
-from spillover.settings.load import FILE, NAMED, OPTIONS, PREFIX, VARIABLES, Loaded, candidates, load
+from spillover.settings.load import PREFIX, VARIABLES, Loaded, load
+from spillover.settings.load import PROFILES as PROFILE_OPTIONS
 from spillover.settings.settings import REDACT, Call
-from spillover.settings.trust import read_small
+from spillover.settings.trust import CONFIG_VARIABLE, FILE, candidates, read_small
 from spillover.store.folder import expand, user_folder
 
 #: Variables that say where outputs go, and who finds them there.
@@ -119,9 +120,9 @@ def make_clipper_anyway(
 
 def _without(environ: Mapping[str, str]) -> Iterator[tuple[dict[str, str], str]]:
     """Yield the environment without the files; then without our variables but those that say where outputs go; then without any."""
-    others = {name: value for name, value in environ.items() if not name.startswith(PREFIX)} | {NAMED: "none"}
+    others = {name: value for name, value in environ.items() if not name.startswith(PREFIX)} | {CONFIG_VARIABLE: "none"}
     places = {name: environ[name] for name in WHERE if name in VARIABLES and name in environ}
-    yield {**environ, NAMED: "none"}, "no configuration file is read"
+    yield {**environ, CONFIG_VARIABLE: "none"}, "no configuration file is read"
     if places:
         yield {**others, **places}, f"no configuration file is read, and of the variables only {' and '.join(places)}"
     yield others, f"no configuration file is read, and no {PREFIX} variable"
@@ -134,7 +135,7 @@ def _read_redact(environ: Mapping[str, str], cwd: str | None) -> str:
         return word
     here = os.path.realpath(cwd or os.curdir)
     users = os.path.join(user_folder(environ, "XDG_CONFIG_HOME", ".config"), FILE)
-    named = os.path.join(here, expand(environ.get(NAMED, ""), environ))
+    named = os.path.join(here, expand(environ.get(CONFIG_VARIABLE, ""), environ))
     files = [read_small(path, uid=None, links=True) for path in (users, named, *candidates(here, environ))]
     return "stored" if word or any(file and b"stored" in file.data for file in files) else "shown"
 
@@ -147,7 +148,7 @@ def _given(arguments: argparse.Namespace) -> dict[str, object]:
             raise UsageError(f"--profile-option {option}: expected KEY=VALUE.")
         if given.get("profile") not in PROFILES:
             raise UsageError(f"--profile-option needs --profile; use one of {', '.join(PROFILES)}.")
-        given[f"{OPTIONS}{given['profile']}.{key}"] = value
+        given[f"{PROFILE_OPTIONS}{given['profile']}.{key}"] = value
     return given
 
 

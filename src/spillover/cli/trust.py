@@ -10,19 +10,21 @@ from spillover.cli.output import complain, put, put_json
 from spillover.errors import ConfigError, UsageError
 from spillover.notice.words import one_line
 from spillover.settings import trust as trust_records
-from spillover.settings.load import (
+from spillover.settings.load import flatten, load, needs_trust
+from spillover.settings.trust import (
+    CONFIG_VARIABLE,
     FILE,
-    NAMED,
     PYPROJECT,
-    File,
+    ConfigFile,
     Ignored,
     candidates,
-    load,
-    needs_trust,
+    has_our_name,
+    list_trusted,
     parse,
-    speaks_of_us,
+    read_small,
+    state_of,
+    untrust,
 )
-from spillover.settings.trust import list_trusted, read_small, state_of, untrust
 
 PATH_CHARS = 4_096
 
@@ -57,7 +59,7 @@ def _trust(named: str, *, as_json: bool) -> int:
 def _check(path: str) -> None:
     """Raise ConfigError if the file's settings contradict each other: once trusted, that would stop every command."""
     folder = os.path.dirname(path)
-    load(cwd=folder, environ={**os.environ, NAMED: path}).choices()
+    load(cwd=folder, environ={**os.environ, CONFIG_VARIABLE: path}).settings()
 
 
 def _remove(named: str, *, as_json: bool) -> int:
@@ -95,7 +97,7 @@ def _state(path: str) -> str:
     return taken.problem or state_of(path, taken.data, os.environ, os.geteuid())[0]
 
 
-def _find(named: str) -> tuple[File, bytes]:
+def _find(named: str) -> tuple[ConfigFile, bytes]:
     """Return the file that is read for this folder, or this very file; with what is in it."""
     real = _real(named)
     paths = [real] if not os.path.isdir(real) else list(candidates(real, os.environ))
@@ -104,10 +106,10 @@ def _find(named: str) -> tuple[File, bytes]:
     refused = []
     for path in paths:
         taken = read_small(path, uid=os.geteuid())
-        if taken is not None and taken.problem and speaks_of_us(path, taken.data):
+        if taken is not None and taken.problem and has_our_name(path, taken.data):
             refused.append(f"{_line(path)} is not used: {taken.problem}.")
-        elif taken is not None and speaks_of_us(path, taken.data) and (file := parse(path, taken.data)):
-            for one in file.settings(os.environ):  # a file with mistakes is not trusted but mended
+        elif taken is not None and has_our_name(path, taken.data) and (file := parse(path, taken.data)):
+            for one in flatten(file, os.environ):  # a file with mistakes is not trusted but mended
                 if isinstance(one, Ignored):
                     raise ConfigError(one.complaint)
             return file, taken.data

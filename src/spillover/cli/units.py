@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillover.settings.load import AGE, COUNT, FLAG, LIMITS, SIZE, kind_of, read, split
+from spillover.settings.load import AGE, COUNT, FLAG, LIMITS, SIZE, find_key, split
 
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _TIMES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
@@ -12,12 +12,13 @@ _COUNTED = {"retention.count": "outputs", "retention.runs": "runs"}
 
 def with_unit(key: str, value: object) -> str:
     """Return the value of a setting with its unit; "" where it sets nothing."""
-    kind, name = kind_of(key), split(key)[1]
+    row, name = find_key(key), split(key)[1]
+    kind = "" if row is None else row.kind
     if kind == FLAG or isinstance(value, bool):
         return str(value).lower()
     if kind not in (COUNT, SIZE, AGE):
         return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else "" if value == 0 else str(value)
-    amount = int(read(kind, value))
+    amount = int(str(value))
     if amount == 0:
         return ""
     if kind == AGE:

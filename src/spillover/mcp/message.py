@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from spillover.settings.integers import read_int
+from spillover.settings.limits import read_int
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

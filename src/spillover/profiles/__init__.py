@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.notice.form import Form, Missing, Told, lost_words
-from spillover.settings.place import open_store
+from spillover.settings.settings import open_store
 from spillover.store import Store
 from spillover.store.named import NamedStore
 from spillover.store.record import Record

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from spillover.settings.integers import spell_int
+from spillover.settings.limits import spell_int
 
 #: A string of base64 is media if it has so many characters; a longer one may be a secret, and is read.
 MIN_MEDIA_CHARS = 1_000

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.notice.words import lines_of, one_line, shorten_reason
-from spillover.settings.integers import spell_int
+from spillover.settings.limits import spell_int
 from spillover.shell import is_retrieval
 from spillover.source.blob import Meter
 from spillover.store.record import REF_SHAPE, Record, RunRecord, check_ref, mint

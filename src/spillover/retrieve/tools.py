@@ -23,7 +23,7 @@ from spillover.result import Answer, Clip
 from spillover.retrieve.grep import grep
 from spillover.retrieve.names import find_each, matches, quote
 from spillover.retrieve.read import fill, read
-from spillover.settings.integers import spell_int
+from spillover.settings.limits import spell_int
 from spillover.settings.settings import Call
 from spillover.store.record import Record
 

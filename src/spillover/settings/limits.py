@@ -26,6 +26,9 @@ SIZES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | {
 TIMES = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 LARGEST = (1 << 63) - 1  # TOML promises no more of a number
 
+#: Python writes as many digits as these bits have, wherever its own limit stands (`sys.set_int_max_str_digits`).
+ALWAYS_BITS = 2_000
+
 #: Below these a notice, a gap marker and some of the output no longer fit together.
 SMALLEST = {"lines": 4, "bytes": 200, "chars": 200, "tokens": 100}
 
@@ -164,3 +167,22 @@ def read_amount(text: str, units: Mapping[str, int]) -> int:
     if amount and not 1 <= amount <= LARGEST:  # less than 1 would become 0, and that means none
         raise ValueError(text)
     return int(amount)
+
+
+def read_int(digits: str) -> int | str:
+    """Return the integer, as `json.loads(parse_int=…)` asks for it; its digits where it has too many."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
+
+
+def spell_int(value: int) -> int | str:
+    """Return an integer that can be written: itself, or as hexadecimal, which has no such limit."""
+    if value.bit_length() <= ALWAYS_BITS:
+        return value
+    try:
+        str(value)
+    except ValueError:
+        return hex(value)
+    return value

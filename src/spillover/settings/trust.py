@@ -1,4 +1,4 @@
-"""Whose configuration counts: reading small files safely, and what the user has trusted.
+"""Which configuration files count: finding them, reading them safely, and what the user has trusted.
 
 A small file may have been put there by somebody else: reading it never hangs, and says whose words it holds. What is
 trusted is kept in a folder of the user's own, a small file for each: named after the path, it holds the SHA-256 of the
@@ -13,14 +13,27 @@ import shlex
 import stat
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from spillover.errors import ConfigError
-from spillover.store.folder import user_folder
+from spillover.notice.words import one_line
+from spillover.store.folder import expand, user_folder
+from spillover.store.scopes import find_repository
 
 State = Literal["trusted", "changed", "untrusted"]
+
+#: What a configuration is called, by itself and as a part of another file.
+FILE = "spillover.toml"
+PYPROJECT = "pyproject.toml"
+#: Names another file, or "none".
+CONFIG_VARIABLE = "SPILLOVER_CONFIG"
+CHANGED = "it has changed since you trusted it; read it again, then run `spill trust`"
+#: A line with more dots may be a key with as many parts, and for those the parser's time grows with the square.
+MAX_DOTS = 100
+QUOTED_CHARS = 160  # a complaint quotes no more of the parser's words
 
 #: A configuration is smaller than this; no more of a file is read.
 MAX_BYTES = 1 << 16
@@ -31,6 +44,166 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _DIGITS = 64
 _AGAIN = "nothing in it counts; remove it, then run `spill trust` where you need it"
+
+
+class Ignored(Struct, frozen=True):
+    """What a file says in vain: one key of it, or all of it where the key is empty; and why."""
+
+    path: str
+    key: str
+    why: str
+    complaint: str = ""  # for the author of a file that counts, with the line
+    stops: bool = False  # whether a file that counts cannot be used with this in it
+
+
+class ConfigFile(Struct, frozen=True):
+    """One file, parsed; `table` is ours in it. A file that is not `trusted` can only narrow (`load.narrow`)."""
+
+    path: str
+    table: dict[str, Any]
+    text: str
+    trusted: bool = True
+
+    def refuse(self, key: str, words: str, name: str | None = None) -> Ignored:
+        """Return what is wrong with a key as a reason not to use the file; `name` is the word to look for in its lines."""
+        line = line_of(self.text, key if name is None else name)
+        return Ignored(self.path, key, words.rstrip("."), f"{self.path}{line}: {words}", stops=True)
+
+    def refuse_table(self, key: str, name: str, value: object) -> Ignored:
+        """Return the same for a value that should be a table."""
+        return self.refuse(
+            key, f"{one_line(f'{name} = {value!r}', QUOTED_CHARS // 2)}: expected a table of keys.", name
+        )
+
+    def without_path(self, words: str) -> str:
+        """Return a complaint about this file without its path and its full stop."""
+        return words.removeprefix(self.path).removeprefix(":").strip().rstrip(".")
+
+
+def parse(path: str, data: bytes, *, trusted: bool = True) -> ConfigFile | None:
+    """Return the configuration in a file; None if it has none of ours (`has_our_name` tells quickly)."""
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.count(b".") > MAX_DOTS:
+            raise ConfigError(f"{path}:{number}: more than {MAX_DOTS} dots in one line; break it up.")
+    import tomllib  # with the parser 10 ms, and most have no file
+
+    try:
+        text = data.decode()
+        table: Any = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} is not TOML: {one_line(str(error), QUOTED_CHARS)}.") from error
+    file = ConfigFile(path, table, text, trusted)
+    if os.path.basename(path) != PYPROJECT:
+        return file
+    tool = table.get("tool")
+    ours = tool.get("spillover") if isinstance(tool, dict) else None
+    if ours is None:
+        return None
+    if not isinstance(ours, dict):
+        raise ConfigError(file.refuse_table("spillover", "spillover", ours).complaint)
+    return replace(file, table=ours)
+
+
+def line_of(text: str, key: str) -> str:
+    """Return the line of a key in a file, as ":12"; "" if that is not certain."""
+    key = "".join(key.split())
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if key and _sets("".join(line.split()), key)]
+    return f":{lines[0]}" if len(lines) == 1 else ""
+
+
+def _sets(line: str, key: str) -> bool:
+    """Return whether a line, without its spaces, seems to set this key. No regular expression: the line may be hostile."""
+    at = line.find(key)
+    while at >= 0:
+        before = line[at - 1 : at]
+        after = line[at + len(key) :][:2].lstrip("\"'")
+        if not (before.isalnum() or before in ("_", "-")) and after[:1] in ("=", ".", "]"):
+            return True
+        at = line.find(key, at + 1)
+    return False
+
+
+def find_files(here: str, environ: Mapping[str, str], uid: int) -> tuple[list[ConfigFile], list[Ignored]]:
+    """Return the files to read (the user's, then the named one or the project's), and what is ignored and why."""
+    named = environ.get(CONFIG_VARIABLE)
+    if named in ("", "none"):
+        return [], []
+    user, user_file_id = users_file(environ, uid)
+    if named is None:
+        project, ignored = _find_projects(here, environ, uid, user_file_id)
+    else:
+        project, ignored = _read_named(os.path.join(here, expand(named, environ)), named, user_file_id), []
+    return [file for file in (user, project) if file], ignored
+
+
+def users_file(environ: Mapping[str, str], uid: int) -> tuple[ConfigFile | None, tuple[int, int] | None]:
+    """Return the user's own file, and its device and inode. Many keep it in a repository of dotfiles, with a link to it."""
+    path = os.path.join(user_folder(environ, "XDG_CONFIG_HOME", ".config"), FILE)
+    small = read_small(path, uid=uid, links=True)
+    return (None, None) if small is None else (_parse_own(path, small), small.id)
+
+
+def candidates(here: str, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield where a project's configuration may be, the nearest first: up to the repository's root, or else to home."""
+    home = os.path.realpath(expand("~", environ))
+    top = find_repository(here, home)
+    if top is None:
+        top = home if home != os.sep and f"{here}/".startswith(f"{home}/") else here
+    while True:
+        for name in (FILE, PYPROJECT):
+            yield os.path.join(here, name)
+        if here == top:
+            return
+        here = os.path.dirname(here)
+
+
+def has_our_name(path: str, data: bytes) -> bool:
+    """Return whether a file can contain our configuration; most projects have a pyproject.toml without it."""
+    return os.path.basename(path) != PYPROJECT or b"tool.spillover" in data
+
+
+def _parse_own(path: str, small: SmallFile) -> ConfigFile | None:
+    """Return a file of the user's own. Whatever is wrong with it is an error: skipping it would be a surprise."""
+    if small.problem:
+        raise ConfigError(f"{path} is not used: {small.problem}.")
+    return parse(path, small.data) if has_our_name(path, small.data) else None
+
+
+def _read_named(path: str, named: str, users: tuple[int, int] | None) -> ConfigFile | None:
+    small = read_small(path, uid=None, links=True)  # the user who names a file answers for whose it is
+    if small is None:
+        raise ConfigError(f'{CONFIG_VARIABLE}: there is no configuration at {named}; name another file, or "none".')
+    return None if small.id == users else _parse_own(path, small)
+
+
+def _find_projects(
+    here: str, environ: Mapping[str, str], uid: int, users: tuple[int, int] | None
+) -> tuple[ConfigFile | None, list[Ignored]]:
+    """Return the nearest file that may be used. An untrusted one never stops a command, whatever is in it."""
+    ignored: list[Ignored] = []
+    for path in candidates(here, environ):
+        small = read_small(path, uid=uid)
+        if small is None or ((small.data or not small.problem) and not has_our_name(path, small.data)):
+            continue
+        if small.id == users:
+            return None, ignored
+        if small.problem:
+            ignored.append(Ignored(path, "", small.problem))
+            continue
+        state, problem = state_of(path, small.data, environ, uid)
+        if problem:
+            ignored.append(Ignored(path, "", problem))
+        try:
+            file = parse(path, small.data, trusted=state == "trusted")
+        except ConfigError as error:
+            if state == "trusted":
+                raise
+            return None, [*ignored, Ignored(path, "", str(error).removeprefix(path).strip().rstrip("."))]
+        if file is not None:
+            if state == "changed":
+                ignored.append(Ignored(path, "", CHANGED))
+            return file, ignored
+    return None, ignored
 
 
 class SmallFile(Struct, frozen=True):
@@ -223,14 +396,14 @@ def _open_folder(folder: str, uid: int) -> int | None:
 
 
 def _entry(fd: int, name: str, uid: int) -> TrustedFile | None:
-    taken = read_small(name, uid=uid, dir_fd=fd)
-    if taken is None:
+    small = read_small(name, uid=uid, dir_fd=fd)
+    if small is None:
         return None
-    digest, _, path = taken.data.partition(b"\n")
+    digest, _, path = small.data.partition(b"\n")
     entry = TrustedFile(os.fsdecode(path), digest.decode("ascii", "replace"))
     as_written = len(entry.sha256) == _DIGITS and _is_hex(entry.sha256) and _name(entry.path) == name
-    if taken.problem or not as_written:
-        why = taken.problem or "it is not as `spill trust` wrote it"
+    if small.problem or not as_written:
+        why = small.problem or "it is not as `spill trust` wrote it"
         raise ConfigError(
             f"a record of trust ({name}) does not count: {why}. Run `spill trust` again where you need it."
         )

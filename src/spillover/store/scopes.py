@@ -41,8 +41,7 @@ from spillover.store.record import (
 )
 
 VARIABLE = "SPILLOVER_SCOPE"
-#: Folders in which a repository is looked for, upward. More find one above deeper folders, at two system calls each.
-MAX_LEVELS = 100
+#: What git puts into the root of a repository, a worktree or a submodule.
 REPOSITORY = ".git"
 #: The working folder of a process whose working folder was removed, if the system does not say which it was.
 REMOVED = "/(deleted)"
@@ -70,7 +69,7 @@ def folder_scope(cwd: str | os.PathLike[str] | None = None) -> str:
         folder = working_folder() or _removed_folder() if cwd is None else os.path.realpath(cwd)
     except (OSError, ValueError):  # not a path
         folder = REMOVED
-    return _as_text(_find_root(folder))
+    return _as_text(find_repository(folder, os.path.realpath(os.path.expanduser("~"))) or folder)
 
 
 def working_folder() -> str | None:
@@ -89,14 +88,13 @@ def _removed_folder() -> str:
         return REMOVED
 
 
-def _find_root(start: str) -> str:
-    """Return the nearest folder upward with a repository in it, or `start`. Nothing is opened and no link is followed.
+def find_repository(start: str, home: str) -> str | None:
+    """Return the nearest folder upward with a repository in it; None if there is none. Only names are looked at.
 
     Not beyond the filesystem it starts in, and not in the home folder or above unless it starts there: a repository for
     the dotfiles in a home would make one project of all that is below. One that belongs to somebody else than the
     folder we start in, us, or root does not count; otherwise anybody could turn all of /tmp into one project.
     """
-    home = os.path.realpath(os.path.expanduser("~"))
     device = None
     trusted = {0, os.geteuid()}
     with suppress(OSError):
@@ -104,17 +102,16 @@ def _find_root(start: str) -> str:
         device = facts.st_dev
         trusted.add(facts.st_uid)
     folder = start
-    for _ in range(MAX_LEVELS):
+    while True:
         with suppress(OSError):
             if folder != start and (folder == home or device not in (None, os.lstat(folder).st_dev)):
-                return start
+                return None
             if os.lstat(os.path.join(folder, REPOSITORY)).st_uid in trusted:
                 return folder
         above = os.path.dirname(folder)
         if above == folder:
-            return start
+            return None
         folder = above
-    return start
 
 
 def _as_text(path: str) -> str:
