@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib import import_module
-from inspect import signature
 from typing import Any
 
 from msgspec.structs import replace
@@ -53,6 +52,8 @@ def __getattr__(name: str) -> Any:
 
 def options(name: str) -> dict[str, tuple[str, ...]]:
     """Return the options of a profile's `clipper` that a shell or TOML can express, each with the kinds of value it takes."""
+    from inspect import signature
+
     kinds_by_option = {}
     for option, parameter in signature(named(name).clipper).parameters.items():
         annotations = str(parameter.annotation).split(" | ")

@@ -427,6 +427,7 @@ def clip_many(outputs: Mapping[Key, Source], call: Call, calls: Mapping[Key, Cal
     for key in calls:
         if key not in outputs:
             raise UsageError(f"tools names {key!r:.80}, and there is no such output.")
+    call = call.within_budget()
     lowered = {}
     for key in outputs:  # no limit is above the one that all of them share
         own = calls.get(key, call)
