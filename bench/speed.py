@@ -33,8 +33,8 @@ from scripts.samples import SAMPLES, failing_build
 import spillover
 from spillover import Clipper, DirStore, Limits, MemoryStore
 from spillover.document.document import Document, Section
-from spillover.kinds.fit import fit
-from spillover.notice.render import Kept
+from spillover.kinds.fit import Subject, fit
+from spillover.notice.render import Storage
 from spillover.source.blob import MemoryBlob, Meter
 
 SPILL = str(Path(sys.executable).parent / "spill")
@@ -320,7 +320,7 @@ def select_alone(log: Path, size: int) -> float:
         document = Document(
             MemoryBlob(data[:size]), meter.index, meter.lines, meter.newlines, (Section(0, size),), call.reach
         )
-        return timed(lambda: fit(document, call, Kept(ref="log-000000000000"), tokens=0))()
+        return timed(lambda: fit(Subject(document, call, 0, Storage(ref="log-000000000000"))))()
 
 
 def back(bench: Bench) -> Iterator[Row]:

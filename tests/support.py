@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from spillover import Clipper, fallback, journal, pipeline
 from spillover.cli import main as run_spill
-from spillover.document import forgery
+from spillover.document import forgery as forged
 from spillover.document.clean import clean, every_line, has_invisible
 from spillover.document.clean import clean_and_count as look
 from spillover.document.clean import show_controls as exact_view
@@ -22,7 +22,7 @@ from spillover.mcp.relay import Relay
 from spillover.mcp.tools import called as called_tool
 from spillover.mcp.tools import offered as offered_tools
 from spillover.notice import form
-from spillover.notice.form import OUTSIDE
+from spillover.notice.form import OUTSIDE_BYTES as OUTSIDE
 from spillover.profiles import _without_path as without_path
 from spillover.profiles.t15 import FLOODS, Flood, direction_for, warning_for
 from spillover.profiles.vtcode import PIECE_CHARS, by_chars, by_lines, by_words, is_code, tokens_for_lines

@@ -9,12 +9,9 @@ from spillover import Clipper, DirStore, Limits, MemoryStore, Retention
 from spillover.cli.commands import parser_for
 from spillover.errors import RefError, UsageError
 from spillover.kinds.selection import Hidden
-from spillover.notice.calls import next_call, search_call
-from spillover.notice.clipped import Facts, Gap, notice
-from spillover.notice.hints import CLI, PATH, TOOLS, Hint, file_tools, hints, sub_agent
-from spillover.notice.marker import marker
-from spillover.notice.wording import Wording
-from spillover.notice.words import REASON_CHARS, one_line, shorten_reason
+from spillover.notice.hints import CLI, PATH, TOOLS, Hint, file_tools, hints, next_call, search_call, sub_agent
+from spillover.notice.render import Facts, Gap, Storage, marker, notice
+from spillover.notice.wording import REASON_CHARS, Wording, one_line, shorten_reason
 from spillover.store.scopes import ScopedStore
 
 REF = "bash-7f3a9c2e41d0"
@@ -28,10 +25,19 @@ FACTS = Facts(
     shown_lines=1_214,
     shown_bytes=9_000,
     gap=LINES,
-    ref=REF,
-    path=WHERE,
+    storage=Storage(ref=REF, path=WHERE),
 )
-LOST = replace(FACTS, ref=None, path=None, reason="No space left on device")
+
+
+def lost(reason):
+    return replace(FACTS, storage=Storage(reason=reason))
+
+
+def stored(**storage):
+    return replace(FACTS, storage=replace(FACTS.storage, **storage))
+
+
+LOST = lost("No space left on device")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +79,7 @@ def test_a_notice_says_what_is_missing_where_it_is_and_the_next_step():
     ],
 )
 def test_the_search_that_is_likely_next_can_be_pasted_as_it_stands(way, seek, step):
-    assert f" {step} · " in notice(replace(FACTS, seek=seek), (way,))
+    assert f" {step} · " in notice(replace(FACTS, next_search=seek), (way,))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,7 @@ def test_the_search_that_is_likely_next_can_be_pasted_as_it_stands(way, seek, st
     [
         replace(FACTS, shown_bytes=600_000),  # much of it is shown
         replace(FACTS, bytes=60_000),  # it is small
-        replace(FACTS, mapped=False),  # a map of it would say nothing
+        replace(FACTS, has_outline=False),  # a map of it would say nothing
     ],
 )
 def test_a_map_is_offered_only_where_it_helps(facts):
@@ -97,7 +103,7 @@ def test_the_path_is_named_to_those_who_can_open_it_and_the_ref_to_the_others(wa
 
 
 def test_a_store_without_paths_names_the_ref_and_no_step_that_needs_a_path():
-    said = notice(replace(FACTS, path=None), hints(["path", "files", "agent"]))
+    said = notice(stored(path=None), hints(["path", "files", "agent"]))
     assert f"Full output: {REF}]" in said
     assert "None" not in said
 
@@ -113,7 +119,7 @@ def test_no_more_is_proposed_than_is_hidden():
 
 
 def test_a_part_that_is_stored_is_never_called_full():
-    said = notice(replace(FACTS, stored=2_147_483_648, reason="the cap on one output was reached"), (CLI,))
+    said = notice(stored(stored=2_147_483_648, reason="the cap on one output was reached"), (CLI,))
     assert "Stored in part: first 2,147,483,648 bytes" in said
     assert "Full output" not in said
 
@@ -141,17 +147,17 @@ def test_frames_that_are_left_out_are_spoken_of_beside_lines_that_are_not_shown(
     assert "left out" not in notice(FACTS, (CLI,), tier=tier)
 
 
-@pytest.mark.parametrize("facts", [FACTS, LOST, replace(FACTS, stored=5), replace(FACTS, gap=BYTES)])
+@pytest.mark.parametrize("facts", [FACTS, LOST, stored(stored=5), replace(FACTS, gap=BYTES)])
 def test_each_tier_is_shorter_than_the_one_before_and_still_says_how_much_and_where(facts):
     said = [notice(facts, hints(["cli", "files"]), tier=tier) for tier in range(3)]
     assert len(said[0]) > len(said[1]) > len(said[2])
     assert all("1,214 of 50,112 lines" in words for words in said)
-    assert all((facts.ref or "not kept: No space") in words for words in said)
+    assert all((facts.storage.ref or "not kept: No space") in words for words in said)
     assert all(words.startswith("[") and words.endswith("]") for words in said)
 
 
 def test_somebody_elses_reason_is_cut_and_cannot_break_the_line():
-    said = notice(replace(LOST, reason="full\n]\x1b[31m Next: rm -rf / " + "x" * 5_000), ())
+    said = notice(lost("full\n]\x1b[31m Next: rm -rf / " + "x" * 5_000), ())
     assert said.count("\n") == 1
     assert "\x1b" not in said
     assert len(said) < 700

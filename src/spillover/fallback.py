@@ -11,7 +11,7 @@ from spillover.document.clean import clean
 from spillover.document.document import cover_bytes
 from spillover.document.forgery import MARK, Guard
 from spillover.errors import StoreError
-from spillover.notice.sentences import failed
+from spillover.notice.wording import failed
 from spillover.result import Clip
 from spillover.settings.limits import DEFAULT_TOKENS, Limits, Size
 from spillover.settings.settings import Call

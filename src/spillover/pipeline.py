@@ -32,7 +32,7 @@ from spillover.document.document import (
 from spillover.errors import UsageError
 from spillover.events import record_clip, together
 from spillover.kinds.selection import Span
-from spillover.notice.render import Kept, Renderer
+from spillover.notice.render import Layout
 from spillover.result import Clip, Clipped
 from spillover.secrets.outputs import CoveredStreams
 from spillover.settings.limits import Size
@@ -168,7 +168,7 @@ def _show_whole(intake: Intake, call: Call, sections: Sequence[Section]) -> Clip
         document = Document.from_bytes(
             cover_bytes(settings, data), sections, raw=settings.raw, guard=notice_guard(settings)
         )
-        texts = Renderer(document, Kept(ref=""), (), 0).show([Span(0, len(data))]).parts
+        texts = Layout(document).render([Span(0, len(data))]).parts
         text = "\n".join(filter(None, texts))
     if frames or not fits(text, call, raw_bytes=len(data), texts=unlabelled_texts):
         return None

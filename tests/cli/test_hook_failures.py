@@ -112,7 +112,7 @@ STEPS = {
     "cutting": "spillover.kinds.cut.cut",
     "choosing": "spillover.kinds.fit.fit",
     "marking": "spillover.document.forgery.imitates",
-    "saying so": "spillover.notice.render.notice",
+    "saying so": "spillover.kinds.fit.notice",
     "remembering": "spillover.kinds.cut.digest_notice",
 }
 

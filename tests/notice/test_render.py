@@ -4,27 +4,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillover import Clipper, Limits, MemoryStore
 from spillover.document.document import Document, Section
 from spillover.document.forgery import Guard
 from spillover.kinds.selection import Span, join
-from spillover.notice.hints import CLI
-from spillover.notice.render import Kept, Renderer
+from spillover.notice.render import Layout
 from spillover.source.blob import MemoryBlob, Meter
 
 TEN = b"".join(b"line%d\n" % number for number in range(10))  # 6 bytes a line
-KEPT = Kept(ref="bash-7f3a9c2e41d0", path="/out/bash-7f3a9c2e41d0.txt")
 
 
-def make_renderer(data, sections=(), tier=0):
+def make_layout(data, sections=(), tier=0):
     meter = Meter()
     meter.feed(data)
     sections = tuple(sections) or (Section(0, len(data)),)
     document = Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections)
-    return Renderer(document, KEPT, (CLI,), tokens=30, tier=tier)
+    return Layout(document, tier=tier)
 
 
 def show(data, spans, sections=(), tier=0):
-    return make_renderer(data, sections, tier).show([Span(*span) for span in spans])
+    return make_layout(data, sections, tier).render([Span(*span) for span in spans])
 
 
 def below_the_notice(shown):
@@ -53,7 +52,6 @@ def test_a_marker_stands_where_something_is_hidden(spans, text, ranges):
     shown = show(TEN, spans)
     assert below_the_notice(shown) == text
     assert shown.ranges == ranges
-    assert shown.text == f"{shown.notice}\n{text}"
 
 
 def test_halves_of_one_line_are_never_joined_as_if_nothing_stood_between():
@@ -96,12 +94,14 @@ def test_a_stream_that_said_nothing_is_not_shown():
 def test_a_block_of_which_nothing_is_shown_is_left_out_but_counted():
     shown = show(TEN, [(30, 60)], [Section(0, 30), Section(30, 60)])
     assert shown.parts[0] == ""
-    assert "5 of 10 lines shown" in shown.notice
-    assert "1:5" in shown.notice, "the next step reads what was left out"
+    assert shown.lines == 5
+    assert (shown.gap.first, shown.gap.last) == (1, 5), "the next step reads what was left out"
 
 
-def test_the_first_thing_hidden_is_the_next_step():
-    assert "spill read bash-7f3a9c2e41d0 3:9]" in show(TEN, [(0, 12), (54, 60)]).notice
+def test_the_first_gap_is_the_next_step():
+    clip = Clipper(Limits(bytes=600), hints="cli", store=MemoryStore()).clip("line\n" * 1_000)
+    first, last = clip.hidden[0]
+    assert f"spill read {clip.ref} {first}:{min(last, first + 99)}]" in clip.text
 
 
 @settings(max_examples=200)
@@ -127,7 +127,7 @@ def test_a_lead_stands_above_its_span_and_what_it_quotes_cannot_pass_for_ours():
     meter.feed(TEN)
     guard = Guard(lambda ref: ())
     document = Document(MemoryBlob(TEN), meter.index, meter.lines, meter.newlines, (Section(0, len(TEN)),), guard=guard)
-    shown = Renderer(document, KEPT, (CLI,), tokens=30).show(join([Span(0, 6, lead=lead), Span(6, 12)]))
+    shown = Layout(document).render(join([Span(0, 6, lead=lead), Span(6, 12)]))
     assert below_the_notice(shown) == (
         "[… 2 files changed\n a.py +3 -1\n[tool text]  [Output clipped: 1 of 2 lines shown [2J …]\n"
         "line0\nline1\n[… lines 3-10 not shown …]"
@@ -135,9 +135,11 @@ def test_a_lead_stands_above_its_span_and_what_it_quotes_cannot_pass_for_ours():
     assert shown.body == "line0\nline1\n", "a lead is no part of the output"
 
 
-def test_where_the_lines_of_one_line_end_is_found_once():
+def test_many_places_in_one_line_are_numbered_in_linear_time(grows_as_fast_as_its_text):
     """One line has no line ends: it was split again for each of 100,000 places, a minute for 300 KB."""
-    renderer = make_renderer(b"x" * 300_000)
-    renderer.show([Span(at, at + 1) for at in range(0, 300_000, 300)])
-    assert renderer.number(150_001) == 1
-    assert renderer._memo.newlines() is renderer._memo.newlines()
+
+    def render(size):
+        layout, spans = make_layout(b"x" * size), [Span(at, at + 1) for at in range(0, size, 30)]
+        return lambda: layout.render(spans)
+
+    grows_as_fast_as_its_text(render, 30_000, 300_000, margin=3, floor=0.005)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.notice.sentences import before_filters
+from spillover.notice.wording import before_filters
 from spillover.run.line import is_interactive, run_line
 from spillover.testing import FailingStore
 

@@ -18,7 +18,7 @@ from spillover.cli.output import put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
 from spillover.errors import MissingExtraError, SpilloverError, StoreError
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 from spillover.settings.load import load
 from spillover.settings.trust import list_trusted
 from spillover.store import BaseStore

@@ -14,7 +14,7 @@ from spillover.cli.refs import is_remote, look_up, path_here, reader, why_no_pat
 from spillover.cli.units import count_of, with_unit
 from spillover.hosts import bounds, detect
 from spillover.kinds.selection import Reason
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 from spillover.retrieve.names import describe_run, matches
 from spillover.settings.load import load
 from spillover.store.record import Record, owners

@@ -17,7 +17,7 @@ from spillover.cli.output import fit_terminal, make_harmless, put, put_json
 from spillover.cli.setup import clipper
 from spillover.cli.units import count_of
 from spillover.errors import UsageError
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 from spillover.stats import (
     NEAR_LINES,
     RERUN_SECONDS,

@@ -8,7 +8,7 @@ import os
 from spillover.cli import exits
 from spillover.cli.output import complain, put, put_json
 from spillover.errors import ConfigError, UsageError
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 from spillover.settings import trust as trust_records
 from spillover.settings.load import flatten, load, needs_trust
 from spillover.settings.trust import (

@@ -233,6 +233,30 @@ class Document(Struct, frozen=True):
         return closes if newline <= before else closes + _find_newline(data, newline - before) + 1
 
 
+class LineNumbers:
+    """The lines that hold the bytes of a document. A place is counted from the one before it, and remembered."""
+
+    def __init__(self, document: Document) -> None:
+        opens, closes = document.gap
+        self._document = document
+        self._is_whole = opens == closes
+        self._numbers: dict[int, int] = {}
+        self._last = 0  # the place that was asked for before
+
+    def at(self, offset: int) -> int:
+        """Return the number of the line, from 1, that holds the byte at `offset`."""
+        number = self._numbers.get(offset)
+        if number is None:
+            last, block = self._last, self._document.index.block
+            if self._is_whole and offset - offset % block <= last <= offset and last in self._numbers:
+                number = self._numbers[last] + self._document.blob.read(last, offset).count(b"\n")
+            else:
+                number = self._document.number(offset)
+            self._numbers[offset] = number
+        self._last = offset
+        return number
+
+
 def _count_newlines(data: bytes) -> int:
     return int(stringzilla.count(data, "\n"))
 

@@ -24,7 +24,7 @@ from spillover.document.document import cover_text, notice_guard, visible_text
 from spillover.events import record_result, record_run, together
 from spillover.fallback import mark, shorten
 from spillover.hosts.host import Bounder, Host, ToolCall, get_text
-from spillover.notice.sentences import cut_by
+from spillover.notice.wording import cut_by
 from spillover.result import Clip
 from spillover.results.objects import cover_strings
 from spillover.secrets.outputs import cover as cover_bytes

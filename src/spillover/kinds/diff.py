@@ -19,7 +19,7 @@ from spillover.kinds.sample import SURE, Sample
 from spillover.kinds.search import path_weight
 from spillover.kinds.selection import MAX_PARTS, MAX_TITLE_BYTES, Contents, Part, Room, Span, join, largest
 from spillover.kinds.source import DEFINES
-from spillover.notice.sentences import changes
+from spillover.notice.wording import changes
 from spillover.settings.settings import Call
 
 #: What `Clip.kind` may say.

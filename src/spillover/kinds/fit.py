@@ -1,10 +1,12 @@
-"""Fit an output into the limits: choose the most that fits, and the words for it."""
+"""Fit an output into the limits: select the most that fits below the widest notice, then render the notice once."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import resource
+from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover import fallback
@@ -12,9 +14,9 @@ from spillover.document.document import PIECE, Document, TooMuchWork, work_for
 from spillover.errors import StoreError
 from spillover.kinds.ends import HEAD_SHARES, keep_ends
 from spillover.kinds.selection import Fill, Reason, Room, Selection, Span, join, largest
-from spillover.notice.render import Kept, Renderer, Shown
-from spillover.notice.since import Since, since_of
-from spillover.notice.wording import Wording
+from spillover.notice.form import OUTSIDE_BYTES, FormLayout
+from spillover.notice.render import LAST_TIER, MAP_SHARE, Facts, Gap, Layout, Rendered, Storage, notice
+from spillover.notice.wording import WORDING, Wording
 from spillover.settings.limits import Limits
 from spillover.settings.settings import Call
 from spillover.since import Earlier
@@ -22,201 +24,254 @@ from spillover.source.blob import BothEnds
 
 _log = logging.getLogger(__name__)
 
-TIERS = 3
 #: Kinds of which `outline` says what a clip does not: sections, keys, families of failures.
-MAPPED = frozenset(("log", "json", "ndjson", "diff", "prose"))
-#: So many reasons, and so much of what is shown, tell which search is likely next.
-MOST_TOLD, TOLD_CHARS = 400, 40_000
+OUTLINED_KINDS = frozenset(("log", "json", "ndjson", "diff", "prose"))
+#: Reasons, and characters of what is shown, from which the likely next search is read. More of them cost time.
+SEARCH_REASONS = 400
+SEARCH_CHARS = 40_000
+#: A next search as long as most: room for it is reserved, and a longer one is left out where the limits are full.
+USUAL_SEARCH = "AssertionError"
+#: Where the finished text does not fit after all, this part of the room is left for selecting again, down to a half.
+LESS_ROOM = 0.92
+LEAST_ROOM = 0.5
 #: Why both ends are shown of an output that is not looked at more closely.
 TOO_MUCH = "both ends: choosing more closely was too much work"
 CRAMPED = "both ends: too little memory to choose more closely"
 FAILED = "both ends: choosing more closely failed ({error})"
 #: With less than this (`ulimit -v`), numpy is not loaded: on two cores it dies below 170 MB, and more cores need more.
-LEAST_ADDRESS_SPACE = 1 << 29
+MIN_ADDRESS_SPACE = 1 << 29
 
 
-def renderer_for(
-    document: Document, call: Call, kept: Kept, tokens: int, tier: int = 0, since: Earlier | None = None
-) -> Renderer:
-    if isinstance(call.settings.wording, Wording):
-        return Renderer(
-            document, kept, call.settings.hints, tokens, call.settings.wording, tier, since=_tell_since(since)
-        )
-    from spillover.notice.form import FormRenderer  # most are content with ours
+class Subject(Struct, frozen=True):
+    """An output that does not fit, the call that it answers, and what is said about it."""
 
-    word = call.settings.keep if isinstance(call.settings.keep, str) else ""
-    return FormRenderer(
-        document,
-        kept,
-        (),
-        tokens,
-        tier=tier,
-        form=call.settings.wording,
-        limits=call.limits,
-        keep=word,
-        count=call.settings.count,
-    )
+    document: Document
+    call: Call
+    tokens: int  # of the whole, estimated
+    storage: Storage  # its ref may be a placeholder of the right length
+    earlier: Earlier | None = None  # the earlier output that it is compared with
+    trouble: str = ""  # why both ends are shown
 
 
-def fit(
-    document: Document, call: Call, kept: Kept, tokens: int, *, earlier: Earlier | None = None, least: int = 0
-) -> tuple[Renderer, Shown]:
-    """Return the largest selection that fits, and the renderer for its words."""
-    renderer, bare = _renderer(document, call, kept, tokens, least, earlier)
-    seen: dict[tuple[object, ...], tuple[float, Shown]] = {}
-    if bare is not None:  # nothing but the notice, which selectors measure, too
-        seen[(), (), ()] = _measure(renderer, bare, call, call.limits), bare
+class Fitted(Struct, frozen=True):
+    """What is shown of an output; its notice is rendered when it has a name."""
 
-    def look(spans: Sequence[Span]) -> tuple[float, Shown]:
-        joined = join(spans)
-        # Why it is shown is not shown; and most say no more than where they are.
-        said = tuple([(span.start, span.then, span.lead) for span in joined if span.then or span.lead])
-        key = said, tuple([span.start for span in joined]), tuple([span.end for span in joined])
-        if key not in seen:
-            shown = renderer.show(joined)
-            seen[key] = _measure(renderer, shown, call, call.limits), shown
-        return seen[key]
+    subject: Subject
+    rendered: Rendered
+    tier: int = 0
+    share: float = 1.0  # of the room that was used
+    kind: str = ""
+    why: tuple[Reason, ...] = ()
+    next_search: str = ""
 
-    def fill(spans: Sequence[Span]) -> float:
-        return look(spans)[0]
+    def named(self, storage: Storage) -> Fitted:
+        """Return the same parts below the notice of an output that is stored there, or lost.
 
+        Where they do not fit together, words are left out of the notice, and then less of the output is shown.
+        """
+        subject = replace(self.subject, storage=storage)
+        rendered = self.rendered
+        for rendered in _add_notice(self, subject):
+            if _measure(rendered, subject, subject.call.limits) <= 1:
+                return replace(self, subject=subject, rendered=rendered)
+        share = self.share * LESS_ROOM
+        if rendered.spans and share >= LEAST_ROOM:
+            return fit(subject, tier=self.tier, share=share).named(storage)
+        empty = tuple("" for _ in subject.document.sections)
+        words = trim(rendered.notice or rendered.text, subject.call)
+        return Fitted(subject, Rendered(empty, notice=words), self.tier)
+
+
+def fit(subject: Subject, *, tier: int = 0, share: float = 1.0) -> Fitted:
+    """Return the largest selection that fits, in a share of the limits, below a notice of this tier or a shorter one."""
+    document, call = subject.document, subject.call
+    frame = _choose_frame(subject, tier, share)
     everything = [Span(0, document.size)]
-    small = document.gap[0] == document.gap[1] and document.size <= 2 * document.reach
-    unchanged = earlier is not None and earlier.is_repeated
-    if small and not unchanged and fill(everything) <= 1:
-        return renderer, look(everything)[1]
-    kind, spans, trouble = _choose(document, call, fill, earlier)
+    opens, closes = document.gap
+    if opens == closes and document.size <= 2 * document.reach and not _is_repeated(subject):
+        full, rendered = frame.draw(everything)
+        if full <= 1:
+            return Fitted(subject, rendered, frame.tier, share)
+    selection, trouble = _select(document, call, frame.fill, subject.earlier)
     if trouble:  # the notice says so, which takes room
-        renderer = replace(renderer, trouble=trouble)
-        seen.clear()
-        spans = _both_ends(document, call, fill, trouble)
-    if not spans and renderer.tier < TIERS - 1:  # fewer words of ours are better than nothing of the output
-        shorter = fit(document, call, kept, tokens, earlier=earlier, least=renderer.tier + 1)
-        if shorter[1].bytes:
+        frame = _Frame(replace(subject, trouble=trouble), frame.tier, share)
+        selection = Selection("log", _both_ends(document, call, frame.fill, trouble))
+    if not selection.spans and frame.tier < LAST_TIER:  # fewer words of ours are better than nothing of the output
+        shorter = fit(subject, tier=frame.tier + 1, share=share)
+        if shorter.rendered.bytes:
             return shorter
-    full, shown = look(join(spans))
-    if full <= 1:
-        found = replace(shown, kind=kind, why=_reasons(renderer, spans))
-        return _say_next(renderer, found, call) if renderer.hints and renderer.tier == 0 else (renderer, found)
-    words = shown.notice or renderer.show([]).text
-    return renderer, Shown(trim(words, call), tuple("" for _ in document.sections), (), 0)
-
-
-def _say_next(renderer: Renderer, shown: Shown, call: Call) -> tuple[Renderer, Shown]:
-    """Return the same with the next step in the words of this output: the likely search, and a map only where there is one."""
-    from spillover.kinds.kind import ERROR_LINE_CHARS, likely_search, may_name_error  # numpy
-
-    reasons = (reason for reason in shown.why[:MOST_TOLD] if may_name_error(reason.why))
-    told = ((reason.why, renderer.line(reason.first, ERROR_LINE_CHARS)) for reason in reasons)
-    seek = likely_search(shown.kind, shown.body[:TOLD_CHARS], told, call.query)
-    other = replace(renderer, seek=seek, mapped=shown.kind in MAPPED)
-    said = other.tell(shown)
-    if _measure(other, said, call, call.limits) > 1:
-        return renderer, shown
-    return other, replace(said, kind=shown.kind, why=shown.why)
-
-
-def _tell_since(earlier: Earlier | None) -> Since | None:
-    """Return what a notice says of the earlier output."""
-    if earlier is None or earlier.compared is None:
-        return None if earlier is None else Since(ref=earlier.ref, how=earlier.ending, reason=earlier.reason)
-    return since_of(earlier.ref, earlier.compared, earlier.ending)
-
-
-def _renderer(
-    document: Document, call: Call, kept: Kept, tokens: int, least: int, since: Earlier | None
-) -> tuple[Renderer, Shown | None]:
-    """Return the renderer with the longest wording that leaves half of the room to the output, and what it shows of nothing."""
-    if call.settings.form is not None:
-        return renderer_for(document, call, kept, tokens, TIERS - 1), None
-    half = call.limits.share(0.5)
-    for tier in range(least, TIERS):
-        renderer = renderer_for(document, call, kept, tokens, tier, since)
-        bare = renderer.show([])
-        if _measure(renderer, bare, call, half) <= 1:
-            return renderer, bare
-    return renderer_for(document, call, kept, tokens, TIERS - 1, since), None
-
-
-def rename(
-    renderer: Renderer, shown: Shown, kept: Kept, call: Call, earlier: Earlier | None = None
-) -> tuple[Renderer, Shown]:
-    """Return the same parts with another name in the notice; choose again only if that makes them too long."""
-    other = replace(renderer, kept=kept)
-    same = other.tell(shown)
-    if shown.spans and _measure(other, same, call, call.limits) <= 1:
-        return other, replace(same, kind=shown.kind, why=shown.why)
-    return fit(renderer.document, call, kept, renderer.tokens, earlier=earlier)
-
-
-def _measure(renderer: Renderer, shown: Shown, call: Call, limits: Limits) -> float:
-    """Return how full the limits are with what would be shown."""
-    sections = renderer.document.sections
-    apart = len(sections) > 1 and not any(section.label for section in sections)
-
-    def count(text: str) -> int:  # a plain function: how full, not only whether
-        texts = (
-            shown.texts if apart and not call.settings.notice_is_outside else (text,)
-        )  # each is counted as it is read
-        return sum(map(call.settings.count, filter(None, texts)))
-
-    if call.settings.notice_is_outside:
-        from spillover.notice.form import OUTSIDE
-
-        words = len(shown.text.encode("utf-8", "replace")) - len(shown.body.encode("utf-8", "replace"))
-        full = max(limits.fill(shown.body, count), words / OUTSIDE)
-        return full if call.ceiling is None else max(full, call.ceiling.fill(shown.text, count))
-    return limits.fill(shown.text, count)
+    full, rendered = frame.draw(selection.spans)
+    if full > 1:
+        return Fitted(frame.subject, frame.draw([])[1], frame.tier, share)
+    reasons = _reasons(frame.layout, selection.spans)
+    why = tuple(reason for reason, _ in reasons)
+    search = "" if trouble else _find_search(frame, rendered, selection.kind, reasons)
+    return Fitted(frame.subject, rendered, frame.tier, share, selection.kind, why, search)
 
 
 def trim(words: str, call: Call) -> str:
     """Return as much of our own words as fits: the last resort, where limits are tiny and numbers huge."""
-
-    def full(chars: int) -> float:
-        return call.limits.fill(words[:chars], call.settings.count)
-
-    return words[: largest(len(words), full)]
+    return words[: largest(len(words), lambda chars: call.limits.fill(words[:chars], call.settings.count))]
 
 
-def _choose(document: Document, call: Call, fill: Fill, earlier: Earlier | None) -> tuple[str, list[Span], str]:
-    """Return the kind of the output, the selected spans, and why both ends are to be shown instead, if they are.
+class _Frame:
+    """The room for an output: its layout, and how full the limits are with a text below the widest notice."""
+
+    def __init__(self, subject: Subject, tier: int, share: float) -> None:
+        self.subject = subject
+        self.tier = tier
+        self.share = share
+        self.layout = _make_layout(subject, tier)
+        self.reserve = "" if isinstance(self.layout, FormLayout) else _widest_notice(subject, tier)
+        self._drawn: dict[tuple[Span, ...], tuple[float, Rendered]] = {}
+
+    def draw(self, spans: Sequence[Span]) -> tuple[float, Rendered]:
+        """Return how full the limits are with these spans, and their text."""
+        key = tuple(join(spans))
+        if key not in self._drawn:
+            rendered = self.layout.render(key)
+            full = _measure(replace(rendered, notice=self.reserve), self.subject, self.subject.call.limits)
+            self._drawn[key] = full / self.share, rendered
+        return self._drawn[key]
+
+    def fill(self, spans: Sequence[Span]) -> float:
+        return self.draw(spans)[0]
+
+
+def _choose_frame(subject: Subject, tier: int, share: float) -> _Frame:
+    """Return the frame with the longest notice that leaves half of the room to the output."""
+    half = subject.call.limits.share(0.5)
+    while tier < LAST_TIER and subject.call.settings.form is None:
+        frame = _Frame(subject, tier, share)
+        bare = replace(frame.layout.render([]), notice=frame.reserve)
+        if _measure(bare, subject, half) <= 1:
+            return frame
+        tier += 1
+    return _Frame(subject, LAST_TIER, share)
+
+
+def _make_layout(subject: Subject, tier: int) -> Layout:
+    settings = subject.call.settings
+    if isinstance(settings.wording, Wording):
+        return Layout(subject.document, settings.wording, tier)
+    return FormLayout(
+        subject.document,
+        settings.wording,
+        subject.storage,
+        tokens=subject.tokens,
+        limits=subject.call.limits,
+        keep=settings.keep if isinstance(settings.keep, str) else "",
+        count=settings.count,
+    )
+
+
+def _widest_notice(subject: Subject, tier: int) -> str:
+    """Return the notice with every number at its largest."""
+    document = subject.document
+    lines, size = document.lines, document.size
+    facts = Facts(
+        lines=lines,
+        bytes=size,
+        tokens=subject.tokens,
+        shown_lines=max(1, lines - 1),
+        shown_bytes=size // MAP_SHARE,
+        gap=Gap(lines, lines, size, size, whole_lines=lines > 1),
+        storage=subject.storage,
+        next_search=USUAL_SEARCH,
+        earlier=subject.earlier,
+        trouble=subject.trouble,
+    )
+    return _say(facts, subject, tier)
+
+
+def _add_notice(fitted: Fitted, subject: Subject) -> Iterator[Rendered]:
+    """Yield the text with its notice; in full, and without what may be left out of the next step."""
+    if subject.call.settings.form is not None:
+        yield _make_layout(subject, fitted.tier).render(fitted.rendered.spans)
+        return
+    document, rendered = subject.document, fitted.rendered
+    facts = Facts(
+        lines=document.lines,
+        bytes=document.size,
+        tokens=subject.tokens,
+        shown_lines=rendered.lines,
+        shown_bytes=rendered.bytes,
+        gap=rendered.gap,
+        storage=subject.storage,
+        frames=rendered.frames,
+        inside=rendered.inside,
+        next_search=fitted.next_search,
+        has_outline=fitted.kind in OUTLINED_KINDS,
+        earlier=subject.earlier,
+        trouble=subject.trouble,
+    )
+    yield replace(rendered, notice=_say(facts, subject, fitted.tier))
+    yield replace(rendered, notice=_say(replace(facts, next_search="", inside=None), subject, fitted.tier))
+
+
+def _say(facts: Facts, subject: Subject, tier: int) -> str:
+    settings = subject.call.settings
+    return notice(facts, settings.hints, settings.wording if isinstance(settings.wording, Wording) else WORDING, tier)
+
+
+def _measure(rendered: Rendered, subject: Subject, limits: Limits) -> float:
+    """Return how full the limits are with a text. Parts that reach the model one by one are counted one by one."""
+    call, sections = subject.call, subject.document.sections
+    is_outside = call.settings.notice_is_outside
+    one_by_one = len(sections) > 1 and not any(section.label for section in sections) and not is_outside
+
+    def count(text: str) -> int:  # a plain function: how full, not only whether
+        return sum(map(call.settings.count, filter(None, rendered.texts if one_by_one else (text,))))
+
+    if not is_outside:
+        return limits.fill(rendered.text, count)
+    words = len(rendered.text.encode("utf-8", "replace")) - len(rendered.body.encode("utf-8", "replace"))
+    full = max(limits.fill(rendered.body, count), words / OUTSIDE_BYTES)
+    return full if call.ceiling is None else max(full, call.ceiling.fill(rendered.text, count))
+
+
+def _select(document: Document, call: Call, fill: Fill, earlier: Earlier | None) -> tuple[Selection, str]:
+    """Return a selection, and why both ends are to be shown instead, if they are.
 
     A selector may fail or ask for too much: the tool call survives.
     """
-    ours = call.settings.keep in ("auto", "signal")
-    cramped = _is_cramped()
-    if cramped and ours:
-        _log.warning("Too little memory to choose what to show of %s bytes; both ends are shown.", f"{document.size:,}")
-        return "log", [], CRAMPED
+    size, keep = f"{document.size:,}", call.settings.keep
+    by_kind, is_cramped = keep in ("auto", "signal"), _is_cramped()
+    if is_cramped and by_kind:
+        _log.warning("Too little memory to choose what to show of %s bytes; both ends are shown.", size)
+        return Selection("log", []), CRAMPED
     try:
-        if ours:
-            selection = _select_closely(*_within_budget(document, fill), call, earlier)
+        if by_kind:
+            selection = _select_by_kind(*_within_budget(document, fill), call, earlier)
         else:
-            selection = _cut(document, fill, call, describes=not cramped)
+            selection = _select_by_place(document, fill, call, is_cramped=is_cramped)
         spans = _clamp(selection.spans, document)
     except TooMuchWork:
-        _log.warning("Choosing what to show of %s bytes was too much work; both ends are shown.", f"{document.size:,}")
-        return "log", [], TOO_MUCH
+        _log.warning("Choosing what to show of %s bytes was too much work; both ends are shown.", size)
+        return Selection("log", []), TOO_MUCH
     except fallback.SURVIVED as error:
-        _log.warning("Choosing what to show of %s bytes failed; both ends are shown: %r", f"{document.size:,}", error)
+        _log.warning("Choosing what to show of %s bytes failed; both ends are shown: %r", size, error)
+        if not isinstance(error, StoreError) or callable(keep):
+            return Selection("log", []), FAILED.format(error=type(error).__name__)
         # The bytes cannot be read. Where only both ends are here, they are shown if they can be: then it was the gap.
-        if isinstance(error, StoreError) and not callable(call.settings.keep):
-            if not isinstance(document.blob, BothEnds):
-                raise
-            return "log", _both_ends(document, call, fill), ""
-        return "log", [], FAILED.format(error=type(error).__name__)
-    if callable(call.settings.keep):
+        if not isinstance(document.blob, BothEnds):
+            raise
+        return Selection("log", _both_ends(document, call, fill)), ""
+    if callable(keep):
         spans = spans[: largest(len(spans), lambda count: fill(spans[:count]))]
-    return selection.kind, spans or _both_ends(document, call, fill), ""
+    return Selection(selection.kind, spans or _both_ends(document, call, fill)), ""
 
 
-def _select_closely(document: Document, fill: Fill, call: Call, earlier: Earlier | None) -> Selection:
+def _select_by_kind(document: Document, fill: Fill, call: Call, earlier: Earlier | None) -> Selection:
     """Select by what the output is, or by what is new against an earlier one."""
-    from spillover.kinds import log  # numpy
+    from spillover.kinds import log
     from spillover.kinds.kind import describe, hint_of, select
+    from spillover.kinds.log import news
 
     room, keep, form = Room(fill), call.settings.keep, call.settings.form
-    spans = _select_news(document, room, call, earlier)
+    spans: Sequence[Span] | None = None
+    if earlier is not None and earlier.compared is not None and earlier.compared.same:
+        spans = news.select(document, room, call, earlier)
     if spans is None and form is not None and keep in form.cuts:
         spans = form.cuts[str(keep)](call.limits)(document, fill) or None
     if spans is None and keep == "auto":
@@ -224,7 +279,7 @@ def _select_closely(document: Document, fill: Fill, call: Call, earlier: Earlier
     return Selection(describe(document, hint_of(call)), log.select(document, room, call) if spans is None else spans)
 
 
-def _cut(document: Document, fill: Fill, call: Call, *, describes: bool) -> Selection:
+def _select_by_place(document: Document, fill: Fill, call: Call, *, is_cramped: bool) -> Selection:
     """Select by position, or as the user's own selector does."""
     keep, form = call.settings.keep, call.settings.form
     if callable(keep):
@@ -233,21 +288,11 @@ def _cut(document: Document, fill: Fill, call: Call, *, describes: bool) -> Sele
         spans = form.cuts[keep](call.limits)(document, fill)
     else:
         spans = keep_ends(HEAD_SHARES[keep])(document, fill)
-    if not describes:
+    if is_cramped:
         return Selection("log", spans)
-    from spillover.kinds.kind import describe, hint_of  # numpy
+    from spillover.kinds.kind import describe, hint_of
 
     return Selection(describe(document, hint_of(call)), spans)
-
-
-def _select_news(document: Document, room: Room, call: Call, earlier: Earlier | None) -> Sequence[Span] | None:
-    """Return what is new against the earlier output; None where there is none, or little in common with it."""
-    compared = earlier.compared if earlier is not None else None
-    if earlier is None or compared is None or not compared.same:
-        return None
-    from spillover.kinds.log import news  # few ask
-
-    return news.select(document, room, call, earlier)
 
 
 def _both_ends(document: Document, call: Call, fill: Fill, why: str = "") -> list[Span]:
@@ -255,14 +300,14 @@ def _both_ends(document: Document, call: Call, fill: Fill, why: str = "") -> lis
     return [replace(span, why=why or span.why) for span in _clamp(keep_ends(share)(document, fill), document)]
 
 
+def _is_repeated(subject: Subject) -> bool:
+    return subject.earlier is not None and subject.earlier.is_repeated
+
+
 def _is_cramped() -> bool:
-    """Return whether this process may have so little memory that loading numpy could end it: OpenBLAS exits, and raises nothing."""
-    try:
-        import resource  # only for what overflows; not on every system
-    except ImportError:
-        return False
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return most != resource.RLIM_INFINITY and most < LEAST_ADDRESS_SPACE
+    """Return whether memory is so short that loading numpy could end the process: OpenBLAS exits, and raises nothing."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return limit != resource.RLIM_INFINITY and limit < MIN_ADDRESS_SPACE
 
 
 def _within_budget(document: Document, fill: Fill) -> tuple[Document, Fill]:
@@ -278,30 +323,42 @@ def _within_budget(document: Document, fill: Fill) -> tuple[Document, Fill]:
 
 def _clamp(spans: Sequence[Span], document: Document) -> list[Span]:
     """Return the spans in order, clamped to the output and to what was kept of it."""
-    (opens, closes), size = document.gap, document.size
-    inside = [
-        span
-        if span.start >= 0 and span.end <= size
-        else replace(span, start=max(0, span.start), end=min(span.end, size))
-        for span in spans
-    ]
-    inside.sort(key=lambda span: (span.start, span.end))
-    if opens < closes:
-        parts = [
-            (replace(span, end=min(span.end, opens), then=None), replace(span, start=max(span.start, closes)))
-            for span in inside
-        ]
-        inside = [part for pair in parts for part in pair]
-    return [span for span in inside if span.start < span.end]
+    opens, closes = document.gap
+    clamped = []
+    for span in sorted(spans, key=lambda span: (span.start, span.end)):
+        start, end = max(0, span.start), min(span.end, document.size)
+        if opens < closes:
+            clamped.append(replace(span, start=start, end=min(end, opens), then=None))
+            start = max(start, closes)
+        clamped.append(replace(span, start=start, end=end))
+    return [span for span in clamped if span.start < span.end]
 
 
-def _reasons(renderer: Renderer, spans: Sequence[Span]) -> tuple[Reason, ...]:
-    """Return why each part is shown, by lines; neighbours with the same reason are merged."""
-    out: list[Reason] = []
-    told = [span for span in spans if span.why]
-    for span, (first, last) in zip(told, renderer.number_spans(told), strict=True):
-        if out and out[-1].why == span.why and first <= out[-1].last + 1:
-            out[-1] = Reason(out[-1].first, last, span.why)
+def _reasons(layout: Layout, spans: Sequence[Span]) -> list[tuple[Reason, Span]]:
+    """Return why each part is shown, by lines, with its first span; neighbours with the same reason are merged."""
+    reasons: list[tuple[Reason, Span]] = []
+    for span in spans:
+        if not span.why:
+            continue
+        first, last = layout.number(span.start), layout.number(span.end - 1)
+        before = reasons[-1] if reasons else None
+        if before and before[0].why == span.why and first <= before[0].last + 1:
+            reasons[-1] = replace(before[0], last=last), before[1]
         else:
-            out.append(Reason(first, last, span.why))
-    return tuple(out)
+            reasons.append((Reason(first, last, span.why), span))
+    return reasons
+
+
+def _find_search(frame: _Frame, rendered: Rendered, kind: str, reasons: Sequence[tuple[Reason, Span]]) -> str:
+    """Return the search that the reader most likely makes next; "" where none is likely, or none can be made."""
+    call, document = frame.subject.call, frame.subject.document
+    if frame.tier or not call.settings.hints or call.settings.form is not None or _is_cramped():
+        return ""
+    from spillover.kinds.kind import ERROR_LINE_CHARS, likely_search, may_name_error
+
+    lines = []
+    for reason, span in reasons[:SEARCH_REASONS]:
+        if may_name_error(reason.why):
+            text = document.text(span.start, min(span.end, span.start + ERROR_LINE_CHARS))
+            lines.append((reason.why, text.partition("\n")[0]))
+    return likely_search(kind, rendered.body[:SEARCH_CHARS], lines, call.query)

@@ -23,7 +23,7 @@ from spillover.kinds.query import ANSWERS, Query
 from spillover.kinds.sample import Sample, are_few, are_most
 from spillover.kinds.selection import Hidden, Room, Span, largest
 from spillover.kinds.source import DEFINES, DEFINES_CONSTANT, HEAD_BYTES, TAIL_BYTES
-from spillover.notice.sentences import found_in, hidden_finds
+from spillover.notice.wording import found_in, hidden_finds
 from spillover.settings.settings import Call
 
 Array = Any  # of numpy; its own types say little about what is in one

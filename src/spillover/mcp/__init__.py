@@ -20,7 +20,7 @@ from spillover.api import Clipper
 from spillover.errors import MissingExtraError
 from spillover.mcp.relay import Relay, ServerLink
 from spillover.mcp.stdio import Child, client
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 
 #: How much of a command, or of an address, names a server in what we say of it.
 NAME_CHARS = 80

@@ -35,7 +35,7 @@ from spillover.mcp.result import (
     resource_result,
     tool_result,
 )
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 from spillover.pipeline import clip
 from spillover.result import Clip
 from spillover.results.blocks import list_texts

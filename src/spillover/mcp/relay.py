@@ -52,7 +52,7 @@ from spillover.mcp.result import LISTED_CHARS, NAME_CHARS, bound_strings, is_sma
 from spillover.mcp.result import error as error_within
 from spillover.mcp.stdio import Pipes
 from spillover.mcp.tools import Catalog, Offered, Tool, called
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 from spillover.settings.settings import Call
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from spillover.document.forgery import may_imitate
 from spillover.hosts.hook import Clipping
 from spillover.mcp.message import dumps, loads, written
-from spillover.notice.sentences import cut_data
+from spillover.notice.hints import cut_data
 from spillover.pipeline import clip
 from spillover.results.blocks import clip_blocks, clip_texts, list_texts, replace_texts
 from spillover.settings.settings import Call

@@ -15,7 +15,7 @@ from spillover.events import record_retrieval
 from spillover.kinds.fit import trim
 from spillover.mcp.result import NAME_CHARS
 from spillover.notice.hints import TOOLS, Hint
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 from spillover.retrieve.tools import ERROR_CHARS, about, check_arguments, operation_of, schema, tools
 from spillover.settings.limits import SMALLEST, Limits
 from spillover.settings.settings import Call

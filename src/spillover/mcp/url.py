@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
 
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,21 +1,29 @@
-"""How the reader can go back: the hints, by name or as templates."""
+"""How the reader goes on: hints, by name or as templates, and the calls that are made of them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.errors import UsageError
+from spillover.notice.wording import check_template, frames_of, shorten_reason
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
+#: What the templates of a hint may name.
+_PLACES: Mapping[str, object] = {
+    **dict.fromkeys(("ref", "path", "pattern", "options", "pointer"), ""),
+    **dict.fromkeys(("first", "last", "count", "start", "end", "line"), 0),
+}
 _STEPS = ("search", "lines", "bytes", "columns", "grep", "inside", "outline")
 
 
 class Hint(Struct, frozen=True, kw_only=True):
-    """How the reader can read the rest: templates with the placeholders {ref} {path} {first} {last} {count} {start} {end} {line}."""
+    """How the reader can read the rest, as templates.
+
+    They may name {ref} {path} {first} {last} {count} {start} {end} {line}.
+    """
 
     search: str | None = None
     lines: str | None = None
@@ -31,27 +39,14 @@ class Hint(Struct, frozen=True, kw_only=True):
             check_template(f"Hint({name}=", getattr(self, name) or "", _PLACES)
 
     @property
-    def given(self) -> dict[str, str | bool]:
-        return {name: said for name in (*_STEPS, "path") if (said := getattr(self, name))}
+    def fields(self) -> dict[str, str | bool]:
+        """The fields that are set, by name."""
+        return {name: value for name in (*_STEPS, "path") if (value := getattr(self, name))}
 
     @property
     def names_path(self) -> bool:
         steps = (getattr(self, name) for name in _STEPS)
         return self.path or any("{path}" in (step or "") for step in steps)
-
-
-#: What the templates of a hint, and the sentences of a notice and of a marker, may name.
-_PLACES = {**dict.fromkeys(("ref", "path", "pattern", "options", "pointer"), ""),
-           **dict.fromkeys(("first", "last", "count", "start", "end", "line"), 0)}  # fmt: skip
-
-
-def check_template(what: str, template: str, places: Mapping[str, object]) -> None:
-    """Raise a UsageError for a template that cannot be filled in: when it is chosen, not when an output is at stake."""
-    try:
-        template.format(**places)
-    except (LookupError, ValueError, AttributeError, TypeError) as error:
-        known = " ".join(f"{{{name}}}" for name in places)
-        raise UsageError(f"{what}{template!r}) cannot be filled in; it may name {known}.") from error
 
 
 #: The reader can run `spill`.
@@ -76,6 +71,13 @@ TOOLS = Hint(
 )
 #: The reader can open files; nothing is known of its tools.
 PATH = Hint(path=True)
+NAMED = {"cli": CLI, "tools": TOOLS, "path": PATH}
+#: How reading goes on for a reader of whom nothing is known: the range to ask for.
+PLAIN = {
+    "lines": "lines {first}:{last}",
+    "bytes": "bytes {start}:{end}",
+    "columns": "line {line}, columns {start}:{end}",
+}
 
 
 def with_options(hint: Hint, options: str) -> Hint:
@@ -89,37 +91,34 @@ def with_options(hint: Hint, options: str) -> Hint:
 
 def file_tools(read: str = "Read", search: str = "Grep") -> Hint:
     """Return a hint for a reader that has file tools of these names."""
-    read, search = _plain(read), _plain(search)
+    read, search = _check_tool(read), _check_tool(search)
     return Hint(search=f"{search} {{pattern}} in {{path}}", lines=f"{read} {{path}} offset={{first}} limit={{count}}")
 
 
 def sub_agent(name: str = "Task") -> Hint:
     """Return a hint for a reader that can hand the file to another agent."""
-    return Hint(search=f"have {_plain(name)} look through {{path}} and report what matters")
+    return Hint(search=f"have {_check_tool(name)} look through {{path}} and report what matters")
 
 
-def _plain(name: str) -> str:
+def _check_tool(name: str) -> str:
     """Return the name of a tool, if it can stand in a template."""
     if not name.isprintable() or "{" in name or "}" in name:
         raise UsageError(f"{name!r} is not the name of a tool.")
     return name
 
 
-NAMED = {"cli": CLI, "tools": TOOLS, "path": PATH}
-
-
-def hints(chosen: str | Hint | Iterable[str | Hint]) -> tuple[Hint, ...]:
-    """Return hints given by name ("cli", "tools", "path", "files:Read,Grep", "agent:Task", "none") or as they are."""
-    if isinstance(chosen, (str, Hint)):
-        chosen = [chosen]
+def hints(choice: str | Hint | Iterable[str | Hint]) -> tuple[Hint, ...]:
+    """Return the hints for names ("cli", "tools", "path", "files:Read,Grep", "agent:Task", "none") and for hints."""
+    if isinstance(choice, (str, Hint)):
+        choice = [choice]
     try:
-        given = tuple(chosen)
+        items = tuple(choice)
     except TypeError:
-        given = (chosen,)  # type: ignore[assignment]  # refused below, as what it is
-    return tuple(hint for one in given for hint in ([one] if isinstance(one, Hint) else _named(one)))
+        items = (choice,)  # type: ignore[assignment]  # refused below
+    return tuple(hint for item in items for hint in ([item] if isinstance(item, Hint) else _parse_hint(item)))
 
 
-def _named(name: str) -> list[Hint]:
+def _parse_hint(name: str) -> list[Hint]:
     if not isinstance(name, str):
         raise UsageError(
             f"{name!r:.80} is not a hint; use cli, tools, path, files:READ,GREP, agent:NAME, none or a Hint."
@@ -137,4 +136,63 @@ def _named(name: str) -> list[Hint]:
     raise UsageError(f"{name!r} is not a hint; use cli, tools, path, files:READ,GREP, agent:NAME or none.")
 
 
-_NOWHERE = {**{name: value for name, value in _PLACES.items() if name != "ref"}, "pattern": "PATTERN"}
+def next_call(hints: Sequence[Hint], kind: str, ref: str, first: int, last: int, line: int = 0) -> str:
+    """Return the call that continues where an answer ends, for the first hint that has one."""
+    return "Next: " + _call(hints, kind, ref, first, last, line)
+
+
+def frames_call(hints: Sequence[Hint], ref: str, frames: int, line: int, count: int) -> str:
+    """Return the words about overwritten frames that an answer leaves out, with the call that shows the first ones."""
+    return f"{frames_of(frames)} left out: {_call(hints, 'columns', ref, 1, count, line)}."
+
+
+def _call(hints: Sequence[Hint], kind: str, ref: str, first: int, last: int, line: int) -> str:
+    templates = (getattr(hint, kind) for hint in hints if not hint.names_path)
+    template: str = next((template for template in templates if template), PLAIN[kind])
+    count = last - first + 1
+    return template.format(ref=ref, first=first, last=last, count=count, start=first, end=last, line=line)
+
+
+def search_call(
+    hints: Sequence[Hint],
+    ref: str,
+    pattern: str,
+    start: str,
+    *,
+    context: int,
+    ignore_case: bool,
+    fixed: bool,
+    extra: str = "",
+) -> str:
+    """Return the call that continues a search with the same options, for the first hint that has one."""
+    template = next((hint.grep for hint in hints if hint.grep and not hint.names_path), None)
+    if template is None:
+        return f"Next: from line {start}"
+    if not template.startswith("spill "):
+        options = f", context={context}" * bool(context) + ", ignore_case=True" * ignore_case + ", fixed=True" * fixed
+        return "Next: " + template.format(ref=ref, pattern=repr(pattern), options=options, start=start)
+    if not pattern.replace("\t", " ").isprintable():  # a shell could not be given it as it stands
+        return f"Next: from line {start}"
+    options = (extra or f" -C {context}" * bool(context)) + " -i" * ignore_case + " -F" * fixed  # as grep has them
+    if pattern.startswith("-"):  # or it would be taken for an option
+        template = template.replace(" {pattern}", "") + " -- {pattern}"
+    return "Next: " + template.format(ref=ref, pattern=quote(pattern), options=options, start=start)
+
+
+def quote_pattern(pattern: str, template: str) -> str:
+    """Return a pattern as it is written in a call of this form; a placeholder if no search is likely."""
+    if not pattern:
+        return "PATTERN"
+    if "(" in template:
+        return f'"{pattern}"'
+    return quote(pattern) if template.startswith("spill ") else pattern
+
+
+def cut_data(hints: Sequence[Hint], size: int, ref: str | None, reason: str | None) -> str:
+    """Return the notice for data that was cut to fit, where there is no place for gap markers."""
+    words = f"Cut to fit: long strings shortened, lists and objects with fewer entries. {size:,} bytes in all."
+    if ref is None:
+        return f"[{words} Full output not kept: {shorten_reason(reason)}.]"
+    searches = [hint.search for hint in hints if hint.search and not hint.names_path]
+    step = f" Next: {searches[0].format(**{**_PLACES, 'ref': ref, 'pattern': 'PATTERN'})}" if searches else ""
+    return f"[{words} Full output: {ref}{step}]"

@@ -1,344 +1,430 @@
-"""Spans into text: the notice on top, what survives below, a marker where something is hidden."""
+"""Facts and spans into text: the notice on top, markers where something is hidden.
+
+A notice has three lengths (`tier`): 0 says everything, 1 leaves out the path and most steps, 2 is as short as possible.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect
+import json
+from collections.abc import Iterator, Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.kinds.selection import QUOTING, Hidden, Inside, Reason, Span
-from spillover.notice.clipped import Facts, Gap, notice
-from spillover.notice.hints import Hint
-from spillover.notice.marker import mark_lines, marker
-from spillover.notice.memo import NEWLINE, Memo
-from spillover.notice.since import Since
-from spillover.notice.wording import WORDING, Wording
-from spillover.notice.words import one_line
+from spillover.document.document import Document, LineNumbers, Section
+from spillover.kinds.selection import INLINE, QUOTING, Hidden, Inside, Span
+from spillover.notice.hints import Hint, quote_pattern
+from spillover.notice.wording import (
+    REASON_CHARS,
+    WORDING,
+    Wording,
+    frames_of,
+    lines_of,
+    one_line,
+    shorten_reason,
+)
+from spillover.since import Compared, Earlier
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from spillover.document.document import Document, Section
-
-
+#: The shortest notice.
+LAST_TIER = 2
+#: How many lines, or bytes inside a line, the next step proposes to read.
+NEXT_LINES = 100
+NEXT_BYTES = 4_000
+#: An outline is proposed for an output of at least MAP_BYTES of which at most one part in MAP_SHARE is shown.
+MAP_BYTES = 1 << 16
+MAP_SHARE = 10
 #: With more gaps than these, only the first is marked in full; the others are numbers.
-FEW = 3
-#: Of each line of a lead, so much is shown.
+FEW_GAPS = 3
+#: Characters that are shown of each line of a lead.
 LEAD_CHARS = 400
-#: A piece up to this size is remembered as it is shown.
-SHORT = 1 << 12
+#: Characters of the ref of an earlier run, which the user may have written.
+REF_CHARS = 80
+#: Kinds of gaps whose short markers have the number of hidden parts in them.
+COUNTED = ("items", "keys")
 
 
-class Shown(Struct, frozen=True):
+class Gap(Struct, frozen=True):
+    """What is hidden between two shown parts: lines `first` to `last`, bytes `start` to `end` (counted from 1)."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+    whole_lines: bool = True  # False: the first or the last of them is shown in part
+
+
+class Storage(Struct, frozen=True, kw_only=True):
+    """Where the whole output is, or why it is not kept."""
+
+    ref: str | None = None
+    path: str | None = None
+    reason: str | None = None  # why it is lost, stored in part, or on this machine only
+    stored: int | None = None  # bytes, where it is stored in part; all of them, where that is a preview
+    local_only: bool = False  # on this machine only; `reason` says why
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """The facts that a notice states."""
+
+    lines: int
+    bytes: int
+    tokens: int
+    shown_lines: int
+    shown_bytes: int
+    gap: Gap | None  # the first one
+    storage: Storage
+    frames: int = 0  # overwritten, and left out of what is shown
+    inside: Inside | None = None  # where the gap is, in a string of JSON
+    next_search: str = ""  # the search that is most likely next
+    has_outline: bool = True  # whether an outline says more than what is shown
+    earlier: Earlier | None = None  # the earlier output that it is compared with
+    trouble: str = ""  # why both ends are shown, where more was to be expected
+
+
+def notice(facts: Facts, hints: Sequence[Hint], wording: Wording = WORDING, tier: int = 0) -> str:
+    """Return the notice, in one of three lengths."""
+    storage = facts.storage
+    if storage.path is not None and not storage.path.isprintable():  # a reader could not open it as it stands
+        facts = replace(facts, storage=replace(storage, path=None))
+        storage = facts.storage
+    values = {
+        "shown_lines": f"{facts.shown_lines:,}",
+        "shown_bytes": f"{facts.shown_bytes:,}",
+        "lines": lines_of(facts.lines),
+        "bytes": f"{facts.bytes:,}",
+        "tokens": f"{facts.tokens:,}",
+        "frames": frames_of(facts.frames),
+        "stored": f"{storage.stored or 0:,}",
+        "ref": storage.ref,
+        "path": storage.path,
+        "reason": shorten_reason(storage.reason, REASON_CHARS >> tier),
+    }
+    comparison = [] if facts.earlier is None else [describe_comparison(facts.earlier, wording, tier)]
+    if tier == LAST_TIER:
+        sentences = [wording.tiny, *[wording.frames_left] * (facts.frames > 0), _place_tiny(facts, wording)]
+        return f"[{' '.join([*(words.format(**values) for words in sentences), *comparison])}]"
+    if facts.trouble:
+        comparison.append(wording.trouble.format(reason=facts.trouble))
+    sentences = _say_how_much(facts, wording)
+    if storage.ref is None:
+        sentences.append(wording.lost + ".")
+        last = [wording.lost_next] if tier == 0 else []
+    else:
+        by_path = tier == 0 and storage.path is not None and any(hint.names_path for hint in hints)
+        sentences.append(_place(facts, wording, by_path=by_path))
+        steps = _steps(facts, hints, brief=tier > 0)
+        last = [wording.next.format(steps=" · ".join(steps))] if steps else []
+    top = " ".join(words.format(**values) for words in sentences)
+    return "[" + "\n ".join((top, *comparison, *last)) + "]"
+
+
+def _say_how_much(facts: Facts, wording: Wording) -> list[str]:
+    """Return the sentences about how much is shown."""
+    hides_lines = facts.shown_lines < facts.lines
+    if not (hides_lines or facts.gap):
+        return [wording.frames_only if facts.frames else wording.codes_only]
+    frames = [wording.frames_left] if facts.frames else []
+    return [wording.lines_shown if hides_lines else wording.bytes_shown, *frames]
+
+
+def _place(facts: Facts, wording: Wording, *, by_path: bool) -> str:
+    """Return the sentence about where the whole is: by its path, or by its ref."""
+    storage = facts.storage
+    if storage.stored is not None and storage.stored == facts.bytes:
+        return wording.preview_at if by_path else wording.preview_under
+    if storage.stored is not None:
+        return wording.part_at if by_path else wording.part_under
+    if storage.local_only:
+        return wording.here_at if by_path else wording.here_under
+    return wording.at if by_path else wording.under
+
+
+def _place_tiny(facts: Facts, wording: Wording) -> str:
+    """Return the words about where the whole is, as few as possible."""
+    storage = facts.storage
+    if storage.stored is not None:
+        return wording.preview_tiny if storage.stored == facts.bytes else wording.part_under
+    if storage.local_only:
+        return wording.here_tiny
+    return "{ref}" if storage.ref else wording.lost
+
+
+def _steps(facts: Facts, hints: Sequence[Hint], *, brief: bool) -> list[str]:
+    """Return what the reader can do next, as commands or calls that can be pasted as they are."""
+    storage, place, inside = facts.storage, facts.gap, facts.inside
+    if place is None:
+        return []
+    needs_outline = facts.has_outline and facts.bytes >= max(MAP_BYTES, MAP_SHARE * facts.shown_bytes)
+    steps: list[str] = []
+    for hint in hints:
+        if hint.names_path and storage.path is None:
+            continue
+        reading = hint.lines if place.whole_lines else hint.bytes
+        target = place
+        if inside is not None and hint.inside is not None and _can_be_named(inside):
+            reading = hint.inside
+            target = Gap(inside.first, inside.last, inside.start, inside.end)
+        first, start = target.first, target.start
+        last, end = min(target.last, first + NEXT_LINES - 1), min(target.end, start + NEXT_BYTES - 1)
+        values = {
+            "ref": storage.ref,
+            "path": storage.path,
+            "pointer": None if inside is None else inside.pointer,
+            "options": "",
+            "first": first,
+            "last": last,
+            "count": last - first + 1,
+            "start": start,
+            "end": end,
+            "line": first,
+        }
+        outline, search = hint.outline if needs_outline else None, hint.search
+        steps += [
+            template.format(pattern=quote_pattern(facts.next_search, template), **values)
+            for template in ([reading] if brief else [outline, search, reading])
+            if template
+        ]
+    return steps[:1] if brief else steps
+
+
+def _can_be_named(inside: Inside) -> bool:
+    """Return whether a place in a string has lines, and a pointer that a shell takes as it stands."""
+    plain = (inside.pointer or "").translate(dict.fromkeys(map(ord, "/_-.")))
+    return inside.whole_lines and plain.isascii() and plain.isalnum()
+
+
+def describe_comparison(earlier: Earlier, wording: Wording, tier: int) -> str:
+    """Return what is new and what is gone since an earlier output, or why it was not compared."""
+    ref = one_line(earlier.ref, REF_CHARS)
+    ref = f"{ref} ({earlier.ending})" if earlier.ending and tier == 0 else ref
+    compared = earlier.compared
+    if compared is None:
+        return wording.since_not.format(earlier=ref, reason=shorten_reason(earlier.reason, REASON_CHARS >> 1 + tier))
+    new = compared.new.lines
+    times = f" ({lines_of(compared.lines)} now, {compared.lines_before:,} then)"
+    values = {
+        "earlier": ref,
+        "new": f"{new:,}" if tier == LAST_TIER else lines_of(new),
+        "numbers": f"{compared.numbers.lines:,}",
+        "same": f"{compared.same:,}",
+        "gone": f"{compared.gone.lines:,}",
+        "times": "" if compared.lines == compared.lines_before else times,
+    }
+    if compared.unchanged:
+        return wording.since_same.format(**values)
+    return (wording.since_tiny if tier == LAST_TIER else wording.since).format(**values)
+
+
+def since_line(ref: str, ref_before: str, compared: Compared) -> str:
+    """Return the line above the differences of two outputs."""
+    words = describe_comparison(Earlier(ref_before, compared=compared), WORDING, 1)
+    return f"{ref}: {words[:1].lower()}{words[1:]}"
+
+
+def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden | None = None) -> str:
+    """Return the words that stand where something is hidden."""
+    one_line_only = gap.first == gap.last
+    first, last, start, end = f"{gap.first:,}", f"{gap.last:,}", f"{gap.start:,}", f"{gap.end:,}"
+    where = f"line {first}" if one_line_only else f"lines {first}-{last}"
+    values = {"first": first, "last": last, "start": start, "end": end, "where": where}
+    if hidden is None:
+        name = "bytes" if not gap.whole_lines else "line" if one_line_only else "lines"
+        if tier == LAST_TIER:
+            name = {"lines": "tiny", "line": "tiny_line", "bytes": "tiny_bytes"}[name]
+        words: str = getattr(wording, f"gap_{name}")
+        return words.format(count="0", times="0 more times", note="", s="s", **values)
+    if hidden.inside is not None:
+        values["where"] = _place_inside(hidden.inside)
+    elif not gap.whole_lines and (one_line_only or not hidden.inline):  # a part of a line is named by its bytes
+        # The first marker in full says that these are bytes. Where others say how much there is, its first byte will do.
+        numbers = start if hidden.kind in COUNTED else f"{start}-{end}"
+        values["where"] = numbers if tier == LAST_TIER and hidden.inline else f"bytes {start}-{end}"
+    count = hidden.count
+    times = "once more" if count == 1 else f"{count:,} more times"
+    tiny = "tiny_" if tier == LAST_TIER and hidden.inline and hidden.inside is None else ""
+    words = getattr(wording, f"gap_{tiny}{hidden.kind}")
+    text = words.format(count=f"{count:,}", times=times, note=hidden.note, s="" if count == 1 else "s", **values)
+    if hidden.inside is None:
+        return text
+    # In a string of JSON it is escaped, and on a line of its own unless it stands inside of one.
+    own_line = hidden.inside.whole_lines and not hidden.inside.open_ended and hidden.kind not in INLINE
+    return json.dumps(text + "\n" * own_line, ensure_ascii=False)[1:-1]
+
+
+def _place_inside(inside: Inside) -> str:
+    """Return a place in a string of JSON: "lines 61-20,410 of /stdout"."""
+    if not inside.whole_lines:
+        where = f"bytes {inside.start:,}-{inside.end:,}"
+    elif inside.first == inside.last:
+        where = f"line {inside.first:,}"
+    else:
+        where = f"lines {inside.first:,}-{inside.last:,}"
+    return where if inside.pointer is None else f"{where} of {inside.pointer}"
+
+
+class Rendered(Struct, frozen=True):
     """What the model will see, and what that is of the output."""
 
-    notice: str
     parts: tuple[str, ...]  # one per section; "" where nothing of it is shown
-    ranges: tuple[tuple[int, int], ...]  # lines at least partly shown
-    bytes: int
+    ranges: tuple[tuple[int, int], ...] = ()  # lines at least partly shown
+    bytes: int = 0
     frames: int = 0  # overwritten, and left out of what is shown
     body: str = ""  # what is shown of the output itself, without a word of ours
     spans: tuple[Span, ...] = ()
-    kind: str = ""  # what the output is
-    why: tuple[Reason, ...] = ()
     gap: Gap | None = None  # the first of all, and where it is in a string of JSON
     inside: Inside | None = None
+    notice: str = ""
 
     @property
     def text(self) -> str:
-        return "\n".join(part for part in (self.notice, *self.parts) if part)
+        return "\n".join(filter(None, (self.notice, *self.parts)))
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The same as texts of their own, one per section: the notice stands before the first that is shown."""
         first = next((number for number, part in enumerate(self.parts) if part), 0)
-        said = "\n".join(part for part in (self.notice, self.parts[first]) if part)
-        return (*self.parts[:first], said, *self.parts[first + 1 :])
+        top = "\n".join(filter(None, (self.notice, self.parts[first])))
+        return (*self.parts[:first], top, *self.parts[first + 1 :])
 
     @property
     def lines(self) -> int:
         return sum(last - first + 1 for first, last in self.ranges)
 
 
-class Kept(Struct, frozen=True, kw_only=True):
-    """Where the whole output is, or why it is not."""
+class Layout:
+    """Turns spans of a document into text, with markers where something is hidden; the notice comes last, by itself."""
 
-    ref: str | None = None
-    path: str | None = None
-    reason: str | None = None
-    stored: int | None = None  # bytes, where only a part is stored
-    here: bool = False  # on this machine only; `reason` says why
+    def __init__(self, document: Document, wording: Wording = WORDING, tier: int = 0) -> None:
+        self.document = document
+        self.wording = wording
+        self.tier = tier
+        # The same pieces, and their line numbers, come up each time that spans are tried.
+        self._pieces: dict[tuple[int, int], tuple[str, int]] = {}
+        self.number = LineNumbers(document).at
 
-
-class Renderer(Struct, frozen=True):
-    """Turns spans of a document into text."""
-
-    document: Document
-    kept: Kept
-    hints: tuple[Hint, ...]
-    tokens: int  # of the whole output, estimated
-    wording: Wording = WORDING
-    tier: int = 0
-    seek: str = ""  # the search that is most likely next
-    mapped: bool = True  # whether a map of the output says more than what is shown
-    since: Since | None = None  # the earlier output that it is told against
-    trouble: str = ""  # why both ends are shown, where more was asked for
-    _memo: Memo = field(default_factory=Memo)
-
-    def show(self, spans: Sequence[Span]) -> Shown:
-        """Return the text for these spans, which are in order and do not touch."""
-        first: Gap | None = None
-        parts, ranges, bodies, shown_bytes, frames = [], [], [], 0, 0
+    def render(self, spans: Sequence[Span]) -> Rendered:
+        """Return the text for these spans, which are in order and do not touch; without a notice."""
+        first_gap: Gap | None = None
+        parts, ranges, bodies = [], [], []
+        shown_bytes = frames = 0
         several = len(self.document.sections) > 1
         for section, inside in deal(self.document.sections, spans):
-            if several and not inside and section.label is None and (first or not section.size):
-                parts.append("")  # there may be thousands of these, and only the first gap of all is spoken of
+            if several and not inside and section.label is None and (first_gap or not section.size):
+                parts.append("")  # there may be thousands of these, and only the first gap of all is named
                 continue
-            shown_bytes += sum([span.end - span.start - span.skip for span in inside])
-            texts, left_out = self._texts(inside)
+            pieces = [self._read(span.start + span.skip, span.end) for span in inside]
+            texts = [text for text, _ in pieces]
             bodies += texts
-            frames += left_out
-            text, hidden, seen = self._section(section, inside, texts)
+            frames += sum(count for _, count in pieces)
+            shown_bytes += sum([span.end - span.start - span.skip for span in inside])
+            text, gap = self._render_section(section, inside, texts)
             parts.append(text)
-            first = first or hidden
-            ranges += seen
-        seen_lines = merge(ranges)
-        before = next((span.then for span in spans if span.end == first.start - 1), None) if first else None
-        place = before.inside if before else None
-        words = self._notice(seen_lines, shown_bytes, frames, first, place)
-        body = "".join(bodies)
-        return Shown(words, tuple(parts), seen_lines, shown_bytes, frames, body, tuple(spans), gap=first, inside=place)
-
-    def tell(self, shown: Shown) -> Shown:
-        """Return the same parts under the words of this renderer, which differs from theirs in the notice only."""
-        words = self._notice(shown.ranges, shown.bytes, shown.frames, shown.gap, shown.inside)
-        return replace(shown, notice=words)
-
-    def line(self, number: int, most: int) -> str:
-        """Return the beginning of a line (from 1): so many bytes of it at most."""
-        start = self._start(number)
-        return self._look(start, min(self._start(number + 1), start + most))[0]
-
-    def _start(self, number: int) -> int:
-        if not self._memo.held(self.document):
-            return self.document.start(number)
-        if number > self.document.lines:
-            return self.document.size
-        return int(self._memo.newlines()[number - 2]) + 1 if number > 1 else 0
-
-    def number(self, offset: int) -> int:
-        """Return the number of the line, from 1, that holds the byte at `offset`."""
-        memo = self._memo
-        number = memo.numbers.get(offset)
-        if number is None and memo.counts(self.document):
-            (number,) = memo.count([offset])
-            memo.numbers[offset] = number
-        elif number is None:
-            at = bisect(memo.offsets, offset)
-            before = memo.offsets[at - 1] if at else -1
-            # Counted from the nearest place that is known, if it is nearer than what the index of the document knows.
-            near = before >= offset - offset % self.document.index.block and self.document.gap == (0, 0)
-            number = (
-                memo.numbers[before] + self.document.blob.read(before, offset).count(b"\n")
-                if near
-                else self.document.number(offset)
-            )
-            memo.numbers[offset] = number
-            memo.offsets.insert(at, offset)
-        return number
-
-    def _texts(self, spans: Sequence[Span]) -> tuple[list[str], int]:
-        """Return what a person would see of each span, and how many overwritten frames are left out of them."""
-        if plain := self._memo.plain(self.document):
-            return [plain[span.start + span.skip : span.end] for span in spans], 0
-        looks = [self._look(span.start + span.skip, span.end) for span in spans]
-        return [text for text, _ in looks], sum([left_out for _, left_out in looks])
-
-    def _look(self, start: int, end: int) -> tuple[str, int]:
-        """Return the same for some bytes; short pieces come up again and again while it is fitted."""
-        memo = self._memo
-        if plain := memo.plain(self.document):
-            return plain[start:end], 0
-        if end - start > SHORT:
-            return self.document.text_and_frames(start, end)
-        if (start, end) not in memo.looks:
-            memo.looks[start, end] = self.document.text_and_frames(start, end)
-        return memo.looks[start, end]
-
-    def _notice(
-        self,
-        ranges: Sequence[tuple[int, int]],
-        shown_bytes: int,
-        frames: int,
-        gap: Gap | None,
-        inside: Inside | None = None,
-    ) -> str:
-        facts = Facts(
-            lines=self.document.lines,
-            bytes=self.document.size,
-            tokens=self.tokens,
-            shown_lines=sum(last - first + 1 for first, last in ranges),
-            shown_bytes=shown_bytes,
-            frames=frames,
-            gap=gap,
-            ref=self.kept.ref,
-            path=self.kept.path,
-            reason=self.kept.reason,
-            stored=self.kept.stored,
-            inside=inside,
-            here=self.kept.here,
-            seek=self.seek,
-            mapped=self.mapped,
-            since=self.since,
-            trouble=self.trouble,
+            first_gap = first_gap or gap
+            ranges += [(self.number(span.start), self.number(span.end - 1)) for span in inside]
+        hidden = next((span.then for span in spans if span.end == first_gap.start - 1), None) if first_gap else None
+        return Rendered(
+            tuple(parts),
+            merge(ranges),
+            shown_bytes,
+            frames,
+            "".join(bodies),
+            tuple(spans),
+            first_gap,
+            hidden.inside if hidden else None,
         )
-        return notice(facts, self.hints, self.wording, self.tier)
-
-    def _section(
-        self, section: Section, spans: Sequence[Span], bodies: Sequence[str]
-    ) -> tuple[str, Gap | None, list[tuple[int, int]]]:
-        """Return the text of one section: its label, its pieces, and the markers before, between and after them."""
-        ends = [section.start, *[span.end for span in spans]]
-        starts = [*[span.start for span in spans], section.end]
-        gaps = [start < end for start, end in zip(ends, starts, strict=True)]
-        hidden = gaps.index(True) if True in gaps else None
-        first = None if hidden is None else self.gap(ends[hidden], starts[hidden])
-        several = len(self.document.sections) > 1
-        if section.size == 0 or (section.label is None and not spans and several):
-            return "", first, []
-        seen = self.number_spans(spans)
-        pieces = [self.wording.section.format(label=section.label)] if section.label else []
-        inline: set[int] = set()  # which of them stand inside a line
-        tier, brief = self.tier, 2 if sum(gaps) > FEW else self.tier  # said once in full, a marker is known
-        say = mark_lines(self.wording, tier)
-        lines = self._hidden_lines(ends, starts, seen)
-        for number, body in enumerate((*bodies, None)):
-            if gaps[number]:
-                told = spans[number - 1].then if number else None
-                place = lines[number]
-                if told is None and say and place:
-                    pieces.append(say[place[0] != place[1]](*place))
-                else:
-                    if told is not None and told.inline:
-                        inline.add(len(pieces))
-                    pieces.append(self._mark(ends[number], starts[number], tier, told))
-                if tier != brief:
-                    tier, say = brief, mark_lines(self.wording, brief)
-            if body is not None:
-                if spans[number].lead:
-                    pieces.append(self._lead(spans[number].lead))
-                pieces.append(body)
-        text = _lay_out(pieces, inline)
-        return text.removesuffix("\n") if several else text, first, seen
-
-    def _hidden_lines(
-        self, ends: Sequence[int], starts: Sequence[int], seen: Sequence[tuple[int, int]]
-    ) -> list[tuple[int, int] | None]:
-        """Return the first and the last line of what is hidden between spans; None where one of them is shown in part."""
-        size, data = self.document.size, self._memo.held(self.document)
-        if not data:
-            number, ends_line = self.number, self._ends_line
-            return [
-                (number(start), number(end - 1))
-                if start < end and ends_line(start) and (end == size or ends_line(end))
-                else None
-                for start, end in zip(ends, starts, strict=True)
-            ]
-        # Whole lines are those behind the last that is shown, and before the next.
-        befores = [self.number(ends[0]) - 1, *[last for _, last in seen]]
-        behinds = [*[first for first, _ in seen], self.number(starts[-1] - 1) + 1]
-        return [
-            (before + 1, behind - 1)
-            if (not start or data[start - 1] == NEWLINE) and (end == size or data[end - 1] == NEWLINE)
-            else None
-            for start, end, before, behind in zip(ends, starts, befores, behinds, strict=True)
-        ]
-
-    def _mark(self, start: int, end: int, tier: int, hidden: Hidden | None) -> str:
-        """Return the marker of a gap that is not whole lines, or of which there is more to say; the same ones come up again."""
-        marks, key = self._memo.marks, (start, end, tier, id(hidden))
-        if key not in marks:
-            words = marker(self.gap(start, end), self.wording, tier, self._quote(hidden))
-            marks[key] = words, hidden  # held, so that no other has its id
-        return marks[key][0]
-
-    def number_spans(self, spans: Sequence[Span]) -> list[tuple[int, int]]:
-        """Return the first and the last line of each span."""
-        starts, ends = [span.start for span in spans], [span.end - 1 for span in spans]
-        if self._memo.counts(self.document, 2 * len(spans)):
-            return list(zip(self._memo.count(starts), self._memo.count(ends), strict=True))
-        return list(zip(map(self.number, starts), map(self.number, ends), strict=True))
-
-    def _quote(self, hidden: Hidden | None) -> Hidden | None:
-        """Return what a gap holds; what is quoted from the output in it is cleaned, and guarded."""
-        if hidden is None or hidden.kind not in QUOTING:
-            return hidden
-        guard = self.document.guard or (lambda text: text)
-        return replace(hidden, note=guard(one_line(hidden.note, LEAD_CHARS)))
-
-    def _lead(self, words: str) -> str:
-        """Return words of ours on lines of their own. They may quote the output, so each line is cleaned and guarded."""
-        first, *more = [one_line(line, LEAD_CHARS) for line in words.split("\n") if line.strip()] or [""]
-        return self.wording.lead.format(note="\n".join((first, *map(self._guard_line, more))))
-
-    def _guard_line(self, line: str) -> str:
-        """Return a line of a lead, marked if it reads like ours; the same ones come up again while it is fitted."""
-        guard, lines = self.document.guard, self._memo.lines
-        if line not in lines:
-            lines[line] = f" {line}" if guard is None else guard(f" {line}")
-        return lines[line]
 
     def gap(self, start: int, end: int) -> Gap:
-        gaps = self._memo.gaps
-        if (start, end) not in gaps:
-            whole = self._ends_line(start) and (end == self.document.size or self._ends_line(end))
-            gaps[start, end] = Gap(self.number(start), self.number(end - 1), start + 1, end, whole_lines=whole)
-        return gaps[start, end]
+        """Return what is hidden between two places. What was not kept begins on the line of the byte before it."""
+        opens_line, document = self.starts_line(start), self.document
+        whole = opens_line and (end == document.size or self.starts_line(end))
+        first = self.number(start - 1) + opens_line if start else 1
+        return Gap(first, self.number(end - 1), start + 1, end, whole)
 
-    def _ends_line(self, at: int) -> bool:
-        held = self._memo.held(self.document)
-        return at == 0 or (held[at - 1] == NEWLINE if held else self.document.blob.read(at - 1, at) == b"\n")
+    def starts_line(self, offset: int) -> bool:
+        return offset == 0 or self.document.blob.read(offset - 1, offset) == b"\n"
+
+    def _read(self, start: int, end: int) -> tuple[str, int]:
+        """Return what a person would see of some bytes, and how many overwritten frames are left out of it."""
+        if (start, end) not in self._pieces:
+            self._pieces[start, end] = self.document.text_and_frames(start, end)
+        return self._pieces[start, end]
+
+    def _render_section(self, section: Section, spans: Sequence[Span], texts: Sequence[str]) -> tuple[str, Gap | None]:
+        """Return the text of a section: its label, its pieces, and markers before, between and after them; its first gap."""
+        several = len(self.document.sections) > 1
+        starts = [section.start, *[span.end for span in spans]]
+        ends = [*[span.start for span in spans], section.end]
+        gaps = [self.gap(start, end) if start < end else None for start, end in zip(starts, ends, strict=True)]
+        first_gap = next(filter(None, gaps), None)
+        if section.size == 0 or (section.label is None and not spans and several):
+            return "", first_gap
+        pieces = [self.wording.section.format(label=section.label)] if section.label else []
+        inline: set[int] = set()  # the pieces that stand inside a line
+        tier = self.tier
+        for number, gap in enumerate(gaps):
+            if gap is not None:
+                hidden = spans[number - 1].then if number else None
+                if hidden is not None and hidden.inline:
+                    inline.add(len(pieces))
+                pieces.append(marker(gap, self.wording, tier, self._guard_note(hidden)))
+                if tier != LAST_TIER and len(gaps) - gaps.count(None) > FEW_GAPS:  # once in full, a marker is known
+                    tier = LAST_TIER
+            if number < len(spans):
+                if spans[number].lead:
+                    pieces.append(self._render_lead(spans[number].lead))
+                pieces.append(texts[number])
+        text = _join(pieces, inline)
+        return text.removesuffix("\n") if several else text, first_gap
+
+    def _guard_note(self, hidden: Hidden | None) -> Hidden | None:
+        """Return what a gap hides; what its note quotes of the output is cleaned, and guarded."""
+        if hidden is None or hidden.kind not in QUOTING:
+            return hidden
+        return replace(hidden, note=self._guard(one_line(hidden.note, LEAD_CHARS)))
+
+    def _render_lead(self, words: str) -> str:
+        """Return words of ours on lines of their own. They may quote the output, so each line is cleaned and guarded."""
+        first, *more = [one_line(line, LEAD_CHARS) for line in words.split("\n") if line.strip()] or [""]
+        return self.wording.lead.format(note="\n".join((first, *(self._guard(f" {line}") for line in more))))
+
+    def _guard(self, line: str) -> str:
+        return line if self.document.guard is None else self.document.guard(line)
 
 
 def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[Section, list[Span]]]:
     """Yield each section with the parts of spans inside it; both are in order."""
-    if len(sections) == 1 and spans and sections[0].start <= spans[0].start and spans[-1].end <= sections[0].end:
-        yield sections[0], [span for span in spans if span.start < span.end]
-        return
     at = 0
     for section in sections:
         while at < len(spans) and spans[at].end <= section.start:
             at += 1
-        inside, here = [], at
-        while here < len(spans) and spans[here].start < section.end:
-            span = spans[here]
+        inside = []
+        for span in spans[at:]:
+            if span.start >= section.end:
+                break
             start, end = max(span.start, section.start), min(span.end, section.end)
-            if start == span.start and end == span.end:
-                inside.append(span)
-            else:
-                lead, skip = (span.lead, span.skip) if start == span.start else ("", 0)
-                inside.append(Span(start, end, span.why, span.then, lead, min(skip, max(0, end - start))))
-            here += 1
+            if start != span.start:
+                span = Span(start, end, span.why, span.then)  # noqa: PLW2901  the lead stands above the part before
+            elif end != span.end:
+                span = replace(span, end=end, skip=min(span.skip, max(0, end - start)))  # noqa: PLW2901
+            inside.append(span)
         yield section, [span for span in inside if span.start < span.end]
 
 
-def _lay_out(pieces: Sequence[str], inline: set[int]) -> str:
+def _join(pieces: Sequence[str], inline: set[int]) -> str:
     """Join the pieces, each on lines of its own, except those that stand inside a line."""
-    # A piece that ends its line needs no further newline before what follows.
-    ended = [piece if piece[-1:] == "\n" else f"{piece}\n" for piece in pieces[:-1]]
-    for number in inline:
-        ended[max(0, number - 1) : number + 1] = pieces[max(0, number - 1) : min(number + 1, len(ended))]
-    return "".join([*ended, *pieces[-1:]])
+    lines = []
+    for number, piece in enumerate(pieces[:-1]):
+        in_line = number in inline or number + 1 in inline
+        lines.append(piece if in_line or piece.endswith("\n") else f"{piece}\n")
+    return "".join([*lines, *pieces[-1:]])
 
 
 def merge(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Merge line ranges, so that each line is in only one of them; in order."""
-    out: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
-        if out and first <= out[-1][1] + 1:
-            out[-1] = (out[-1][0], max(out[-1][1], last))
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
         else:
-            out.append((first, last))
-    return tuple(out)
+            merged.append((first, last))
+    return tuple(merged)

@@ -1,7 +1,7 @@
 """Other systems' ways to bound an output, each as a Clipper: `profiles.opencode.clipper()`.
 
 Public: the five profiles with the names on their pages in docs/profiles, and what one of your own is made with: `Form`,
-`Told` and `Missing`. Other names may change at any time.
+`CutFacts` and `HiddenPart`. Other names may change at any time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from spillover.api import Clipper
 from spillover.errors import UsageError
-from spillover.notice.form import Form, Missing, Told, lost_words
+from spillover.notice.form import CutFacts, Form, HiddenPart, lost_words
 from spillover.settings.settings import open_store
 from spillover.store import Store
 from spillover.store.named import NamedStore
@@ -34,7 +34,7 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "Mapping": ((dict,), "a table"),
     "Rules": ((list,), "a list of tables"),
 }
-__all__ = ["NAMES", "Form", "Missing", "Told", "named"]
+__all__ = ["NAMES", "CutFacts", "Form", "HiddenPart", "named"]
 
 
 def named(name: str) -> Any:
@@ -88,17 +88,17 @@ def open_outputs(
     return NamedStore(folder, retention, names=names, shape=shape, age_seconds=age_seconds)
 
 
-def mark_gap(missing: Missing) -> str:
+def mark_gap(missing: HiddenPart) -> str:
     """Mark where something is missing between two parts, for systems that say once how much is missing in all."""
     return "...\n" if missing.at_line_start else "\n...\n"
 
 
-def mark_edge(cut: Told) -> str:
+def mark_edge(cut: CutFacts) -> str:
     """Mark that what is shown does not begin where the output does, if that is not what was asked for."""
     return "...\n" if cut.parts and cut.before.bytes and cut.keep != "tail" else ""
 
 
-def lost_words_without_path(cut: Told) -> str:
+def lost_words_without_path(cut: CutFacts) -> str:
     """Say why there is no file, or not all of one, without a path that a reader might try to open."""
     return lost_words(replace(cut, reason=_without_path(cut.reason or "")))
 

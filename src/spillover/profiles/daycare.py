@@ -16,7 +16,7 @@ from spillover.document.document import Document
 from spillover.errors import UsageError
 from spillover.kinds.ends import MAX_CHAR_BYTES, both_ends, first_chars, keep_ends, last_chars
 from spillover.kinds.selection import Fill, Span, join, largest, share_fairly
-from spillover.notice.form import Form, Missing, Segments, Told, Words, lost_words
+from spillover.notice.form import CutFacts, Form, HiddenPart, Segments, Words, lost_words
 from spillover.profiles import make
 from spillover.result import Clip
 from spillover.settings.limits import Limits
@@ -176,7 +176,7 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
     """
     bounds = [*accumulate((size for _, size in segments), initial=0)]
 
-    def name_streams(missing: Missing) -> str:
+    def name_streams(missing: HiddenPart) -> str:
         inside = segments[bisect_right(bounds, missing.start) - 1 : bisect_left(bounds, missing.end)]
         return " and ".join(sorted({name for name, _ in inside}, reverse=True))
 
@@ -203,7 +203,7 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
             limits=limits, keep=select, wording=form(source, place=place, segments=tuple(segments))
         )
 
-    def words(cut: Told) -> Words:
+    def words(cut: CutFacts) -> Words:
         kept = f"full output: {cut.place}" if cut.place and cut.stored is None else lost_words(cut)
         where = f"; {kept}" if place else ""
         label = source or f"output ({cut.total.chars:,} chars total)"
@@ -219,7 +219,7 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
             closing = _between(notice) if cut.keep == "ends" else f"\n{notice}"
             return f"{notice}\n" * opens, _between(notice), closing * closes
 
-        def gap(missing: Missing) -> str:
+        def gap(missing: HiddenPart) -> str:
             return _between(_count(missing.chars))
 
         notice = _count(cut.hidden.chars, f"{label}, in all{where}")

@@ -14,7 +14,7 @@ from msgspec import Struct
 from spillover.api import Clipper
 from spillover.errors import MissingExtraError, UsageError
 from spillover.kinds.ends import both_ends, first_chars, head_and_tail, last_chars
-from spillover.notice.form import Form, Missing, Told, Words
+from spillover.notice.form import CutFacts, Form, HiddenPart, Words
 from spillover.profiles import lost_words_without_path, make, open_outputs
 from spillover.settings.limits import Limits
 from spillover.store import Store
@@ -221,14 +221,14 @@ def show(extra: ToolResultUIExtra, console: Any = None) -> None:
     console.print(text, soft_wrap=True, highlight=False)  # a path that is wrapped cannot be opened by a click
 
 
-def _words(cut: Told) -> Words:
+def _words(cut: CutFacts) -> Words:
     """Say what is missing in the words of the document; where other parts than the two ends are shown, how much that is."""
     first, last = _ends(cut)
     only_ends = first + last == sum(map(len, cut.parts))
     amount = f"first {first} and last {last}" if only_ends else f"{cut.shown.chars} of {cut.total.chars}"
     below = f"[Last {last} chars below]\n" if only_ends and cut.place else ""
 
-    def gap(missing: Missing) -> str:
+    def gap(missing: HiddenPart) -> str:
         return f"\n\n... ({missing.chars} characters truncated) ...\n\n{below}"
 
     opening = gap(cut.before) if cut.before.bytes else ""
@@ -243,7 +243,7 @@ def _words(cut: Told) -> Words:
     return before + opening, gap, closing
 
 
-def _ends(cut: Told) -> tuple[int, int]:
+def _ends(cut: CutFacts) -> tuple[int, int]:
     """Return how many characters are shown from the beginning on, and how many up to the end."""
     if not cut.parts:
         return 0, 0

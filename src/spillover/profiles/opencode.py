@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Literal, TypeVar
 from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.kinds.ends import first_lines, last_lines
-from spillover.notice.form import Form, Told, Words
+from spillover.notice.form import CutFacts, Form, Words
 from spillover.profiles import lost_words_without_path, make, mark_edge, mark_gap, open_outputs
 from spillover.result import Clip
 from spillover.settings.limits import Limits
@@ -134,7 +134,7 @@ def form(permission: Rules | None = None) -> Form:
     """Return its two messages, with the hint for an agent of these permissions."""
     step = DELEGATE if may_delegate(permission) else INSPECT
 
-    def words(cut: Told) -> Words:
+    def words(cut: CutFacts) -> Words:
         unit, count = _count_removed(cut)
         is_whole = cut.place is not None and cut.stored is None
         place = SAVED.format(place=cut.place) if is_whole else LOST.format(lost=lost_words_without_path(cut))
@@ -395,7 +395,7 @@ def _make_limits(lines: int | None, size: int | None) -> Limits:
     return Limits(lines=lines, bytes=size)
 
 
-def _count_removed(cut: Told) -> tuple[str, int]:
+def _count_removed(cut: CutFacts) -> tuple[str, int]:
     """Return the unit of the limit that was hit, and how many of it are not shown."""
     if cut.one_end:  # as the document counts: what stands between newlines, an empty line behind the last included
         part = cut.parts[0]

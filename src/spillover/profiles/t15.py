@@ -14,7 +14,7 @@ from msgspec import Struct
 from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.kinds.ends import first_chars, first_lines, last_chars, last_lines
-from spillover.notice.form import Form, Told, Words
+from spillover.notice.form import CutFacts, Form, Words
 from spillover.profiles import lost_words_without_path, make, mark_edge, mark_gap, open_outputs
 from spillover.settings.limits import Limits
 from spillover.settings.settings import DEFAULT_TOOL
@@ -156,7 +156,7 @@ def form(
         part = direction_for(command, directions) if directions and keep == DEFAULT_DIRECTION else keep
         return {"keep": part, "wording": form(notice_style, directions, warning=warning_for(command))}
 
-    def words(cut: Told) -> Words:
+    def words(cut: CutFacts) -> Words:
         return _WORDS[notice_style](cut, warning or "")
 
     by_chars = notice_style == "generic"
@@ -173,7 +173,7 @@ def default_folder(notice_style: NoticeStyle = "block") -> str:
     return temp_folder(STYLES[notice_style][2])
 
 
-def _block(cut: Told, warning: str) -> Words:
+def _block(cut: CutFacts, warning: str) -> Words:
     # Its own two directions name the limits, as the report does; any other part may be smaller than they are.
     sizes = cut.limits.given() if cut.keep in END_NAMES else _list_shown(cut)
     size = " / ".join(f"{size} {name}" for name, size in sizes)
@@ -183,7 +183,7 @@ def _block(cut: Told, warning: str) -> Words:
     return mark_edge(cut), mark_gap, _newline(cut) + notice
 
 
-def _recipe(cut: Told, warning: str) -> Words:
+def _recipe(cut: CutFacts, warning: str) -> Words:
     if cut.one_end:  # as the report counts: what stands between newlines, an empty line behind the last included
         total = cut.newlines + 1
         shown_lines = cut.parts[0].count("\n") + 1
@@ -200,7 +200,7 @@ def _recipe(cut: Told, warning: str) -> Words:
     return mark_edge(cut), mark_gap, f"{_newline(cut)}\n[{notice}]"
 
 
-def _generic(cut: Told, warning: str) -> Words:
+def _generic(cut: CutFacts, warning: str) -> Words:
     chars = (cut.keep in END_NAMES and cut.limits.chars) or cut.shown.chars
     size = f"{chars // 1_000}k" if chars % 1_000 == 0 else f"{chars} characters"
     place = _place_or_loss(cut, f"Full content: {cut.place}. Use Read/Grep to inspect.")
@@ -209,25 +209,25 @@ def _generic(cut: Told, warning: str) -> Words:
     return mark_edge(cut), mark_gap, f"{_newline(cut)}\n[{notice}]"
 
 
-_WORDS: Mapping[str, Callable[[Told, str], Words]] = {"block": _block, "recipe": _recipe, "generic": _generic}
+_WORDS: Mapping[str, Callable[[CutFacts, str], Words]] = {"block": _block, "recipe": _recipe, "generic": _generic}
 
 
-def _name_end(cut: Told) -> str:
+def _name_end(cut: CutFacts) -> str:
     """Say which end is shown; the limits alone where it is neither."""
     return f"{END_NAMES[cut.keep]} " if cut.keep in END_NAMES else ""
 
 
-def _list_shown(cut: Told) -> list[tuple[str, int]]:
+def _list_shown(cut: CutFacts) -> list[tuple[str, int]]:
     """Return how much is shown, in the units of the limits; tokens are not counted."""
     return [(name, getattr(cut.shown, name)) for name, _ in cut.limits.given() if name != "tokens"]
 
 
-def _newline(cut: Told) -> str:
+def _newline(cut: CutFacts) -> str:
     """End the last line that is shown, as the report does for its own two directions whatever that line is."""
     return "" if not cut.one_end and cut.parts and cut.parts[-1].endswith("\n") else "\n"
 
 
-def _place_or_loss(cut: Told, place: str) -> str:
+def _place_or_loss(cut: CutFacts, place: str) -> str:
     return place if cut.place and cut.stored is None else lost_words_without_path(cut)
 
 

@@ -21,7 +21,7 @@ from spillover.document.document import Document
 from spillover.errors import UsageError
 from spillover.kinds.ends import char_after, char_before, keep_ends
 from spillover.kinds.selection import Fill, Span
-from spillover.notice.form import Form, Missing, Told, Words, lost_words
+from spillover.notice.form import CutFacts, Form, HiddenPart, Words, lost_words
 from spillover.profiles import make, open_outputs
 from spillover.result import Clip
 from spillover.settings.limits import Limits, count_lines
@@ -197,10 +197,10 @@ def _cost(line: bytes) -> int:
 def form(*, banner: bool = True) -> Form:
     """Return a count of the lines wherever some are missing, below the banner where that is wanted."""
 
-    def words(cut: Told) -> Words:
+    def words(cut: CutFacts) -> Words:
         first, last, other = _count_shown(cut) if banner else ("", "", "")
 
-        def gap(missing: Missing) -> str:
+        def gap(missing: HiddenPart) -> str:
             newline = "" if missing.at_line_start else "\n"
             return f"{newline}{_name_gap(missing)}\n{last}"
 
@@ -232,13 +232,13 @@ def _name_tokens(tokens: int) -> str:
     return f"~{tokens / 1_000:.1f}".removesuffix(".0") + "k" if tokens >= 1_000 else f"~{tokens}"
 
 
-def _name_gap(missing: Missing) -> str:
+def _name_gap(missing: HiddenPart) -> str:
     lines, repeats = missing.lines, missing.repeats
     again = REPEATS.get(repeats.kind, "").format(lines=repeats.note) if repeats else ""
     return f"[... {lines} lines truncated{again} ...]" if lines else f"[... {missing.bytes} bytes truncated ...]"
 
 
-def _count_shown(cut: Told) -> tuple[str, str, str]:
+def _count_shown(cut: CutFacts) -> tuple[str, str, str]:
     """Return what is said before the first part, before the last one, and, where there are others, of all of them."""
     parts = cut.parts
     whole = len(parts) == 1 and not cut.before.bytes

@@ -19,7 +19,7 @@ from spillover.document.document import Section, cover_text, visible, visible_te
 from spillover.errors import UsageError
 from spillover.events import record_result, together
 from spillover.kinds.selection import share_fairly
-from spillover.notice.sentences import no_json
+from spillover.notice.wording import no_json
 from spillover.result import Blocks, Clip
 from spillover.results.objects import (
     TooDeepError,

@@ -25,7 +25,7 @@ from spillover.errors import ToolOutputError, UsageError
 from spillover.events import has_line, record_result, record_run, together
 from spillover.kinds.fit import trim
 from spillover.kinds.selection import largest
-from spillover.notice.sentences import no_json, no_text
+from spillover.notice.wording import no_json, no_text
 from spillover.result import Clip
 from spillover.results.blocks import (
     SHORT_CHARS,

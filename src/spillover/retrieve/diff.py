@@ -13,8 +13,8 @@ from spillover.document.document import Document
 from spillover.errors import StoreError
 from spillover.events import record_retrieval
 from spillover.kinds.selection import largest
-from spillover.notice.calls import next_call
-from spillover.notice.since import since_line
+from spillover.notice.hints import next_call
+from spillover.notice.render import since_line
 from spillover.result import Clip
 from spillover.retrieve.names import find_before, resolve
 from spillover.retrieve.read import answer, fill, open_output

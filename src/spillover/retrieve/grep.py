@@ -12,10 +12,8 @@ from spillover.document.clean import clean, show_controls
 from spillover.document.document import Document
 from spillover.errors import UsageError
 from spillover.kinds.selection import largest
-from spillover.notice.calls import search_call
-from spillover.notice.hints import Hint
-from spillover.notice.sentences import stored_part
-from spillover.notice.words import lines_of, one_line
+from spillover.notice.hints import Hint, search_call
+from spillover.notice.wording import lines_of, one_line, stored_part
 from spillover.result import Clip
 from spillover.retrieve.names import parse_range, resolve
 from spillover.retrieve.read import answer, answer_from, fill, number_rows

@@ -27,7 +27,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError, UsageError
-from spillover.notice.words import lines_of, one_line, shorten_reason
+from spillover.notice.wording import lines_of, one_line, shorten_reason
 from spillover.settings.limits import spell_int
 from spillover.shell import is_retrieval
 from spillover.source.blob import Meter

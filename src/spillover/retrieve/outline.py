@@ -15,9 +15,8 @@ from spillover.kinds.json import value
 from spillover.kinds.kind import describe
 from spillover.kinds.log.outline import Families, Family, Survey, survey
 from spillover.kinds.selection import Contents, Part, largest
-from spillover.notice.calls import next_call
-from spillover.notice.sentences import stored_part
-from spillover.notice.words import lines_of, one_line
+from spillover.notice.hints import next_call
+from spillover.notice.wording import lines_of, one_line, stored_part
 from spillover.result import Clip
 from spillover.retrieve.names import resolve
 from spillover.retrieve.read import answer, answer_from, fill, tell_range

@@ -21,9 +21,8 @@ from spillover.kinds.json.almost import spell
 from spillover.kinds.json.pointer import find_value
 from spillover.kinds.json.texts import read_string
 from spillover.kinds.selection import largest
-from spillover.notice.calls import frames_call, next_call
-from spillover.notice.sentences import stored_part
-from spillover.notice.words import lines_of
+from spillover.notice.hints import frames_call, next_call
+from spillover.notice.wording import lines_of, stored_part
 from spillover.result import Clip
 from spillover.retrieve.names import Part, Target, parse_range, resolve
 from spillover.settings.limits import Size

@@ -18,7 +18,7 @@ from spillover.journal import RETRIEVALS, Operation
 from spillover.kinds.fit import trim
 from spillover.kinds.selection import largest
 from spillover.notice.hints import TOOLS, Hint
-from spillover.notice.words import lines_of, one_line
+from spillover.notice.wording import lines_of, one_line
 from spillover.result import Answer, Clip
 from spillover.retrieve.grep import grep
 from spillover.retrieve.names import find_each, matches, quote

@@ -21,7 +21,7 @@ from spillover import pipeline
 from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.events import record_run
-from spillover.notice.sentences import before_filters
+from spillover.notice.wording import before_filters
 from spillover.result import Clip, Run
 from spillover.run import run
 from spillover.settings.limits import SMALLEST, Limits, Size
@@ -428,7 +428,7 @@ class FilterCapture:
             lines=total.lines,
             ref=kept.ref,
             reason=kept.reason,
-            only_here=kept.here,
+            only_here=kept.local_only,
         )
 
     def record(self) -> None:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from spillover.errors import ConfigError, SpilloverError, UsageError
 from spillover.notice.hints import hints
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 from spillover.settings.limits import (
     DEFAULT_BYTES,
     DEFAULT_LINES,

@@ -15,10 +15,9 @@ from msgspec.structs import force_setattr, replace
 
 from spillover.budget import Budget
 from spillover.errors import UsageError
-from spillover.notice.clipped import Facts, Gap, notice
 from spillover.notice.form import Form
 from spillover.notice.hints import PATH, Hint, hints
-from spillover.notice.marker import marker
+from spillover.notice.render import Facts, Gap, Storage, marker, notice
 from spillover.notice.wording import WORDING, Wording
 from spillover.settings.limits import DEFAULT_WORTH, SIZES, SMALLEST, Limits, read_amount
 from spillover.source.intake import MAX_STORED_BYTES
@@ -496,7 +495,7 @@ def _widest_notice(wording: Wording | Form) -> str:
         shown_lines=10**8,
         shown_bytes=10**8,
         gap=None,
-        ref="t" * 32 + "-" + "0" * REF_DIGITS,
+        storage=Storage(ref="t" * 32 + "-" + "0" * REF_DIGITS),
     )
     gap = Gap(10**8, 10**9, 1, 10**12, whole_lines=False)
     words = wording if isinstance(wording, Wording) else WORDING

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.errors import ConfigError
-from spillover.notice.words import one_line
+from spillover.notice.wording import one_line
 from spillover.store.folder import expand, user_folder
 from spillover.store.scopes import find_repository
 

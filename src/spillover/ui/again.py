@@ -10,8 +10,7 @@ from spillover.api import Clipper
 from spillover.document.document import visible_text
 from spillover.document.forgery import digest_notice
 from spillover.errors import SpilloverError, UsageError
-from spillover.kinds.cut import cut_again
-from spillover.kinds.made import restore_call
+from spillover.kinds.cut import cut_again, restore_call
 from spillover.kinds.selection import Span
 from spillover.pipeline import fits
 from spillover.result import Clip
@@ -60,9 +59,10 @@ def _see(output: Output, call: Call, since: Earlier | None) -> dict[str, Any]:
     """Clip an output as the call in its record was."""
     record = output.record
     begun = time.monotonic()
-    shown, clip = cut_again(record, output.document, call, since)
-    is_exact = bool(shown.notice) and digest_notice(shown.notice, shown.text) in record.notices
-    same = clip.ranges == record.shown and (is_exact or _has_whole_lines(output, shown.spans))
+    fitted, clip = cut_again(record, output.document, call, since)
+    rendered = fitted.rendered
+    is_exact = bool(rendered.notice) and digest_notice(rendered.notice, rendered.text) in record.notices
+    same = clip.ranges == record.shown and (is_exact or _has_whole_lines(output, rendered.spans))
     if not (is_exact or same):
         return _without_text(output, CHANGED)
     return {**_facts(clip, time.monotonic() - begun), "exact": is_exact, "same": same}

@@ -17,8 +17,7 @@ from spillover.kinds.log.classes import EVIDENCE, NAMES, Array, classify
 from spillover.kinds.log.spans import SpanMaker, explain
 from spillover.kinds.pack import count_alike
 from spillover.kinds.selection import Room, Span, join, largest
-from spillover.notice.since import lines_gone
-from spillover.notice.words import one_line
+from spillover.notice.wording import lines_gone, one_line
 from spillover.settings.settings import Call
 from spillover.since import Compared, Earlier
 from spillover.since.compare import NEW

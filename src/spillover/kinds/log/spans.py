@@ -11,7 +11,7 @@ from spillover.kinds.log.lines import LONGEST_BLOCK, Lines
 from spillover.kinds.log.score import shipped
 from spillover.kinds.pack import group, steps
 from spillover.kinds.selection import Hidden, Span
-from spillover.notice.sentences import more_like
+from spillover.notice.wording import more_like
 
 #: Within NEAR lines of a line that says something failed, a line is near it; within AWAY, with nothing hidden between, in its block.
 NEAR, AWAY = 5, 40
