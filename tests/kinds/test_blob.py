@@ -17,7 +17,7 @@ from spillover import Clipper, Limits
 from spillover.document.document import Document, Section
 from spillover.kinds import blob
 from spillover.kinds.selection import Room
-from spillover.notice.render import Kept, Renderer
+from spillover.notice.render import Layout
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 from spillover.store.memory import MemoryStore
 
@@ -114,9 +114,9 @@ def document(data, sections=None, held=None):
 def shown(data, limit=2_000):
     """What a reader would see, with words for gaps, when so many characters fit."""
     seen = document(data)
-    renderer = Renderer(seen, Kept(ref="tool-0"), (), 0)
-    spans = blob.select(seen, Room(lambda spans: len(renderer.show(spans).text) / limit), CALL)
-    return None if spans is None else renderer.show(spans).text
+    layout = Layout(seen)
+    spans = blob.select(seen, Room(lambda spans: len(layout.render(spans).text) / limit), CALL)
+    return None if spans is None else layout.render(spans).text
 
 
 def said(kind, run):
