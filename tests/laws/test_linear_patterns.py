@@ -63,7 +63,7 @@ UNPROVED = {
     "retrieve/outline.py": {
         "_RULE": SHORT,
     },
-    "retrieve/search.py": {
+    "retrieve/grep.py": {
         "_CODE_AND_TEXT": RUN,
         "_TOKEN": SHORT,  # a pattern has PATTERN_CHARS characters at most
     },

@@ -1,37 +1,52 @@
-"""Going back by pattern: the lines that match, with their numbers, how many there are in all, and how to go on."""
+"""Going back by pattern: the lines that match, with their numbers, how many there are in all, and how to go on.
+
+A hit is a line, at its first match; in a giant line, where the number of the line helps nobody, a hit is a match. What is
+searched is what the reader saw (escape codes and overwritten frames gone) and the raw bytes. No match crosses a line end;
+in a line longer than a chunk, a match longer than the overlap may be cut short or missed.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TypeAlias
 
 from msgspec import Struct, field
+from stringzilla import count as count_in
+from stringzilla import find, find_first_of, rfind
 
-from spillover.document.clean import clean, show_controls
+from spillover.document.clean import CONTROLS, clean, is_plain, show_controls
 from spillover.document.document import Document
-from spillover.errors import UsageError
+from spillover.errors import PatternError, UsageError
 from spillover.kinds.selection import largest
 from spillover.notice.hints import Hint, search_call
 from spillover.notice.wording import lines_of, one_line, stored_part
+from spillover.patterns import LinePattern, PatternSyntaxError
 from spillover.result import Clip
 from spillover.retrieve.names import parse_range, resolve
 from spillover.retrieve.read import answer, answer_from, fill, number_rows
-from spillover.retrieve.search import MAX_HITS, SIZES, Count, Hit, Pattern, compile_pattern, count, occurrences, scan
 from spillover.settings.settings import Call
+from spillover.source.blob import Blob, LineIndex
 from spillover.store.record import Record
 
-#: Bytes of a line that is shown whole; of a longer one, so many to either side of the match.
-LONG_LINE = 2_000
-AROUND = 200
-#: Bytes of lines around a match that are read at once.
+#: Bytes of a line that is shown whole; with more, fewer hits fit. Of a longer one, bytes to either side of the match.
+LONG_LINE_BYTES = 2_000
+AROUND_BYTES = 200
+#: Bytes of lines around a match that are read at once; of more, each line is read by itself.
 NEAR_BYTES = 1 << 18
 #: Lines around a match, at most.
 MAX_CONTEXT = 1_000
-#: An answer that is so many times larger than the limits is not measured to its end.
-FAR = 8
-#: Characters of the pattern that are repeated where nothing matches.
+#: An answer that is this many times larger than the limits is not measured to its end.
+MAX_OVERSIZE = 8
+#: Characters of the pattern that are repeated if nothing matches.
 QUOTED_CHARS = 80
+MAX_PATTERN_CHARS = 4_000
+#: Matches in giant lines that are counted; with more of them, a count is "at least".
+MAX_OCCURRENCES = 50_000
+#: Hits in one answer; with more, a search that finds little to limit it takes longer.
+MAX_HITS = 5_000
 #: Where a search begins: LINE or LINE:COLUMN.
 _START = re.compile(r"([\d_,]+)(?::([\d_,]+))?", re.ASCII)
 
@@ -47,9 +62,9 @@ class Options(Struct, frozen=True, kw_only=True):
     count: bool = False  # how many there are, and nothing else
 
     def __post_init__(self) -> None:
-        for name, value in (("before", self.before), ("after", self.after)):
-            if not 0 <= value <= MAX_CONTEXT:
-                raise UsageError(f"{name}={value} is not between 0 and {MAX_CONTEXT:,} lines.")
+        for lines in (self.before, self.after):
+            if not 0 <= lines <= MAX_CONTEXT:
+                raise UsageError(f"context={lines} is not between 0 and {MAX_CONTEXT:,} lines.")
         if self.most is not None and self.most < 1:
             raise UsageError("-m 0 would show nothing; use 1 or more, or -c to count.")
         if self.invert and self.only:
@@ -58,9 +73,9 @@ class Options(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """The options that a search goes on with."""
-        around = f" -B {self.before}" * bool(self.before) + f" -A {self.after}" * bool(self.after)
-        around = f" -C {self.before}" * bool(self.before) if self.before == self.after else around
-        return around + " -v" * self.invert + " -o" * self.only + (f" -m {self.most}" if self.most else "")
+        around = {"-C": self.before} if self.before == self.after else {"-B": self.before, "-A": self.after}
+        numbers = "".join(f" {name} {number}" for name, number in {**around, "-m": self.most}.items() if number)
+        return " -v" * self.invert + " -o" * self.only + numbers
 
 
 def grep(
@@ -75,8 +90,6 @@ def grep(
     options: Options | None = None,
 ) -> Clip:
     """Search a stored output; `options` stands instead of `context`."""
-    if not 0 <= context <= MAX_CONTEXT:
-        raise UsageError(f"context={context} is not between 0 and {MAX_CONTEXT:,} lines.")
     options = Options(before=context, after=context) if options is None else options
     compiled = compile_pattern(pattern, fixed=fixed, ignore_case=ignore_case)
 
@@ -102,30 +115,29 @@ class Search(Struct, frozen=True):
         if self.options.count:
             return self._answer_count(self._count(offset, line))
         hits: list[Hit] = []
-        others: list[Count] = []  # of hits that are not among these
+        rest = [Count(0)]  # hits that are not among these
         for hit in self._scan(offset, line):
             if len(hits) == self._max_hits:
-                others.append(self._count(hit.start if _is_giant(hit) else hit.line_start, hit.line))
+                rest.append(self._count(hit.start if _is_giant(hit) else hit.line_start, hit.line))
                 break
             hits.append(hit)
         if offset:
-            every, behind = self._count(0, 1), self._count(offset, line)
-            others.append(Count(every.hits - behind.hits, exact=every.exact))
-        total = Count(len(hits) + sum(each.hits for each in others), exact=all(each.exact for each in others))
-        shown = largest(len(hits), lambda number: self._measure(hits[:number], hits, total))
-        if shown == 0 and hits:
+            whole, behind = self._count(0, 1), self._count(offset, line)
+            rest.append(Count(whole.hits - behind.hits, exact=whole.exact))
+        total = Count(len(hits) + sum(part.hits for part in rest), exact=all(part.exact for part in rest))
+        count = largest(len(hits), lambda count: self._measure(count, hits, total))
+        if count == 0 and hits:
             return self._clip(self._text_of_one(hits, total), hits[:1], whole=total == Count(1))
-        rows = [row for rows in self._rows(hits[:shown]) for row in rows]
-        text = self._text(rows, hits[:shown], hits, total)
-        return self._clip(text, hits[:shown], whole=total == Count(shown))
+        rows = [row for rows in self._rows(hits[:count]) for row in rows]
+        return self._clip(self._text(rows, count, hits, total), hits[:count], whole=total == Count(count))
 
     def _scan(self, offset: int, line: int) -> Iterator[Hit]:
         """Yield the hits from a place on: matches, or with `invert` the lines without one."""
-        found = scan(self.document.blob, self.pattern, start=offset, first_line=line, index=self.record.index)
-        return self._invert(found, line) if self.options.invert else found
+        hits = scan(self.document.blob, self.pattern, start=offset, first_line=line, index=self.record.index)
+        return self._invert(hits, line) if self.options.invert else hits
 
-    def _invert(self, found: Iterator[Hit], line: int) -> Iterator[Hit]:
-        for hit in found:
+    def _invert(self, hits: Iterator[Hit], line: int) -> Iterator[Hit]:
+        for hit in hits:
             yield from self._other_lines(line, hit.line)
             line = max(line, hit.line + 1)
         yield from self._other_lines(line, self.document.lines + 1)
@@ -157,29 +169,29 @@ class Search(Struct, frozen=True):
         ranges = ((1, self.document.lines),) if total.hits and self.document.lines else ()
         return answer(text, self.call, self.record, self.document, ranges=ranges, size=len(text), whole=True)
 
-    def _measure(self, shown: list[Hit], hits: list[Hit], total: Count) -> float:
-        """Return how full the limits are with these hits; far above the limits, estimated from the first of the hits."""
+    def _measure(self, count: int, hits: list[Hit], total: Count) -> float:
+        """Return how full the limits are with the first hits; far above the limits, estimated from some of them."""
         rows: list[str] = []
         size = 0
-        for few, more in enumerate(self._rows(shown), 1):
+        for measured, more in enumerate(self._rows(hits[:count]), 1):
             rows += more
             size += sum(map(len, more))
-            if size > FAR * self.call.limits.window and few < len(shown):
-                return max(2.0, fill(self._text(rows, shown[:few], hits, total), self.call) * len(shown) / few)
-        return fill(self._text(rows, shown, hits, total), self.call)
+            if size > MAX_OVERSIZE * self.call.limits.window and measured < count:
+                return max(2.0, fill(self._text(rows, measured, hits, total), self.call) * count / measured)
+        return fill(self._text(rows, count, hits, total), self.call)
 
     def _text_of_one(self, hits: list[Hit], total: Count) -> str:
-        """Return one hit with less of its line and nothing around it, so that a search goes on where no whole hit fits."""
+        """Return one hit with less of its line and nothing around it: a search goes on even if no whole hit fits."""
 
-        def text(around: int, ways: Sequence[Hint]) -> str:
-            rest = f" {self._next_call(hits[1], ways)}" if len(hits) > 1 else ""
+        def text(around: int, hints: Sequence[Hint]) -> str:
+            rest = f" {self._next_call(hits[1], hints)}" if len(hits) > 1 else ""
             row = number_rows(f"{hits[0].line}: ", self._hit_text(hits[0], around))
             return f"{row}\n[{_summarize(1, total)}{rest}{stored_part(self.record)}]"
 
-        ways = self.call.settings.hints
-        if fill(text(0, ways), self.call) > 1:  # the pattern may be too long to be repeated
-            ways = ()
-        return text(largest(AROUND, lambda around: fill(text(around, ways), self.call)), ways)
+        hints = self.call.settings.hints
+        if fill(text(0, hints), self.call) > 1:  # the pattern may be too long to be repeated
+            hints = ()
+        return text(largest(AROUND_BYTES, lambda around: fill(text(around, hints), self.call)), hints)
 
     @property
     def _max_hits(self) -> int:
@@ -189,35 +201,34 @@ class Search(Struct, frozen=True):
 
     def _read_start(self, start: str | int) -> tuple[int, int]:
         """Return the offset and the line of a place that is written as LINE or LINE:COLUMN."""
-        found = _START.fullmatch(str(start).strip())
-        if not found:
+        match = _START.fullmatch(str(start).strip())
+        if not match:
             raise UsageError(f"{start!r} is not a place to search from; write a line number, or LINE:COLUMN.")
-        line = parse_range(found[1], max(1, self.document.lines))[0]
-        column = parse_range(found[2], 1 << 62, "columns")[0] if found[2] else 1
+        line = parse_range(match[1], max(1, self.document.lines))[0]
+        column = parse_range(match[2], 1 << 62, "columns")[0] if match[2] else 1
         return min(self.document.start(line) + column - 1, self.document.size), line
 
-    def _text(self, rows: list[str], shown: list[Hit], hits: list[Hit], total: Count) -> str:
-        body = "".join(f"{row}\n" for row in rows)
+    def _text(self, rows: list[str], count: int, hits: list[Hit], total: Count) -> str:
+        """Return an answer with the rows of the first hits, and how to go on."""
         if not total.hits:
-            where = lines_of(self.document.lines)
-            sought = one_line(self.pattern.source, QUOTED_CHARS)
-            none = f"Every line matches {sought}" if self.options.invert else f"No match for {sought}"
-            return f"[{none} in {where} of {self.record.ref}.{stored_part(self.record)}]"
+            pattern = one_line(self.pattern.source, QUOTED_CHARS)
+            none = f"Every line matches {pattern}" if self.options.invert else f"No match for {pattern}"
+            return f"[{none} in {lines_of(self.document.lines)} of {self.record.ref}.{stored_part(self.record)}]"
         rest = ""
-        if len(shown) < len(hits):
-            rest = " " + self._next_call(hits[len(shown)], self.call.settings.hints)
+        if count < len(hits):
+            rest = " " + self._next_call(hits[count], self.call.settings.hints)
         elif hits and len(hits) == self._max_hits and total.hits > len(hits):
             rest = " " + self._next_call(hits[-1], self.call.settings.hints, behind=True)
-        return f"{body}[{_summarize(len(shown), total)}{rest}{stored_part(self.record)}]"
+        body = "".join(f"{row}\n" for row in rows)
+        return f"{body}[{_summarize(count, total)}{rest}{stored_part(self.record)}]"
 
-    def _next_call(self, hit: Hit, ways: Sequence[Hint], *, behind: bool = False) -> str:
+    def _next_call(self, hit: Hit, hints: Sequence[Hint], *, behind: bool = False) -> str:
+        place = f"{hit.line + behind}"
         if _is_giant(hit) or (_is_long(hit) and not behind):
             column = (hit.end if behind else hit.start) - hit.line_start + 1
             place = f"{hit.line}:{column}" if column > 1 else f"{hit.line}"
-        else:
-            place = f"{hit.line + behind}"
         return search_call(
-            ways,
+            hints,
             self.record.ref,
             self.pattern.source,
             place,
@@ -228,41 +239,44 @@ class Search(Struct, frozen=True):
         )
 
     def _rows(self, hits: list[Hit]) -> Iterator[list[str]]:
-        """Yield numbered lines for each hit, `N: ` for a match and `N- ` for a line around one; `--` where lines are left out."""
+        """Yield the rows of each hit: `N: ` for a match, `N- ` for a line around one, `--` for lines left out."""
         before, after = self.options.before, self.options.after
-        last, following = 0, sorted({hit.line for hit in hits})
-        for place, hit in enumerate(hits):
+        matching = sorted({hit.line for hit in hits})
+        last = 0
+        for nth, hit in enumerate(hits):
             if self.options.only:
                 yield [number_rows(f"{hit.line}: ", text) for text in self._occurrences(hit)]
                 continue
             rows: list[str] = []
             first = max(last + 1, hit.line - before)
-            if place and (before or after) and first > last + 1:
+            if nth and (before or after) and first > last + 1:
                 rows.append("--")
             if before:
-                rows += [number_rows(f"{number}- ", line) for number, line in self._lines_around(first, hit.line - 1)]
+                rows += self._lines_around(first, hit.line - 1)
             if hit.line > last or _is_long(hit):
                 rows.append(number_rows(f"{hit.line}: ", self._hit_text(hit)))
             last = max(last, hit.line)
             if after:
-                upto = hit.line + after
-                behind = bisect_right(following, hit.line)
-                if behind < len(following):  # the next line that matches speaks for itself
-                    upto = min(upto, following[behind] - 1)
-                rows += [number_rows(f"{number}- ", line) for number, line in self._lines_around(last + 1, upto)]
-                last = max(last, min(upto, self.document.lines))
+                end = hit.line + after
+                behind = bisect_right(matching, hit.line)
+                if behind < len(matching):  # the next line that matches has rows of its own
+                    end = min(end, matching[behind] - 1)
+                rows += self._lines_around(last + 1, end)
+                last = max(last, min(end, self.document.lines))
             yield rows
 
     def _occurrences(self, hit: Hit) -> list[str]:
         """Return every match in the line of a hit; in a giant line, which has a hit for each match, this one."""
         blob = self.document.blob
         if _is_giant(hit) or hit.line_end is None:
-            return [clean(blob.read(hit.start, min(hit.end, hit.start + LONG_LINE)))]
-        found = occurrences(self.pattern, blob.read(hit.line_start, hit.line_end))
-        return found or [clean(blob.read(hit.start, hit.end))]
+            return [clean(blob.read(hit.start, min(hit.end, hit.start + LONG_LINE_BYTES)))]
+        line = clean(blob.read(hit.line_start, hit.line_end)).encode()
+        matches = _matches(self.pattern, line, 0, len(line), by_line=False)
+        texts = [line[start:end].decode(errors="replace") for start, end in matches]
+        return texts or [clean(blob.read(hit.start, hit.end))]
 
-    def _lines_around(self, first: int, last: int) -> list[tuple[int, str]]:
-        """Return the lines around a match: numbered, cleaned, and cut at LONG_LINE."""
+    def _lines_around(self, first: int, last: int) -> list[str]:
+        """Return rows for the lines around a match: cleaned, and cut at LONG_LINE_BYTES."""
         first, last = max(1, first), min(last, self.document.lines)
         if last < first:
             return []
@@ -271,12 +285,12 @@ class Search(Struct, frozen=True):
             lines = self.document.blob.read(start, end).removesuffix(b"\n").split(b"\n")
         else:  # giants among them
             starts = [self._line_start(number) for number in range(first, last + 1)]
-            lines = [self.document.blob.read(at, at + LONG_LINE + 1).split(b"\n", 1)[0] for at in starts]
-        shown = (clean(line[:LONG_LINE]) + "…" * (len(line) > LONG_LINE) for line in lines)
-        return list(enumerate(shown, first))
+            lines = [self.document.blob.read(at, at + LONG_LINE_BYTES + 1).split(b"\n", 1)[0] for at in starts]
+        texts = (clean(line[:LONG_LINE_BYTES]) + "…" * (len(line) > LONG_LINE_BYTES) for line in lines)
+        return [number_rows(f"{number}- ", text) for number, text in enumerate(texts, first)]
 
     def _line_start(self, line: int) -> int:
-        """Return the start of a line; the same ones are asked for again and again."""
+        """Return the start of a line; the starts around a hit are needed several times."""
         if line not in self._starts:
             self._starts[line] = self.document.start(line)
         return self._starts[line]
@@ -289,7 +303,7 @@ class Search(Struct, frozen=True):
             text = clean(blob.read(hit.line_start, hit.line_end)).rstrip("\n")
             if _is_seen(blob.read(hit.start, hit.end), text):
                 return text
-        match, around = (LONG_LINE, AROUND) if around is None else (around, around)
+        match, around = (LONG_LINE_BYTES, AROUND_BYTES) if around is None else (around, around)
         start = max(hit.line_start, hit.start - around)
         end = min(hit.end, hit.start + match) + around
         data = blob.read(start, end if hit.line_end is None else min(end, hit.line_end))
@@ -299,7 +313,7 @@ class Search(Struct, frozen=True):
         text = clean(data)
         if not _is_seen(blob.read(hit.start, min(hit.end, start + len(data))), text):
             text = show_controls(data)
-        text = text.strip("\ufffd")  # half a character at an edge is nobody's business
+        text = text.strip("\ufffd")  # half a character at an edge
         columns = f"columns {hit.start - hit.line_start + 1:,}-{hit.end - hit.line_start:,}"
         return f"{before}{text}… ({columns})"
 
@@ -323,7 +337,7 @@ def _is_seen(match: bytes, text: str) -> bool:
 
 
 def _is_long(hit: Hit) -> bool:
-    return hit.line_end is None or hit.line_end - hit.line_start > LONG_LINE
+    return hit.line_end is None or hit.line_end - hit.line_start > LONG_LINE_BYTES
 
 
 def _is_giant(hit: Hit) -> bool:
@@ -335,3 +349,312 @@ def _summarize(shown: int, total: Count) -> str:
     if not total.exact:
         return f"{shown:,} of at least {total.hits:,} matches shown."
     return f"{shown:,} of {total.hits:,} matches shown." if total.hits != 1 else f"{shown} of 1 match shown."
+
+
+#: Line start, match start, match end, line end: offsets in the output.
+Place: TypeAlias = tuple[int, int, int, int | None]
+
+#: Characters of which a plain text has none.
+_SPECIAL = frozenset("\\^$.|?*+()[]{}")
+
+
+class Pattern(Struct, frozen=True):
+    """What to look for: a text, or a regular expression."""
+
+    source: str
+    fixed: bool
+    ignore_case: bool
+    text: bytes
+    regex: LinePattern | None  # None for a text
+
+    def search(self, data: bytes, start: int, end: int) -> tuple[int, int] | None:
+        """Return the start and the end of the first match from `start` on."""
+        if self.regex:
+            return self.regex.search(data, start, end)
+        at: int = find(data, self.text, start, end)
+        return (at, at + len(self.text)) if at >= 0 else None
+
+
+_LINEAR = "this engine runs in linear time and has no"
+_REFUSED = {
+    "(?=": f"{_LINEAR} look-ahead (?=…); write what follows into the pattern: foo(?=bar) becomes foobar",
+    "(?!": f"{_LINEAR} negative look-ahead (?!…); search for the rest of it and pass over the hits you do not want",
+    "(?<=": f"{_LINEAR} look-behind (?<=…); write what stands before into the pattern: (?<=foo)bar becomes foobar",
+    "(?<!": f"{_LINEAR} negative look-behind (?<!…); search for the rest of it and pass over the hits you do not want",
+    "(?P=": f"{_LINEAR} backreferences such as (?P=name); write the repeated part out",
+    "\\1": f"{_LINEAR} backreferences such as \\1; write the repeated part out",
+    "\\n": "a match never crosses a line end; search for one of the lines and read around the hit",
+    "\\A": "lines are searched one by one; ^ is the start of a line",
+    "\\z": "lines are searched one by one; $ is the end of a line",
+    "\\Z": "lines are searched one by one; $ is the end of a line",
+    "(?-m": "lines are searched one by one, so that m cannot be switched off; leave it out",
+    "\\C": "\\C would match a part of a character; use a dot",
+    "\\Q": "there is no quoting with \\Q; ask for a fixed search, or escape single characters",
+}
+# A class, an escape, the opening of a group, or any character. The name of the opening or escape is what is refused.
+_TOKEN = re.compile(
+    r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\\[0-7]{3}|(?P<named>\\.|\(\?(?:P=|<?[=!]))|(?P<off>\(\?\w*-\w*m)|.",
+    re.DOTALL,
+)
+
+
+def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False) -> Pattern:
+    """Return the pattern, or a PatternError that says what to write instead. The syntax is Hyperscan's."""
+    quoted = repr(text if len(text) <= QUOTED_CHARS else text[:QUOTED_CHARS] + "…")
+    if not text:
+        raise PatternError("An empty pattern would match everywhere; say what to look for.")
+    if len(text) > MAX_PATTERN_CHARS:
+        raise PatternError(
+            f"A pattern has at most {MAX_PATTERN_CHARS:,} characters, not {len(text):,}; search for a part of {quoted}."
+        )
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise PatternError(f"{quoted} holds half a character (a lone surrogate), which is in no output; leave it out.")
+    tokens = [] if fixed else list(_TOKEN.finditer(text))
+    constructs = ["\\n"] * ("\n" in text) + ["(?-m" if token["off"] else token["named"] for token in tokens]
+    for name in constructs:
+        if why := _REFUSED.get(re.sub(r"\\[1-9]", r"\\1", name or "")):
+            raise PatternError(f"{quoted}: {why}.")
+    if not ignore_case and (fixed or not _SPECIAL.intersection(text)):
+        return Pattern(text, fixed, ignore_case, text.encode(), None)
+    try:
+        regex = LinePattern(text, fixed=fixed, ignore_case=ignore_case)
+    except PatternSyntaxError as error:
+        too_large = any(words in str(error) for words in ("repetition size", "too large", "Resource limit"))
+        remedy = "repeat less" if too_large else "correct it, or search for it as plain text: -F, or fixed=true"
+        raise PatternError(f"{quoted} is not a valid pattern ({error}); {remedy}.") from error
+    if regex.matches_empty:
+        only_empty = len(text) > 1 and text.startswith("^") and text.endswith("$")
+        places = "empty lines" if only_empty else "everywhere, even an empty string"
+        raise PatternError(f"{quoted} would match {places}; use + instead of *, or say what to look for.")
+    return Pattern(text, fixed, ignore_case, b"", regex)
+
+
+class Sizes(Struct, frozen=True, kw_only=True):
+    """Bytes that are searched together. A chunk fits the processor's cache and is longer than the others by 3 or more."""
+
+    chunk: int = 1 << 20
+    giant: int = 1 << 16  # a line longer than this gives a hit for every occurrence
+    overlap: int = 1 << 16  # shared by two windows of a line longer than a chunk
+
+
+SIZES = Sizes()
+
+
+class Hit(Struct, frozen=True):
+    """A match; all but `line` are offsets in the output. `line_end` is None if the line is longer than a chunk."""
+
+    line: int
+    line_start: int
+    start: int
+    end: int
+    line_end: int | None
+
+
+_BEYOND_ASCII_TEXT = CONTROLS + bytes(range(128, 256))
+_CODE_AND_TEXT = re.compile(rb"\x1b[^\x1b\r]*|\r+|[^\x1b\r]+")
+
+
+def scan(
+    blob: Blob,
+    pattern: Pattern,
+    *,
+    start: int = 0,
+    first_line: int = 1,
+    index: LineIndex | None = None,
+    sizes: Sizes = SIZES,
+) -> Iterator[Hit]:
+    """Yield the hits from `start` on, which is in line `first_line`. An index spares counting lines between hits."""
+    line, counted = first_line, start
+    for piece in _split(blob, start, sizes):
+        for line_start, begin, end, line_end in _find_in_piece(piece, pattern):
+            # Lines are counted only when there is a hit to number: counting takes longer than finding nothing.
+            block = min(begin // index.block, len(index.before) - 1) if index else 0
+            if index and counted < block * index.block:
+                line, counted = index.before[block] + 1, block * index.block
+            while counted < piece.base:
+                upto = min(counted + sizes.chunk, piece.base)
+                line, counted = line + count_in(blob.read(counted, upto), "\n"), upto
+            line += count_in(piece.data, "\n", counted - piece.base, begin - piece.base)
+            counted = begin
+            yield Hit(line, line_start, begin, end, line_end)
+
+
+class Count(Struct, frozen=True):
+    """How many hits there are, or at least are."""
+
+    hits: int
+    exact: bool = True
+
+
+def count(blob: Blob, pattern: Pattern, *, start: int = 0, sizes: Sizes = SIZES) -> Count:
+    """Return how many hits there are from `start` on."""
+    hits = occurrences = 0
+    for piece in _split(blob, start, sizes):
+        if piece.limit is None:
+            hits += sum(1 for _ in _find_in_piece(piece, pattern))
+        elif occurrences <= MAX_OCCURRENCES:
+            occurrences += sum(1 for _ in islice(_find_in_piece(piece, pattern), MAX_OCCURRENCES + 1 - occurrences))
+    return Count(hits + min(occurrences, MAX_OCCURRENCES), exact=occurrences <= MAX_OCCURRENCES)
+
+
+class _Piece(Struct):
+    """Bytes to search in one go: whole lines, or a window of a giant one."""
+
+    base: int  # where the data begins in the output
+    data: bytes
+    at: int  # the part of the data to search
+    stop: int
+    line_start: int  # of its first line, in the output
+    limit: int | None = None  # of a window: where in the data a match may no longer begin, since it may not be whole
+    line_end: int | None = None  # of a window: of its line, if that is no longer than a chunk
+    reached: int = 0  # of a window: where in the output its last match ended
+
+
+def _split(blob: Blob, start: int, sizes: Sizes) -> Iterator[_Piece]:
+    """Yield the output from `start` on in pieces that can be searched in one go."""
+    pos, line_start, base, data = start, _line_start(blob, start, sizes), 0, b""
+    while pos < blob.size:
+        if base + len(data) < min(blob.size, pos + sizes.giant + 1):  # too little to tell whether the line is giant
+            base = pos - (pos > line_start)  # the byte before tells ^ and \b that no line begins here
+            data = blob.read(base, base + sizes.chunk)
+            if base + len(data) <= pos:
+                return
+        at, end = pos - base, base + len(data)
+        last = end >= blob.size or len(data) < sizes.chunk  # or it was cut short while we read
+        if (stop := _ordinary_end(data, at, line_start - base, sizes, last=last)) > at:
+            yield _Piece(base, data, at, stop, line_start)
+            pos = line_start = base + stop
+        elif (stop := _line_end(data, at, len(data))) < len(data) or last:
+            pos = base + stop + 1
+            stop -= data[stop - 1 : stop + 1] == b"\r\n"
+            in_sight = base + stop - line_start <= sizes.chunk
+            yield _Piece(base, data, at, stop, line_start, limit=stop, line_end=base + stop if in_sight else None)
+            line_start = pos
+        elif at > 1:
+            data = b""  # read again from here on: the line may fit a chunk
+        else:
+            window = _Piece(base, data, at, len(data), line_start, limit=len(data) - sizes.overlap)
+            yield window
+            pos = max(end - sizes.overlap, window.reached)
+
+
+def _line_start(blob: Blob, offset: int, sizes: Sizes) -> int:
+    """Return the start of the line that holds a byte."""
+    while offset > 0:
+        data = blob.read(max(0, offset - sizes.chunk), offset)
+        newline: int = rfind(data, "\n")
+        if newline >= 0 or not data:
+            return offset - len(data) + newline + 1
+        offset -= len(data)
+    return 0
+
+
+def _ordinary_end(data: bytes, at: int, line_start: int, sizes: Sizes, *, last: bool) -> int:
+    """Return the end of the lines that are whole and not giant."""
+    while (newline := int(rfind(data, "\n", at, max(at, line_start + sizes.giant + 1)))) >= 0:
+        at = line_start = newline + 1
+    return len(data) if last and len(data) - line_start <= sizes.giant else at
+
+
+def _find_in_piece(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
+    """Yield the hits in a piece: lines that match, or in a window every occurrence."""
+    if piece.limit is not None:
+        return _find_in_window(piece, pattern, piece.limit)
+    searchable = _is_searchable(piece.data, piece.at, piece.stop, pattern)
+    return _find_in_lines(piece, pattern) if searchable else _find_in_unclean_lines(piece, pattern)
+
+
+def _is_searchable(data: bytes, at: int, stop: int, pattern: Pattern) -> bool:
+    """Return whether the bytes can be searched as they are. The dot of a regex stops at broken UTF-8."""
+    if find_first_of(data, _BEYOND_ASCII_TEXT) < 0:
+        return True
+    return is_plain(data) and (pattern.regex is None or "\ufffd" not in data[at:stop].decode(errors="replace"))
+
+
+def _find_in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
+    data, base, line_start, since = piece.data, piece.base, piece.line_start, piece.at
+    for begin, end in _matches(pattern, data, piece.at, piece.stop, by_line=True):
+        if (newline := rfind(data, "\n", since, begin)) >= 0:
+            line_start = base + newline + 1
+        since = _line_end(data, end, piece.stop)
+        yield line_start, base + begin, base + end, base + since
+
+
+def _find_in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
+    """Yield lines that match as they are shown or as they are stored. Cleaning keeps every newline."""
+    before, data = piece.data[max(0, piece.at - 1) : piece.at], piece.data[piece.at : piece.stop]
+    raw = data.replace(b"\r\n", b"\n")
+    places: dict[int, tuple[int, bytes]] = {}  # by line: the column and the bytes of the match
+    views: list[tuple[bytes, list[int] | None]] = [(raw, None)]
+    if not _is_searchable(raw, 0, len(raw), pattern):  # not plain but for CRLF
+        views.insert(0, _shown_rows(raw))
+    for view, lines in views:
+        text, row, since = before + view, 0, len(before)
+        for begin, end in _matches(pattern, text, since, len(text), by_line=True):
+            row, since = row + text.count(b"\n", since, begin), begin
+            column = begin - max(text.rfind(b"\n", 0, begin) + 1, len(before))
+            places.setdefault(row if lines is None else lines[row], (column, text[begin:end]))
+    base, at, nth = piece.base + piece.at, 0, 0
+    for number, (column, match) in sorted(places.items()):
+        while nth < number:
+            at, nth = data.index(b"\n", at) + 1, nth + 1
+        line = data[at : _line_end(data, at, len(data))].removesuffix(b"\r")
+        place = column if line.startswith(match, column) else line.find(match)
+        begin, end = (at + place, at + place + len(match)) if place >= 0 else (at, at + len(line))
+        yield base + at if at else piece.line_start, base + begin, base + end, base + at + len(line)
+
+
+def _shown_rows(raw: bytes) -> tuple[bytes, list[int] | None]:
+    """Return the lines as they are shown, and the line of each row where some lines are shown as several rows."""
+    view = clean(raw)
+    if view.count("\n") == raw.count(b"\n"):
+        return view.encode(), None
+    lines = [clean(line) for line in raw.split(b"\n")]
+    numbers = [nth for nth, line in enumerate(lines) for _ in range(line.count("\n") + 1)]
+    return "\n".join(lines).encode(), numbers
+
+
+def _find_in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Place]:
+    """Yield every occurrence in a window of a giant line."""
+    at = min(piece.at, 1)  # a byte of context
+    base = piece.base + piece.at - at
+    text = piece.data[piece.at - at : piece.stop]
+    spans = _matches(pattern, text, at, len(text), by_line=False)
+    if not is_plain(text):
+        most = MAX_HITS + MAX_OCCURRENCES
+        spans = iter(sorted({*islice(spans, most), *islice(_match_without_codes(pattern, text, at), most)}))
+    for begin, end in spans:
+        if base + begin >= piece.base + limit:
+            return
+        if base + begin >= piece.reached:
+            piece.reached = base + end
+            yield piece.line_start, base + begin, base + end, piece.line_end
+
+
+def _match_without_codes(pattern: Pattern, text: bytes, at: int) -> Iterator[tuple[int, int]]:
+    """Yield matches in the text without escape codes, by their places in the text with them."""
+    shown, shown_starts, raw_starts = bytearray(text[:at]), [], []
+    for part in _CODE_AND_TEXT.finditer(text, at):
+        visible = clean(part[0]).encode()
+        shown_starts.append(len(shown))
+        raw_starts.append(part.start() + max(0, part[0].rfind(visible)))
+        shown += visible
+
+    def place(offset: int) -> int:
+        nth = bisect_right(shown_starts, offset) - 1
+        return raw_starts[nth] + offset - shown_starts[nth]
+
+    for begin, end in _matches(pattern, bytes(shown), at, len(shown), by_line=False):
+        yield place(begin), place(end - 1) + 1
+
+
+def _matches(pattern: Pattern, text: bytes, start: int, stop: int, *, by_line: bool) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of every match; by line, only of the first in each line."""
+    while span := pattern.search(text, start, stop):
+        yield span
+        start = _line_end(text, span[1], stop) if by_line else span[1]
+
+
+def _line_end(text: bytes, at: int, stop: int) -> int:
+    newline: int = find(text, "\n", at, stop)
+    return newline if newline >= 0 else stop

@@ -7,7 +7,7 @@ from itertools import islice
 
 from spillover.document.clean import clean
 from spillover.errors import RefError, StoreError
-from spillover.retrieve.search import compile_pattern, count, scan
+from spillover.retrieve.grep import compile_pattern, count, scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
