@@ -3,7 +3,7 @@
 import pytest
 from chosen_by import call_with
 
-from spillover.kinds.query import CHARS, WORDS, Query, file_suffix, promised_kind
+from spillover.kinds.query import MAX_CHARS, MAX_WORDS, Query, file_suffix, promised_kind
 
 LINES = [
     b"def parse_header(line):",
@@ -60,8 +60,8 @@ def test_the_command_is_part_of_the_query_and_its_name_is_not():
 
 
 def test_of_a_long_query_so_much_is_read():
-    assert len(Query.read(" ".join(f"word{number}" for number in range(5_000))).words) == WORDS
-    assert not Query.read("a " * CHARS + "needle")
+    assert len(Query.read(" ".join(f"word{number}" for number in range(5_000))).words) == MAX_WORDS
+    assert not Query.read("a " * MAX_CHARS + "needle")
 
 
 def test_pieces_in_one_block_score_as_they_do_by_themselves():

@@ -24,9 +24,10 @@ from spillover.shell import parse
 
 #: Why a part is shown.
 ANSWERS = "answers the query"
-#: Of a query and a command so much is read, and so many words of it are looked for.
-CHARS = 4_000
-WORDS = 48
+#: Characters of a query or a command that are read. Larger: a long script takes longer to read.
+MAX_CHARS = 4_000
+#: Words that are looked for. Larger: the last words of a long query count, and every output takes longer.
+MAX_WORDS = 48
 #: A part of a word (`Hash` of `ContentHash`) is worth this much of the word; so is a word found inside a longer one.
 PART = 0.4
 #: A word of fewer letters says little; one of more is a name.
@@ -86,13 +87,15 @@ class Query(Struct, frozen=True):
     @classmethod
     def read(cls, *texts: str) -> Query:
         """Return the words of some texts; the words of the first come first, where there are too many."""
-        found: dict[bytes, float] = {}
+        worths: dict[bytes, float] = {}
         for text in texts:
-            for word, worth in _words(text[:CHARS]):
+            for word, worth in _words(text[:MAX_CHARS]):
                 raw = word.encode("utf-8", "ignore")
-                found[raw] = max(worth, found.get(raw, 0.0))
-        kept = sorted(found, key=lambda word: -found[word])[:WORDS]  # whole words before parts, else in their order
-        return cls(tuple((word, found[word]) for word in kept))
+                worths[raw] = max(worth, worths.get(raw, 0.0))
+        best = sorted(worths, key=lambda word: -worths[word])[
+            :MAX_WORDS
+        ]  # whole words before parts, else in their order
+        return cls(tuple((word, worths[word]) for word in best))
 
     def __bool__(self) -> bool:
         return bool(self.words)
@@ -172,12 +175,12 @@ def promised_kind(call: Call) -> str:
     name = "".join(char for char in call.tool.lower().rpartition("__")[2] if char.isalnum())
     if name in TOOLS:
         return TOOLS[name]
-    return _promised_by(call.command) if call.command else ""
+    return _promise_of(call.command) if call.command else ""
 
 
-def _promised_by(command: str) -> str:
-    said = ""
-    for pipeline in parse(command[:CHARS]):
+def _promise_of(command: str) -> str:
+    promised = ""
+    for pipeline in parse(command[:MAX_CHARS]):
         programs = [stage.program for stage in pipeline]
         if not programs or programs[0] in ("cd", "export", "set", "source", "echo", "(", "pwd", "printf"):
             continue
@@ -191,22 +194,21 @@ def _promised_by(command: str) -> str:
             kind = "search" if first.program in _SEARCHES else "source" if first.program in _SHOWS else ""
         if "xargs" in programs or not all(program in _FILTERS for program in programs[1:]):
             kind = "search" if kind == "search" and programs[-1] in _SEARCHES else ""
-        if not kind or (said and said != kind):
+        if not kind or (promised and promised != kind):
             return ""
-        said = kind
-    return said
+        promised = kind
+    return promised
 
 
 def prints_file(command: str) -> bool:
     """Tell whether a command prints one file from beginning to end, and nothing else: which part is wanted, it does not say."""
-    stages = [stage for pipeline in parse(command[:CHARS]) for stage in pipeline]
+    stages = [stage for pipeline in parse(command[:MAX_CHARS]) for stage in pipeline]
     return len(stages) == 1 and stages[0].program in _WHOLE and len(stages[0].verbs) == 1
 
 
 def file_suffix(call: Call) -> str:
     """Return the end of the name of the file that a call is about, in small letters; "" where it names none, or several kinds."""
-    found = {
-        match.lower() for text in (name_of(call), call.query, call.command) for match in _SUFFIX.findall(text[:CHARS])
-    }
-    known = {each for each in found if not each.isdigit()}
-    return known.pop() if len(known) == 1 else ""
+    texts = (name_of(call), call.query, call.command)
+    matches = {match.lower() for text in texts for match in _SUFFIX.findall(text[:MAX_CHARS])}
+    suffixes = {suffix for suffix in matches if not suffix.isdigit()}
+    return suffixes.pop() if len(suffixes) == 1 else ""

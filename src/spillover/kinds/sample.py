@@ -72,8 +72,8 @@ class Sample(Struct, frozen=True, dict=True):
             lines = piece.split(b"\n")
             first = 1 if number else 0  # where a piece begins and ends there are parts of lines
             last = len(lines) if number == len(self.pieces) - 1 or self.is_whole else len(lines) - 1
-            filled = list(filter(bytes.strip, lines[first:last]))
-            yield [line.removesuffix(b"\r") for line in filled] if b"\r" in piece else filled
+            texts = list(filter(bytes.strip, lines[first:last]))
+            yield [line.removesuffix(b"\r") for line in texts] if b"\r" in piece else texts
 
 
 def read_hint(name: str) -> str:
@@ -114,11 +114,11 @@ def are_most(share: float, lines: Sequence[bytes], test: Callable[[bytes], objec
 
 def are_few(share: float, lines: Sequence[bytes], test: Callable[[bytes], object]) -> bool:
     """Tell whether at most this share of lines passes a test."""
-    passed = 0
+    count = 0
     bound = share * len(lines)
     for line in lines:
         if test(line):
-            passed += 1
-            if passed > bound:
+            count += 1
+            if count > bound:
                 return False
     return True

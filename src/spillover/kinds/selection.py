@@ -132,7 +132,7 @@ class Room(Struct, frozen=True):
 
     def beside(self, spans: Sequence[Span]) -> Room:
         """Return the room that is left next to these spans."""
-        return Room(lambda others: self.fill([*spans, *others]))
+        return Room(lambda more: self.fill([*spans, *more]))
 
     def capped(self, max_bytes: float) -> Room:
         """Return the room with a limit on the bytes of the output that are shown."""
@@ -148,21 +148,21 @@ def join(spans: Sequence[Span], hole: int = 0) -> list[Span]:
         before = span.end
     else:  # as they are, mostly: what a selector has joined is joined again when it is measured
         return list(spans)
-    joined: list[Span] = []
+    out: list[Span] = []
     group: list[Span] = []  # spans that touch
     end = -1
     for span in sorted(spans, key=_place):
         if span.start >= span.end:
             continue
-        marked = span.start == end and (span.lead or span.skip)
-        if group and (span.start > end + hole or marked):
-            joined.append(_merge(group))
+        begins_anew = span.start == end and (span.lead or span.skip)
+        if group and (span.start > end + hole or begins_anew):
+            out.append(_merge(group))
             group = []
         group.append(span)
         end = span.end if len(group) == 1 else max(end, span.end)
     if group:
-        joined.append(_merge(group))
-    return joined
+        out.append(_merge(group))
+    return out
 
 
 def _merge(group: Sequence[Span]) -> Span:
@@ -171,9 +171,9 @@ def _merge(group: Sequence[Span]) -> Span:
     if len(group) == 1:
         return first
     end = max(span.end for span in group)
-    hidden = next(span.then for span in reversed(group) if span.end == end)
+    gap = next(span.then for span in reversed(group) if span.end == end)
     lead = next((span.lead for span in group if span.lead), "")
-    return Span(first.start, end, first.why, hidden, lead, first.skip)
+    return Span(first.start, end, first.why, gap, lead, first.skip)
 
 
 def largest(high: int, fill: Callable[[int], float], *, start: int = 0, bottom: float = 0.0) -> int:
@@ -212,10 +212,10 @@ def share_fairly(room: int, sizes: Sequence[int], weights: Sequence[int]) -> lis
         small = [number for number in left if sizes[number] * total <= room * weights[number]]
         if not small:
             before = 0
-            passed = 0
+            weight = 0
             for number in left:  # the remainder goes where rounding puts it, the same every time
-                passed += weights[number]
-                upto = room * passed // total
+                weight += weights[number]
+                upto = room * weight // total
                 shares[number] = upto - before
                 before = upto
             break

@@ -18,7 +18,7 @@ from msgspec import Struct
 from spillover.document.document import OBJECT, Document
 from spillover.kinds import pack
 from spillover.kinds.ends import keep_ends
-from spillover.kinds.query import ANSWERS, CHARS, Query, file_suffix, prints_file
+from spillover.kinds.query import ANSWERS, MAX_CHARS, Query, file_suffix, prints_file
 from spillover.kinds.sample import Sample, are_few, are_most
 from spillover.kinds.selection import Fill, Room, Span, largest
 from spillover.patterns import compile_own
@@ -327,7 +327,7 @@ def select(document: Document, room: Room, call: Call) -> Sequence[Span]:
 
 def _read_query(call: Call) -> Query:
     """Return the words of a call without the names of files: which file it is does not say what is sought in it."""
-    return Query.read(*(_TEXT_WORD.sub(_drop_path, text[:CHARS]) for text in (call.query, call.command)))
+    return Query.read(*(_TEXT_WORD.sub(_drop_path, text[:MAX_CHARS]) for text in (call.query, call.command)))
 
 
 def _drop_path(word: re.Match[str]) -> str:

@@ -96,20 +96,20 @@ def fill_room(
     makers = [SpanMaker(choice.section.lines) for choice in choices]
 
     @cache
-    def chosen(tokens: int) -> list[tuple[int, Array]]:
+    def choices_in(tokens: int) -> list[tuple[int, Array]]:
         shares = [max(1, share) for share in share_fairly(tokens, costs, weights)]
         return [(share, choice.choose(share)) for choice, share in zip(choices, shares, strict=True)]
 
     def spans(tokens: int, *, why: bool = False) -> list[Span]:
-        joined = [
+        parts = [
             span
-            for choice, maker, (share, keep) in zip(choices, makers, chosen(tokens), strict=True)
+            for choice, maker, (share, keep) in zip(choices, makers, choices_in(tokens), strict=True)
             for span in maker.spans(keep, share, choice.max_width(share), choice.explain(keep) if why else ())
         ]
-        return lead(joined, tokens)
+        return lead(parts, tokens)
 
-    most = sum(choice.max_tokens for choice in choices) if max_tokens is None else max_tokens
-    tokens = room.largest_number(spans, most, start=FIRST_TOKENS)
+    high = sum(choice.max_tokens for choice in choices) if max_tokens is None else max_tokens
+    tokens = room.largest_number(spans, high, start=FIRST_TOKENS)
     return spans(tokens, why=True) if tokens else keep_ends(0.5)(document, room.fill)
 
 
@@ -171,7 +171,7 @@ def query_scores(document: Document, lines: Lines, query: Query) -> Array:
 def is_source(lines: Lines) -> bool:
     """Tell whether this is the source of a program, and not a log that quotes some."""
     code, place, error, *verdicts = map(lines.of_class, ("code", "place", "error says", *VERDICTS))
-    return code.mean() > SOURCE_SHARE and not any(each.any() for each in (place & error, *verdicts))
+    return code.mean() > SOURCE_SHARE and not any(rows.any() for rows in (place & error, *verdicts))
 
 
 def speaks_of_failure(lines: Lines) -> bool:

@@ -30,13 +30,13 @@ PER_TOKEN = 0.0025
 PER_DULL = 0.2
 #: What each doubling of a line's price takes off. More: short lines first.
 PRICE = 0.2
-#: A hole that costs so many markers is filled. More: fewer gaps, and lines nobody needs between two.
+#: A hole that costs this many markers is filled. More: fewer gaps, and lines nobody needs between two.
 HOLE = 2.0
-#: Whatever `worth` is, so many tokens are shown. More: less is saved, and fewer causes are lost that look like nothing.
+#: Whatever `worth` is, this many tokens are shown. More: less is saved, and fewer causes are lost that look like nothing.
 FLOOR = 1_000
 #: Where nothing failed, lines like no other take at most this share of the room, and so do answers. More: less of both ends.
 LEADING = 0.25
-#: A line takes at most this share of the room, but may always have so many tokens. More: fewer long lines are cut.
+#: A line takes at most this share of the room, but may always have this many tokens. More: fewer long lines are cut.
 WIDEST, NARROWEST = 0.25, 60
 
 
@@ -82,8 +82,8 @@ def choose_lines(
     cost = np.minimum(lines.tokens, width or max_width(room, int(np.count_nonzero(able))))
     rows = np.flatnonzero(able)
     worth = rank(lines, points)
-    counted = np.where(able, cost, 0.0)
-    lead = able & (counted[::-1].cumsum()[::-1] - counted < TAIL * room)
+    able_cost = np.where(able, cost, 0.0)
+    lead = able & (able_cost[::-1].cumsum()[::-1] - able_cost < TAIL * room)
     for row in rows[: int(opening)]:
         lead[row] |= cost[row] <= OPENING * room
     if first is not None:
@@ -101,9 +101,9 @@ def choose_ends(lines: Lines, leads: Sequence[Array], share: float, room: float)
     cost = np.minimum(lines.tokens, max_width(room, int(np.count_nonzero(able))))
     rank = np.full(len(lines), 3)
     _, before = count_alike(np.where(lines.subject != 0, lines.subject.astype(np.int64), lines.exact))
-    named = able & (before == 0)
-    if pack.price(pack.fill_holes(named, cost, HOLE * pack.MARKER), cost) <= room:
-        rank[named] = 2
+    first_of_subject = able & (before == 0)
+    if pack.price(pack.fill_holes(first_of_subject, cost, HOLE * pack.MARKER), cost) <= room:
+        rank[first_of_subject] = 2
     for rows in leads:
         rank[rows[np.cumsum(cost[rows] + 2 * pack.MARKER) <= LEADING * room]] = 1
     upto, since = np.cumsum(cost), np.cumsum(cost[::-1])[::-1]
@@ -113,7 +113,7 @@ def choose_ends(lines: Lines, leads: Sequence[Array], share: float, room: float)
 
 
 def new_lines(lines: Lines) -> Array:
-    """Return which lines say what was not said before, word for word: a boolean each."""
+    """Return which lines are not blank, and equal to no line above them: a boolean each."""
     return (count_alike(lines.exact)[1] == 0) & (lines.width > 0)
 
 

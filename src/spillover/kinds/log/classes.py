@@ -139,38 +139,39 @@ CLASSES: dict[str, Class] = {
 # fmt: on
 NAMES = tuple(CLASSES)
 PLACES = {name: place for place, name in enumerate(NAMES)}
-EVIDENCE = tuple(name for name, each in CLASSES.items() if each.role == "evidence")
-BAD = tuple(name for name, each in CLASSES.items() if each.role in ("evidence", "suspicion"))
-DISMISSED = tuple(name for name, each in CLASSES.items() if each.role == "dismissal")
-AROUND = tuple(name for name, each in CLASSES.items() if each.around)
+EVIDENCE = tuple(name for name, kind in CLASSES.items() if kind.role == "evidence")
+BAD = tuple(name for name, kind in CLASSES.items() if kind.role in ("evidence", "suspicion"))
+DISMISSED = tuple(name for name, kind in CLASSES.items() if kind.role == "dismissal")
+AROUND = tuple(name for name, kind in CLASSES.items() if kind.around)
 #: Classes that are reasons for showing a line, the strongest first, and their words.
-REASONS = {name: each.why for name, each in CLASSES.items() if each.why}
+REASONS = {name: kind.why for name, kind in CLASSES.items() if kind.why}
 #: Words of failure in small letters, for kinds that look for plain words: in data, not in sentences. Each is a substring.
 FAILURE_WORDS = (b"error", b"fail", b"fatal", b"exception", b"panic", b"traceback", b"timeout", b"denied")
-#: A pass stops after so many matches: about ten for each line of the most that is ever scored closely.
-MOST_HITS = 1 << 20
-#: They are counted once in so many bytes.
-PACE = 1 << 12
-ENGINE = PatternSet(
-    [each.pattern.encode() for each in CLASSES.values()], caseless=[each.any_case for each in CLASSES.values()]
+#: A pass stops after this many matches: about ten for each line of the most that is ever scored closely. Larger: a text
+#: made of nothing but matches takes longer.
+MAX_HITS = 1 << 20
+#: Bytes after which matches are counted again. Larger: a pass ends later than after MAX_HITS.
+COUNT_EVERY_BYTES = 1 << 12
+PATTERNS = PatternSet(
+    [kind.pattern.encode() for kind in CLASSES.values()], caseless=[kind.any_case for kind in CLASSES.values()]
 )
 
 
 def classify(view: bytes, starts: Array) -> Array:
     """Return which classes each line is in: a row of booleans per line, in the order of NAMES."""
     table = np.zeros((len(CLASSES), len(starts)), dtype=bool)
-    hits: list[list[int]] = [[] for _ in CLASSES]  # where matches end; a call of ours for each is most of the time
+    hits: list[list[int]] = [[] for _ in CLASSES]  # where matches end
     checked = 0
 
-    def found(number: int, _start: int, end: int, _flags: int, _context: object) -> bool | None:
+    def record(number: int, _start: int, end: int, _flags: int, _context: object) -> bool | None:
         nonlocal checked
         hits[number].append(end)
         if end > checked:
-            checked = end + PACE
-            return sum(map(len, hits)) > MOST_HITS
+            checked = end + COUNT_EVERY_BYTES
+            return sum(map(len, hits)) > MAX_HITS
         return None
 
-    ENGINE.scan(view, found)
+    PATTERNS.scan(view, record)
     counts = [len(ends) for ends in hits]
     # An end is behind the last byte; an empty match at a line's end belongs to that line.
     at = np.fromiter(chain.from_iterable(hits), np.int64, sum(counts))

@@ -1,7 +1,4 @@
-"""Pieces of an output as lines, in arrays: what each looks like, what it would cost, how it repeats itself.
-
-`retrieve` counts families of failures over a whole output, this kind in what it looks at closely; both tell them apart by `templates`.
-"""
+"""Pieces of an output as lines, in arrays: what each looks like, what it would cost, how it repeats itself."""
 
 from __future__ import annotations
 
@@ -44,23 +41,23 @@ _SALTS = (_SALTS ^ (_SALTS >> np.uint64(29))) * np.uint64(_MIX)
 _SALTS[list(b"\t _")] = 0  # columns are padded, and so are titles: `____ test_a[9] ____`
 _PREFIX = 12
 _POWERS = np.uint64(_POWER) ** np.arange(_PREFIX - 1, -1, -1, dtype=np.uint64)
-#: So many bytes of what lines have in common tell families apart.
+#: Families differ in this many bytes of what their lines have in common. Larger: more families, each smaller.
 FAMILY_BYTES = 200
-#: A run has at least so many lines or blocks; blocks have at most so many lines.
+#: The fewest lines or blocks of a run, and the most lines of a block. Larger: blocks are recognised that are longer, more slowly.
 SHORTEST_RUN, LONGEST_BLOCK = 4, 16
 #: Names, places and numbers are written with these; one with a digit, a slash or two colons in it, behind a quote, or cut off
 #: by dots, tells lines apart that are alike. Such a name is replaced by a byte that no view has.
 _NAME = bytes(c < 0x80 and (chr(c).isalnum() or chr(c) in "_/.:@+~-\\%") for c in range(256))
-_TELLING = bytes(c < 0x80 and (chr(c).isdigit() or chr(c) in "/\\") for c in range(256))
+_NAME_MARKS = bytes(c < 0x80 and (chr(c).isdigit() or chr(c) in "/\\") for c in range(256))
 _QUOTES = (0x27, 0x60, 0x98)  # the last one ends an opening quote in UTF-8
 _COLON, _DOT = b":."
 _ANY = 1
 #: A word of this many letters is likely a name.
 LONG_WORD = 6
-#: So many bytes tell whether lines begin with a clock or a level.
+#: Bytes that show whether lines begin with a clock or a level.
 SAMPLE_BYTES = 1 << 14
-#: Few means one line in FEW.
-FEW = 100
+#: Lines that are like no other are rare if there is at most one in this many. Larger: fewer count as rare.
+LINES_PER_RARE = 100
 
 
 class Lines(Struct, frozen=True):
@@ -127,8 +124,7 @@ def find_rare_starts(lines: Lines) -> list[int]:
     rare = np.sort(order[starts[sizes == 1]])
     inner = rare[(rare > 0) & (rare < len(lines) - 1)]  # at an edge, a line may be the rest of one
     rare = inner[(lines.first[inner] == lines.last[inner - 1]) & (lines.last[inner] == lines.first[inner + 1])]
-    few = 0 < len(rare) <= len(lines) // FEW
-    return lines.first[rare].tolist() if few else []
+    return lines.first[rare].tolist() if 0 < len(rare) <= len(lines) // LINES_PER_RARE else []
 
 
 def _view(data: bytes) -> bytes:
@@ -169,9 +165,9 @@ def _measure(view: bytes, first: Array, last: Array, number: Array) -> Lines:
 
 def _families(view: bytes, starts: Array, ends: Array, classes: Array) -> Array:
     """Return for each line that says that something failed what it has in common with others that say the same."""
-    said = classes.T[[PLACES[name] for name in EVIDENCE]].any(axis=0)
-    said &= ~classes.T[[PLACES[name] for name in DISMISSED]].any(axis=0)
-    rows = (said & (ends > starts)).nonzero()[0]
+    evident = classes.T[[PLACES[name] for name in EVIDENCE]].any(axis=0)
+    evident &= ~classes.T[[PLACES[name] for name in DISMISSED]].any(axis=0)
+    rows = (evident & (ends > starts)).nonzero()[0]
     text = b"".join(
         [view[start : end + 1] for start, end in zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)]
     )
@@ -214,13 +210,13 @@ def shapes(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]:
     template = upto[ends] - upto[starts] + instead[behind] - instead[first]
     mixed = sums * np.uint64(_MIX)
     names = np.where((end - begin >= LONG_WORD) & ~wild, mixed ^ (mixed >> np.uint64(31)), np.uint64(0))
-    named = _upto(names, np.uint64)
+    name_sums = _upto(names, np.uint64)
     indent = np.zeros(len(starts), dtype=np.int64)
     rows = (flags[starts] == _SPACE).nonzero()[0]
     if len(rows):  # only few lines begin with a blank
-        filled = (flags != _SPACE).nonzero()[0]
-        indent[rows] = np.minimum(filled[filled.searchsorted(starts[rows])] - starts[rows], 64)
-    return template, named[behind] - named[first], _prefixes(data, starts, ends), indent
+        letters = (flags != _SPACE).nonzero()[0]
+        indent[rows] = np.minimum(letters[letters.searchsorted(starts[rows])] - starts[rows], 64)
+    return template, name_sums[behind] - name_sums[first], _prefixes(data, starts, ends), indent
 
 
 def _upto(values: Array, kind: Any) -> Array:
@@ -246,10 +242,10 @@ def templates(view: bytes) -> list[bytes]:
     data = np.frombuffer(view, dtype=np.uint8)
     edges = np.flatnonzero(steps(np.frombuffer(view.translate(_NAME), dtype=np.int8), [0], [0]))
     begin, end = edges[::2], edges[1::2]
-    telling = np.frombuffer(view.translate(_TELLING), dtype=np.uint8).copy()
-    same = data[:-1] == data[1:]
-    telling[1:] |= same & ((data[1:] == _COLON) | (data[1:] == _DOT))  # `a.py::test_b`, and a word that was cut off
-    upto = np.concatenate((np.zeros(1, dtype=np.int32), np.cumsum(telling, dtype=np.int32)))
+    marks = np.frombuffer(view.translate(_NAME_MARKS), dtype=np.uint8).copy()
+    doubled = data[:-1] == data[1:]
+    marks[1:] |= doubled & ((data[1:] == _COLON) | (data[1:] == _DOT))  # `a.py::test_b`, and a word that was cut off
+    upto = np.concatenate((np.zeros(1, dtype=np.int32), np.cumsum(marks, dtype=np.int32)))
     before = data[np.maximum(begin, 1) - 1]
     left_out = upto[end] > upto[begin]
     for quote in _QUOTES:
@@ -258,11 +254,11 @@ def templates(view: bytes) -> list[bytes]:
     change = np.zeros(len(data) + 1, dtype=np.int8)
     change[begin + 1] += 1
     change[end] -= 1
-    gone = np.cumsum(change[:-1], dtype=np.int8).view(bool)
-    gone |= data == 32  # columns are padded
+    inside = np.cumsum(change[:-1], dtype=np.int8).view(bool)
+    inside |= data == 32  # columns are padded
     out = data.copy()
     out[begin] = _ANY
-    text: bytes = out[~gone].tobytes()
+    text: bytes = out[~inside].tobytes()
     return text.removesuffix(b"\n").split(b"\n")
 
 
@@ -271,10 +267,10 @@ def inside_runs(values: Array) -> Array:
     inside = np.zeros(len(values), dtype=bool)
     for period in range(1, LONGEST_BLOCK + 1):
         least = (SHORTEST_RUN - 1) * period
-        same = values[period:] == values[:-period]
-        if b"\1" * least not in same.tobytes():
+        repeats = values[period:] == values[:-period]
+        if b"\1" * least not in repeats.tobytes():
             continue
-        edges = np.flatnonzero(steps(np.concatenate((np.zeros(period, dtype=bool), same)).astype(np.int8), [0], [0]))
+        edges = np.flatnonzero(steps(np.concatenate((np.zeros(period, dtype=bool), repeats)).astype(np.int8), [0], [0]))
         for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             if end - start >= least:
                 inside[start : end - period] = True

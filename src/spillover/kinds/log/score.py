@@ -26,17 +26,17 @@ Columns = dict[str, Array]
 WEIGHTS = Path(__file__).with_name("weights.json")
 #: How far a line looks around, in lines: the strongest line of each of these stretches, before it and behind it.
 STRETCHES = ((1, 2), (3, 6), (7, 15), (16, 40))
-#: And the mean strength of so many lines, with this one in the middle.
+#: The mean strength is taken over this many lines, with the line in the middle.
 MEANS = (7, 25, 81)
-#: The share of lines that are in a class is taken over so many lines on either side.
+#: The share of lines that are in a class is taken over this many lines on either side.
 BESIDE = 4
-#: Lines that are indented farther are taken to be indented so far.
+#: Lines that are indented farther count as indented this far.
 DEEPEST = 16
 #: Farther than any line can be, as a power of two.
 FAR = 17.0
 #: What says nothing of a line by itself.
 ONLY_IN_PAIRS = ("strongest of section",)
-#: Other processors round the last bits of a logarithm or a share otherwise; so many decimals are the same on all.
+#: Other processors round the last bits of a logarithm or a share otherwise; this many decimals are the same on all.
 DECIMALS = 3
 
 
@@ -89,9 +89,9 @@ def _line(lines: Lines) -> Columns:
     count = len(lines)
     alike, alike_before = count_alike(lines.template)
     equal, equal_before = count_alike(lines.exact)
-    begun, _ = count_alike(lines.prefix)
+    begin_alike, _ = count_alike(lines.prefix)
     subject, subject_before = count_alike(lines.subject)
-    named = lines.subject != 0
+    has_subject = lines.subject != 0
     return dict(zip(NAMES, lines.classes.T, strict=True)) | {
         "width": _power(lines.width),
         "indent": np.minimum(lines.indent, DEEPEST),
@@ -102,10 +102,10 @@ def _line(lines: Lines) -> Columns:
         "share alike": _round(alike / count),
         "equal": _power(equal - 1),
         "equal before": _power(equal_before),
-        "begin alike": _power(begun - 1),
-        "share that begins alike": _round(begun / count),
-        "same subject before": np.where(named, _power(subject_before), -1),
-        "same subject from here": np.where(named, _power(subject - subject_before - 1), -1),
+        "begin alike": _power(begin_alike - 1),
+        "share that begins alike": _round(begin_alike / count),
+        "same subject before": np.where(has_subject, _power(subject_before), -1),
+        "same subject from here": np.where(has_subject, _power(subject - subject_before - 1), -1),
     }
 
 
@@ -117,10 +117,10 @@ def _place(lines: Lines) -> Columns:
     ahead, behind = np.full(len(lines), FAR), np.full(len(lines), FAR)
     if len(exits):
         following = np.searchsorted(exits, numbers)
-        some = following < len(exits)
-        ahead[some] = _power(upto[exits[following[some]]] - upto[some])
-        some = following > 0
-        behind[some] = _power(upto[some] - upto[exits[following[some] - 1]])
+        before = following < len(exits)
+        ahead[before] = _power(upto[exits[following[before]]] - upto[before])
+        after = following > 0
+        behind[after] = _power(upto[after] - upto[exits[following[after] - 1]])
     return {
         "tokens behind": _power(upto[-1] - upto),
         "share behind": _round(1 - upto / upto[-1]),
@@ -137,19 +137,19 @@ def _near(lines: Lines) -> Columns:
     strong = strength(lines)
     evidence, verdict, blank = strong > 1, lines.of_class("verdict"), lines.width == 0
     blank_before = np.concatenate(([True], blank[:-1]))
-    same = np.concatenate(([False], lines.prefix[1:] == lines.prefix[:-1]))
-    around = {name: lines.of_class(name) for name in AROUND} | {"evidence": evidence, "begins alike": same}
+    begins_alike = np.concatenate(([False], lines.prefix[1:] == lines.prefix[:-1]))
+    around = {name: lines.of_class(name) for name in AROUND} | {"evidence": evidence, "begins alike": begins_alike}
     paragraph, section = _stretches(strong, blank | blank_before), _stretches(strong, lines.of_class("rule"))
     parent = parents(lines.indent, blank)
     shares = _beside(np.array([*around.values()], dtype=np.int64), BESIDE)
     out = _strongest(strong) | {f"mean of {width}": _beside(strong[None], width // 2)[0] for width in MEANS}
     out |= {f"{name} around": share for name, share in zip(around, shares, strict=True)}
-    for name, some in (("evidence", evidence), ("verdict", verdict)):
+    for name, rows in (("evidence", evidence), ("verdict", verdict)):
         out |= {
-            f"lines since {name}": _since(some),
-            f"lines until {name}": _since(some[::-1])[::-1],
-            f"{name} before": _power(np.cumsum(some) - some),
-            f"{name} behind": _power(some.sum() - np.cumsum(some)),
+            f"lines since {name}": _since(rows),
+            f"lines until {name}": _since(rows[::-1])[::-1],
+            f"{name} before": _power(np.cumsum(rows) - rows),
+            f"{name} behind": _power(rows.sum() - np.cumsum(rows)),
         }
     return out | {
         "lines since command": _since(lines.of_class("command")),
@@ -173,7 +173,7 @@ def _pairs(single: Columns) -> Columns:
     kinds = np.sum([words(name) for name in EVIDENCE], axis=0)
     real, mute, doubt = evidence & ~dismissed, ~evidence & ~suspicion, suspicion & ~evidence
     late, last = words("share behind") < 0.1, words("tokens behind") < 9
-    many, unlike = words("alike") >= 3, words("alike") < 1
+    frequent, unlike = words("alike") >= 3, words("alike") < 1
     evidence_around, verdict_around = words("evidence around") > 0, words("verdict around") > 0
     exception_around, telling_section = words("exception head around") > 0, words("strongest of section") >= 2
     apart = (words("lines since evidence") > 4) & (words("lines until evidence") > 4)
@@ -201,14 +201,14 @@ def _pairs(single: Columns) -> Columns:
         "warning with evidence": words("warning") & evidence,
         "first evidence": real & (words("evidence before") < 1),
         "last evidence": real & (words("evidence behind") < 1),
-        "evidence that many lines repeat": real & many,
+        "evidence that many lines repeat": real & frequent,
         "evidence like no other line": real & unlike,
         "evidence behind the last exit": words("behind last exit") & real,
         "evidence just above an exit": real & (words("tokens to next exit") < 9),
         "evidence that something passed": words("passed") & real,
         "no word of failure, like no other line": mute & unlike,
         "no word of failure, like no other line, beside evidence": mute & unlike & evidence_around,
-        "no word of failure, repeated by many": mute & many,
+        "no word of failure, repeated by many": mute & frequent,
         "no word of failure, just below evidence": mute & (above >= 2),
         "no word of failure, just above evidence": mute & (below >= 2),
         "no word of failure, just above an exit": mute & (words("tokens to next exit") < 7),
@@ -270,7 +270,7 @@ def _beside(rows: Array, reach: int) -> Array:
     return _round((upto[:, high] - upto[:, low]) / (high - low))
 
 
-def _since(some: Array) -> Array:
-    """Return how many lines ago one of those was; FAR where none was."""
-    numbers = np.arange(len(some))
-    return _power(numbers - np.maximum.accumulate(np.where(some, numbers, -(1 << 17))))
+def _since(rows: Array) -> Array:
+    """Return the distance of each line from the last of these rows above it; FAR where there is none."""
+    numbers = np.arange(len(rows))
+    return _power(numbers - np.maximum.accumulate(np.where(rows, numbers, -(1 << 17))))
