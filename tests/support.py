@@ -16,11 +16,11 @@ from spillover.document.forgery import MARK as FORGERY_MARK
 from spillover.hosts import AGENTS, hook
 from spillover.kinds.ends import keep_ends as keeping
 from spillover.kinds.selection import share_fairly as fair
-from spillover.mcp import answer
+from spillover.mcp import results
 from spillover.mcp.message import messages
 from spillover.mcp.relay import Relay
-from spillover.mcp.tools import called as called_tool
-from spillover.mcp.tools import offered as offered_tools
+from spillover.mcp.relay import call_own_tool as called_tool
+from spillover.mcp.relay import own_tools as offered_tools
 from spillover.notice import form
 from spillover.notice.form import OUTSIDE_BYTES as OUTSIDE
 from spillover.profiles import _without_path as without_path
@@ -92,22 +92,22 @@ def HookCall(clipper):  # noqa: N802  the class, made as the hooks make it
 
 def finished(method, message, clipper):
     """Return the server's answer to a request as the proxy passes it on."""
-    return answer.finished(method, message, clipper.call())
+    return results.bound_answer(method, message, clipper.call())
 
 
 def with_tools(message, clipper):
     """Return the server's answer to `initialize` as the proxy passes it on."""
-    return answer.with_tools(message, clipper.call())
+    return results.add_tools_capability(message, clipper.call())
 
 
 def within(message, clipper):
     """Return a message of the server that is no answer as the proxy passes it on."""
-    return answer.within(message, clipper.call())
+    return results.bound_message(message, clipper.call())
 
 
 def readable(line, clipper):
     """Return a line of the proxy as a model may read it."""
-    return answer.readable(line, clipper.settings)
+    return results.cover_line(line, clipper.settings)
 
 
 def fits(text, clipper, raw_bytes=0):

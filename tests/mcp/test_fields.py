@@ -14,13 +14,13 @@ from mcp_types.methods import SERVER_NOTIFICATIONS, SERVER_REQUESTS, SERVER_RESU
 from pydantic import TypeAdapter
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.mcp.result import (
-    BESIDE,
+from spillover.mcp.results import (
+    BESIDE_CHARS,
     LISTED_CHARS,
     NAME_CHARS,
     bound_data,
+    bound_error,
     bound_strings,
-    error,
     prompt_result,
     resource_result,
     tool_result,
@@ -170,7 +170,7 @@ async def test_a_flood_in_any_string_is_within_the_limits_or_listed(memory, case
                 assert len(sent) > BIG
                 continue
             extra = 4_000 if method == "tools/list" else 0  # our own tools
-            assert len(sent) <= len(whole) + 2 * CHARS + BESIDE + extra, path
+            assert len(sent) <= len(whole) + 2 * CHARS + BESIDE_CHARS + extra, path
             if (method, path[-1]) in DROPPED or (method == "tools/list" and "outputSchema" in names):
                 assert huge[:100] not in sent
                 continue
@@ -194,7 +194,7 @@ async def test_a_flood_in_any_part_of_an_error_is_stored_and_reported(memory):
             for huge in HUGE.values():
                 store = MemoryStore()
                 [sent] = await memory.passed(store, answers={method: {"error": put(base, path, huge)}}, asked=method)
-                assert len(sent) <= 2 * CHARS + BESIDE, (method, path)
+                assert len(sent) <= 2 * CHARS + BESIDE_CHARS, (method, path)
                 [record] = store.list()
                 said = json.loads(sent)["error"]
                 assert record.ref in said["message"]
@@ -205,8 +205,8 @@ async def test_a_flood_in_any_part_of_an_error_is_stored_and_reported(memory):
 def test_an_error_that_fits_is_as_it_came_and_small_data_stays_beside_a_long_message():
     clipper = Clipper(Limits(chars=CHARS), store=MemoryStore())
     small = {"code": 1, "message": "no", "data": {"a": [1]}, "extra": 2}
-    assert error(small, clipper.call()) == small
-    long = error({**small, "message": HUGE["words"][:CHARS]}, clipper.call())
+    assert bound_error(small, clipper.call()) == small
+    long = bound_error({**small, "message": HUGE["words"][:CHARS]}, clipper.call())
     assert {key: long[key] for key in ("code", "data", "extra")} == {"code": 1, "data": {"a": [1]}, "extra": 2}
     assert len(json.dumps(long)) <= CHARS
 
@@ -216,7 +216,7 @@ async def test_nothing_passes_beside_the_result(memory, key):
     for asked in ("tools/call", "resources/list", "initialize", "ping"):
         answers = {asked: {"result": {"content": [], "resources": []}, key: HUGE["name"]}}
         [sent] = await memory.passed(MemoryStore(), answers=answers, asked=asked)
-        assert len(sent) < BESIDE
+        assert len(sent) < BESIDE_CHARS
 
 
 @pytest.mark.parametrize("message", [{"method": HUGE["name"]}, {"method": "ping", "id": HUGE["name"]}])
@@ -271,7 +271,7 @@ async def test_when_the_store_fails_it_still_fits_and_says_so(memory):
         "resources/list": {"resources": [{"uri": "a:b", "name": "n", "description": HUGE["words"]}]},
     }.items():
         [sent] = await memory.passed(FailingStore(MemoryStore()), answers={method: {"result": result}}, asked=method)
-        assert len(sent) <= 2 * CHARS + BESIDE
+        assert len(sent) <= 2 * CHARS + BESIDE_CHARS
         assert b"not kept" in sent
 
 
@@ -314,7 +314,7 @@ def test_nothing_a_server_can_say_fails_and_each_string_fits(value):
         "tool": lambda: tool_result(value, clipper.call()),
         "resource": lambda: resource_result(value, clipper.call()),
         "prompt": lambda: prompt_result(value, clipper.call()),
-        "error": lambda: error(value, clipper.call()),
+        "error": lambda: bound_error(value, clipper.call()),
         "data": lambda: bound_data(value, clipper.call()),
         "strings": lambda: bound_strings(value, clipper.call()),
     }
@@ -322,7 +322,7 @@ def test_nothing_a_server_can_say_fails_and_each_string_fits(value):
         new = way()
         for path in positions(new):
             drawn = name == "resource" and "ui://" in json.dumps(value)
-            assert len(at(new, path)) <= BESIDE or is_exact(new, path) or drawn, (name, path)
+            assert len(at(new, path)) <= BESIDE_CHARS or is_exact(new, path) or drawn, (name, path)
 
 
 def at(value, path):

@@ -3,8 +3,8 @@
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.mcp.answer import finished, within
 from spillover.mcp.message import dumps, loads, messages
+from spillover.mcp.results import bound_answer, bound_message
 
 #: line → (id, method, result, whether it is a request) for each message in it
 LINES = {
@@ -49,9 +49,9 @@ def test_a_part_that_does_not_belong_into_a_message_never_passes_with_it(line):
     [message] = messages(line % (b"q" * 100_000))
     assert not message.is_bare
     passed = (
-        finished("tools/call", message, clipper.call())
+        bound_answer("tools/call", message, clipper.call())
         if message.method is None
-        else within(message, clipper.call()).line
+        else bound_message(message, clipper.call()).line
     )
     assert len(passed) < 3_000
 

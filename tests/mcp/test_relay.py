@@ -7,9 +7,8 @@ import threading
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.mcp import answer, relay
-from spillover.mcp.relay import SMALL, Relay
-from spillover.mcp.tools import Catalog
+from spillover.mcp import relay, results
+from spillover.mcp.relay import SMALL_BYTES, Catalog, Relay
 from spillover.testing import content as stored
 
 FLOOD = "the quick brown fox\n" * 20_000
@@ -42,7 +41,7 @@ async def test_while_a_large_message_is_clipped_others_are_answered(memory, monk
 
         return waits
 
-    for module in (answer, relay):
+    for module in (results, relay):
         for name in ("tool_result", "prompt_result", "bound_data", "bound_strings"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, slow(getattr(module, name)))
@@ -74,12 +73,12 @@ def breaks(*_args, **_options):
 
 #: What fails, and the client's request.
 DEFECTS = {
-    "clipping": (answer, "tool_result", "tools/call"),
-    "clipping a prompt": (answer, "prompt_result", "prompts/get"),
-    "bounding": (answer, "bound_strings", "resources/list"),
-    "an error": (answer, "error", "error"),
-    "the choices of a tool": (Catalog, "tool", "tools/call"),
-    "the look before": (relay, "surely_fits", "tools/call"),
+    "clipping": (results, "tool_result", "tools/call"),
+    "clipping a prompt": (results, "prompt_result", "prompts/get"),
+    "bounding": (results, "bound_strings", "resources/list"),
+    "an error": (results, "bound_error", "error"),
+    "the choices of a tool": (Catalog, "policy", "tools/call"),
+    "the look before": (relay, "passes_unread", "tools/call"),
     "the thread": (asyncio, "to_thread", "tools/call"),
 }
 
@@ -89,7 +88,7 @@ DEFECTS = {
 async def test_a_bug_of_ours_is_reported_to_the_client_and_stops_nothing_else(memory, monkeypatch, defect, large):
     module, name, asked = DEFECTS[defect]
     text = FLOOD if large else "ä" * 4_000  # too large to skip clipping, too small for a thread
-    assert (len(json.dumps(text)) > SMALL) is large or not large
+    assert (len(json.dumps(text)) > SMALL_BYTES) is large or not large
     results = {
         "tools/call": {"result": {"content": [{"type": "text", "text": text}]}},
         "prompts/get": {"result": {"messages": [], "description": text}},
@@ -108,7 +107,7 @@ async def test_a_bug_of_ours_is_reported_to_the_client_and_stops_nothing_else(me
     assert said["id"] == 1
     if "error" in said and "xxx" in json.dumps(said):
         assert len(said["error"]["message"]) <= 600
-        if large and module is answer:
+        if large and module is results:
             assert any(FLOOD[:99] in stored(store, r.ref).decode().replace("\\n", "\n") for r in store.list())
             assert any(record.ref in said["error"]["message"] for record in store.list())
     else:  # the broken function was not needed
@@ -123,7 +122,7 @@ async def test_a_bug_in_handling_a_servers_own_message_is_reported_to_the_server
     complaints = []
     client, server, running = between(memory, {}, complaints.append)
     with monkeypatch.context() as broken:
-        broken.setattr(relay, "within", breaks)
+        broken.setattr(relay, "bound_message", breaks)
         server.say({"id": "q", "method": "elicitation/create", "params": {"message": FLOOD}})
         await server.has(1)
         server.say({"method": "notifications/message", "params": {"data": FLOOD}})

@@ -8,7 +8,7 @@ import pytest
 from mcp import MCPError
 
 from spillover import Clipper, Limits
-from spillover.mcp.tools import ANSWER_CHARS, offered
+from spillover.mcp.relay import ANSWER_CHARS, own_tools
 from spillover.testing import put
 
 LINES = b"".join(b"%d: the quick brown fox\n" % number for number in range(1, 5_001))
@@ -108,16 +108,16 @@ async def test_an_answer_never_spills_again_in_a_host_that_bounds_results(mcp):
 
 
 def test_all_tools_together_cost_little():
-    tools = [tool.listed for tool in offered(Clipper(Limits())).values()]
+    tools = [tool.listing for tool in own_tools(Clipper(Limits())).values()]
     assert len(tools) == 4
     assert len(json.dumps(tools)) < 3_000
 
 
 def test_the_model_reads_the_docs_of_the_functions():
     ours = {function.__name__: function.__doc__ for function in Clipper(Limits()).tools()}
-    for name, tool in offered(Clipper(Limits())).items():
-        assert tool.listed["description"] == ours[name].split("\n")[0]
-        for about in tool.listed["inputSchema"]["properties"].values():
+    for name, tool in own_tools(Clipper(Limits())).items():
+        assert tool.listing["description"] == ours[name].split("\n")[0]
+        for about in tool.listing["inputSchema"]["properties"].values():
             assert about["description"] in ours[name]
 
 

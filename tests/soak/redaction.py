@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from spillover import Budget, Clipper, Limits, MemoryStore
-from spillover.mcp.answer import readable
+from spillover.mcp.results import cover_line
 from spillover.testing import content
 
 TESTS = Path(__file__).parents[1]
@@ -73,7 +73,7 @@ WAYS = {
     "blocks": lambda clipper, text, dice: str(clipper.clip_blocks([{"type": "text", "text": text}, {"type": "text", "text": "b"}])),
     "streams": lambda clipper, text, dice: clipper.clip_streams(stdout=text, stderr=LOG * 9).text,
     "program": lambda clipper, text, dice: clipper.clip(text, caller="program").text,
-    "MCP": lambda clipper, text, dice: readable(json.dumps({"id": 1, "result": {"content": [text]}}).encode(), clipper.settings).decode(),
+    "MCP": lambda clipper, text, dice: cover_line(json.dumps({"id": 1, "result": {"content": [text]}}).encode(), clipper.settings).decode(),
 }  # fmt: skip
 
 

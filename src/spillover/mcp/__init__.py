@@ -1,10 +1,8 @@
 """MCP: a server with our tools, and a proxy that clips what another server answers. Over pipes this needs no package.
 
-message    JSON-RPC messages, and nothing about MCP
-result     what a server sends, within the limits
-answer     an answer on its way to the client
-tools      the tools of the server, and read_output, grep_output, … of our own
-relay      one client, the server behind us, and what passes between them
+message    JSON-RPC messages, and little about MCP
+results    what a server sends, within the limits
+relay      one client, the server behind us, our tools, and what passes between them
 stdio      lines over pipes, and a server that we run
 url        a server at a URL (extra: mcp)
 """
@@ -22,7 +20,7 @@ from spillover.mcp.relay import Relay, ServerLink
 from spillover.mcp.stdio import Child, client
 from spillover.notice.wording import one_line
 
-#: How much of a command, or of an address, names a server in what we say of it.
+#: Of a command, or of an address, this much names a server in what we say of it.
 NAME_CHARS = 80
 
 
@@ -37,7 +35,8 @@ def serve(
 ) -> str | None:
     """Serve until the client has gone; return how the server behind us ended if it ended first.
 
-    `command` starts that server, or it is at `url`, which gets `headers`; without both there is none. `offer`: whether our own tools are listed.
+    `command` starts that server, or it is at `url`, which gets `headers`; without both there is none. `offer`: whether our own
+    tools are listed.
     """
     server: ServerLink | None = None
     if command:

@@ -1,32 +1,30 @@
-"""JSON-RPC messages as MCP has them, one a line, read only as far as somebody needs to know. No pipe is touched here."""
+"""JSON-RPC messages as MCP has them, one a line, each read only as far as needed. No pipe is touched here."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import msgspec
 
 from spillover.settings.limits import read_int
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-#: What JSON-RPC and MCP call these.
-PARSE_ERROR, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR, CONNECTION_CLOSED = (
-    -32700,
-    -32601,
-    -32602,
-    -32603,
-    -32000,
-)
-#: What a message has beside its parameters or its result: its version, its id, its method.
-BARE = 3_000
-#: So deep a message is read that is nested too deeply to be read whole.
-DEEPEST = 20
+#: Codes of errors in JSON-RPC and MCP.
+PARSE_ERROR = -32700
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+CONNECTION_CLOSED = -32000
+#: The most of a message beside its parameters or its result: its version, its id, its method. A message with more is
+#: written anew when it passes.
+BARE_BYTES = 3_000
+#: Arguments of a tool up to this size are read for what they ask; larger ones are a document, which costs time to read.
+SHORT_ARGUMENTS_BYTES = 1 << 16
+#: The levels that are read of a message that is nested too deeply to be read whole.
+DEPTH_OF_DEEP = 20
 #: Where a request of the stateless protocol (2026-07-28 on) says which version it speaks.
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
@@ -41,8 +39,16 @@ class _Parts(msgspec.Struct):
     error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
+class _ToolCall(msgspec.Struct):
+    """The parameters of tools/call; the arguments stay as they are written."""
+
+    name: Any = None
+    arguments: msgspec.Raw = msgspec.Raw(b"null")
+
+
+_TOOL_CALL = msgspec.json.Decoder(_ToolCall)
 _PARTS = msgspec.json.Decoder(_Parts)
-_ANYTHING = msgspec.json.Decoder()
+_VALUE = msgspec.json.Decoder()
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -52,7 +58,8 @@ class Message:
     __slots__ = ("_parts", "id", "line", "method")
 
     def __init__(self, line: bytes, parts: _Parts) -> None:
-        self.line, self._parts = line, parts
+        self.line = line
+        self._parts = parts
         self.id = None if parts.id is msgspec.UNSET else parts.id
         self.method = None if parts.method is msgspec.UNSET else parts.method
 
@@ -66,6 +73,37 @@ class Message:
         return value if isinstance(value, dict) else {}
 
     @property
+    def is_modern(self) -> bool:
+        """Whether a request is one of the stateless protocol: it says so itself."""
+        meta = self.params.get("_meta")
+        return isinstance(meta, dict) and VERSION_KEY in meta
+
+    @property
+    def own_params(self) -> dict[str, Any]:
+        """The parameters of a request of our own for the same client: who it is, in the stateless protocol."""
+        meta = self.params["_meta"] if self.is_modern else {}
+        return {"_meta": {key: value for key, value in meta.items() if key != "progressToken"}} if meta else {}
+
+    @property
+    def tool(self) -> Any:
+        """The tool of tools/call; its arguments, which may be large, are not read."""
+        return self._call.name
+
+    @property
+    def short_arguments(self) -> Any:
+        """The arguments of tools/call; None if they are longer than a question would be."""
+        arguments = self._call.arguments
+        return loads(arguments) if len(bytes(arguments)) <= SHORT_ARGUMENTS_BYTES else None
+
+    @property
+    def _call(self) -> _ToolCall:
+        try:
+            return _TOOL_CALL.decode(self._parts.params or b"{}")
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            params = self.params
+            return _ToolCall(params.get("name"), msgspec.Raw(dumps(params.get("arguments"))))
+
+    @property
     def any_params(self) -> Any:
         """The parameters, of whatever shape they are."""
         return None if self._parts.params is msgspec.UNSET else loads(self._parts.params)
@@ -76,11 +114,11 @@ class Message:
         parts = self._parts
         answer = parts.error if parts.result is msgspec.UNSET else parts.result
         part = answer if self.method is None else parts.params
-        return len(self.line) - (0 if part is msgspec.UNSET else len(bytes(part))) <= BARE
+        return len(self.line) - (0 if part is msgspec.UNSET else len(bytes(part))) <= BARE_BYTES
 
     @property
     def result(self) -> Any:
-        """What was answered; None where it was an error."""
+        """The result; None if there is none."""
         return None if self._parts.result is msgspec.UNSET else loads(self._parts.result)
 
     @property
@@ -88,46 +126,48 @@ class Message:
         return None if self._parts.error is msgspec.UNSET else loads(self._parts.error)
 
     def with_params(self, params: Any) -> bytes:
-        """Return the same request, or notification, with other parameters."""
+        """Return the line of the same request, or notification, with other parameters."""
         id_ = {} if self._parts.id is msgspec.UNSET else {"id": self.id}
         return dumps({"jsonrpc": "2.0", **id_, "method": self.method, "params": params})
 
 
 def messages(line: bytes) -> Iterator[Message]:
-    """Yield the message of a line, or those of a batch; nothing where the line is none of both."""
+    """Yield the message of a line, or those of a batch; nothing if the line is neither."""
     if not line or line.isspace():
         return
     try:
         if not line.isascii():
-            line.decode()  # what is passed over is not looked at, and whoever reads it next may end over it
+            line.decode()  # the decoder does not look at what it passes over, and the next reader may fail on it
         yield Message(line, _PARTS.decode(line))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         # A batch; broken UTF-8; halves of surrogate pairs; NaN: Python takes what others have written.
         with suppress(ValueError, RecursionError, msgspec.MsgspecError):
             value = _lenient(line)
-            for one in value if isinstance(value, list) else [value]:
-                if isinstance(one, dict):
-                    mended = dumps(one)
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, dict):
+                    mended = dumps(part)
                     yield Message(mended, _PARTS.decode(mended))
 
 
 def read_deep(line: bytes) -> Message | None:
-    """Return the message of a line that is nested too deeply to be read, as far as it can be; None where it is none."""
+    """Return the message of a line that is nested too deeply, as far as it can be read; None if it is no message."""
     try:
         text = line.decode("utf-8", "replace")
-        read = without_the_deepest(text, DEEPEST, "")
-        return Message(text.encode(), _PARTS.decode(read.encode()))
+        return Message(text.encode(), _PARTS.decode(without_the_deepest(text, DEPTH_OF_DEEP, "").encode()))
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         return None
 
 
-#: Strings, which are passed over as a whole, and brackets. A string that never ends matches, too: it is looked at once.
+#: Strings, which are passed over whole, and brackets. A string that never ends matches too: it is read once.
 _TOKEN = re.compile(r'(?s)"(?:[^"\\]++|\\.)*+"?|[\[\]{}]')
 
 
 def without_the_deepest(text: str, deepest: int, word: str | None = None) -> str:
-    """Return JSON with a word, or else a string of JSON, for all that is nested deeper, without a call for each level."""
-    pieces, depth, at, start = [], 0, 0, 0
+    """Return JSON with a word, or else a string of JSON, in place of all that is nested deeper."""
+    pieces = []
+    depth = 0
+    start = 0
+    at = 0
     for token in _TOKEN.finditer(text):
         if token[0] in ("[", "{"):
             depth += 1
@@ -144,7 +184,7 @@ def without_the_deepest(text: str, deepest: int, word: str | None = None) -> str
 
 def loads(data: bytes | msgspec.Raw) -> Any:
     try:
-        return _ANYTHING.decode(data)
+        return _VALUE.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return _lenient(bytes(data))
 
@@ -161,7 +201,7 @@ def dumps(value: Any) -> bytes:
         return json.dumps(value, default=_plain, ensure_ascii=False).encode("utf-8", "replace")  # half a surrogate pair
 
 
-def written(value: Any) -> str:
+def to_json(value: Any) -> str:
     """Return data as hosts write it into a conversation: in the longest of their forms, so that it fits in each."""
     return json.dumps(value)
 

@@ -11,16 +11,13 @@ import sys
 import threading
 from codecs import getincrementaldecoder
 from collections import deque
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from io import FileIO
+from typing import Any
 
 from spillover.errors import UsageError
 from spillover.source.intake import widen_pipe
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from io import FileIO
-    from typing import Any
 
 #: So much is read ahead of whoever takes the lines, and written ahead of whoever reads them.
 AHEAD = 1 << 20

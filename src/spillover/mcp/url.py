@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
 
 from spillover.notice.wording import one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-    from typing import Any
 
 try:
     import httpx2 as httpx

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.mcp.result import (
+from spillover.mcp.relay import lower_to_chars
+from spillover.mcp.results import (
+    passes_unread,
     prompt_result,
     resource_result,
-    surely_fits,
     tool_result,
 )
-from spillover.mcp.tools import bounded_by
 from spillover.profiles import klaude
 from spillover.testing import content as stored
 
@@ -202,7 +202,7 @@ def test_the_declared_size_bounds_the_trigger_too(clipper):
         wording=replace(klaude.form(), trigger=Limits(tokens=50_000), inside=True),
         store=MemoryStore(),
     )
-    new = tool_result({"content": [text(LINES[:5_000])]}, bounded_by(loose.call(), 900))
+    new = tool_result({"content": [text(LINES[:5_000])]}, lower_to_chars(loose.call(), 900))
     assert chars(new["content"]) <= 900
 
 
@@ -251,7 +251,7 @@ PLAIN = [
 @pytest.mark.parametrize(("line", "expected"), PLAIN)
 def test_a_small_plain_message_needs_no_look_inside(line, expected):
     call = Clipper(Limits(chars=300, lines=4), store=MemoryStore()).call()
-    assert surely_fits(line + b" " * 200, call) is expected
+    assert passes_unread(line + b" " * 200, call) is expected
 
 
 @given(st.lists(st.text(max_size=400), max_size=4), st.booleans())
@@ -259,14 +259,14 @@ def test_what_surely_fits_is_what_clipping_would_leave(texts, escaped):
     tool = Clipper(Limits(chars=300, lines=6), store=MemoryStore()).call()
     result = {"content": [text(each) for each in texts]}
     line = json.dumps(result, ensure_ascii=escaped).encode("utf-8", "replace")
-    if surely_fits(line, tool):
+    if passes_unread(line, tool):
         assert tool_result(result, tool) == result
 
 
 def test_a_custom_tokenizer_is_used():
     """It may count more tokens than bytes, so the size alone proves nothing."""
     call = Clipper(Limits(tokens=100_000), tokenizer=lambda text: 100 * len(text), store=MemoryStore()).call()
-    assert not surely_fits(b'{"text":"' + b"x" * 2_000 + b'"}', call)
+    assert not passes_unread(b'{"text":"' + b"x" * 2_000 + b'"}', call)
 
 
 def test_very_many_texts_are_clipped_together(tool):

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from spillover import Clipper, DirStore, Limits, journal
-from spillover.mcp.message import written
+from spillover.mcp.message import to_json
 from spillover.mcp.relay import Relay
 from spillover.stats import add_up
 from spillover.tokens import estimate
@@ -60,13 +60,13 @@ async def test_texts_that_a_client_got_are_what_the_journal_adds_up_to(memory, t
     await running
     sent = [json.loads(line) if isinstance(line, (bytes, str)) else line for line in client.sent]
     listed = next(one for one in sent if one.get("id") == 1)["result"]["tools"]
-    schemas = estimate(written([tool for tool in listed if tool["name"] != "t"]))
+    schemas = estimate(to_json([tool for tool in listed if tool["name"] != "t"]))
 
     def tokens(first, last):
         answered = [one["result"] for one in sent if one.get("id", -1) in range(first, last)]
         return sum(
             sum(estimate(block["text"]) for block in result["content"] if block["type"] == "text")
-            or estimate(written(result["structuredContent"]))
+            or estimate(to_json(result["structuredContent"]))
             for result in answered
         )
 
