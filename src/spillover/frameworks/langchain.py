@@ -32,7 +32,7 @@ except ImportError as error:
 __all__ = ["SpilloverMiddleware", "output_tools"]
 
 #: Blocks that hold text elsewhere than in "text": models get the JSON of them, or the text inside.
-WORDY_TYPES = frozenset({"json", "search_result", "custom_tool_call_output", "text-plain"})
+JSON_TYPES = frozenset({"json", "search_result", "custom_tool_call_output", "text-plain"})
 
 
 class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -48,7 +48,7 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         """Call the tool, and bound what comes of it."""
-        call = self._for(request)
+        call = self._make_call(request)
         if call is None:
             return handler(request)
         try:
@@ -63,7 +63,7 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """Call the tool from async code, and bound the result."""
-        call = self._for(request)
+        call = self._make_call(request)
         if call is None:
             return await handler(request)
         try:
@@ -77,11 +77,11 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
     def _finish(self, request: ToolCallRequest, result: Any, call: Call) -> Any:
         return store_for_program(result, call) if is_program(_caller_of(request)) else _bound(result, call)
 
-    def _for(self, request: ToolCallRequest) -> Call | None:
+    def _make_call(self, request: ToolCallRequest) -> Call | None:
         """Return the call for this tool; None if a rule leaves it alone, or if it is one of our own tools."""
         name = request.tool_call["name"]
-        going_back = any(request.tool is tool for tool in self.tools)
-        if going_back or self.clipper.settings.leaves_alone(name):
+        is_ours = any(request.tool is tool for tool in self.tools)
+        if is_ours or self.clipper.settings.leaves_alone(name):
             return None
         query = query_from_arguments(request.tool_call.get("args"))
         return self.clipper.call(name, call_id=request.tool_call["id"], query=query)
@@ -91,7 +91,7 @@ def _caller_of(request: ToolCallRequest) -> Any:
     """Return who made a call, as the API says in the model's last message: in a block of the call, or in its extras."""
     state = getattr(request, "state", None)
     messages = state if isinstance(state, list) else state.get("messages", ()) if isinstance(state, Mapping) else ()
-    content = next((one.content for one in reversed(messages) if isinstance(one, AIMessage)), ())
+    content = next((message.content for message in reversed(messages) if isinstance(message, AIMessage)), ())
     for block in content if isinstance(content, list) else ():
         if isinstance(block, Mapping) and block.get("id") == request.tool_call["id"]:
             return block.get("caller") or (block.get("extras") or {}).get("caller")
@@ -101,36 +101,36 @@ def _caller_of(request: ToolCallRequest) -> Any:
 def _bound(result: Any, call: Call) -> Any:
     """Bound the messages of this call in a message, a Command, or a list of them; the same object if nothing changes."""
     if isinstance(result, ToolMessage):
-        return _message(result, call)
+        return _bound_message(result, call)
     if isinstance(result, Command):
         update: Any = result.update
         if isinstance(update, dict):
-            new: Any = {key: _inside(value, call) for key, value in update.items()}
+            new: Any = {key: _bound_update(value, call) for key, value in update.items()}
         else:
-            new = _inside(update, call)
+            new = _bound_update(update, call)
         return dataclasses.replace(result, update=new)
-    return [_bound(one, call) for one in result] if isinstance(result, list) else result
+    return [_bound(part, call) for part in result] if isinstance(result, list) else result
 
 
-def _inside(update: Any, call: Call) -> Any:
+def _bound_update(update: Any, call: Call) -> Any:
     """Bound the messages of this call in an update. Those of other calls are history, as after a handoff, and stay."""
     if isinstance(update, ToolMessage):
-        return _message(update, call) if update.tool_call_id == call.id else update
-    return type(update)(_inside(one, call) for one in update) if type(update) in (list, tuple) else update
+        return _bound_message(update, call) if update.tool_call_id == call.id else update
+    return type(update)(_bound_update(part, call) for part in update) if type(update) in (list, tuple) else update
 
 
-def _message(message: ToolMessage, call: Call) -> ToolMessage:
+def _bound_message(message: ToolMessage, call: Call) -> ToolMessage:
     """Bound the content of a message; its ids, name, artifact, status and the rest stay."""
     content: Any = message.content
+    call = replace(call, id=message.tool_call_id)
     if isinstance(content, str):
-        new: Any = clip_value(content, replace(call, id=message.tool_call_id))
+        new: Any = clip_value(content, call)
     else:
-        kept = clip_parts(content, replace(call, id=message.tool_call_id), get_text=_text_of, with_text=_with_text)
-        new = [part for _, part in kept]
+        new = [part for _, part in clip_parts(content, call, get_text=_get_text, with_text=_with_text)]
     return message if new == content else message.model_copy(update={"content": new})
 
 
-def _text_of(part: Any) -> str | None:
+def _get_text(part: Any) -> str | None:
     if isinstance(part, str):
         return part
     if not isinstance(part, Mapping):
@@ -141,7 +141,7 @@ def _text_of(part: Any) -> str | None:
     in_words = (
         part.get("type") == "document" and isinstance(source, Mapping) and source.get("type") in ("text", "content")
     )
-    return to_json(part) if in_words or part.get("type") in WORDY_TYPES else None
+    return to_json(part) if in_words or part.get("type") in JSON_TYPES else None
 
 
 def _with_text(part: Any, text: str) -> Any:

@@ -38,6 +38,7 @@ try:
     from agents.tool import ValidToolOutputPydanticModelsTypeAdapter as Outputs
     from agents.tool import _FailureHandlingFunctionToolInvoker as Invoker
     from agents.tool_context import ToolContext
+    from mcp.types import TextContent
     from pydantic import ValidationError
 except ImportError as error:
     raise missing_extra("openai-agents") from error
@@ -69,9 +70,9 @@ def _bound_tool(tool: Tool, clipper: Clipper) -> Tool:
                 f"{tool.name} has a JSON schema for its output, which a clip would not match; "
                 f'exclude it with a rule: rules={{"{tool.name}": {{"clip": False}}}}.'
             )
-        bounded = copy.copy(tool)
-        bounded.on_invoke_tool = _invoker(bounded.on_invoke_tool, call)
-        return bounded
+        twin = copy.copy(tool)
+        twin.on_invoke_tool = _invoker(tool.on_invoke_tool, call)
+        return twin
     if isinstance(tool, CustomTool):
         return dataclasses.replace(tool, on_invoke_tool=_invoker(tool.on_invoke_tool, call))
     if isinstance(tool, (ShellTool, LocalShellTool)) and tool.executor is not None:
@@ -102,19 +103,19 @@ class _Invoker(Invoker):
 
     async def __call__(self, ctx: ToolContext[Any], input: str) -> Any:  # noqa: A002  its name there
         call = replace(self.call, id=ctx.tool_call_id, query=query_from_arguments(input))
-        return await _settle(super().__call__(ctx, input), call, _caller_of(ctx))
+        return await _finish(super().__call__(ctx, input), call, _caller_of(ctx))
 
 
 def _around(function: Callable[..., Any], call: Call, call_id: Callable[..., str | None]) -> Callable[..., Any]:
     @functools.wraps(function)
-    async def bounded(*args: Any) -> Any:
-        async def called() -> Any:
+    async def call_tool(*args: Any) -> Any:
+        async def work() -> Any:
             result = function(*args)
             return await result if inspect.isawaitable(result) else result
 
-        return await _settle(called(), replace(call, id=call_id(*args), query=_asked(args)), _caller_of(args[0]))
+        return await _finish(work(), replace(call, id=call_id(*args), query=_read_query(args)), _caller_of(args[0]))
 
-    return bounded
+    return call_tool
 
 
 def _caller_of(context: Any) -> Any:
@@ -123,7 +124,7 @@ def _caller_of(context: Any) -> Any:
     return call.get("caller") if isinstance(call, dict) else getattr(call, "caller", None)
 
 
-def _asked(args: tuple[Any, ...]) -> str:
+def _read_query(args: tuple[Any, ...]) -> str:
     """Return what a call of a tool asks for: a custom tool gets its input as text, behind the context."""
     return query_from_arguments(args[1]) if len(args) > 1 and isinstance(args[1], str) else ""
 
@@ -132,7 +133,7 @@ def _shell_call(request: Any) -> str | None:
     return getattr(request.data, "call_id", None)
 
 
-async def _settle(work: Awaitable[Any], call: Call, caller: object) -> Any:
+async def _finish(work: Awaitable[Any], call: Call, caller: object) -> Any:
     try:
         result = await work
     except Exception as error:  # noqa: BLE001  whatever it is, it goes on
@@ -146,12 +147,14 @@ def _bound(output: Any, call: Call) -> Any:
     """Bound an output in its own shape: a text, the SDK's own outputs or a list of them, a shell result, or data."""
     if isinstance(output, ShellResult):
         return _shell_result(output, call)
-    listed = isinstance(output, (list, tuple)) and output and all(_is_output(part) for part in output)
-    if not listed and not _is_output(output):
+    is_list = isinstance(output, (list, tuple)) and output and all(_is_output(part) for part in output)
+    if not is_list and not _is_output(output):
         return clip_value(output, call, write=_write)
-    parts = output if listed else [output]
-    new = [part for _, part in clip_parts(parts, call, get_text=_text_of, with_text=_with_text)]
-    return new if listed else new[0] if new else ""
+    parts = output if is_list else [output]
+    new = [part for _, part in clip_parts(parts, call, get_text=_get_text, with_text=_with_text)]
+    if is_list:
+        return new
+    return new[0] if new else ""
 
 
 def _write(data: Any) -> str:
@@ -169,7 +172,7 @@ def _is_output(part: Any) -> bool:
         return False
 
 
-def _text_of(part: Any) -> str | None:
+def _get_text(part: Any) -> str | None:
     text = part.get("text") if isinstance(part, dict) else getattr(part, "text", None)
     return text if isinstance(text, str) else None
 
@@ -181,9 +184,9 @@ def _with_text(part: Any, text: str) -> Any:
 def _shell_result(result: ShellResult, call: Call) -> ShellResult:
     """Bound both streams of each command in their places, with one budget for all of them."""
     streams = [text for output in result.output for text in (output.stdout, output.stderr)]
-    kept = dict(clip_parts(streams, call, get_text=str, with_text=lambda _, text: text))
+    texts = dict(clip_parts(streams, call, get_text=str, with_text=lambda _, text: text))
     output = [
-        dataclasses.replace(output, stdout=kept.get(2 * at, ""), stderr=kept.get(2 * at + 1, ""))
+        dataclasses.replace(output, stdout=texts.get(2 * at, ""), stderr=texts.get(2 * at + 1, ""))
         for at, output in enumerate(result.output)
     ]
     return dataclasses.replace(result, output=output)
@@ -193,7 +196,8 @@ class _Server:
     """A server in front of a server: everything is that of the one behind, and results fit."""
 
     def __init__(self, server: Any, clipper: Clipper) -> None:
-        self._server, self._clipper = server, clipper
+        self._server = server
+        self._clipper = clipper
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._server, name)
@@ -218,25 +222,23 @@ class _Server:
 
 def _mcp_result(result: Any, call: Call, *, structured: bool) -> Any:
     """Bound what the SDK shows: the structured content if the server was told to send it, else the blocks."""
-    from mcp.types import TextContent  # the SDK has loaded it by now
-
-    old = "structuredContent" in type(result).model_fields  # before mcp 2
-    name, failed = ("structuredContent", "isError") if old else ("structured_content", "is_error")
+    is_old = "structuredContent" in type(result).model_fields  # before mcp 2
+    name = "structuredContent" if is_old else "structured_content"
     data = getattr(result, name)
-    if structured and data and not getattr(result, failed):
-        shown = clip_value(data, call)
-        if shown is data:
+    if structured and data and not getattr(result, "isError" if is_old else "is_error"):
+        clipped = clip_value(data, call)
+        if clipped is data:
             return result
-        if not isinstance(shown, str):  # its secrets are covered
-            return result.model_copy(update={name: shown, "content": []})
-        return result.model_copy(update={name: None, "content": [TextContent(type="text", text=shown)]})
+        if not isinstance(clipped, str):  # its secrets are covered
+            return result.model_copy(update={name: clipped, "content": []})
+        return result.model_copy(update={name: None, "content": [TextContent(type="text", text=clipped)]})
 
-    def text_of(block: Any) -> str | None:
+    def get_text(block: Any) -> str | None:
         """Return the text of a block; None for an image. Anything else, sound included, is written as JSON."""
         return None if block.type == "image" else block.text if block.type == "text" else block.model_dump_json()
 
     def with_text(block: Any, text: str) -> Any:
         return block.model_copy(update={"text": text}) if block.type == "text" else TextContent(type="text", text=text)
 
-    kept = clip_parts(result.content, call, get_text=text_of, with_text=with_text)
-    return result.model_copy(update={"content": [block for _, block in kept]})
+    blocks = [block for _, block in clip_parts(result.content, call, get_text=get_text, with_text=with_text)]
+    return result.model_copy(update={"content": blocks})

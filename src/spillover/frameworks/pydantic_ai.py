@@ -52,9 +52,9 @@ class SpilloverToolset(WrapperToolset[AgentDepsT]):
         except (CallDeferred, ApprovalRequired):  # no errors, but a call that goes on elsewhere
             raise
         except ValidationError as error:  # the model is shown all of what was not valid, and asked to try again
-            told = clip_value([error], call, write=_list_errors)
-            if isinstance(told, str):
-                raise ModelRetry(told) from error
+            message = clip_value([error], call, write=_list_errors)
+            if isinstance(message, str):
+                raise ModelRetry(message) from error
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
             raise bound_error(error, call)  # noqa: B904  it is the same exception
@@ -68,20 +68,19 @@ def output_tools(clipper: Clipper) -> AbstractToolset[Any]:
 
 def _bound(result: Any, call: Call) -> Any:
     if isinstance(result, ToolReturn):
-        return _return(result, call)
+        return _bound_return(result, call)
     if not _has_media(result):
         return clip_value(result, call, write=_write)
-    kept = clip_parts(result, call, get_text=_text_of, with_text=_with_text)
-    return [part for _, part in kept]
+    return [part for _, part in clip_parts(result, call, get_text=_get_text, with_text=_with_text)]
 
 
-def _return(result: ToolReturn[Any], call: Call) -> ToolReturn[Any]:
+def _bound_return(result: ToolReturn[Any], call: Call) -> ToolReturn[Any]:
     """Bound the value and the content beside it, which both reach the model, within one budget; the rest stays."""
     whole: Any = result.return_value
     listed, content = _has_media(whole), result.content
     before = list(whole) if listed else [whole]
     beside = [] if content is None else [content] if isinstance(content, str) else list(content)
-    kept = clip_parts([*before, *beside], call, get_text=_text_of, with_text=_with_text)
+    kept = clip_parts([*before, *beside], call, get_text=_get_text, with_text=_with_text)
     value: Any = [part for at, part in kept if at < len(before)]
     more: Any = [part for at, part in kept if at >= len(before)]
     return dataclasses.replace(
@@ -96,7 +95,7 @@ def _has_media(value: Any) -> bool:
     return isinstance(value, list) and any(is_multi_modal_content(part) for part in value)
 
 
-def _text_of(part: Any) -> str | None:
+def _get_text(part: Any) -> str | None:
     if isinstance(part, TextContent):
         return str(part.content)
     if part is None or isinstance(part, (bool, int, float, CachePoint)) or is_multi_modal_content(part):

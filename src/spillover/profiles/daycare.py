@@ -19,6 +19,7 @@ from spillover.kinds.selection import Fill, Span, join, largest, share_fairly
 from spillover.notice.form import CutFacts, Form, HiddenPart, Segments, Words, lost_words
 from spillover.profiles import make
 from spillover.result import Clip
+from spillover.results.blocks import TEXT_TYPES
 from spillover.settings.limits import Limits
 from spillover.settings.settings import Call
 from spillover.source.blob import Blob
@@ -49,17 +50,14 @@ SETTINGS = {"chars": MAX_CHARS, "keep": "tail"}
 #: Two streams with their labels, notices and the marks of JSON.
 EXEC_CHARS = TOTAL_CHARS + 1_024
 NO_OUTPUT = {False: "Command completed with no output.", True: "Command failed with no output."}
-EXEC_TOOL, PYTHON_TOOL = "exec", "run_python"
+EXEC_TOOL = "exec"
+PYTHON_TOOL = "run_python"
 PYTHON_TEXT = "Python execution completed.\n\nTool calls: {calls}\n\nPrint output:\n{printed}\n\nOutput:\n{output}"
 #: A text of those two tools passes `tool_result` up to this size: a harness may have added a line to it.
-PASSES = EXEC_CHARS + 1_024
+MAX_BOUNDED_CHARS = EXEC_CHARS + 1_024
 
-TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
-#: A block that is cut shows at least this much, so at most forty are cut, and their notices stay few.
-LEAST = 400
-MOST_CUT = TOTAL_CHARS // LEAST
-#: What the notices of all cuts of a result may add to TOTAL_CHARS.
-WORDS_CHARS = 4_096
+#: A block that is cut shows at least this much, so at most forty are cut, and their notices have room in 4,096 characters.
+MIN_BLOCK_CHARS = 400
 
 
 class Bounded(Struct, frozen=True):
@@ -130,15 +128,17 @@ def _list_refs(clips: Sequence[Clip]) -> tuple[str, ...]:
 
 def tail(text: str, limit: int, source: str = "") -> str:
     """Return the last `limit` characters, below a line that says how many are missing, and of what where that is known."""
-    hidden = len(text) - _check(limit)
-    return text if hidden <= 0 else f"{_count(hidden, source)}\n{text[hidden:]}"
+    missing = len(text) - _check(limit)
+    return text if missing <= 0 else f"{_word_notice(missing, source)}\n{text[missing:]}"
 
 
 def head_tail(text: str, limit: int, source: str = "") -> str:
     """Return `limit` characters of both ends, with how many are missing between; an odd one goes to the beginning."""
-    hidden = len(text) - _check(limit)
-    upto = (limit + 1) // 2
-    return text if hidden <= 0 else f"{text[:upto]}{_between(_count(hidden, source))}{text[upto + hidden :]}"
+    missing = len(text) - _check(limit)
+    if missing <= 0:
+        return text
+    head_chars = (limit + 1) // 2
+    return f"{text[:head_chars]}{_set_between(_word_notice(missing, source))}{text[head_chars + missing :]}"
 
 
 def head(text: str, limit: int) -> str:
@@ -152,12 +152,12 @@ def _check(limit: int) -> int:
     return limit
 
 
-def _count(hidden: int, source: str = "") -> str:
+def _word_notice(chars: int, source: str = "") -> str:
     """Return the notice: how many characters are missing, and of what."""
-    return f"... ({hidden:,} chars truncated{f' from {source}' if source else ''})"
+    return f"... ({chars:,} chars truncated{f' from {source}' if source else ''})"
 
 
-def _between(notice: str) -> str:
+def _set_between(notice: str) -> str:
     """Return a notice as it stands between two parts."""
     return f"\n\n{notice} ...\n\n"
 
@@ -185,8 +185,8 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
         chars = call.limits.chars
         if chars is None or call.settings.keep != "tail" or len({name for name, _ in segments}) < 2:
             return call
-        shown = [place for places in _find_tails(segments, blob, chars).values() for place in places]
-        total = sum(len(blob.read(start, end).decode("utf-8", "replace")) for start, end in shown)
+        ranges = [each for ranges in _find_tails(segments, blob, chars).values() for each in ranges]
+        total = sum(len(blob.read(start, end).decode("utf-8", "replace")) for start, end in ranges)
 
         def select(document: Document, fill: Fill) -> Sequence[Span]:
             def spans(room: int) -> Sequence[Span]:
@@ -204,25 +204,26 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
         )
 
     def words(cut: CutFacts) -> Words:
-        kept = f"full output: {cut.place}" if cut.place and cut.stored is None else lost_words(cut)
-        where = f"; {kept}" if place else ""
+        is_whole = cut.place is not None and cut.stored is None
+        full = f"; {f'full output: {cut.place}' if is_whole else lost_words(cut)}" if place else ""
         label = source or f"output ({cut.total.chars:,} chars total)"
-        opens, closes = bool(cut.before.bytes), bool(cut.behind.bytes)
+        opens = bool(cut.before.bytes)
+        closes = bool(cut.behind.bytes)
         if segments:
             gaps = opens + max(0, len(cut.parts) - 1)
-            lead = "" if opens or gaps == 1 else f"{_count(cut.hidden.chars, f'{label}, in all{where}')}\n"
-            first = f"{_count(cut.before.chars, name_streams(cut.before) + where)}\n" if opens else lead
-            inner = where if gaps == 1 and not opens else ""
-            return first, lambda missing: _between(_count(missing.chars, name_streams(missing) + inner)), ""
+            lead = "" if opens or gaps == 1 else f"{_word_notice(cut.hidden.chars, f'{label}, in all{full}')}\n"
+            first = f"{_word_notice(cut.before.chars, name_streams(cut.before) + full)}\n" if opens else lead
+            inner = full if gaps == 1 and not opens else ""
+            return first, lambda missing: _set_between(_word_notice(missing.chars, name_streams(missing) + inner)), ""
         if opens + closes + max(0, len(cut.parts) - 1) <= 1:  # one gap: the notice stands there
-            notice = _count(cut.hidden.chars, f"{label}{where}")
-            closing = _between(notice) if cut.keep == "ends" else f"\n{notice}"
-            return f"{notice}\n" * opens, _between(notice), closing * closes
+            notice = _word_notice(cut.hidden.chars, f"{label}{full}")
+            closing = _set_between(notice) if cut.keep == "ends" else f"\n{notice}"
+            return f"{notice}\n" * opens, _set_between(notice), closing * closes
 
         def gap(missing: HiddenPart) -> str:
-            return _between(_count(missing.chars))
+            return _set_between(_word_notice(missing.chars))
 
-        notice = _count(cut.hidden.chars, f"{label}, in all{where}")
+        notice = _word_notice(cut.hidden.chars, f"{label}, in all{full}")
         return f"{notice}\n{gap(cut.before) * opens}", gap, gap(cut.behind).rstrip() * closes
 
     cuts = {"tail": last_chars, "ends": both_ends, "head": first_chars}
@@ -239,10 +240,10 @@ def _find_tails(segments: Segments, blob: Blob, chars: int) -> dict[str, list[tu
             start = max(end - size, end - MAX_CHAR_BYTES * room[name])
             data = blob.read(start, end)
             begins = [at for at, byte in enumerate(data) if byte & 0xC0 != 0x80]
-            shown = begins[-room[name] :]
-            if start == end - size and len(shown) == len(begins):
-                shown = [0]
-            places[name].append((start + (shown[0] if shown else 0), end))
+            first = begins[-room[name] :][:1]
+            if start == end - size and len(begins) <= room[name]:
+                first = [0]
+            places[name].append((start + (first[0] if first else 0), end))
             room[name] -= len(begins)
         end -= size
     return places
@@ -252,8 +253,8 @@ def _cut(
     by: Clipper | None, keep: Keep, text: str, limit: int, source: str, *, tool: str | None, call_id: str | None
 ) -> Bounded:
     """Store a text, and return a part of it with the facts of the cut."""
-    chosen = (by or clipper()).but(Limits(chars=limit), keep=keep, wording=form(source))
-    clip = chosen.clip(text, tool=tool, call_id=call_id)
+    own = (by or clipper()).but(Limits(chars=limit), keep=keep, wording=form(source))
+    clip = own.clip(text, tool=tool, call_id=call_id)
     return Bounded(clip.text, (clip,))
 
 
@@ -286,7 +287,8 @@ def exec_output(
 
 def _find_room(streams: Mapping[str, str], lay_out: Callable[[Mapping[str, str]], str]) -> int:
     """Return how much each stream may show: less where JSON writes a character as several."""
-    low, high = 1, MAX_CHARS
+    low = 1
+    high = MAX_CHARS
     while low < high:
         middle = high if high == MAX_CHARS and low == 1 else (low + high + 1) // 2
         if len(lay_out({name: tail(text, middle, name) for name, text in streams.items()})) <= EXEC_CHARS:
@@ -356,8 +358,8 @@ def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = No
     ends stay. The other texts share what that leaves of the 16,000 characters, 400 at least.
     """
     if isinstance(blocks, Mapping) and isinstance(blocks.get("content"), list):
-        known = {"tool": tool or blocks.get("toolName"), "call_id": call_id or blocks.get("toolCallId")}
-        content = tool_result(blocks["content"], by=by, **known)
+        call = {"tool": tool or blocks.get("toolName"), "call_id": call_id or blocks.get("toolCallId")}
+        content = tool_result(blocks["content"], by=by, **call)
         return blocks if content is blocks["content"] else {**blocks, "content": content}
     if isinstance(blocks, (str, bytes, Mapping)):
         raise UsageError('tool_result takes a list of blocks, e.g. [{"type": "text", "text": "..."}], or a message.')
@@ -366,21 +368,21 @@ def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = No
     last_long = max((number for number, text in texts.items() if len(text) > MAX_CHARS), default=None)
     if last_long is not None and tool in (EXEC_TOOL, PYTHON_TOOL):
         text = texts[last_long]
-        if len(text) <= PASSES:
+        if len(text) <= MAX_BOUNDED_CHARS:
             cuts[last_long] = Bounded(text)
         elif tool == PYTHON_TOOL:
             cuts[last_long] = _cut(by, "ends", text, TOTAL_CHARS, "python result", tool=tool, call_id=call_id)
     sizes = {number: len(text) for number, text in texts.items() if number not in cuts}
     passing = sum(min(len(cut.text), TOTAL_CHARS) for cut in cuts.values())
-    rooms = _share_room(sizes, max(TOTAL_CHARS - passing, LEAST))
+    rooms = _share_room(sizes, max(TOTAL_CHARS - passing, MIN_BLOCK_CHARS))
     if rooms == sizes and not any(cut.clips for cut in cuts.values()):
         return blocks
     label = "output" if len(texts) == 1 else "output block"
-    dropped = [number for number in sizes if number not in rooms]
-    if dropped:
-        whole = "\n".join(texts[number] for number in dropped)
-        source = f"{len(dropped):,} output blocks"
-        cuts[dropped[0]] = _cut(by, "tail", whole, LEAST, source, tool=tool, call_id=call_id)
+    without_room = [number for number in sizes if number not in rooms]
+    if without_room:
+        whole = "\n".join(texts[number] for number in without_room)
+        source = f"{len(without_room):,} output blocks"
+        cuts[without_room[0]] = _cut(by, "tail", whole, MIN_BLOCK_CHARS, source, tool=tool, call_id=call_id)
     total = sum(map(len, texts.values()))
     for number, room in rooms.items():
         if room < sizes[number]:
@@ -391,7 +393,7 @@ def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = No
         [
             _with_text(block, cuts[number].text) if number in cuts else block
             for number, block in enumerate(blocks)
-            if number in cuts or number not in dropped
+            if number in cuts or number not in without_room
         ],
         [clip for number in sorted(cuts) for clip in cuts[number].clips],
     )
@@ -399,27 +401,25 @@ def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = No
 
 def _share_room(sizes: Mapping[int, int], total: int) -> dict[int, int]:
     """Return how much of each text is shown, `total` in all; one that is left out makes room for those behind it."""
-    wanted = {number: min(size, MAX_CHARS) for number, size in sizes.items()}
-    least = sum(min(size, LEAST) for size in wanted.values())
-    room = total if least <= total else total - LEAST
-    kept: list[int] = []
+    needs = {number: min(size, MAX_CHARS) for number, size in sizes.items()}
+    smallest = {number: min(need, MIN_BLOCK_CHARS) for number, need in needs.items()}
+    room = total if sum(smallest.values()) <= total else total - MIN_BLOCK_CHARS
+    numbers: list[int] = []
     left = room
-    for number in reversed(wanted):  # what comes last says most
-        left -= min(wanted[number], LEAST)
+    for number in reversed(needs):  # what comes last says most
+        left -= smallest[number]
         if left < 0:
             break
-        kept.append(number)
-    kept.reverse()
-    return dict(zip(kept, share_fairly(room, [wanted[number] for number in kept], [1] * len(kept)), strict=True))
+        numbers.insert(0, number)
+    shares = share_fairly(room, [needs[number] for number in numbers], [1] * len(numbers))
+    return dict(zip(numbers, shares, strict=True))
 
 
 def _get_text(block: Any) -> str | None:
     if isinstance(block, str):
         return block
-    if isinstance(block, Mapping) and block.get("type") in TEXT_TYPES and isinstance(block.get("text"), str):
-        text: str = block["text"]
-        return text
-    return None
+    text = block.get("text") if isinstance(block, Mapping) and block.get("type") in TEXT_TYPES else None
+    return text if isinstance(text, str) else None
 
 
 def _with_text(block: Any, text: str) -> Any:

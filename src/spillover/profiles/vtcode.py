@@ -62,10 +62,13 @@ FILE_SHAPE = r"[A-Za-z0-9_.-]+_\d+\.txt"
 MAX_TRIES = 8
 #: How far to look for the lines of one half: a line of three characters and CRLF takes five bytes for its token, and an empty
 #: one takes its bytes for none.
-BYTES_PER_TOKEN, MIN_REACH_BYTES = 6, 1 << 16
+BYTES_PER_TOKEN = 6
+MIN_REACH_BYTES = 1 << 16
 #: What a person sees: characters of a line; lines inline, of a code block, and of a diff.
 MAX_LINE_LENGTH = 150
-INLINE_STREAM_MAX_LINES, MAX_CODE_LINES, MAX_DIFF_LINES = 30, 500, 500
+INLINE_STREAM_MAX_LINES = 30
+MAX_CODE_LINES = 500
+MAX_DIFF_LINES = 500
 
 #: Characters for a token wherever only characters are looked at (seed 004, "Consistent fallback").
 CHARS_PER_TOKEN = 3.5
@@ -80,12 +83,15 @@ CODE_SHARE = 20
 CODE_CHARS = "{}[]<>()=;:,"
 #: Words longer than this on average have one extra for every so many characters more, and of the extras a tenth counts.
 #: The document names LONG_WORD_SCALE_FACTOR and `extra_tokens` only; the numbers are those of its version.
-LONG_WORD, CHARS_PER_EXTRA, LONG_WORD_SCALE_FACTOR = 8, 6, 10
-
+LONG_WORD_CHARS = 8
+CHARS_PER_EXTRA = 6
+LONG_WORD_SCALE_FACTOR = 10
+#: Characters whose words are counted at once.
 PIECE_CHARS = 1 << 16
 
-BANNER = "[OUTPUT] Output too large ({size}, {lines} lines), {where}\n"
-BY_BUDGET, BY_OTHERS = "[... content truncated by token budget ...]\n", "[... content truncated ...]\n"
+BANNER = "[OUTPUT] Output too large ({size}, {lines} lines), {place}\n"
+TRUNCATED_BY_BUDGET = "[... content truncated by token budget ...]\n"
+TRUNCATED = "[... content truncated ...]\n"
 
 #: What is added where all that is missing says again what stands above.
 REPEATS = {
@@ -150,45 +156,51 @@ def both_halves(limits: Limits) -> Selector:
             return keep_ends(0.5)(document, fill)
         half = tokens // 2
         for _ in range(MAX_TRIES):
-            spans = _halves(document, half)
-            full = fill(spans)
-            if full <= 1:
+            spans = _take_halves(document, half)
+            fullness = fill(spans)
+            if fullness <= 1:
                 return spans
-            half = int(half / full * 0.98)
+            half = int(half / fullness * 0.98)
         return keep_ends(0.5)(document, fill)
 
     return select
 
 
-def _halves(document: Document, half: int) -> list[Span]:
+def _take_halves(document: Document, half: int) -> list[Span]:
+    """Return the lines of both ends with `half` tokens each."""
     reach = max(half * BYTES_PER_TOKEN, MIN_REACH_BYTES)
     head = document.blob.read(0, min(reach, document.size))
     tail = document.blob.read(max(0, document.size - reach), document.size)
-    upto, since = _from_start(head, half), document.size - len(tail) + _from_end(tail, half)
-    return [Span(0, document.size)] if upto >= since else [Span(0, upto), Span(since, document.size)]
+    first_end = _find_head_end(head, half)
+    last_start = document.size - len(tail) + _find_tail_start(tail, half)
+    if first_end >= last_start:
+        return [Span(0, document.size)]
+    return [Span(0, first_end), Span(last_start, document.size)]
 
 
-def _from_start(data: bytes, half: int) -> int:
-    at = used = 0
+def _find_head_end(data: bytes, half: int) -> int:
+    at = 0
+    tokens = 0
     while end := data.find(b"\n", at) + 1:
-        used += _cost(data[at:end])
-        if used > half:
+        tokens += _count_tokens(data[at:end])
+        if tokens > half:
             break
         at = end
     return at or char_before(data, min(len(data), int(half * CHARS_PER_TOKEN)), 0)
 
 
-def _from_end(data: bytes, half: int) -> int:
-    used, at = 0, len(data)
+def _find_tail_start(data: bytes, half: int) -> int:
+    tokens = 0
+    at = len(data)
     while start := data.rfind(b"\n", 0, max(0, at - 1)) + 1:
-        used += _cost(data[start:at])
-        if used > half:
+        tokens += _count_tokens(data[start:at])
+        if tokens > half:
             break
         at = start
     return at if at < len(data) else char_after(data, max(0, len(data) - int(half * CHARS_PER_TOKEN)), len(data))
 
 
-def _cost(line: bytes) -> int:
+def _count_tokens(line: bytes) -> int:
     """Return the tokens of a line by its bytes; how it ends costs nothing, in the head as in the tail."""
     end = 2 if line.endswith(b"\r\n") else int(line.endswith(b"\n"))
     return ceil((len(line) - end) / CHARS_PER_TOKEN)
@@ -198,7 +210,7 @@ def form(*, banner: bool = True) -> Form:
     """Return a count of the lines wherever some are missing, below the banner where that is wanted."""
 
     def words(cut: CutFacts) -> Words:
-        first, last, other = _count_shown(cut) if banner else ("", "", "")
+        first, last, in_all = _count_shown(cut) if banner else ("", "", "")
 
         def gap(missing: HiddenPart) -> str:
             newline = "" if missing.at_line_start else "\n"
@@ -208,10 +220,12 @@ def form(*, banner: bool = True) -> Form:
         closing = gap(cut.behind).rstrip("\n") if cut.behind.bytes else ""
         if not banner:
             return opening, gap, closing
-        saved = cut.place is not None and cut.stored is None
-        where = f"spooled to: {cut.place}" if saved else lost_words(cut)
-        said = BANNER.format(size=_name_size(cut.total.bytes), lines=cut.total.lines, where=where)
-        return f"{said}{BY_BUDGET if cut.limits.tokens else BY_OTHERS}{first}{other}{opening}", gap, closing
+        is_whole = cut.place is not None and cut.stored is None
+        place = f"spooled to: {cut.place}" if is_whole else lost_words(cut)
+        size = f"{max(1, round(cut.total.bytes / 1_024))}KB"
+        lines = BANNER.format(size=size, lines=cut.total.lines, place=place)
+        lines += TRUNCATED_BY_BUDGET if cut.limits.tokens else TRUNCATED
+        return f"{lines}{first}{in_all}{opening}", gap, closing
 
     return Form(words, {"ends": both_halves, "signal": _select_definitions})
 
@@ -222,24 +236,21 @@ def _select_definitions(_: Limits) -> Selector:
     return select_definitions
 
 
-def _name_size(size: int) -> str:
-    """Return a number of bytes as the banner has it: "500KB"."""
-    return f"{max(1, round(size / 1_024))}KB"
-
-
 def _name_tokens(tokens: int) -> str:
     """Return about how many tokens: "~12.5k", "~800"."""
     return f"~{tokens / 1_000:.1f}".removesuffix(".0") + "k" if tokens >= 1_000 else f"~{tokens}"
 
 
 def _name_gap(missing: HiddenPart) -> str:
-    lines, repeats = missing.lines, missing.repeats
-    again = REPEATS.get(repeats.kind, "").format(lines=repeats.note) if repeats else ""
-    return f"[... {lines} lines truncated{again} ...]" if lines else f"[... {missing.bytes} bytes truncated ...]"
+    if not missing.lines:
+        return f"[... {missing.bytes} bytes truncated ...]"
+    repeats = missing.repeats
+    repetition = REPEATS.get(repeats.kind, "").format(lines=repeats.note) if repeats else ""
+    return f"[... {missing.lines} lines truncated{repetition} ...]"
 
 
 def _count_shown(cut: CutFacts) -> tuple[str, str, str]:
-    """Return what is said before the first part, before the last one, and, where there are others, of all of them."""
+    """Return the words before the first part, before the last one, and, where there are others, for all of them."""
     parts = cut.parts
     whole = len(parts) == 1 and not cut.before.bytes
     if not parts or len(parts) > 2 or (cut.before.bytes and len(parts) > 1) or (cut.behind.bytes and not whole):
@@ -267,14 +278,14 @@ def render(
             raise UsageError(f"{name}={value!r} is not a number of lines; use 1 or more.")
     limit = limits[kind]
     lines = clean(text.encode("utf-8", "replace")).removesuffix("\n").split("\n")
-    hidden = len(lines) - limit
-    if hidden <= 0:
+    more = len(lines) - limit
+    if more <= 0:
         return "\n".join(map(_shorten, lines))
     if kind == "inline":
-        plural = "" if hidden == 1 else "s"
-        return "\n".join([f"[... {hidden} line{plural} truncated ...]", *map(_shorten, lines[-limit:])])
-    where = "view full output in tool logs" if kind == "code" else "view full diff in tool logs"
-    return "\n".join([*map(_shorten, lines[:limit]), f"... ({hidden} more lines truncated, {where})"])
+        plural = "" if more == 1 else "s"
+        return "\n".join([f"[... {more} line{plural} truncated ...]", *map(_shorten, lines[-limit:])])
+    place = "view full output in tool logs" if kind == "code" else "view full diff in tool logs"
+    return "\n".join([*map(_shorten, lines[:limit]), f"... ({more} more lines truncated, {place})"])
 
 
 def _shorten(line: str) -> str:
@@ -301,14 +312,14 @@ def by_words(text: str) -> int:
     words = _count_words(text)
     if not words:
         return by_chars(text)
-    extra = max(0, len(text) // words - LONG_WORD) // CHARS_PER_EXTRA
+    extra = max(0, len(text) // words - LONG_WORD_CHARS) // CHARS_PER_EXTRA
     return words + words * extra // LONG_WORD_SCALE_FACTOR
 
 
 def by_lines(text: str) -> int:
     """Guess by lines: so many tokens each, and one for a line that is blank."""
-    filled = sum(1 for _ in re.finditer(r"\S.*", text))  # from the first word of a line to its end
-    return filled * TOKENS_PER_LINE + count_lines(text) - filled
+    with_words = sum(1 for _ in re.finditer(r"\S.*", text))  # from the first word of a line to its end
+    return with_words * TOKENS_PER_LINE + count_lines(text) - with_words
 
 
 def is_code(text: str) -> bool:
@@ -332,7 +343,8 @@ def tokens_for_lines(lines: int, name: str = "max_lines") -> int:
 
 def _count_words(text: str) -> int:
     """Count words a piece at a time: a list of all words takes many times the room of the text."""
-    words, inside = 0, False
+    words = 0
+    inside = False
     for start in range(0, len(text), PIECE_CHARS):
         piece = text[start : start + PIECE_CHARS]
         words += len(piece.split()) - (inside and not piece[0].isspace())
