@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spillover import Clipper, Limits, ObjectStore, RefError, Retention, StoreError, UsageError
-from spillover.store.bucket import Bucket, Conflict
+from spillover.store.bucket import Bucket, Conflict, watch
 from spillover.store.object_store import record_key
 from spillover.store.scopes import ScopedStore
 from spillover.testing import StoreContract, content, put
@@ -494,3 +494,29 @@ def test_an_upload_that_arrives_garbled_is_never_called_stored_in_the_bucket(pro
     assert not [*store.bucket.list("")]
     assert store.push().outputs == 1
     assert content(ScopedStore(store, "acme"), clip.ref) == text.encode()
+
+
+# Uploads that take long.
+
+
+def test_an_upload_may_take_longer_than_the_deadline_as_long_as_it_makes_progress():
+    def send(progress):
+        for _ in progress.watch(iter([b"part"] * 6), 0.0):
+            time.sleep(0.2)
+        return "sent"
+
+    assert watch("s3://bucket", 0.7, send) == "sent"
+
+
+def test_an_upload_that_stands_still_is_given_up_and_sends_nothing_more():
+    sent = []
+
+    def send(progress):
+        for number in progress.watch(range(3), 0.0):
+            sent.append(number)
+            time.sleep(0.4)
+
+    with pytest.raises(StoreError, match=r"gave no answer for 0\.1 seconds"):
+        watch("s3://bucket", 0.1, send)
+    time.sleep(0.6)
+    assert sent == [0]

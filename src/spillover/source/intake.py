@@ -97,7 +97,7 @@ def file_name(source: object) -> str:
     path = source if isinstance(source, os.PathLike) else getattr(source, "name", "")
     try:
         return os.path.basename(os.fsdecode(path)) if isinstance(path, (str, bytes, os.PathLike)) else ""
-    except (TypeError, ValueError):  # somebody's own idea of a path
+    except (TypeError, ValueError):  # a path object of another kind
         return ""
 
 

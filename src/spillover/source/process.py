@@ -24,7 +24,7 @@ from spillover.source.terminal import DeadManSwitch, Signals, Terminal, drain_la
 NOT_FOUND = 127
 NOT_RUNNABLE = 126
 TIMED_OUT = 124
-#: Between asking a group to end and killing it. A longer one keeps whoever waits for a timeout waiting.
+#: Between asking a group to end and killing it. A longer time delays the end of a call that timed out.
 GRACE_SECONDS = 2.0
 #: How long the pipes of a child that has ended are read while a descendant holds them. A longer one delays such calls.
 LINGER_SECONDS = 1.0
@@ -172,7 +172,7 @@ class _Watcher:
             try:
                 os.set_blocking(child.stdin.fileno(), False)
             except OSError:
-                self.input_bytes = select.PIPE_BUF  # a pipe that poll reports has room for so much
+                self.input_bytes = select.PIPE_BUF  # a pipe that poll reports as writable takes this much
             self.poll.register(child.stdin.fileno(), select.POLLOUT)
         if self.cancel_fd is not None:
             self.poll.register(self.cancel_fd, select.POLLIN)
@@ -255,7 +255,7 @@ class _Watcher:
         owed = self.intake.received + sum(map(_count_waiting, self.streams))
         until = time.monotonic() + LINGER_SECONDS
         while self.streams:
-            if self.kill_at is not None:  # a group that was asked to end has its time for it
+            if self.kill_at is not None:  # a group that received SIGTERM has its time to end
                 until = self.kill_at + LINGER_SECONDS
             if time.monotonic() >= until and self.intake.received >= owed:
                 break
@@ -271,12 +271,12 @@ class _Watcher:
         self.kill_at = time.monotonic() + self.grace
 
     def close(self) -> None:
-        """Close the pipes; whoever still writes to them is read by somebody else from now on."""
+        """Close the pipes; a process that still writes to one is read by a shell from now on."""
         if self.streams and self.child.returncode is not None:
             drain_later([*self.streams])
         for stream in (self.child.stdin, self.child.stdout, self.child.stderr):
             if stream is not None:
-                with contextlib.suppress(OSError):  # to flush what nobody reads
+                with contextlib.suppress(OSError):  # flushing fails if the reader is gone
                     stream.close()
         if self.pidfd is not None:
             os.close(self.pidfd)

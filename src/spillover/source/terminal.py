@@ -2,7 +2,7 @@
 
 `DeadManSwitch` and `drain_later` each start a short shell script beside the command, without forking ourselves, so
 threads do not matter. It has a session of its own, where no signal from our terminal or to our group reaches it, and
-none of our descriptors but those it is for.
+only the descriptors that it is for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SHELL = "/bin/sh"
 _END_GROUP = """read -r group || exit; read -r word
 kill -s TERM -- "-$group"; kill -s CONT -- "-$group"; sleep "$1"; kill -s KILL -- "-$group"
 """
-#: Each `cat` holds one pipe; the shell ends at once, so that nobody has to wait for them.
+#: Each `cat` holds one pipe; the shell ends at once, so that its parent does not wait for them.
 _DRAIN = "exec 3<&0 4<&1 </dev/null >/dev/null; cat <&3 4<&- & cat <&4 3<&- &"
 
 
@@ -42,7 +42,7 @@ class Signals:
         return bool(self._handlers)
 
     def __enter__(self) -> Self:
-        with contextlib.suppress(ValueError):  # another thread: whoever has the main one decides
+        with contextlib.suppress(ValueError):  # another thread: the main one decides
             for name in self._names:
                 signum = getattr(signal, name)
                 if signal.getsignal(signum) not in (signal.SIG_IGN, None):  # nohup stays nohup
@@ -54,7 +54,7 @@ class Signals:
             signal.signal(signum, handler)
 
     def forward_to(self, group: int) -> None:
-        """Pass signals to this group from now on, and those that came while it was starting."""
+        """Pass signals to this group from now on, and any that came while it was starting."""
         self._group = group
         for signum in self._early:
             self._pass_on(signum, None)
@@ -110,7 +110,7 @@ class Terminal:
             self._take_back()
             stop(status.si_status if requests else signal.SIGTSTP, whole_job=True)
         else:
-            return  # somebody stopped it by hand, and will let it go on by hand
+            return  # it was stopped by hand, and will be continued by hand
         signal_group(self._child, signal.SIGCONT)
 
     def _take_back(self) -> None:
@@ -159,7 +159,7 @@ class DeadManSwitch:
     def watch(self, group: int) -> None:
         """Watch this process group."""
         if self._shell is not None:
-            with contextlib.suppress(OSError):  # somebody ended the shell
+            with contextlib.suppress(OSError):  # the shell was killed
                 os.write(self._pipe, b"%d\n" % group)
 
     def __exit__(self, *_: object) -> None:
@@ -172,7 +172,7 @@ class DeadManSwitch:
 
 
 def drain_later(fds: list[int]) -> None:
-    """Have one or two pipes read to their end and discarded: writing to a pipe that nobody reads raises SIGPIPE."""
+    """Have one or two pipes read to their end and discarded: writing to a pipe without a reader raises SIGPIPE."""
     for fd in fds:
         os.set_blocking(fd, True)
     first, second = (*fds, subprocess.DEVNULL)[:2]
@@ -208,7 +208,7 @@ def _start_shell(stdin: int, stdout: int, script: str, *arguments: str) -> subpr
 
 
 def _open_terminal() -> int | None:
-    """Open the terminal that controls us, wherever stdin comes from: a password is asked for there."""
+    """Open the terminal that controls us, wherever stdin comes from: passwords are read there."""
     try:
         return os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:

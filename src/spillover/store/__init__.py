@@ -122,9 +122,9 @@ class BaseStore:
         return record, self.open(record.ref)
 
     def get_any_scope(self, ref: str) -> Record | None:
-        """Return the record of a complete ref, whoever owns it; None if there is none, or it cannot be read.
+        """Return the record of a complete ref in any scope; None if there is none, or it cannot be read.
 
-        Only for telling a genuine notice from a forged one: a clip made in one project may pass through another.
+        Only to tell a genuine notice from a forged one: a clip of one project may pass through another.
         """
         if not REF_SHAPE.fullmatch(ref):
             return None

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 #: How long a request may take without any progress.
 DEADLINE_SECONDS = 5.0
-#: How long one request of an upload in parts may take; whoever waits for the upload watches its progress.
+#: How long one request of an upload in parts may take; the thread that waits for the upload watches its progress.
 PART_SECONDS = 600.0
 #: Keys in one page of a listing, and in one request that removes objects.
 PAGE_KEYS = 1_000
@@ -87,7 +87,7 @@ NO_BUCKET_SIGNS = (
 _library_process: int | None = None  # the process whose threads the library has
 
 
-class NotFound(Exception):  # noqa: N818  a fact about a key, caught where it is asked for
+class NotFound(Exception):  # noqa: N818  a fact about a key, caught by the caller
     """There is no such object."""
 
 
@@ -290,7 +290,7 @@ class Progress:
         self.abandoned = False
 
     def watch(self, pieces: Iterable[bytes], slack: float) -> Iterator[bytes]:
-        """Yield the pieces; each may take the deadline and so many seconds more to be sent."""
+        """Yield the pieces; sending each may take the deadline and `slack` seconds more."""
         for piece in pieces:
             if self.abandoned:
                 raise StoreError("the upload was abandoned")

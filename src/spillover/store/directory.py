@@ -1,8 +1,8 @@
 """DirStore: one plain file per output that any tool can read, and one JSON record beside it.
 
 An output is visible once its record and its bytes are both there. The record comes first, by a link that never
-overwrites: it claims the name for one hash, and another output with the same name is refused, whoever writes at the
-same time. The bytes follow by a rename. So kill -9 at any moment leaves an output whole or unseen.
+overwrites: it claims the name for one hash, and another output with the same name is refused, even if both are written
+at once. The bytes follow by a rename. So kill -9 at any moment leaves an output whole or unseen.
 
 Nothing is synced: a power failure can leave a file short or empty. `verify` notices, by size and SHA-256.
 """

@@ -432,7 +432,7 @@ class Folder:
             os.unlink(ref + PIN, dir_fd=self.fd)
 
     def outputs(self, max_files: int | None = None) -> dict[str, Files]:
-        """Return the files of every output, complete or not; with `max_files`, only of so many files of the folder."""
+        """Return the files of every output, complete or not; with `max_files`, from a part of the folder."""
         outputs: dict[str, Files] = {}
         for name, facts in self._list(self.fd, max_files):
             if parts := parse_name(name):

@@ -60,7 +60,7 @@ class DamagedError(StoreError):
 
 
 class Frames(Struct, frozen=True, rename={"size": "bytes", "hashes": "sha256"}):
-    """The table of an output's frames, checked when it is made."""
+    """The table of an output's frames, checked when it is created."""
 
     size: int  # of the output
     form: Form
@@ -125,7 +125,7 @@ class FrameBlob:
         self._name = name
         self._starts = [0, *accumulate(frames.sizes)]
         self._cache: OrderedDict[int, bytes] = OrderedDict()  # the frame used last is the last one
-        self._next = -1  # the frame after those fetched last
+        self._next = -1  # the frame after the ones fetched last
         self._lock = Lock()
         self.size = frames.size
 

@@ -42,7 +42,7 @@ from spillover.store.record import (
 from spillover.store.retention import DAY, EVERY_SECONDS, Retention, StoredFile, Swept, plan
 
 INNER, NOTES = ".spillover", ".names"
-#: Characters of somebody else's words that do not become part of a name.
+#: Characters of another program's words that do not become part of a name.
 _UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
 #: Characters of one part of a name. Two parts and an ending must fit into the 255 bytes of a file name.
 MAX_PART_CHARS = 64
@@ -51,7 +51,7 @@ _sweep_times: dict[str, float] = {}  # when each folder was swept last, by the m
 
 
 def name_part(words: str | None, otherwise: str) -> str:
-    """Return somebody else's words as a part of a file name: short, visible, and inside the folder."""
+    """Return another program's words as a part of a file name: short, visible, and inside the folder."""
     return _UNSAFE_CHARS.sub("_", words or "")[:MAX_PART_CHARS].lstrip(".-") or otherwise
 
 
@@ -110,7 +110,7 @@ class NamedStore(DirStore, frozen=True):
         return result
 
     def sweep_names(self, now: float | None = None) -> int:
-        """Remove the names that are too old or too many, and those whose output was removed; return how many."""
+        """Remove names that are too old or too many, or whose output was removed; return how many."""
         by_age = Retention(age_seconds=self.age_seconds, bytes=None, count=None, grace_seconds=0)
         moment = time.time() if now is None else now
         names: list[StoredFile] = []
@@ -197,7 +197,7 @@ class NamedStore(DirStore, frozen=True):
             self._check()
 
     def _check(self) -> None:
-        """Refuse a folder in which somebody else could put a file in the place of ours."""
+        """Refuse a folder in which another user could replace our files."""
         root = os.fspath(self.root)
         fd = open_folder(root)
         try:
@@ -218,7 +218,7 @@ class NamedStore(DirStore, frozen=True):
         return path if os.path.lexists(path) else None
 
     def _find_names(self, ref: str) -> builtins.list[str]:
-        """Return every name of an output: of the very file that the store has, or of a copy that we made."""
+        """Return every name of an output: links to its plain file, or copies of it."""
         path = self._find_data(ref)
         if path is None:  # compressed, which happens only to what has no other name
             return []

@@ -1,15 +1,16 @@
 """ObjectStore: outputs in a bucket that many machines share, and a local spool for what could not be uploaded.
 
     acme/web/~o/bash-7f3a9c2e41d05b86.json                          the record, with the frames and the key of the bytes
-    acme/web/~s/bash-7f3a9c2e41d05b86.5f1c09aa5f1c09aa.zst          its bytes, under a name that nobody else writes to
+    acme/web/~s/bash-7f3a9c2e41d05b86.5f1c09aa5f1c09aa.zst          its bytes, under a name that no other writer uses
 
 The scope comes first, so that a prefix can be granted to a tenant. A view of a scope requests no key outside it, and
 every record is checked when it is read. A scope that is a folder of a machine stands under `~f/`, by its hash, since it
-may be longer than a key; what belongs to nobody stands under `~n/`. Records have a folder of their own, so that a
+may be longer than a key; an output without a scope stands under `~n/`. Records have a folder of their own, so that a
 listing of one scope returns records only.
 
-The bytes are uploaded first, then the record, if there is none: whoever finds the record finds the bytes. If there is
-one for the same output, it is brought up to date and the new bytes are removed. docs/format.md describes the contents.
+The bytes are uploaded first, then the record, if there is none: a reader that finds the record finds the bytes. If
+there is one for the same output, it is brought up to date and the new bytes are removed. docs/format.md describes the
+contents.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ SCHEMES = ("s3", "gs", "az")
 LIFECYCLE_DECIDES = "the bucket's lifecycle rule decides how long outputs are kept (docs/fleet.md)"
 #: The format of a record in a bucket.
 FORMAT = 2
-#: Folders in a bucket: records, bytes, scopes that are folders of a machine, and what belongs to nobody.
+#: Folders in a bucket: records, bytes, scopes that are folders of a machine, and outputs without a scope.
 RECORDS, STORED, FOLDERS, NOBODY = "~o", "~s", "~f", "~n"
 #: A key has at most 1,024 bytes in every store; the bucket's prefix and the name of the output are part of it.
 MAX_SCOPE_CHARS = 700
@@ -78,18 +79,20 @@ _KEY = re.compile(
     rf"((?:.*/)?)(?:{RECORDS}/({REF_SHAPE.pattern})\.json|{STORED}/({REF_SHAPE.pattern})\.[0-9a-f]{{16}}\.(?:zst|txt))",
     re.ASCII | re.DOTALL,
 )
-#: Records read, newest first, to find an output by words: each one is a request.
+#: Records read, newest first, to find an output by words. More of them find older outputs, at a request each.
 MAX_RECORDS_SEARCHED = 1_000
-#: Records requested at once.
+#: Records requested at once. More make a listing faster, and need more memory and connections.
 REQUESTS_AT_ONCE = 16
-#: An output of at most so many stored bytes is read when it is opened: it stays readable if it is removed meanwhile.
+#: An output of at most this size in the bucket is read when it is opened, so that it stays readable if it is removed.
+#: A larger number makes opening slower.
 SMALL_BYTES = 1 << 19
-#: How often a record is tried that others change at the very moment.
+#: How often an update is tried of a record that others change meanwhile. Fewer tries lose calls on a busy record.
 MAX_RECORD_TRIES = 50
-#: An optional request that takes more than this share of the deadline is slow; then there is none for so many seconds.
+#: After an optional request that takes more than this share of the deadline, there is none for PAUSE_SECONDS. A longer
+#: pause takes more genuine notices for forged ones.
 SLOW_SHARE = 0.1
 PAUSE_SECONDS = 60.0
-#: How long a tool call may upload what earlier calls have left in the spool.
+#: How long a tool call may upload outputs that earlier calls have left in the spool. A longer time delays the call.
 PUSH_SECONDS = 1.0
 #: Outputs in the spool are nowhere else, so age does not remove them; their number and size are bounded all the same.
 SPOOL_RETENTION = Retention(age_seconds=None, bytes=5 << 30, count=10_000, grace_seconds=7 * 86_400)
@@ -210,8 +213,8 @@ class ObjectStore(BaseStore, Struct, frozen=True):
     def get_any_scope(self, ref: str) -> Record | None:
         """Return the record of a complete ref in exactly this scope, with at most one request and no listing.
 
-        An output may hold many lines that look like notices of ours, and each is looked up. If one request fails or is
-        slow, none is made for a minute.
+        An output may hold many lines that look like notices of ours, and each is looked up. After a request that fails
+        or is slow, there is none for a minute.
         """
         started = time.monotonic()
         if not REF_SHAPE.fullmatch(ref) or started < self.bucket.pause_until:
@@ -287,7 +290,7 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         return self.local.runs()
 
     def push(self, *, seconds: float | None = None) -> Pushed:
-        """Upload the outputs that are only on this machine, for at most so many seconds. What fails stays."""
+        """Upload the outputs that are only on this machine, for at most `seconds`. An output that fails stays here."""
         refs = self._spooled_refs()
         until = None if seconds is None else time.monotonic() + seconds
         outputs = size = 0
@@ -315,7 +318,7 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         """Upload an output for every scope that has it; return its size, or None if it was stored again and stays."""
         root = self.local.path
         with explain_errors(root), Folder(root) as folder:
-            files = folder.find_files(ref)  # before it is read: whoever adds a call to it touches it
+            files = folder.find_files(ref)  # before it is read: a process that adds a call to it touches it
             record = folder.read_record(ref)
             with closing(open_bytes(folder, ref)) as blob:
                 for part in split_by_scope(record):
@@ -382,7 +385,7 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         return {key: name for key, name in keys.items() if matches(ref, name)}
 
     def _list_records(self, ref: str = "") -> Iterator[Listed]:
-        """Yield the records in view from a listing; for the start of a ref, those that it may name, and others."""
+        """List the records in view; for the start of a ref, at least the ones that it may name."""
         folder = folder_of(self.scope)
         after = None
         if self.scope.startswith("/"):  # no other scope is below it
@@ -402,7 +405,7 @@ class ObjectStore(BaseStore, Struct, frozen=True):
     def _read_entry(self, key: str) -> BucketRecord | None:
         """Return the record under a key; None if there is none, or it is damaged or not in view.
 
-        A record counts only where its own scope puts it: one that was copied elsewhere is nobody's.
+        A record counts only where its own scope puts it: one that was copied elsewhere belongs to no scope.
         """
         try:
             _, entry = _get_record(self.bucket, key)
@@ -464,7 +467,7 @@ def upload(store: ObjectStore, blob: Blob, record: Record) -> Record:
 
 
 def _upload_bytes(bucket: Bucket, blob: Blob, record: Record, *, compress: bool) -> BucketRecord:
-    """Upload the bytes under a name that nobody else has; return the record that names them."""
+    """Upload the bytes under a new name; return the record that names them."""
     newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
     writer = FrameWriter(blob, compress=compress)
     data = ""
@@ -488,7 +491,7 @@ def _upload_record(bucket: Bucket, uploaded: BucketRecord, max_age_seconds: floa
             tag, present = _get_record(bucket, uploaded.key)
         except NotFound:
             continue  # removed just now
-        merged = uploaded  # replaces a damaged record: that is nobody's, and the same bytes are here
+        merged = uploaded  # replaces a damaged record, which no scope can see
         if present is not None:
             if present.record.sha256 != uploaded.record.sha256:
                 raise RefTakenError(uploaded.record.ref)

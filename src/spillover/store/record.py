@@ -5,7 +5,7 @@ that was changed by accident is not believed. Its numbers are checked as well, b
 store can also write the hash.
 
 The same bytes from two scopes are stored once. The record then says for each scope apart when and by which command
-they were printed, so that nobody reads the command of another.
+they were printed, so that no scope reads the command of another.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ REF_SHAPE = re.compile(r"[a-z0-9_.]{1,32}-[0-9a-f]{12,64}", re.ASCII)
 #: What a person may type for a ref: all of it, its start, or the start of its digits.
 REF_TYPED = re.compile(r"(?:[a-z0-9_.]{1,32}-)?[0-9a-f]{1,64}|[a-z0-9_.]{1,32}-?", re.ASCII)
 
-#: The scope that sees every output, also those that belong to none. Never from a file or a variable.
+#: The scope that sees every output, also one without a scope. Never from a file or a variable.
 EVERY = "*"
 #: Bytes of a scope. A name becomes part of a key in stores whose keys have at most 1,024 bytes.
 MAX_NAME_BYTES = 512
@@ -130,7 +130,7 @@ def resolve(ref: str, refs: Iterable[str]) -> str:
 
 
 def covers(scope: str, owner: str | None) -> bool:
-    """Return whether `scope` may see an output of the scope `owner`; None belongs to nobody.
+    """Return whether `scope` may see an output of the scope `owner`; None is no scope.
 
     A folder ("/home/me/app") sees only itself. A name ("tenant/project/session") also sees everything below it.
     """
@@ -300,7 +300,7 @@ def merge(earlier: Record, new: Record) -> Record:
     by_scope: dict[str, Owner] = {}
     for owner in sorted((*owners(earlier), *owners(new)), key=lambda owner: owner.created):
         before = by_scope.get(owner.scope)
-        # A call that does not say its command, as a pipe does not, takes away nothing that an earlier one said.
+        # A call without a command, such as a pipe, does not remove that of an earlier call.
         by_scope[owner.scope] = replace(owner, command=owner.command or (before and before.command))
     if newest.scope is not None:
         newest = replace(newest, command=by_scope.pop(newest.scope).command)
@@ -320,11 +320,11 @@ def merge(earlier: Record, new: Record) -> Record:
 
 
 def combine(records: Iterable[Record]) -> Record:
-    """Return one record for the same bytes from those of several scopes or stores; the first one's facts count."""
+    """Return one record for the same bytes in several scopes or stores; the facts of the first one count."""
     first, *rest = records
     for record in rest:
         if record.sha256 == first.sha256:
-            with suppress(StoreError):  # they have more scopes than a record can name: those of the first count
+            with suppress(StoreError):  # more scopes than a record can name: the first ones stay
                 first = merge(record, first)
     return first
 
@@ -350,7 +350,7 @@ def seen_by(record: Record, scope: str) -> Record | None:
 
 
 def released_by(record: Record, scope: str) -> Record | None:
-    """Return the record without the scopes that `scope` covers; None when nobody has the output then."""
+    """Return the record without the scopes that `scope` covers; None if no scope is left."""
     return _for_owners(record, [owner for owner in owners(record) if not covers(scope, owner.scope)])
 
 
@@ -375,12 +375,12 @@ def encode(record: Record, **more: Any) -> bytes:
 
 
 def decode(data: bytes, *, ref: str, pinned: bool) -> Record:
-    """Return the record that was written for this ref; raises ValueError, with the reason, for anything else."""
+    """Return the record that was written for this ref; raise ValueError, with the reason, for anything else."""
     return to_record(read_facts(data), ref=ref, pinned=pinned)
 
 
 def read_facts(data: bytes, number: int = FORMAT) -> dict[str, Any]:
-    """Return what a record of this format says, if nobody has changed it; ValueError, with the reason, otherwise."""
+    """Return the facts in a record of this format; raise ValueError, with the reason, if it was changed."""
     import json  # as above
 
     try:

@@ -92,8 +92,8 @@ def find_repository(start: str, home: str) -> str | None:
     """Return the nearest folder upward with a repository in it; None if there is none. Only names are looked at.
 
     Not beyond the filesystem it starts in, and not in the home folder or above unless it starts there: a repository for
-    the dotfiles in a home would make one project of all that is below. One that belongs to somebody else than the
-    folder we start in, us, or root does not count; otherwise anybody could turn all of /tmp into one project.
+    the dotfiles in a home would make one project of all that is below. One that belongs to anybody but the owner of
+    the folder we start in, us, or root does not count; otherwise anybody could turn all of /tmp into one project.
     """
     device = None
     trusted = {0, os.geteuid()}
@@ -217,7 +217,7 @@ class ScopedStore(BaseStore):
         return name if REF_SHAPE.fullmatch(name) else self.store.find_ref(path)
 
     def damaged(self) -> builtins.list[str]:
-        """Return the refs whose record cannot be read. Their scope is unknown, so only the view of everything has them."""
+        """Return the refs whose record cannot be read. Their scope is unknown: only the view of everything has them."""
         return self.store.damaged() if self.scope == EVERY else []
 
     def remember(self, run: RunRecord) -> None:
@@ -269,7 +269,7 @@ class ScopedStore(BaseStore):
         return _redact(visible)
 
     def _show_all(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield those of the records that are this scope's, as it sees them."""
+        """Yield the records of this scope, as it sees them."""
         scope = self.scope
         return (_redact(visible) for record in records if (visible := seen_by(record, scope)))
 
