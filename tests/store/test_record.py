@@ -3,9 +3,11 @@
 import hashlib
 
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError, UsageError
+from spillover.source.blob import LineIndex
 from spillover.store import verify
 from spillover.store.memory import MemoryStore
 from spillover.store.record import (
@@ -15,6 +17,7 @@ from spillover.store.record import (
     REF_SHAPE,
     Owner,
     check_ref,
+    combine,
     decode,
     encode,
     merge,
@@ -24,6 +27,7 @@ from spillover.store.record import (
     released_by,
     resolve,
     seen_by,
+    to_record,
 )
 from spillover.testing import HOSTILE_REFS, put, record_of
 
@@ -249,3 +253,38 @@ def test_facts_about_the_bytes_come_from_the_newest_call_of_any_scope():
     part = owned_by("a", 1.0, partial="the disk was full")
     assert merge(part, owned_by("b", 2.0)).partial is None
     assert merge(replace(part, created=3.0), owned_by("b", 2.0)).partial is None, "another fact is a newer one"
+
+
+def test_copies_of_an_output_in_more_scopes_than_a_record_names_are_one_output_all_the_same():
+    """Once a listing of such a bucket was an error."""
+    copies = [owned_by(f"s/{number}", 1e6 + number) for number in range(MAX_OWNERS + 9)]
+    assert len(owners(combine(copies))) == MAX_OWNERS
+
+
+def test_of_several_copies_the_first_says_what_is_stored():
+    part = owned_by("a", 2.0, partial="the disk was full")
+    assert combine([part, owned_by("b", 3.0)]).partial == "the disk was full"
+    assert combine([owned_by("b", 1.0), part]).partial is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"bytes": -1},
+        {"lines": -1},
+        {"produced_bytes": 1 << 63},
+        {"redacted": -1},
+        {"created": float("nan")},
+        {"created": 1e13},
+        {"others": (Owner("acme", float("inf")),)},
+        {"segments": (("stdout", -2), ("stderr", 4))},
+        {"index": LineIndex(block=0)},
+        {"index": LineIndex(block=1 << 25)},
+    ],
+)
+def test_a_record_with_a_number_that_cannot_be_is_not_believed(changes):
+    record = record_of(b"x\n", "bash", created=1.0).with_ref(mint("bash", record_of(b"x\n").sha256))
+    facts = {**to_builtins(record), **to_builtins(changes)}
+    with pytest.raises(ValueError, match="a value is missing or wrong"):
+        to_record(facts, ref=record.ref, pinned=False)
+    assert to_record(to_builtins(record), ref=record.ref, pinned=False) == record
