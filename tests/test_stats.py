@@ -168,7 +168,7 @@ def test_a_command_cannot_be_left_alone(tmp_path, monkeypatch):
     file.write_text('[tools."npm *"]\nclip = false\n')
     monkeypatch.setenv("SPILLOVER_CONFIG", str(file))
     with pytest.raises(ConfigError, match="a tool can be left alone, not a command"):
-        load(cwd=str(tmp_path)).choices()
+        load(cwd=str(tmp_path)).settings()
 
 
 def noisy_commands(*rows):

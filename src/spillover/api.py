@@ -11,13 +11,13 @@ from typing import Any, Self, TypeVar, Unpack, overload
 
 from spillover import pipeline
 from spillover.budget import Budget
-from spillover.errors import UsageError
+from spillover.errors import UsageError, quote
 from spillover.events import record_schemas
 from spillover.result import Answer, Blocks, Clip, Progress, Run
 from spillover.results.blocks import clip_blocks, clip_many, clip_streams
 from spillover.settings.limits import SMALLEST, Limits
 from spillover.settings.load import load
-from spillover.settings.settings import DEFAULT_TOOL, UNLIMITED, Call, Options, Settings, command_line, default_root
+from spillover.settings.settings import DEFAULT_TOOL, Call, Options, Settings, command_line, default_root
 from spillover.source.intake import achunks, as_bytes
 from spillover.types import AsyncSource, Chunk, Source, SpecStyle
 
@@ -52,11 +52,11 @@ class Clipper:
         if unknown:
             known = ", ".join(Settings.__struct_fields__)
             hint = f"limits=Limits({unknown[0]}=...)" if unknown[0] in SMALLEST else f"{known} or budget"
-            raise UsageError(f"{unknown[0]!r} is not an option of a Clipper; use {hint}.")
+            raise UsageError(f"{quote(unknown[0])} is not an option of a Clipper; use {hint}.")
         if settings is not None and not isinstance(settings, Settings):
-            raise UsageError(f"settings={settings!r:.80} is not Settings; use e.g. clipper.settings.")
+            raise UsageError(f"settings={quote(settings)} is not Settings; use e.g. clipper.settings.")
         if budget is not None and not isinstance(budget, Budget):
-            raise UsageError(f"budget={budget!r:.80} is not a Budget; use e.g. Budget(200_000).")
+            raise UsageError(f"budget={quote(budget)} is not a Budget; use e.g. Budget(200_000).")
         self.settings = Settings(**changes) if settings is None else settings.but(**changes) if changes else settings
         self.budget = budget
 
@@ -86,19 +86,23 @@ class Clipper:
         cwd: str | None = None,
         query: str | None = None,
         since: str | None = None,
+        uncut: bool = True,
     ) -> Call:
-        """Return the settings and limits that apply to one call of a tool; adapters pass them to `pipeline`."""
+        """Return the settings and limits that apply to one call of a tool; adapters pass them to `pipeline`.
+
+        `uncut=False`: clip the result even if a rule leaves the tool alone (`clip = false`), as `clip` and `run` do.
+        """
         name = tool or DEFAULT_TOOL
         if not isinstance(name, str):
-            raise UsageError(f"tool={tool!r:.80} is not the name of a tool.")
+            raise UsageError(f"tool={quote(tool)} is not the name of a tool.")
         if call_id is not None and not isinstance(call_id, str):
-            raise UsageError(f"call_id={call_id!r:.80} is not text; use the id that the API gave the call.")
+            raise UsageError(f"call_id={quote(call_id)} is not text; use the id that the API gave the call.")
         if query is not None and not isinstance(query, str):
             raise UsageError("query must be text: what you want to know about the output.")
         if since is not None and (not isinstance(since, str) or not since):
-            raise UsageError(f'since={since!r:.80} is not valid; use "last", "good", "off" or the ref of an output.')
+            raise UsageError(f'since={quote(since)} is not valid; use "last", "good", "off" or the ref of an output.')
         line = command_line(command) if command else ""
-        settings = self.settings.for_call(name, line)
+        settings = self.settings.for_call(name, line, uncut=uncut)
         return Call(
             settings,
             settings.limits,
@@ -109,7 +113,7 @@ class Clipper:
             cwd=cwd,
             query=query or "",
             since=since or settings.since,
-            budget=None if settings.limits is UNLIMITED else self.budget,
+            budget=self.budget,
         )
 
     def clip(
@@ -128,7 +132,7 @@ class Clipper:
         against it is shown first, and what is gone is named. `caller`: who gets the result, as the API reports it
         (`tool_use.caller`), or "program": a program gets it whole, and it is stored where it overflows.
         """
-        call = self.call(tool, call_id=call_id, query=query, since=since)
+        call = self.call(tool, call_id=call_id, query=query, since=since, uncut=False)
         if pipeline.is_program(caller):
             return pipeline.keep_for_program(source, call)
         return pipeline.clip(source, call)
@@ -146,7 +150,7 @@ class Clipper:
         """Clip an output from async code; an async iterable works too."""
         import asyncio
 
-        call = self.call(tool, call_id=call_id, query=query, since=since)
+        call = self.call(tool, call_id=call_id, query=query, since=since, uncut=False)
         if hasattr(source, "__aiter__") and pipeline.is_program(caller):
             source = [chunk async for chunk in achunks(source)]
         if not hasattr(source, "__aiter__"):
@@ -163,13 +167,13 @@ class Clipper:
 
     def capture(self, *, tool: str | None = None, call_id: str | None = None, query: str | None = None) -> Capture:
         """Return a Capture for output that is written piece by piece: `write(chunk, stream="stderr")`, then `.clip`."""
-        return Capture(self.call(tool, call_id=call_id, query=query))
+        return Capture(self.call(tool, call_id=call_id, query=query, uncut=False))
 
     def clip_streams(
         self, *, tool: str | None = None, call_id: str | None = None, query: str | None = None, **streams: Source
     ) -> Clip:
         """Clip the streams of a command, `stdout=` and `stderr=`, under one budget; stderr comes first when room is short."""
-        return clip_streams(streams, self.call(tool, call_id=call_id, query=query))
+        return clip_streams(streams, self.call(tool, call_id=call_id, query=query, uncut=False))
 
     def clip_blocks(
         self,
@@ -184,7 +188,7 @@ class Clipper:
 
         `caller`: who gets the result; a program gets it whole (see `clip`). In whole messages, the model's turns say it.
         """
-        call = self.call(tool, call_id=call_id, query=query)
+        call = self.call(tool, call_id=call_id, query=query, uncut=False)
         return clip_blocks(blocks, call, caller=caller, messages=True)
 
     def clip_many(
@@ -199,7 +203,9 @@ class Clipper:
                 'clip_many takes outputs by key: {"call_1": text, "call_2": text}, and tools in the same way.'
             )
         names: Mapping[Key, str] = dict.fromkeys(outputs, tools) if isinstance(tools, str) else tools or {}
-        return clip_many(outputs, self.call(), {key: self.call(name) for key, name in names.items()})
+        return clip_many(
+            outputs, self.call(uncut=False), {key: self.call(name, uncut=False) for key, name in names.items()}
+        )
 
     @overload
     def wrap(
@@ -280,7 +286,7 @@ class Clipper:
         from spillover.source.process import Command
 
         if input is not None and not isinstance(input, str | bytes):
-            raise UsageError(f"input={input!r:.80} is not text or bytes.")
+            raise UsageError(f"input={quote(input)} is not text or bytes.")
         command = Command(
             argv=argv,
             cwd=cwd,
@@ -291,8 +297,13 @@ class Clipper:
             die_with_parent=die_with_parent,
         )
         name = tool or tool_name(str(argv[0]))
-        call = self.call(name, command=argv, call_id=call_id, query=query, since=since)
-        return run(command, call, cancel=cancel, on_progress=on_progress)
+        call = self.call(name, command=argv, call_id=call_id, query=query, since=since, uncut=False)
+        return run(
+            command,
+            call,
+            cancel=_survive("cancel", cancel) if callable(cancel) else cancel,
+            on_progress=on_progress and _survive("on_progress", on_progress),
+        )
 
     async def arun(self, argv: Sequence[str], **options: Any) -> Run:
         """Run a command from async code, in a thread; cancelling stops the command."""
@@ -317,7 +328,7 @@ class Clipper:
         """
         from spillover.retrieve.read import read
 
-        call = self.call().for_retrieval()
+        call = self.call(uncut=False).for_retrieval()
         return read(call, ref, lines=lines, bytes_=bytes, columns=columns, pointer=pointer)
 
     def grep(
@@ -333,14 +344,14 @@ class Clipper:
         """Search a stored output and count the matches, starting at line `start`."""
         from spillover.retrieve.grep import grep
 
-        call = self.call().for_retrieval()
+        call = self.call(uncut=False).for_retrieval()
         return grep(call, ref, pattern, context=context, ignore_case=ignore_case, fixed=fixed, start=start)
 
     def outline(self, ref: str) -> Clip:
         """Return a map of a stored output: its sections, where failures cluster, what repeats, and where to read next."""
         from spillover.retrieve.outline import outline
 
-        return outline(self.call().for_retrieval(), ref)
+        return outline(self.call(uncut=False).for_retrieval(), ref)
 
     def diff(self, ref: str, since: str | None = None) -> Clip:
         """Compare a stored output with an earlier one; by default, with the previous run of the same command.
@@ -349,13 +360,13 @@ class Clipper:
         """
         from spillover.retrieve.diff import diff
 
-        return diff(self.call().for_retrieval(), ref, since)
+        return diff(self.call(uncut=False).for_retrieval(), ref, since)
 
     def tools(self) -> list[Callable[..., str]]:
         """Return `read_output`, `grep_output`, `outline_output` and `list_outputs` as typed functions for a model to call."""
         from spillover.retrieve.tools import tools
 
-        return tools(self.call().for_retrieval())
+        return tools(self.call(uncut=False).for_retrieval())
 
     def tool_specs(self, style: SpecStyle = "openai") -> list[dict[str, Any]]:
         """Return the schemas of these tools for an API: "openai" (chat completions), "openai-responses" or "anthropic"."""
@@ -376,13 +387,26 @@ class Clipper:
         """
         from spillover.retrieve.tools import dispatch
 
-        return dispatch(self.call().for_retrieval(), name, arguments)
+        return dispatch(self.call(uncut=False).for_retrieval(), name, arguments)
 
     async def adispatch(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Answer:
         """Answer a model's call from async code, in a thread."""
         import asyncio
 
         return await asyncio.to_thread(self.dispatch, name, arguments)
+
+
+def _survive(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a callback of the user's whose failure is logged, and ends nothing."""
+
+    def call(*args: Any) -> Any:
+        try:
+            return callback(*args)
+        except Exception as error:  # noqa: BLE001  whatever it is: the command goes on
+            _log.warning("The %s of a run failed: %s: %s", name, type(error).__name__, error)
+            return None
+
+    return call
 
 
 class Capture:

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 from msgspec.structs import replace
 
-from spillover.errors import ConfigError, UsageError
+from spillover.errors import ConfigError, UsageError, quote
 from spillover.settings.limits import SMALLEST, Limits
 from spillover.tokens import find_counter
 
@@ -77,7 +77,7 @@ class Budget:
                 f"warning={warning} and alert={alert} must be shares of the window, the smaller one first; use e.g. 0.75 and 0.85."
             )
         if not (_is_number(stretch) and 1 <= stretch <= MAX_STRETCH):
-            raise UsageError(f"stretch={stretch!r:.80} is not a factor of 1 to {MAX_STRETCH}.")
+            raise UsageError(f"stretch={quote(stretch)} is not a factor of 1 to {MAX_STRETCH}.")
         if on_level is not None and not callable(on_level):
             raise UsageError("on_level must be a function that gets the new level, e.g. on_level=print.")
         self.stretch = stretch
@@ -179,7 +179,7 @@ class Budget:
         result, and the same call gets the same limit again. Without one nothing is remembered.
         """
         if not isinstance(base, Limits | None) or not isinstance(call_id, str | None):
-            raise UsageError(f"limits() takes Limits and the id of a call, not {base!r:.80} and {call_id!r:.80}.")
+            raise UsageError(f"limits() takes Limits and the id of a call, not {quote(base)} and {quote(call_id)}.")
         base = Limits(tokens=TOOL_TOKENS) if base is None else base
         most = None if max_tokens is None else _whole("max_tokens", max_tokens)
         with self._lock:
@@ -220,7 +220,7 @@ class Budget:
 
     def _tokens(self, component: str, what: str | int) -> int:
         if component not in COMPONENTS:
-            raise UsageError(f"{component!r} is not a component of a context; use one of {', '.join(COMPONENTS)}.")
+            raise UsageError(f"{quote(component)} is not a component of a context; use one of {', '.join(COMPONENTS)}.")
         return self.count(what) if isinstance(what, str) else _whole("tokens", what)
 
     def _change(self, component: str, by: int, settled: str | None = None) -> int:
@@ -263,7 +263,7 @@ def _is_number(value: object) -> bool:
 
 def _whole(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_TOKENS:
-        raise UsageError(f"{name}={value!r:.80} is not a whole number of 0 to {MAX_TOKENS:,}.")
+        raise UsageError(f"{name}={quote(value)} is not a whole number of 0 to {MAX_TOKENS:,}.")
     return value
 
 

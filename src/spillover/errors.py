@@ -16,6 +16,9 @@ from __future__ import annotations
 
 import errno
 import os
+from typing import Any
+
+from msgspec import Struct, StructMeta
 
 #: What a person can do about a file or folder that the store cannot use, by errno.
 _IN_THE_WAY = "{} is a file where the store needs a folder; move it or name another store"
@@ -41,6 +44,18 @@ def describe_error(error: OSError, path: str = "") -> str:
         while path and not os.path.lexists(path):
             path = os.path.dirname(path)
     return sentence.format(path)
+
+
+#: A message quotes no more of a value: one may be a whole output.
+QUOTED_CHARS = 80
+
+
+def quote(value: object) -> str:
+    """Return a value for a message: the beginning of its repr, or its type if it has none."""
+    try:
+        return f"{value!r:.{QUOTED_CHARS}}" if isinstance(value, str) else f"{value!r}"[:QUOTED_CHARS]
+    except Exception:  # noqa: BLE001  its own __repr__ may raise anything
+        return f"an object of {type(value).__name__}"
 
 
 class SpilloverError(Exception):
@@ -78,3 +93,21 @@ class ToolOutputError(SpilloverError):
     """
 
     original: BaseException | None = None
+
+
+class _OptionsMeta(StructMeta):
+    """Calls a class of options, and says what is wrong with the arguments."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        try:
+            return super().__call__(*args, **options)
+        except TypeError as error:
+            unknown = [name for name in options if name not in self.__struct_fields__]
+            if not args and not unknown:
+                raise
+            what = f"has no option {quote(unknown[0])}" if unknown else "takes its options by name"
+            raise UsageError(f"{self.__name__} {what}; use {', '.join(self.__struct_fields__)}.") from error
+
+
+class OptionsStruct(Struct, frozen=True, kw_only=True, metaclass=_OptionsMeta):
+    """Options by name, checked when they are made: an unknown one is a UsageError that names those there are."""

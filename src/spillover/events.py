@@ -20,13 +20,11 @@ from contextvars import ContextVar
 from typing import Any
 
 from spillover.document.document import cover_bytes
-from spillover.hosts import cut_of, name_of
 from spillover.journal import Entry, EntryOutcome, Operation, append, folder_of
 from spillover.result import Clip
 from spillover.secrets.commands import shorten_command
 from spillover.settings.limits import Size
 from spillover.settings.settings import Call, Settings
-from spillover.shell import is_retrieval
 from spillover.store.record import EVERY, Record, RunRecord
 from spillover.store.scopes import default_scope, working_folder
 
@@ -111,7 +109,8 @@ def record_result(
         if framed and not whole and (around := received - call.settings.count(clip.text)) > 0:
             produced += around
             shown = min(shown + around, received)
-        bounds = cut_of(os.environ, failing=failing) if cut is None else cut
+        agent = call.settings.agent
+        bounds = cut if cut is not None else agent.shown(failing=failing) if agent else {}
         _append(
             call.settings,
             "clip",
@@ -192,13 +191,10 @@ def record_run(
 ) -> None:
     """Add a call to the runs of its store; `data` is all of an output that fitted, and kept only then.
 
-    Whatever goes wrong is logged and nothing else: the model has what fitted, and a clip says itself when it is lost.
+    Do not pass calls that only look at stored outputs (`shell.is_retrieval`). Whatever goes wrong is logged and nothing else:
+    the model has what fitted, and a clip says itself when it is lost.
     """
     try:
-        if (not call.command or "spill" in call.command or ".txt" in call.command) and is_retrieval(
-            call.tool, call.command or None
-        ):
-            return
         kept = data if clip.outcome == "whole" else None
         if kept and call.settings.redact == "stored":
             kept = cover_bytes(call.settings, kept)
@@ -243,7 +239,7 @@ def _append(
         outcome=outcome,
         when=time.time(),
         scope=_scope(settings),
-        host=name_of(os.environ) if host is None else host,
+        host=host if host is not None else settings.agent.title if settings.agent else "",
         command=shorten_command(_shell_line(command)) if command else "",
         ref=ref or "",
         milliseconds=round(seconds * 1000),

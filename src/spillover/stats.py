@@ -16,7 +16,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from spillover.errors import UsageError
+from spillover.errors import UsageError, quote
 from spillover.journal import Entry, shorten_scope
 from spillover.settings.settings import commands_in, matches_command
 from spillover.store.record import EVERY, covers
@@ -97,7 +97,7 @@ def add_up(
     by = (by,) if isinstance(by, str) else tuple(by)
     for name in by:
         if name not in BY:
-            raise UsageError(f"by={name!r} is not valid; use {', '.join(BY)}.")
+            raise UsageError(f"by={quote(name)} is not valid; use {', '.join(BY)}.")
     own = shorten_scope(scope)
     total = dict.fromkeys(Sums.__struct_fields__, 0)
     groups: dict[tuple[str, ...], dict[str, int]] = {}

@@ -30,7 +30,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from spillover import fallback
-from spillover.errors import RefError, StoreError, UsageError
+from spillover.errors import RefError, StoreError, UsageError, quote
 from spillover.source.blob import Blob, Meter
 from spillover.store import Store, WrappedStore, Writer, complete, verify
 from spillover.store.record import Owner, Record, RunRecord, mint, owners
@@ -91,7 +91,7 @@ class FailingStore(WrappedStore):
         reason: str = "No space left on device",
     ) -> None:
         if on not in ("writer", "write", "publish"):
-            raise UsageError(f'on={on!r} is unknown; use "writer", "write" or "publish".')
+            raise UsageError(f'on={quote(on)} is unknown; use "writer", "write" or "publish".')
         super().__init__(inner)
         self.on = on
         self.after_bytes = after_bytes

@@ -15,7 +15,7 @@ from functools import cache
 import stringzilla
 from msgspec import Struct
 
-from spillover.errors import MissingExtraError, UsageError
+from spillover.errors import MissingExtraError, UsageError, quote
 
 #: The vocabularies for exact counts. By all of them no text has more tokens than bytes. splintr's SentencePiece ones of
 #: 32,000 entries put a space before every text and break that rule, so they are left out.
@@ -49,7 +49,7 @@ def find_counter(choice: str | Callable[[str], int]) -> Counter:
         return find_model_counter(choice.removeprefix(MODEL))
     if choice not in ENCODINGS:
         names = ", ".join(("estimate", *ENCODINGS, f"{MODEL}NAME"))
-        raise UsageError(f"tokenizer={choice!r} is unknown; use {names}, or a function from str to int.")
+        raise UsageError(f"tokenizer={quote(choice)} is unknown; use {names}, or a function from str to int.")
     return exact_counter(choice)
 
 
@@ -144,7 +144,7 @@ def exact_counter(encoding: str = "o200k_base") -> Counter:
     which has no UTF-8, counts as a question mark.
     """
     if encoding not in ENCODINGS:
-        raise UsageError(f"Unknown encoding {encoding!r}; use one of {', '.join(ENCODINGS)}.")
+        raise UsageError(f"Unknown encoding {quote(encoding)}; use one of {', '.join(ENCODINGS)}.")
     return _load(encoding)
 
 
@@ -244,14 +244,14 @@ def find_vocabulary(model: str, table: Mapping[str, Vocabulary] | None = None) -
     Providers ("anthropic/", "us.anthropic.", "accounts/fireworks/models/"), dates, sizes and case make no difference.
     """
     if not isinstance(model, str):
-        raise UsageError(f"{model!r} is not a model name; use a string such as 'claude-sonnet-4'.")
+        raise UsageError(f"{quote(model)} is not a model name; use a string such as 'claude-sonnet-4'.")
     name = model.strip().lower().rstrip("/").rpartition("/")[2]
     for pattern, vocabulary in (*(table or {}).items(), *MODELS.items()):
         try:
             if re.search(rf"(?<![a-z0-9])(?:{pattern})", name):
                 return vocabulary
         except re.error as error:
-            raise UsageError(f"{pattern!r} in the table of models is not a valid pattern: {error}.") from error
+            raise UsageError(f"{quote(pattern)} in the table of models is not a valid pattern: {error}.") from error
     return None
 
 

@@ -14,7 +14,6 @@ EDGES = ("cli", "frameworks", "hosts", "mcp", "profiles", "results", "run", "sta
 #: Modules of the core that import an edge, and why.
 VERBS = {
     "api": "its verbs run commands, clip blocks and wrap functions",
-    "events": "names the host of a journal entry",
 }
 #: Areas whose imports inside functions are all in SEAMS: add an area when it is rebuilt.
 FINISHED: tuple[str, ...] = (

@@ -1,7 +1,10 @@
 """Settings: immutable, and checked when they are made."""
 
+import sys
+
 import pytest
 
+from spillover import Budget, Retention
 from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.kinds.selection import Span
@@ -179,3 +182,75 @@ def test_a_wrong_input_is_refused_before_the_command_runs(tmp_path):
     with pytest.raises(UsageError, match="input=5 is not text or bytes"):
         Clipper(store=MemoryStore()).run(["touch", str(tmp_path / "ran")], input=5)
     assert not (tmp_path / "ran").exists()
+
+
+class Unspeakable:
+    def __repr__(self):
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Limits(token=500), "Limits has no option 'token'; use lines, bytes, chars, tokens."),
+        (lambda: Limits(500), "Limits takes its options by name; use lines,"),
+        (lambda: Retention(days=7), "Retention has no option 'days'; use age_seconds, bytes, count,"),
+        (lambda: Settings(tokens=500), "Settings has no option 'tokens'; use limits, keep,"),
+        (lambda: Settings(keep=Unspeakable()), "keep=an object of Unspeakable is not valid; use auto,"),
+        (lambda: Settings(store=Unspeakable()), "store=an object of Unspeakable is not a store"),
+        (lambda: Limits(lines=Unspeakable()), "Limits(lines=an object of Unspeakable) is not a whole number."),
+        (lambda: Clipper(settings=Unspeakable()), "settings=an object of Unspeakable is not Settings"),
+        (lambda: Retention(count=Unspeakable()), "Retention(count=an object of Unspeakable) is not a limit"),
+    ],
+)
+def test_wrong_options_are_named_even_if_they_have_no_repr(make, said):
+    with pytest.raises(UsageError) as caught:
+        make()
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda value: Limits(lines=value),
+        lambda value: Limits(lines=-(10**6_000)),
+        lambda value: Settings(store=f"ftp://{value}"),
+        lambda value: Settings(tokenizer=value),
+        lambda value: Settings(rules={"x": {value: 1}}),
+        lambda value: Settings(rules={f"a {value}": {"clip": False}}),
+        lambda value: Settings(rules={"x": {"cap": value}}),
+        lambda value: Settings(since=[value]),
+    ],
+)
+def test_a_message_quoted_a_value_of_100_kb(make):
+    with pytest.raises(UsageError) as caught:
+        make("x" * 100_000)
+    assert len(str(caught.value)) < 500
+
+
+def test_a_tool_that_a_rule_leaves_alone_returned_135000_tokens_through_clip():
+    budget = Budget(20_000)
+    text = "password=hunter2x9 and more words\n" * 9_000
+    clipper = Clipper(
+        Limits(tokens=500), store=MemoryStore(), budget=budget, redact="shown", rules={"own": {"clip": False}}
+    )
+    clip = clipper.clip(text, tool="own")
+    assert clip.outcome == "stored"
+    assert clip.total.tokens > clipper.settings.count(clip.text) <= 500
+    used = budget.used
+    shown = clipper.wrap(lambda: text[:2_000], tool="own")()
+    assert "hunter2x9" not in shown
+    assert len(shown.splitlines()) == len(text[:2_000].splitlines()), "it bounds itself: only its secrets are covered"
+    assert budget.used == used + clipper.settings.count(shown)
+
+
+@pytest.mark.parametrize("name", ["on_progress", "cancel"])
+def test_a_callback_that_raises_ended_the_run(name, caplog):
+    def fail(*_):
+        raise RuntimeError("mine")
+
+    run = Clipper(store=MemoryStore()).run(
+        [sys.executable, "-c", "import time; print('done', flush=True); time.sleep(1.2)"], **{name: fail}
+    )
+    assert (run.exit_code, run.clip.text) == (0, "done\n")
+    assert f"The {name} of a run failed: RuntimeError: mine" in caplog.text

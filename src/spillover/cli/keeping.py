@@ -12,7 +12,7 @@ from spillover.cli import exits
 from spillover.cli.output import fit_terminal, make_harmless, put, put_json
 from spillover.cli.refs import is_remote, look_up, path_here, reader, why_no_path
 from spillover.cli.units import count_of, with_unit
-from spillover.hosts import bounds, detect
+from spillover.hosts import detect, find_agents
 from spillover.kinds.selection import Reason
 from spillover.notice.wording import one_line
 from spillover.retrieve.names import describe_run, matches
@@ -152,7 +152,7 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def config(arguments: argparse.Namespace) -> int:
-    settings = load(bounds=bounds(os.environ))
+    settings = load(agents=find_agents(os.environ))
     settings.settings()  # so that a wrong value is heard of here too
     if arguments.json:
         facts = {key: {"value": setting.value, "origin": setting.origin} for key, setting in settings.values.items()}

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from spillover.api import Clipper
 from spillover.cli.output import complain
 from spillover.errors import SpilloverError, UsageError
-from spillover.hosts import bounds, limits_of_failing
+from spillover.hosts import find_agents, limits_of_failing
 from spillover.notice.hints import Hint
 from spillover.profiles import NAMES as PROFILES
 from spillover.settings.limits import SMALLEST
@@ -162,10 +162,11 @@ def _made(
     everything: bool = False,
 ) -> tuple[Clipper, str]:
     """Return the Clipper, and which keys of its files are unknown."""
-    settings = load(given=given, cwd=cwd, environ=environ, bounds=bounds(os.environ) if hints is HINTS else ())
+    agents = find_agents(os.environ)
+    settings = load(given=given, cwd=cwd, environ=environ, agents=agents if hints is HINTS else ())
     if project is not None:
         settings = replace(settings, project=project)
-    others: dict[str, Any] = {}
+    others: dict[str, Any] = {"agent": agents[-1] if agents else None}
     if settings.values["hints"].origin == "default":
         others["hints"] = _going_back(hints, given, everything=everything, elsewhere=_elsewhere(settings, cwd, project))
     if everything:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from spillover.hosts import claude_code, cline, codex, copilot, gemini, opencode, pi, shell
 from spillover.hosts.host import Host
-from spillover.settings.limits import Bound, Limits
+from spillover.settings.limits import Agent, Limits
 
 AGENTS = (
     claude_code.HOST,
@@ -35,12 +35,17 @@ def detect(environ: Mapping[str, str]) -> list[Host]:
     return [host for host in AGENTS if environ.get(host.variable)]
 
 
-def bounds(environ: Mapping[str, str]) -> list[Bound]:
-    """Return what the agents that run us show of what their shells print, as `load` takes it."""
+def find_agents(environ: Mapping[str, str]) -> list[Agent]:
+    """Return what settings and the journal know of the agents that run us."""
     return [
-        Bound(host.shell_tool, dict(host.shows.given()), f"{host.title} (as seen in {host.seen_in})")
+        Agent(
+            title=host.title,
+            seen_in=host.seen_in,
+            shell_tool=host.shell_tool,
+            shows=host.shows,
+            shows_failing=host.shows_failing,
+        )
         for host in detect(environ)
-        if host.shows
     ]
 
 
@@ -51,18 +56,3 @@ def limits_of_failing(environ: Mapping[str, str]) -> Limits | None:
         if host.shows_failing:
             lower = host.shows_failing.lower(lower) if lower else host.shows_failing
     return lower
-
-
-def name_of(environ: Mapping[str, str]) -> str:
-    """Return the title of the agent that runs us; "" if none is known."""
-    hosts = detect(environ)
-    return hosts[-1].title if hosts else ""
-
-
-def cut_of(environ: Mapping[str, str], *, failing: bool = False) -> Mapping[str, int]:
-    """Return how much the agent that runs us shows of a command's output; nothing if that is not known."""
-    hosts = detect(environ)
-    limits = None
-    if hosts:
-        limits = (failing and hosts[-1].shows_failing) or hosts[-1].shows
-    return dict(limits.given()) if limits else {}

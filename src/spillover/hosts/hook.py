@@ -30,6 +30,7 @@ from spillover.results.objects import cover_strings
 from spillover.secrets.outputs import cover as cover_bytes
 from spillover.settings.limits import Limits, Size, count_lines
 from spillover.settings.settings import UNLIMITED, Call
+from spillover.shell import is_retrieval
 
 _log = logging.getLogger(__name__)
 
@@ -252,6 +253,8 @@ class Clipping(Struct, frozen=True):
         self._record_run(clip, data)
 
     def _record_run(self, clip: Clip, data: bytes) -> None:
+        if is_retrieval(self.call.tool, self.call.command or None):
+            return
         if clip.outcome != "whole" or not _is_run(self.call.command):
             record_run(self.call, clip, data, exit_code=self.exit_code)
 

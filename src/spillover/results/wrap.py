@@ -49,6 +49,7 @@ from spillover.results.objects import (
     to_json,
 )
 from spillover.settings.settings import Call
+from spillover.shell import is_retrieval
 
 _log = logging.getLogger(__name__)
 
@@ -454,7 +455,8 @@ class Wrapping(Struct, frozen=True, kw_only=True):
             _log.info("Left a result of %s alone: %s.", self.call.tool, type(result).__name__)
         value, clip = bound(result, self.call, leave=self.leave, declared=self.declared, caller=self.caller)
         data = clip.text.encode("utf-8", "surrogatepass")
-        record_run(self.call, clip, data, seconds=time.monotonic() - started)
+        if not is_retrieval(self.call.tool, None):
+            record_run(self.call, clip, data, seconds=time.monotonic() - started)
         if self.on_clip is not None:
             try:
                 self.on_clip(clip)

@@ -18,6 +18,7 @@ from spillover.events import record_result, record_run, together
 from spillover.result import Progress, Run
 from spillover.secrets.commands import COMMAND_CHARS
 from spillover.settings.settings import Call
+from spillover.shell import is_retrieval
 from spillover.source import process
 from spillover.source.intake import Intake
 from spillover.source.process import Command
@@ -70,7 +71,8 @@ def run(
         failing=bool(end.exit_code),
         seconds=time.monotonic() - finished,
     )
-    record_run(call, clip, intake.held, exit_code=end.exit_code, seconds=finished - started)
+    if not is_retrieval(call.tool, call.command or None):
+        record_run(call, clip, intake.held, exit_code=end.exit_code, seconds=finished - started)
     if end.signals and not command.interactive:
         signal.raise_signal(end.signals[0])  # what we passed on was for this program too, whose handlers are back
     stream_bytes = {"stdout": 0, "stderr": 0}

@@ -26,7 +26,7 @@ from spillover.result import Clip, Run
 from spillover.run import run
 from spillover.settings.limits import SMALLEST, Limits, Size
 from spillover.settings.settings import Call
-from spillover.shell import Pipeline, Stage, base_name, has_option, parse, read, resolve_command
+from spillover.shell import Pipeline, Stage, base_name, has_option, is_retrieval, parse, read, resolve_command
 from spillover.source.intake import Intake
 from spillover.source.process import Command
 
@@ -434,7 +434,8 @@ class FilterCapture:
     def record(self) -> None:
         """Record each input that was stored as a run of its own, the newest one."""
         for call, clip, exit_code in self.clips:
-            record_run(call, clip, b"", exit_code=exit_code)
+            if not is_retrieval(call.tool, call.command or None):
+                record_run(call, clip, b"", exit_code=exit_code)
 
     def close(self) -> None:
         """Leave nothing behind."""

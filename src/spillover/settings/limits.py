@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
-from spillover.errors import UsageError
+from spillover.errors import OptionsStruct, UsageError, quote
 from spillover.tokens import Counter
 
 DEFAULT_LINES = 2_000
@@ -51,7 +51,7 @@ class Size(Struct, frozen=True):
     tokens: int = 0
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class Limits(OptionsStruct, frozen=True, kw_only=True):
     """How much may reach the model. Set any of the four; all that are set apply. `Limits()` has the defaults."""
 
     lines: int | None = None
@@ -62,9 +62,11 @@ class Limits(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         for name, value in self.given():
             if isinstance(value, bool) or not isinstance(value, int):
-                raise UsageError(f"Limits({name}={value!r}) is not a whole number.")
+                raise UsageError(f"Limits({name}={quote(value)}) is not a whole number.")
             if value < 1:
-                raise UsageError(f"Limits({name}={value}) leaves no room for anything; use {SMALLEST[name]} or more.")
+                raise UsageError(
+                    f"Limits({name}={quote(value)}) leaves no room for anything; use {SMALLEST[name]} or more."
+                )
         if not any(True for _ in self.given()):
             force_setattr(self, "lines", DEFAULT_LINES)
             force_setattr(self, "bytes", DEFAULT_BYTES)
@@ -139,12 +141,19 @@ class Limits(Struct, frozen=True, kw_only=True):
         return replace(self, **scaled)
 
 
-class Bound(Struct, frozen=True):
-    """How much an agent shows of what its shell prints: what it calls that shell, the most of each size, and who says so."""
+class Agent(Struct, frozen=True, kw_only=True):
+    """The coding agent that runs us: its title, what it calls its shell, and how much it shows of what that prints."""
 
-    shell: str
-    shown: Mapping[str, int]
-    origin: str
+    title: str
+    seen_in: str = ""  # its version
+    shell_tool: str = ""
+    shows: Limits | None = None
+    shows_failing: Limits | None = None  # of a command that failed, where that is less
+
+    def shown(self, *, failing: bool = False) -> dict[str, int]:
+        """Return how much it shows of a command's output, by unit; nothing if that is not known."""
+        limits = (failing and self.shows_failing) or self.shows
+        return dict(limits.given()) if limits else {}
 
 
 def count_lines(text: str) -> int:

@@ -29,7 +29,7 @@ from spillover.settings.limits import (
     SIZES,
     SMALLEST,
     TIMES,
-    Bound,
+    Agent,
     Limits,
     read_amount,
 )
@@ -398,16 +398,16 @@ def _why_too_long(file: ConfigFile) -> str:
     return ""
 
 
-def _lower_to_bound(values: dict[str, Setting], bound: Bound) -> dict[str, Setting]:
+def _lower_to_shown(values: dict[str, Setting], agent: Agent) -> dict[str, Setting]:
     """Return the values with every limit, in the rules too, lowered to what an agent shows and its shell's rule allows."""
     patterns = _patterns(values)
-    shell = next((pattern for pattern in patterns if fnmatchcase(bound.shell, pattern)), None)
+    shell = next((pattern for pattern in patterns if fnmatchcase(agent.shell_tool, pattern)), None)
     changes = []
     for name in LIMITS:
         own = _effective(values, shell, name)
-        shown = bound.shown.get(name, 0)
+        shown = agent.shown().get(name, 0)
         if shown and not _is_callers(own) and not 0 < own.value <= shown:
-            own = Setting(name, shown, bound.origin)
+            own = Setting(name, shown, f"{agent.title} (as seen in {agent.seen_in})")
         if own.value:
             keys = [name, *(in_rule(pattern, name) for pattern in patterns)]
             changes += [replace(own, key=key) for key in keys if key in values]
@@ -543,12 +543,12 @@ def load(
     environ: Mapping[str, str] | None = None,
     given: Mapping[str, object] | None = None,
     given_origin: Callable[[str], str] = option_of,
-    bounds: Sequence[Bound] = (),
+    agents: Sequence[Agent] = (),
     uid: int | None = None,
 ) -> Loaded:
     """Return the settings from every source; `given` are the caller's values by flat key, None if not given.
 
-    `bounds`: the agents in whose shell we print. Limits are lowered to what they show, except for those on the command line
+    `agents`: those in whose shell we print. Limits are lowered to what they show, except for those on the command line
     and those of a profile, which behaves like its own system wherever it runs. Files count only if they belong to `uid`,
     which is the user of this process, or to root.
     """
@@ -560,11 +560,11 @@ def load(
     for key, origin, value in (*caller, *_variables(environ)):
         direct.setdefault(key, _parse_direct(key, origin, value, here, environ))
     loaded = replace(merge(files, direct, environ, ignored), project=cwd)
-    if not bounds or loaded.values["profile"].value:
+    if not agents or loaded.values["profile"].value:
         return loaded
     values = dict(loaded.values)
-    for bound in bounds:
-        values = _lower_to_bound(values, bound)
+    for agent in agents:
+        values = _lower_to_shown(values, agent)
     return replace(loaded, values=values)
 
 

@@ -14,12 +14,12 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 
 from spillover.budget import Budget
-from spillover.errors import UsageError
+from spillover.errors import OptionsStruct, UsageError, quote
 from spillover.notice.form import Form
 from spillover.notice.hints import PATH, Hint, hints
 from spillover.notice.render import Facts, Gap, Storage, marker, notice
 from spillover.notice.wording import WORDING, Wording
-from spillover.settings.limits import DEFAULT_WORTH, SIZES, SMALLEST, Limits, read_amount
+from spillover.settings.limits import DEFAULT_WORTH, SIZES, SMALLEST, Agent, Limits, read_amount
 from spillover.source.intake import MAX_STORED_BYTES
 from spillover.store import BaseStore, Store, complete
 from spillover.store.directory import DirStore
@@ -82,14 +82,14 @@ def open_store(where: Any, retention: Retention | None = None, **options: Any) -
         if not separator:  # s3:/bucket would be a folder called s3:
             scheme, _, rest = path.partition(":")
             meant = f"{scheme}://{rest.lstrip('/')}"
-            raise UsageError(f"store={path!r} is not a URL; use {meant}, or ./{path} for a folder of that name.")
+            raise UsageError(f"store={quote(path)} is not a URL; use {meant}, or ./{path} for a folder of that name.")
         return _by_scheme(path, scheme.lower(), rest, kept, options)
     if isinstance(where, type):
         raise UsageError(f"store={where.__name__} is a class; use an object of it, e.g. MemoryStore().")
     missing = [name for name in STORE_METHODS if not callable(getattr(where, name, None))]
     if missing:
         raise UsageError(
-            f"store={where!r:.80} is not a store (it has no {', '.join(missing)}); use the path of a folder, file://, memory://, s3://, "
+            f"store={quote(where)} is not a store (it has no {', '.join(missing)}); use the path of a folder, file://, memory://, s3://, "
             "a DirStore, a MemoryStore, an ObjectStore, or an object with the methods of spillover.Store."
         )
     return complete(where)
@@ -102,11 +102,11 @@ def _by_scheme(url: str, scheme: str, rest: str, retention: Retention, options: 
         host, slash, path = rest.partition("/")
         if slash and host in ("", "localhost"):
             return DirStore(unquote("/" + path), retention)
-        raise UsageError(f"store={url!r} does not name a folder of this machine; use file:///absolute/path.")
+        raise UsageError(f"store={quote(url)} does not name a folder of this machine; use file:///absolute/path.")
     if scheme in OBJECT_STORES:
         return ObjectStore(url, retention, **options)
     known = ", ".join(f"{name}://" for name in SCHEMES)
-    raise UsageError(f"store={url!r} is not a known kind of store; use the path of a folder, or {known}.")
+    raise UsageError(f"store={quote(url)} is not a known kind of store; use the path of a folder, or {known}.")
 
 
 class Options(TypedDict, total=False):
@@ -125,10 +125,13 @@ class Options(TypedDict, total=False):
     worth: float
     since: str
     stats: bool | None
+    agent: Agent | None
 
 
 #: What a rule may set: options, each limit by its name, and `clip`. Who sees an output is not for a rule to say.
-RULE_KEYS = frozenset({*Options.__annotations__, "limits", *SMALLEST, "clip"} - {"redact", "rules", "scope", "stats"})
+RULE_KEYS = frozenset(
+    {*Options.__annotations__, "limits", *SMALLEST, "clip"} - {"agent", "redact", "rules", "scope", "stats"}
+)
 
 
 def _is_flag(value: object) -> bool:
@@ -150,11 +153,12 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "worth": (_is_share, "use a number from 0 (fill the limits) to 1"),
     "since": (lambda value: isinstance(value, str) and value != "", 'use "last", "good", "off" or the ref of an output'),
     "stats": (lambda value: value is None or _is_flag(value), "use True, False, or None for what is cut and fetched back"),
+    "agent": (lambda value: isinstance(value, Agent | None), "use an Agent, or None"),
     "rules": (lambda value: isinstance(value, Mapping), 'map names of tools to settings, e.g. {"pytest*": {"keep": "tail"}}'),
 }  # fmt: skip
 
 
-class Settings(Struct, frozen=True, kw_only=True, dict=True):
+class Settings(OptionsStruct, frozen=True, kw_only=True, dict=True):
     """How to clip. To vary one, copy: `settings.but(keep="tail")`."""
 
     limits: Limits = field(default_factory=Limits)
@@ -170,12 +174,13 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
     redact: Redact = "off"  # "shown": cover secrets in what a model reads; "stored": in what is stored, too
     worth: float = DEFAULT_WORTH  # stop when the rest is less likely than this to be needed; 0 fills the limits
     since: str = "auto"  # compare with this run: "last", "good" (exit code 0), a ref, "off"; "auto": see `spill run`
+    agent: Agent | None = None  # the one that runs us, for the journal
     stats: bool | None = None  # the journal gets: True every result, None what is cut or fetched back, False nothing
 
     def __post_init__(self) -> None:
         for name, (is_valid, remedy) in CHECKS.items():
             if not is_valid(value := getattr(self, name)):
-                raise UsageError(f"{name}={value!r:.80} is not valid; {remedy}.")
+                raise UsageError(f"{name}={quote(value)} is not valid; {remedy}.")
         force_setattr(self, "hints", hints(self.hints))
         force_setattr(self, "store", open_store(self.store))
         if self.scope is not None:
@@ -213,12 +218,8 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
         check_rule(pattern, rule)
         settings = replace(self, rules={}, **read_rule(rule, self.limits))
         alone = rule.get("clip") is False
-        return Rule(
-            pattern,
-            settings.uncut() if alone and settings.redact != "off" else settings,
-            leaves_alone=alone and settings.redact == "off",
-            sets_keep="keep" in rule,
-        )
+        uncut = settings.uncut() if alone and settings.redact != "off" else None
+        return Rule(pattern, settings, leaves_alone=alone, uncut=uncut, sets_keep="keep" in rule)
 
     @property
     def outputs(self) -> ScopedStore:
@@ -249,14 +250,17 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
         """Return a copy with some settings changed, checked like new ones."""
         return replace(self, **changes)
 
-    def for_call(self, tool: str, command: str = "") -> Settings:
+    def for_call(self, tool: str, command: str = "", *, uncut: bool = False) -> Settings:
         """Return the settings for one call: the first rule for its command, else the first for its tool, else these.
 
-        A profile may adapt them to a command, except for a part to keep that a rule names.
+        A profile may adapt them to a command, except for a part to keep that a rule names. `uncut`: a tool that a rule
+        leaves alone only has its secrets covered.
         """
         if not self.parsed_rules and (not command or self.form is None):
             return self
         rule = find_command_rule(self.parsed_rules, command) or find_rule(self.parsed_rules, tool)
+        if uncut and rule is not None and rule.uncut is not None:
+            return rule.uncut
         settings = self if rule is None else rule.settings
         form = settings.form
         if not command or form is None or form.for_command is None or not isinstance(settings.keep, str):
@@ -268,7 +272,7 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
     def leaves_alone(self, tool: str) -> bool:
         """Return whether a rule says that this tool bounds its own results (`clip = false`), and no secrets are covered in them."""
         rule = find_rule(self.parsed_rules, tool)
-        return rule is not None and rule.leaves_alone
+        return rule is not None and rule.leaves_alone and rule.uncut is None
 
     def for_retrieval(self) -> Settings:
         """Return the settings for reading a stored output: in our own words, with limits that have room for them."""
@@ -302,6 +306,7 @@ class Rule(Struct, frozen=True):
     pattern: str
     settings: Settings
     leaves_alone: bool = False  # whether the tool bounds its own results
+    uncut: Settings | None = None  # for the results of such a tool, where secrets are covered
     sets_keep: bool = False
 
 
@@ -365,20 +370,22 @@ def check_rule(pattern: str, rule: Mapping[str, Any]) -> None:
     """Raise a UsageError for what is no rule, and for a key that no rule has."""
     if not isinstance(pattern, str) or not hasattr(rule, "items"):
         raise UsageError(
-            f'the rule for {pattern!r:.80} is not settings by name; use e.g. {{"pytest*": {{"keep": "tail"}}}}.'
+            f'the rule for {quote(pattern)} is not settings by name; use e.g. {{"pytest*": {{"keep": "tail"}}}}.'
         )
     for key in rule:
         if key not in RULE_KEYS:
-            raise UsageError(f"the rule for {pattern!r} has {key!r}; a rule may set {', '.join(sorted(RULE_KEYS))}.")
+            raise UsageError(
+                f"the rule for {quote(pattern)} has {quote(key)}; a rule may set {', '.join(sorted(RULE_KEYS))}."
+            )
     if "clip" in rule and is_for_commands(pattern):
-        raise UsageError(f"the rule for {pattern!r} has 'clip'; a tool can be left alone, not a command.")
+        raise UsageError(f"the rule for {quote(pattern)} has 'clip'; a tool can be left alone, not a command.")
 
 
 def _merge(held: Limits | None, sizes: Mapping[str, Any]) -> Limits | None:
     """Return the limits with some of them changed; 0 and False remove one."""
     for name in sizes:
         if name not in SMALLEST:
-            raise UsageError(f"a rule has no limit {name!r}; use {', '.join(SMALLEST)}.")
+            raise UsageError(f"a rule has no limit {quote(name)}; use {', '.join(SMALLEST)}.")
     changed = {name: value or None for name, value in sizes.items()}
     merged = {**(dict(held.given()) if held else {}), **changed}
     return Limits(**merged) if any(merged.values()) else None
@@ -388,7 +395,9 @@ def _read_cap(text: str) -> int:
     try:
         return read_amount(text, SIZES)
     except ValueError:
-        raise UsageError(f'cap={text!r} is not a size; use a number of bytes, or one with its unit: "2 GiB".') from None
+        raise UsageError(
+            f'cap={quote(text)} is not a size; use a number of bytes, or one with its unit: "2 GiB".'
+        ) from None
 
 
 class Call(Struct, frozen=True):
@@ -447,7 +456,7 @@ class Call(Struct, frozen=True):
 
     def within_budget(self, promise: str | None = None) -> Call:
         """Return the call with limits that its budget may have lowered; under `promise` it sets the tokens aside."""
-        if self.budget is None:
+        if self.budget is None or self.limits is UNLIMITED:
             return self
         limits = self.budget.limits(self.limits, call_id=promise)
         try:

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.errors import StoreError, UsageError
+from spillover.errors import OptionsStruct, StoreError, UsageError, quote
 from spillover.store.folder import LOCK, MARKER, PIN, SWEEP, Files, Folder, is_whole
 
 _log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ _TALLY_SHAPE = re.compile(rb"([0-9]{20}) ([0-9]{20})\n")
 _UNKNOWN_TALLY = b"-" * 41 + b"\n"
 
 
-class Retention(Struct, frozen=True, kw_only=True):
+class Retention(OptionsStruct, frozen=True, kw_only=True):
     """How long outputs are kept; None sets no limit.
 
     Pinned outputs are kept for good, and a sweep removes no other output for them. But `bytes` and `count` are also
@@ -61,7 +61,7 @@ class Retention(Struct, frozen=True, kw_only=True):
                 continue
             kinds = (int, float) if name.endswith("_seconds") else (int,)
             if type(value) not in kinds or not 0 <= value < float("inf"):
-                raise UsageError(f"Retention({name}={value!r}) is not a limit; use a number of 0 or more.")
+                raise UsageError(f"Retention({name}={quote(value)}) is not a limit; use a number of 0 or more.")
 
 
 class StoredFile(Struct, frozen=True):
