@@ -35,15 +35,6 @@ def test_without_a_budget_anything_may_be_spent():
     Work().spend(1 << 80)
 
 
-def test_threads_that_spend_together_lose_no_unit():
-    from concurrent.futures import ThreadPoolExecutor
-
-    work = Work(400_000)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: [work.spend_together(1) for _ in range(10_000)], range(40)))
-    assert work.left == 0
-
-
 @pytest.mark.parametrize("kind", OUTPUTS)
 @pytest.mark.parametrize("keep", ["auto", "signal"])
 def test_past_the_budget_both_ends_are_shown_and_it_is_said(kind, keep, monkeypatch, caplog):

@@ -1,9 +1,7 @@
 """Where to look closely in a large output."""
 
 import itertools
-import os
 import random
-import threading
 from collections import Counter
 
 import pytest
@@ -12,15 +10,14 @@ from msgspec.structs import replace
 from spillover.document.document import MeteredBlob, TooMuchWork, Work
 from spillover.kinds.log import scan
 from spillover.kinds.log.scan import (
-    BLOCK,
-    CELL,
-    CLOSE,
+    BLOCK_BYTES,
+    CELL_BYTES,
+    CLOSE_BYTES,
     MAX_BEGINNINGS,
     MAX_LINES,
     WORDS,
     Beginnings,
     find_pieces,
-    rare_beginnings,
 )
 
 
@@ -42,7 +39,7 @@ def test_the_place_of_what_is_rare_is_among_the_pieces_whether_it_has_a_keyword_
     at = output.index(needle)
     seen = find_pieces(document(output), 0, len(output))
     assert any(start <= at and at + len(needle) <= end for start, end in seen.pieces)
-    assert sum(end - start for start, end in seen.pieces) <= CLOSE + 100_000
+    assert sum(end - start for start, end in seen.pieces) <= CLOSE_BYTES + 100_000
     assert seen.pieces[0][0] == 0
     assert seen.pieces[-1][1] == len(output)
 
@@ -60,34 +57,13 @@ def test_pieces_begin_and_end_at_line_ends_and_do_not_touch(document):
 def test_however_short_or_long_lines_are_the_work_is_bounded(document, output):
     pieces = find_pieces(document(output), 0, len(output)).pieces
     assert sum(output[start:end].count("\n") for start, end in pieces) <= MAX_LINES + 2 * len(pieces)
-    assert sum(end - start for start, end in pieces) <= CLOSE + 100_000
+    assert sum(end - start for start, end in pieces) <= CLOSE_BYTES + 100_000
 
 
-def test_how_many_threads_look_makes_no_difference(document, monkeypatch):
-    lines = steady(30_000)
-    lines[12_345] = "fatal: the remote end hung up"
-    output = "\n".join(lines)
-    seen = []
-    for threads in (1, 2, 4):
-        monkeypatch.setattr(os, "cpu_count", lambda threads=threads: threads)
-        seen.append(find_pieces(document(output), 0, len(output)))
-    monkeypatch.setattr(threading.Thread, "start", _fail)  # no more threads here
-    seen.append(find_pieces(document(output), 0, len(output)))
-    assert seen[0].rare_starts
-    assert all(each == seen[0] for each in seen)
-
-
-def _fail(*_):
-    raise RuntimeError("can't start new thread")
-
-
-def test_work_that_runs_out_in_a_thread_ends_all_of_them(document, monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+def test_work_that_runs_out_ends_the_pass(document):
     large = document("a line\n" * 1_000_000)
-    spent = replace(large, blob=MeteredBlob(large.blob, Work(2_500_000)))
     with pytest.raises(TooMuchWork):
-        scan.scan(spent, 0, spent.size)
-    assert not [thread for thread in threading.enumerate() if thread.name == "spillover-scan"]
+        scan.scan(replace(large, blob=MeteredBlob(large.blob, Work(2_500_000))), 0, large.size)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.00002, 0.001, 0.2])
@@ -97,12 +73,12 @@ def test_every_word_is_found_in_every_cell_that_has_it(document, share):
     words = [word.decode("utf-8") for word in WORDS]
     data = " ".join(dice.choice(words if dice.random() < share else others) for _ in range(100_000)).encode()
     table, _ = scan.scan(document(data), 0, len(data))
-    cells = [data[at : at + CELL] for at in range(0, len(data), CELL)]
+    cells = [data[at : at + CELL_BYTES] for at in range(0, len(data), CELL_BYTES)]
     assert table.tolist() == [[word in cell for word in WORDS] for cell in cells]
 
 
 def test_a_word_across_the_edge_of_a_cell_is_in_neither(document):
-    data = b"." * (CELL - 3) + b"panic" + b"." * CELL
+    data = b"." * (CELL_BYTES - 3) + b"panic" + b"." * CELL_BYTES
     assert not scan.scan(document(data), 0, len(data))[0].any()
 
 
@@ -125,29 +101,21 @@ def test_lines_that_begin_alike_are_counted_and_the_first_is_known(skip):
     data = "\n".join(lines).encode()
     part = Beginnings(skip)
     begins = []
-    for at in range(0, len(data), BLOCK):
-        part.add(data[at : at + BLOCK], at)
-        begins += [(at + where, how) for where, how in begin(data[at : at + BLOCK], skip)]
+    for at in range(0, len(data), BLOCK_BYTES):
+        part.add(data[at : at + BLOCK_BYTES], at)
+        begins += [(at + where, how) for where, how in begin(data[at : at + BLOCK_BYTES], skip)]
     counts = Counter(how for _, how in begins)
     assert part.lines == len(begins)
     assert sorted(part.counts[part.counts > 0].tolist()) == sorted(counts.values())
     first = {how: where for where, how in reversed(begins)}
     assert sorted(part.first[part.counts > 0].tolist()) == sorted(first.values())
-    assert data.index(b" " * skip + b"region FLASH") in rare_beginnings([part])
+    assert data.index(b" " * skip + b"region FLASH") in part.rare_starts()
 
 
 def test_of_very_short_lines_the_first_ones_of_a_block_are_looked_at():
     part = Beginnings(0)
     for number, letter in enumerate(b"abb"):
-        part.add(b"%c\n" % letter * (BLOCK // 2), number * BLOCK)
+        part.add(b"%c\n" % letter * (BLOCK_BYTES // 2), number * BLOCK_BYTES)
     assert part.lines == 3 * MAX_BEGINNINGS
     assert sorted(part.counts.tolist())[-3:] == [0, MAX_BEGINNINGS, 2 * MAX_BEGINNINGS]
-    assert sorted(part.first.tolist())[:2] == [2, BLOCK + 2]
-
-
-def test_what_several_have_counted_is_put_together():
-    one, two = Beginnings(0), Beginnings(0)
-    usual = b"\n".join([b"a usual line of some length"] * 400) + b"\n"
-    one.add(usual, 10_000_000)
-    two.add(usual + b"odd: never seen before, and never again\n" + usual, 0)
-    assert rare_beginnings([one, two]) == rare_beginnings([two, one]) == [len(usual)]
+    assert sorted(part.first.tolist())[:2] == [2, BLOCK_BYTES + 2]

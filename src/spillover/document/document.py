@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from threading import Lock
 from typing import Protocol
 
 import stringzilla
@@ -48,12 +47,10 @@ class TooMuchWork(Exception):  # noqa: N818  not an error: both ends are shown i
 class Work:
     """A budget of work, so that selecting always ends, whatever the output is. `Work()` has no limit."""
 
-    __slots__ = ("_lock", "left")
+    __slots__ = ("left",)
 
     def __init__(self, units: int | None = None) -> None:
         self.left = units
-        if units is not None:
-            self._lock = Lock()
 
     def __repr__(self) -> str:
         return f"Work({'' if self.left is None else self.left})"
@@ -64,12 +61,6 @@ class Work:
             self.left -= units
             if self.left < 0:
                 raise TooMuchWork
-
-    def spend_together(self, units: int) -> None:
-        """Subtract from the budget under a lock, for several threads at once."""
-        if self.left is not None:
-            with self._lock:
-                self.spend(units)
 
 
 UNBOUNDED = Work()
@@ -96,7 +87,7 @@ class MeteredBlob(Struct, frozen=True):
 
     def read(self, start: int, end: int) -> bytes:
         data = self.blob.read(start, end)
-        self.work.spend_together(len(data))  # large outputs are read by several threads
+        self.work.spend(len(data))
         return data
 
     def close(self) -> None:

@@ -64,9 +64,9 @@ def select(document: Document, fill: Fill, _call: Call) -> list[Span] | None:
 def _unlike(document: Document) -> list[tuple[int, str]]:
     """Return records like no other, in an output that is small enough to look at every line."""
     from spillover.kinds.log.lines import read_lines  # loads numpy
-    from spillover.kinds.log.scan import CLOSE
+    from spillover.kinds.log.scan import CLOSE_BYTES
 
-    if document.size > CLOSE:
+    if document.size > CLOSE_BYTES:
         return []
     import numpy as np
 

@@ -7,10 +7,7 @@ per cell and per beginning, whatever the output prints.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from itertools import pairwise
 from math import log2
 
@@ -31,33 +28,33 @@ WORDS = (
     b"ismatch", b"onflict", b"nresolved", b"nhandled", b"crash", b"UNEXPECTED", b"BUILD FAIL", b"arning:", b"WARN", b"CRITICAL",
     b"refusing", b"rejected", b"violat", b"orrupt", b"deadlock", b"overflow", b"--- FAIL", b"<failure", b"<error",
 )  # fmt: skip
-ENGINE = PatternSet([b"".join(b"\\x%02x" % byte for byte in word) for word in WORDS], once=True)
-#: The size of a cell, in bytes. More: rare words are told apart less, and fewer places are looked at closely.
-CELL = 1 << 14
-#: An output up to this size is looked at closely as a whole; of a larger one, this many bytes.
-CLOSE = 1 << 19
+PATTERNS = PatternSet([b"".join(b"\\x%02x" % byte for byte in word) for word in WORDS], once=True)
+#: The bytes of a cell. Larger: rare words are told apart less, and fewer places are looked at closely.
+CELL_BYTES = 1 << 14
+#: An output up to this size is looked at closely as a whole; of a larger one, this many bytes. Larger: slower, less is missed.
+CLOSE_BYTES = 1 << 19
 #: And at most this many lines, however short.
 MAX_LINES = 1 << 14
-#: An output is read in blocks of this size, which threads share.
-BLOCK = 1 << 20
-MAX_THREADS = 4
-#: Both ends are always looked at: this many cells of them.
+#: The bytes read at a time. Larger: more memory.
+BLOCK_BYTES = 1 << 20
+#: Cells of either end, which are always looked at. Larger: fewer places between.
 HEAD_CELLS, TAIL_CELLS = 1, 5
 #: How far from a cell's edge its lines may begin and end.
-EDGE = 1 << 12
-#: A word is rare if at most one cell in FEW_CELLS has it, and at most RARE cells; a beginning, if at most RARE lines have it.
-FEW_CELLS, RARE = 24, 2
-#: With more rare beginnings than these, or more than one in so many lines, they mean nothing.
-MANY_RARE, FEW_LINES = 256, 16
+EDGE_BYTES = 1 << 12
+#: A word is rare if at most one cell in CELLS_PER_RARE has it, and at most MAX_RARE cells; a beginning, if at most MAX_RARE
+#: lines have it. Larger: more places count as rare.
+CELLS_PER_RARE, MAX_RARE = 24, 2
+#: More rare beginnings than these, or more than one in this many lines, mean nothing.
+MAX_RARE_STARTS, LINES_PER_RARE_START = 256, 16
 #: The share of what is looked at closely that may go to rare lines that no word points to.
 RARE_SHARE = 0.25
-#: So many cells are weighed at a time: as numbers, their words take eight times the memory.
+#: Cells that are weighed at a time: as numbers, their words take eight times the memory.
 CELLS_AT_ONCE = 1 << 12
-#: Lines are compared by so many bytes at their beginning, hashed into so many places; of a block, at most so many lines.
-BEGINNING, PLACES, MAX_BEGINNINGS = 16, 1 << 16, 1 << 15
+#: Lines are compared by this many bytes at their beginning, hashed into this many places; of a block, at most this many lines.
+BEGINNING_BYTES, PLACES, MAX_BEGINNINGS = 16, 1 << 16, 1 << 15
 NEWLINE, DIGITS = 0x0A, 0x30  # all bytes from 0x30 to 0x3f are made equal
 #: A clock in front of a line is at most this wide.
-MAX_STAMP = 40
+MAX_STAMP_BYTES = 40
 
 
 class Look(Struct, frozen=True):
@@ -68,22 +65,22 @@ class Look(Struct, frozen=True):
 
 
 class Beginnings:
-    """How often lines begin alike, digits aside, and where first. `skip`: how many bytes of each line are a clock."""
+    """How often lines begin alike, digits aside, and where first. `stamp_bytes`: of each line, how many are a clock."""
 
-    def __init__(self, skip: int) -> None:
+    def __init__(self, stamp_bytes: int) -> None:
         self.lines = 0
         self.first = np.full(PLACES, np.iinfo(np.int64).max)
         self.counts = np.zeros(PLACES, dtype=np.int64)
-        self._skip = skip
+        self._stamp_bytes = stamp_bytes
 
     def add(self, data: bytes, start: int) -> None:
         """Add the lines of a block that stands behind all that were added before."""
-        behind = np.frombuffer(data, dtype=np.uint8)[self._skip :]
-        if len(behind) <= BEGINNING:
+        messages = np.frombuffer(data, dtype=np.uint8)[self._stamp_bytes :]
+        if len(messages) <= BEGINNING_BYTES:
             return
-        starts = np.flatnonzero(np.frombuffer(data, dtype=np.uint8)[: len(behind) - BEGINNING - 1] == NEWLINE) + 1
-        starts = starts[:MAX_BEGINNINGS]
-        begins = np.lib.stride_tricks.sliding_window_view(behind, BEGINNING)[starts]
+        text = np.frombuffer(data, dtype=np.uint8)[: len(messages) - BEGINNING_BYTES - 1]
+        starts = np.flatnonzero(text == NEWLINE)[:MAX_BEGINNINGS] + 1
+        begins = np.lib.stride_tricks.sliding_window_view(messages, BEGINNING_BYTES)[starts]
         begins[begins >> 4 == DIGITS >> 4] = DIGITS
         words = begins.view("<u8")
         places = (_mix(_mix(words[:, 0]) ^ words[:, 1]) & np.uint64(PLACES - 1)).view(np.int64)
@@ -92,95 +89,69 @@ class Beginnings:
         self.first[places[new]] = starts[new] + start  # the first of each stays
         np.add.at(self.counts, places, 1)
 
+    def rare_starts(self) -> list[int]:
+        """Return where lines begin that begin like no others, as long as these are few."""
+        starts = np.sort(self.first[(self.counts > 0) & (self.counts <= MAX_RARE)])
+        is_rare = 0 < len(starts) <= MAX_RARE_STARTS and self.lines > LINES_PER_RARE_START * len(starts)
+        return starts.tolist() if is_rare else []
+
 
 def find_pieces(document: Document, start: int, end: int, news: Sequence[int] = ()) -> Look:
     """Return where to look closely in these bytes; `news`: how many lines are new in each cell of the output, if known."""
-    if end - start <= CLOSE and _count_lines(document, start, end) <= MAX_LINES:
+    if end - start <= CLOSE_BYTES and _count_lines(document, start, end) <= MAX_LINES:
         return Look([(start, end)])
-    words, rare = scan(document, start, end)
-    cells, room = len(words), CLOSE // CELL
-    points = _points(words)
+    words, rare_starts = scan(document, start, end)
+    cells = len(words)
+    max_cells = CLOSE_BYTES // CELL_BYTES
+    points = _score_cells(words)
     if any(news):  # of these, the cells with the most telling words; and of the others, none but the ends
-        here = [max(news[(start + cell * CELL) // CELL : (start + cell * CELL) // CELL + 2]) for cell in range(cells)]
+        numbers = [(start + cell * CELL_BYTES) // CELL_BYTES for cell in range(cells)]
+        counts = [max(news[number : number + 2]) for number in numbers]
         points = [
-            (1.0 + point) * (count > 0) + min(count, CELL) / CELL for point, count in zip(points, here, strict=True)
+            (1.0 + point) * (count > 0) + min(count, CELL_BYTES) / CELL_BYTES
+            for point, count in zip(points, counts, strict=True)
         ]
-    chosen = {*range(HEAD_CELLS), *range(max(0, cells - TAIL_CELLS), cells)}
-    chosen |= {(at - start) // CELL for at in rare[: int(room * RARE_SHARE)]}
-    lines = sum(_count_lines(document, *_cell(cell, start, end)) for cell in chosen)
+    selection = {*range(HEAD_CELLS), *range(max(0, cells - TAIL_CELLS), cells)}
+    selection |= {(at - start) // CELL_BYTES for at in rare_starts[: int(max_cells * RARE_SHARE)]}
+    lines = sum(_count_lines(document, *_cell(cell, start, end)) for cell in selection)
     for cell in (-np.array(points)).argsort(kind="stable").tolist():
-        if len(chosen) >= room or points[cell] <= 0 or lines > MAX_LINES:
+        if len(selection) >= max_cells or points[cell] <= 0 or lines > MAX_LINES:
             break
-        if cell not in chosen:
+        if cell not in selection:
             lines += _count_lines(document, *_cell(cell, start, end))
-            chosen.add(cell)
-    edges = [_cell(cell, start, end) for cell in sorted(chosen)]
-    whole = _merge([(_line_start(document, a, start), _line_end(document, b, end)) for a, b in edges])
-    return Look(_thin(document, whole), [*_rare_words(document, words, start, end), *rare])
+            selection.add(cell)
+    edges = [_cell(cell, start, end) for cell in sorted(selection)]
+    pieces = _merge([(_line_start(document, a, start), _line_end(document, b, end)) for a, b in edges])
+    return Look(_thin(document, pieces), [*_rare_words(document, words, start, end), *rare_starts])
 
 
 def scan(document: Document, start: int, end: int) -> tuple[Array, list[int]]:
-    """Return a row of booleans for each cell, a word each, and where lines begin that begin like no others.
-
-    Blocks are independent, so threads share them.
-    """
-    words = np.zeros((-(-(end - start) // CELL), len(WORDS)), dtype=bool)
-    blocks = iter(range(start, end, BLOCK))
-    skip = _stamp_width(document, start, end)
-    parts = [Beginnings(skip) for _ in range(min(MAX_THREADS, os.cpu_count() or 1, -(-(end - start) // BLOCK)))]
-    errors: list[BaseException] = []
-
-    def take_blocks(part: Beginnings) -> None:
-        try:
-            for at in blocks:  # whichever thread is done takes the next one
-                if errors:
-                    return
-                data = document.blob.read(at, min(at + BLOCK, end))
-                for offset in range(0, len(data), CELL):
-                    words[(at - start + offset) // CELL, find_words(data[offset : offset + CELL])] = True
-                part.add(data, at)
-        except BaseException as error:  # noqa: BLE001  raised below
-            errors.append(error)
-
-    threads = [
-        threading.Thread(target=take_blocks, args=(part,), name="spillover-scan", daemon=True) for part in parts[1:]
-    ]
-    with suppress(RuntimeError):  # no more threads here
-        for thread in threads:
-            thread.start()
-    take_blocks(parts[0])
-    for thread in threads:
-        if thread.ident is not None:
-            thread.join()
-    if errors:
-        raise errors[0]
-    return words, rare_beginnings(parts)
+    """Return a row of booleans for each cell, a word each, and where lines begin that begin like no others."""
+    words = np.zeros((-(-(end - start) // CELL_BYTES), len(WORDS)), dtype=bool)
+    beginnings = Beginnings(_stamp_bytes(document, start, end))
+    for at in range(start, end, BLOCK_BYTES):
+        data = document.blob.read(at, min(at + BLOCK_BYTES, end))
+        for offset in range(0, len(data), CELL_BYTES):
+            words[(at - start + offset) // CELL_BYTES, find_words(data[offset : offset + CELL_BYTES])] = True
+        beginnings.add(data, at)
+    return words, beginnings.rare_starts()
 
 
 def find_words(data: bytes) -> list[int]:
     """Return which of WORDS are in these bytes."""
-    found: list[int] = []
-    ENGINE.scan(data, lambda number, *_: found.append(number))
-    return found
-
-
-def rare_beginnings(parts: Sequence[Beginnings]) -> list[int]:
-    """Return where lines begin that begin like no others, as long as these are few."""
-    counts = sum(part.counts for part in parts)
-    first = np.minimum.reduce([part.first for part in parts])
-    lines = sum(part.lines for part in parts)
-    few = np.sort(first[(counts > 0) & (counts <= RARE)])
-    return few.tolist() if 0 < len(few) <= MANY_RARE and lines > FEW_LINES * len(few) else []
+    numbers: list[int] = []
+    PATTERNS.scan(data, lambda number, *_: numbers.append(number))
+    return numbers
 
 
 def _mix(words: Array) -> Array:
-    mixed = words * np.uint64(0x9E3779B97F4A7C15)
-    return mixed ^ (mixed >> np.uint64(32))
+    product = words * np.uint64(0x9E3779B97F4A7C15)
+    return product ^ (product >> np.uint64(32))
 
 
 def _cell(number: int, start: int, end: int) -> tuple[int, int]:
-    at = start + number * CELL
-    return at, min(end, at + CELL)
+    at = start + number * CELL_BYTES
+    return at, min(end, at + CELL_BYTES)
 
 
 def _count_lines(document: Document, start: int, end: int) -> int:
@@ -189,32 +160,33 @@ def _count_lines(document: Document, start: int, end: int) -> int:
 
 def _rare_words(document: Document, words: Array, start: int, end: int) -> list[int]:
     """Return where lines begin that hold a word which few cells have."""
-    having = words.sum(axis=0)
-    found = set()
-    for number in ((having > 0) & (having * FEW_CELLS <= len(words)) & (having <= RARE)).nonzero()[0].tolist():
+    counts = words.sum(axis=0)
+    is_rare = (counts > 0) & (counts * CELLS_PER_RARE <= len(words)) & (counts <= MAX_RARE)
+    starts = set()
+    for number in is_rare.nonzero()[0].tolist():
         for cell in words[:, number].nonzero()[0].tolist():
             at, upto = _cell(cell, start, end)
             data = document.blob.read(at, upto)
-            found.add(_line_start(document, at + data.find(WORDS[number]), start))
-    return sorted(found)
+            starts.add(_line_start(document, at + data.find(WORDS[number]), start))
+    return sorted(starts)
 
 
-def _points(words: Array) -> list[float]:
+def _score_cells(words: Array) -> list[float]:
     """Return how much the words of each cell tell, by how rare they are."""
     cells = len(words)
     worth = np.array([log2(cells / count) if count else 0.0 for count in words.sum(axis=0).tolist()])
     # The last part is the longer one: of few rows, BLAS would add up the words in another order.
     edges = [*range(0, max(1, cells - CELLS_AT_ONCE + 1), CELLS_AT_ONCE), cells]
-    some = (words[at:upto] @ worth for at, upto in pairwise(edges))
-    return [point for points in some for point in points.tolist()]
+    parts = (words[at:upto] @ worth for at, upto in pairwise(edges))
+    return [point for part in parts for point in part.tolist()]
 
 
-def _stamp_width(document: Document, start: int, end: int) -> int:
+def _stamp_bytes(document: Document, start: int, end: int) -> int:
     """Return how many bytes of every line are a clock, so that the message behind it is compared."""
     middle = (start + end) // 2
-    sample = document.blob.read(middle, min(end, middle + EDGE)).split(b"\n")[1:-1]
-    widths = [found.end() for line in sample if (found := STAMP.match(line))]
-    return min(max(set(widths), key=widths.count), MAX_STAMP) if widths else 0
+    sample = document.blob.read(middle, min(end, middle + EDGE_BYTES)).split(b"\n")[1:-1]
+    widths = [match.end() for line in sample if (match := STAMP.match(line))]
+    return min(max(set(widths), key=widths.count), MAX_STAMP_BYTES) if widths else 0
 
 
 def _thin(document: Document, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -233,21 +205,21 @@ def _thin(document: Document, pieces: Sequence[tuple[int, int]]) -> list[tuple[i
 
 
 def _line_start(document: Document, at: int, least: int) -> int:
-    low = max(least, at - EDGE)
-    found = document.blob.read(low, at).rfind(b"\n")
-    return low + found + 1 if found >= 0 else low if low == least else at
+    low = max(least, at - EDGE_BYTES)
+    newline = document.blob.read(low, at).rfind(b"\n")
+    return low + newline + 1 if newline >= 0 else low if low == least else at
 
 
-def _line_end(document: Document, at: int, most: int) -> int:
-    found = document.blob.read(at - 1, min(most, at + EDGE)).find(b"\n")
-    return at + found if found >= 0 else min(most, at + EDGE) if at + EDGE >= most else at
+def _line_end(document: Document, at: int, high: int) -> int:
+    newline = document.blob.read(at - 1, min(high, at + EDGE_BYTES)).find(b"\n")
+    return at + newline if newline >= 0 else high if at + EDGE_BYTES >= high else at
 
 
 def _merge(edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    out: list[tuple[int, int]] = []
+    pieces: list[tuple[int, int]] = []
     for a, b in edges:
-        if out and a <= out[-1][1]:
-            out[-1] = (out[-1][0], max(out[-1][1], b))
+        if pieces and a <= pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0], max(pieces[-1][1], b))
         else:
-            out.append((a, b))
-    return out
+            pieces.append((a, b))
+    return pieces
