@@ -119,7 +119,7 @@ def test_no_more_is_proposed_than_is_hidden():
 
 
 def test_a_part_that_is_stored_is_never_called_full():
-    said = notice(stored(stored=2_147_483_648, reason="the cap on one output was reached"), (CLI,))
+    said = notice(stored(stored_bytes=2_147_483_648, reason="the cap on one output was reached"), (CLI,))
     assert "Stored in part: first 2,147,483,648 bytes" in said
     assert "Full output" not in said
 
@@ -147,7 +147,7 @@ def test_frames_that_are_left_out_are_spoken_of_beside_lines_that_are_not_shown(
     assert "left out" not in notice(FACTS, (CLI,), tier=tier)
 
 
-@pytest.mark.parametrize("facts", [FACTS, LOST, stored(stored=5), replace(FACTS, gap=BYTES)])
+@pytest.mark.parametrize("facts", [FACTS, LOST, stored(stored_bytes=5), replace(FACTS, gap=BYTES)])
 def test_each_tier_is_shorter_than_the_one_before_and_still_says_how_much_and_where(facts):
     said = [notice(facts, hints(["cli", "files"]), tier=tier) for tier in range(3)]
     assert len(said[0]) > len(said[1]) > len(said[2])

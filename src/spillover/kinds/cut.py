@@ -1,4 +1,4 @@
-"""An output that does not fit: stored, fitted into the limits, published, and only then said to be stored.
+"""An output that does not fit: stored, fitted into the limits, published, and only then called stored.
 
 What made a clip is kept in its record, so that it can be made again; nothing of the output is in there.
 """
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from spillover.document.document import Document, Section, cover_blob, cover_text, notice_guard, visible_text
 from spillover.document.forgery import digest_notice
 from spillover.errors import SpilloverError, StoreError
-from spillover.kinds.fit import Fitted, Subject, fit
+from spillover.kinds.fit import Excerpt, Subject, fit
 from spillover.notice.hints import NAMED, Hint
 from spillover.notice.render import Storage
 from spillover.result import Clip, Clipped
@@ -38,7 +38,7 @@ SAMPLE_BYTES = 1 << 14
 PLACEHOLDER_HASH = "7f3a9c2e41d05b86" * 4
 #: An output up to this size is read from its store once: selecting asks for thousands of small pieces.
 MEMORY_BYTES = 1 << 20
-#: Bytes of a token, in an output that cannot be looked into at all; logs have so many.
+#: Bytes of a token in logs: the estimate for an output that cannot be read at all.
 BYTES_PER_TOKEN = 3
 #: Characters of what made a clip; of what is longer, no clip can be made again.
 RECIPE_CHARS = 4_096
@@ -57,20 +57,20 @@ def cut(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earlie
 def _store(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earlier | None) -> Clipped:
     # What to show is selected under a ref of the right length, while the hash of a large output is still being made.
     subject = _open_subject(intake, call, sections, earlier)
-    fitted = fit(subject)
+    excerpt = fit(subject)
     record = _record(intake, call, subject.document)
     if intake.failure:
         facts = (call.tool, f"{intake.stored_bytes:,}", f"{intake.bytes:,}", intake.failure)
         _log.warning("An output of %s is stored in part (%s of %s bytes): %s", *facts)
-    fitted = fitted.named(_storage(intake, call, record.ref))
+    excerpt = excerpt.with_notice(_storage(intake, call, record.ref))
     try:
-        published = intake.publish(_describe_clip(record, fitted, sections))
+        published = intake.publish(_describe_clip(record, excerpt, sections))
     except StoreError as error:
         return _show_as_lost(replace(subject, document=_both_ends(subject.document)), str(error))
     if published.ref != record.ref or published.path or published.only_here:
         # Another output has these digits, this call got its own name, or it is on this machine only.
-        fitted = fitted.named(_storage(intake, call, published.ref, published.path, published.only_here))
-    return _clipped("stored", fitted, record.sha256)
+        excerpt = excerpt.with_notice(_storage(intake, call, published.ref, published.path, published.only_here))
+    return _clipped("stored", excerpt, record.sha256)
 
 
 def keep(intake: Intake, call: Call) -> tuple[Storage, Size]:
@@ -86,7 +86,7 @@ def keep(intake: Intake, call: Call) -> tuple[Storage, Size]:
         except StoreError as error:
             return Storage(reason=cover_text(call.settings, str(error))), total
         path = published.path or _find_path(call, published.ref)
-        if intake.failure:  # that it is a part is said first
+        if intake.failure:  # that it is a part comes first
             return Storage(ref=published.ref, path=path, reason=cover_text(call.settings, intake.failure)), total
         local = published.only_here
         return Storage(ref=published.ref, path=path, reason=local, local_only=local is not None), total
@@ -94,7 +94,7 @@ def keep(intake: Intake, call: Call) -> tuple[Storage, Size]:
         intake.abandon()
 
 
-def cut_again(record: Record, document: Document, call: Call, since: Earlier | None = None) -> tuple[Fitted, Clip]:
+def cut_again(record: Record, document: Document, call: Call, since: Earlier | None = None) -> tuple[Excerpt, Clip]:
     """Clip a stored output as if it came now, by the same steps. Nothing is stored or noted: this is for people."""
     document = replace(
         document,
@@ -107,12 +107,12 @@ def cut_again(record: Record, document: Document, call: Call, since: Earlier | N
         ref=mint(record.tool, PLACEHOLDER_HASH),
         path=_find_path(call, mint(record.tool, PLACEHOLDER_HASH)),
         reason=record.partial,
-        stored=record.bytes if record.partial else None,
+        stored_bytes=record.bytes if record.partial else None,
     )
     earlier = None if since is None else compare_with(since, document)
-    fitted = fit(Subject(document, call, _estimate_tokens(document, call), storage, earlier))
-    fitted = fitted.named(replace(storage, ref=record.ref, path=_find_path(call, record.ref)))
-    return fitted, _clipped("stored", fitted).clip
+    excerpt = fit(Subject(document, call, _estimate_tokens(document, call), storage, earlier))
+    excerpt = excerpt.with_notice(replace(storage, ref=record.ref, path=_find_path(call, record.ref)))
+    return excerpt, _clipped("stored", excerpt).clip
 
 
 def _open_subject(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earlier | None) -> Subject:
@@ -143,11 +143,11 @@ def _open_document(intake: Intake, call: Call, sections: Sequence[Section]) -> D
 
 
 def _storage(intake: Intake, call: Call, ref: str, path: str | None = None, local_reason: str | None = None) -> Storage:
-    """Return where an output is stored under a ref, and what is missing there; `local_reason`: why on this machine only."""
-    reason, stored = _find_part(intake, call)
+    """Return where an output is stored under a ref; and why in part only, or (`local_reason`) on this machine only."""
+    reason, part_bytes = _find_part(intake, call)
     reason = cover_text(call.settings, local_reason) if reason is None and local_reason else reason
     path = path or _find_path(call, ref)
-    return Storage(ref=ref, path=path, reason=reason, stored=stored, local_only=local_reason is not None)
+    return Storage(ref=ref, path=path, reason=reason, stored_bytes=part_bytes, local_only=local_reason is not None)
 
 
 def _find_part(intake: Intake, call: Call) -> tuple[str | None, int | None]:
@@ -186,16 +186,16 @@ def _record(intake: Intake, call: Call, document: Document) -> Record:
     )
 
 
-def _describe_clip(record: Record, fitted: Fitted, sections: Sequence[Section]) -> Record:
+def _describe_clip(record: Record, excerpt: Excerpt, sections: Sequence[Section]) -> Record:
     """Return the record with what is shown of the output, and what made the clip."""
-    rendered = fitted.rendered
+    rendered = excerpt.rendered
     return replace(
         record,
         shown=rendered.ranges,
-        kind=fitted.kind,
-        why=tuple((reason.first, reason.last, reason.why) for reason in fitted.why),
+        kind=excerpt.kind,
+        why=tuple((reason.first, reason.last, reason.why) for reason in excerpt.why),
         notices=(digest_notice(rendered.notice, rendered.text),) if rendered.notice else (),
-        made=encode_call(fitted.subject.call, fitted.subject.earlier, sections),
+        made=encode_call(excerpt.subject.call, excerpt.subject.earlier, sections),
     )
 
 
@@ -205,8 +205,8 @@ def _show_as_lost(subject: Subject, reason: str) -> Clipped:
     if call.settings.form is not None and call.settings.form.lost:  # another part, where that system shows one then
         call = call.with_settings(keep=call.settings.form.lost)
     reason = cover_text(call.settings, "; ".join(filter(None, (reason, call.preview))))  # a store may name its address
-    lost = Storage(reason=reason)
-    return _clipped("lost", fit(replace(subject, call=call, storage=lost)).named(lost))
+    storage = Storage(reason=reason)
+    return _clipped("lost", fit(replace(subject, call=call, storage=storage)).with_notice(storage))
 
 
 def _both_ends(document: Document) -> Document:
@@ -215,8 +215,8 @@ def _both_ends(document: Document) -> Document:
     return replace(document, blob=BothEnds(MemoryBlob(head), tail, document.size))
 
 
-def _clipped(outcome: Outcome, fitted: Fitted, sha256: str | None = None) -> Clipped:
-    subject, rendered = fitted.subject, fitted.rendered
+def _clipped(outcome: Outcome, excerpt: Excerpt, sha256: str | None = None) -> Clipped:
+    subject, rendered = excerpt.subject, excerpt.rendered
     document, count = subject.document, subject.call.settings.count
     clip = Clip(
         rendered.text,
@@ -225,8 +225,8 @@ def _clipped(outcome: Outcome, fitted: Fitted, sha256: str | None = None) -> Cli
         path=subject.storage.path,
         reason=subject.storage.reason,
         sha256=sha256,
-        why=fitted.why,
-        _kind=fitted.kind or "log",
+        why=excerpt.why,
+        _kind=excerpt.kind or "log",
         _total=Size(document.lines, document.size, document.chars, subject.tokens),
         _shown=Size(rendered.lines, rendered.bytes, len(rendered.body), count(rendered.body)),
         _ranges=rendered.ranges,

@@ -43,7 +43,7 @@ MIN_ADDRESS_SPACE = 1 << 29
 
 
 class Subject(Struct, frozen=True):
-    """An output that does not fit, the call that it answers, and what is said about it."""
+    """An output that does not fit, the call that it answers, and what the notice says besides what is shown."""
 
     document: Document
     call: Call
@@ -53,7 +53,7 @@ class Subject(Struct, frozen=True):
     trouble: str = ""  # why both ends are shown
 
 
-class Fitted(Struct, frozen=True):
+class Excerpt(Struct, frozen=True):
     """What is shown of an output; its notice is rendered when it has a name."""
 
     subject: Subject
@@ -64,7 +64,7 @@ class Fitted(Struct, frozen=True):
     why: tuple[Reason, ...] = ()
     next_search: str = ""
 
-    def named(self, storage: Storage) -> Fitted:
+    def with_notice(self, storage: Storage) -> Excerpt:
         """Return the same parts below the notice of an output that is stored there, or lost.
 
         Where they do not fit together, words are left out of the notice, and then less of the output is shown.
@@ -76,22 +76,22 @@ class Fitted(Struct, frozen=True):
                 return replace(self, subject=subject, rendered=rendered)
         share = self.share * LESS_ROOM
         if rendered.spans and share >= LEAST_ROOM:
-            return fit(subject, tier=self.tier, share=share).named(storage)
+            return fit(subject, tier=self.tier, share=share).with_notice(storage)
         empty = tuple("" for _ in subject.document.sections)
         words = trim(rendered.notice or rendered.text, subject.call)
-        return Fitted(subject, Rendered(empty, notice=words), self.tier)
+        return Excerpt(subject, Rendered(empty, notice=words), self.tier)
 
 
-def fit(subject: Subject, *, tier: int = 0, share: float = 1.0) -> Fitted:
-    """Return the largest selection that fits, in a share of the limits, below a notice of this tier or a shorter one."""
+def fit(subject: Subject, *, tier: int = 0, share: float = 1.0) -> Excerpt:
+    """Return the largest selection that fits into a share of the limits, below a notice of this tier or shorter."""
     document, call = subject.document, subject.call
     frame = _choose_frame(subject, tier, share)
-    everything = [Span(0, document.size)]
+    whole = [Span(0, document.size)]
     opens, closes = document.gap
     if opens == closes and document.size <= 2 * document.reach and not _is_repeated(subject):
-        full, rendered = frame.draw(everything)
+        full, rendered = frame.draw(whole)
         if full <= 1:
-            return Fitted(subject, rendered, frame.tier, share)
+            return Excerpt(subject, rendered, frame.tier, share)
     selection, trouble = _select(document, call, frame.fill, subject.earlier)
     if trouble:  # the notice says so, which takes room
         frame = _Frame(replace(subject, trouble=trouble), frame.tier, share)
@@ -102,11 +102,11 @@ def fit(subject: Subject, *, tier: int = 0, share: float = 1.0) -> Fitted:
             return shorter
     full, rendered = frame.draw(selection.spans)
     if full > 1:
-        return Fitted(frame.subject, frame.draw([])[1], frame.tier, share)
+        return Excerpt(frame.subject, frame.draw([])[1], frame.tier, share)
     reasons = _reasons(frame.layout, selection.spans)
     why = tuple(reason for reason, _ in reasons)
     search = "" if trouble else _find_search(frame, rendered, selection.kind, reasons)
-    return Fitted(frame.subject, rendered, frame.tier, share, selection.kind, why, search)
+    return Excerpt(frame.subject, rendered, frame.tier, share, selection.kind, why, search)
 
 
 def trim(words: str, call: Call) -> str:
@@ -184,12 +184,12 @@ def _widest_notice(subject: Subject, tier: int) -> str:
     return _say(facts, subject, tier)
 
 
-def _add_notice(fitted: Fitted, subject: Subject) -> Iterator[Rendered]:
+def _add_notice(excerpt: Excerpt, subject: Subject) -> Iterator[Rendered]:
     """Yield the text with its notice; in full, and without what may be left out of the next step."""
     if subject.call.settings.form is not None:
-        yield _make_layout(subject, fitted.tier).render(fitted.rendered.spans)
+        yield _make_layout(subject, excerpt.tier).render(excerpt.rendered.spans)
         return
-    document, rendered = subject.document, fitted.rendered
+    document, rendered = subject.document, excerpt.rendered
     facts = Facts(
         lines=document.lines,
         bytes=document.size,
@@ -200,13 +200,13 @@ def _add_notice(fitted: Fitted, subject: Subject) -> Iterator[Rendered]:
         storage=subject.storage,
         frames=rendered.frames,
         inside=rendered.inside,
-        next_search=fitted.next_search,
-        has_outline=fitted.kind in OUTLINED_KINDS,
+        next_search=excerpt.next_search,
+        has_outline=excerpt.kind in OUTLINED_KINDS,
         earlier=subject.earlier,
         trouble=subject.trouble,
     )
-    yield replace(rendered, notice=_say(facts, subject, fitted.tier))
-    yield replace(rendered, notice=_say(replace(facts, next_search="", inside=None), subject, fitted.tier))
+    yield replace(rendered, notice=_say(facts, subject, excerpt.tier))
+    yield replace(rendered, notice=_say(replace(facts, next_search="", inside=None), subject, excerpt.tier))
 
 
 def _say(facts: Facts, subject: Subject, tier: int) -> str:
@@ -305,7 +305,7 @@ def _is_repeated(subject: Subject) -> bool:
 
 
 def _is_cramped() -> bool:
-    """Return whether memory is so short that loading numpy could end the process: OpenBLAS exits, and raises nothing."""
+    """Return whether memory is so short that loading numpy could end the process, as OpenBLAS exits without it."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return limit != resource.RLIM_INFINITY and limit < MIN_ADDRESS_SPACE
 
@@ -335,7 +335,7 @@ def _clamp(spans: Sequence[Span], document: Document) -> list[Span]:
 
 
 def _reasons(layout: Layout, spans: Sequence[Span]) -> list[tuple[Reason, Span]]:
-    """Return why each part is shown, by lines, with its first span; neighbours with the same reason are merged."""
+    """Return why each part is shown, by lines, with its first span; neighbours of one reason are merged."""
     reasons: list[tuple[Reason, Span]] = []
     for span in spans:
         if not span.why:

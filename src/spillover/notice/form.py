@@ -103,7 +103,7 @@ class CutFacts(Struct, frozen=True, kw_only=True):
 
 
 class Form(Struct, frozen=True):
-    """The words of another system, and its own ways to cut: a value of `keep` → a function from limits to a selector."""
+    """The words of another system, and its own ways to cut: `keep` → a function from limits to a selector."""
 
     words: Callable[[CutFacts], Words]
     cuts: Mapping[str, Callable[[Limits], Selector]] = field(default_factory=dict)
@@ -171,18 +171,18 @@ class FormLayout(Layout):
         if frames and facts.place:
             after += f"\n[{frames_of(frames)} left out. Full output: {facts.place}]"
         laid_out = self._lay_out(dealt, texts, between)
-        filled = [number for number, text in enumerate(laid_out) if text] or [0]
-        laid_out[filled[0]] = before + laid_out[filled[0]]
-        laid_out[filled[-1]] += after
+        numbers = [number for number, text in enumerate(laid_out) if text] or [0]
+        laid_out[numbers[0]] = before + laid_out[numbers[0]]
+        laid_out[numbers[-1]] += after
         return Rendered(tuple(laid_out), ranges, size, frames, "".join(parts), tuple(spans))
 
-    def _collect(self, spans: Sequence[Span], parts: tuple[str, ...], shown: Size) -> CutFacts:
+    def _collect(self, spans: Sequence[Span], parts: tuple[str, ...], size_shown: Size) -> CutFacts:
         size, storage = self.document.size, self.storage
         chars = sum(count_chars(self.document.blob.read(span.start, span.end)) for span in spans)
         return CutFacts(
             parts=parts,
             total=self.total,
-            shown=replace(shown, chars=chars),
+            shown=replace(size_shown, chars=chars),
             newlines=self.document.newlines,
             limits=self.limits,
             keep=self.keep,
@@ -193,7 +193,7 @@ class FormLayout(Layout):
             path=storage.path if storage.path is None or storage.path.isprintable() else None,
             ref=storage.ref,
             reason=storage.reason,
-            stored=storage.stored,
+            stored=storage.stored_bytes,
         )
 
     def _words(self, facts: CutFacts) -> Words:
@@ -207,7 +207,7 @@ class FormLayout(Layout):
     def _lay_out(
         self, dealt: Sequence[tuple[Section, list[Span]]], texts: Sequence[list[str]], between: str | GapWords
     ) -> list[str]:
-        """Return a text for each section: its label, its parts, and words wherever something is missing inside the whole.
+        """Return a text for each section: its label, its parts, and words wherever something is missing between two.
 
         What is missing before the first part of all, and behind the last, is for the form to say.
         """
@@ -218,8 +218,8 @@ class FormLayout(Layout):
             return between if isinstance(between, str) else between(HiddenPart(self, start, end, repeats))
 
         laid_out = [""] * len(dealt)
-        shown = [number for number, (_, spans) in enumerate(dealt) if spans]
-        for number, previous in zip(shown, (None, *shown), strict=False):
+        numbers = [number for number, (_, spans) in enumerate(dealt) if spans]
+        for number, previous in zip(numbers, (None, *numbers), strict=False):
             section, spans = dealt[number]
             pieces = [self.wording.section.format(label=section.label) + "\n"] if section.label else []
             if previous is not None:
@@ -229,7 +229,7 @@ class FormLayout(Layout):
                 pieces.append(text)
                 if following is not None:
                     pieces.append(words(span.end, following.start, span.then))
-                elif number != shown[-1]:
+                elif number != numbers[-1]:
                     pieces.append(words(span.end, section.end).rstrip("\n"))
             laid_out[number] = "".join(pieces)
         return laid_out

@@ -59,7 +59,7 @@ class Storage(Struct, frozen=True, kw_only=True):
     ref: str | None = None
     path: str | None = None
     reason: str | None = None  # why it is lost, stored in part, or on this machine only
-    stored: int | None = None  # bytes, where it is stored in part; all of them, where that is a preview
+    stored_bytes: int | None = None  # where it is stored in part; all of them, where that is a preview
     local_only: bool = False  # on this machine only; `reason` says why
 
 
@@ -94,7 +94,7 @@ def notice(facts: Facts, hints: Sequence[Hint], wording: Wording = WORDING, tier
         "bytes": f"{facts.bytes:,}",
         "tokens": f"{facts.tokens:,}",
         "frames": frames_of(facts.frames),
-        "stored": f"{storage.stored or 0:,}",
+        "stored": f"{storage.stored_bytes or 0:,}",
         "ref": storage.ref,
         "path": storage.path,
         "reason": shorten_reason(storage.reason, REASON_CHARS >> tier),
@@ -130,9 +130,9 @@ def _say_how_much(facts: Facts, wording: Wording) -> list[str]:
 def _place(facts: Facts, wording: Wording, *, by_path: bool) -> str:
     """Return the sentence about where the whole is: by its path, or by its ref."""
     storage = facts.storage
-    if storage.stored is not None and storage.stored == facts.bytes:
+    if storage.stored_bytes is not None and storage.stored_bytes == facts.bytes:
         return wording.preview_at if by_path else wording.preview_under
-    if storage.stored is not None:
+    if storage.stored_bytes is not None:
         return wording.part_at if by_path else wording.part_under
     if storage.local_only:
         return wording.here_at if by_path else wording.here_under
@@ -142,8 +142,8 @@ def _place(facts: Facts, wording: Wording, *, by_path: bool) -> str:
 def _place_tiny(facts: Facts, wording: Wording) -> str:
     """Return the words about where the whole is, as few as possible."""
     storage = facts.storage
-    if storage.stored is not None:
-        return wording.preview_tiny if storage.stored == facts.bytes else wording.part_under
+    if storage.stored_bytes is not None:
+        return wording.preview_tiny if storage.stored_bytes == facts.bytes else wording.part_under
     if storage.local_only:
         return wording.here_tiny
     return "{ref}" if storage.ref else wording.lost
@@ -225,8 +225,8 @@ def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden |
     """Return the words that stand where something is hidden."""
     one_line_only = gap.first == gap.last
     first, last, start, end = f"{gap.first:,}", f"{gap.last:,}", f"{gap.start:,}", f"{gap.end:,}"
-    where = f"line {first}" if one_line_only else f"lines {first}-{last}"
-    values = {"first": first, "last": last, "start": start, "end": end, "where": where}
+    place = f"line {first}" if one_line_only else f"lines {first}-{last}"
+    values = {"first": first, "last": last, "start": start, "end": end, "where": place}
     if hidden is None:
         name = "bytes" if not gap.whole_lines else "line" if one_line_only else "lines"
         if tier == LAST_TIER:
@@ -236,7 +236,7 @@ def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden |
     if hidden.inside is not None:
         values["where"] = _place_inside(hidden.inside)
     elif not gap.whole_lines and (one_line_only or not hidden.inline):  # a part of a line is named by its bytes
-        # The first marker in full says that these are bytes. Where others say how much there is, its first byte will do.
+        # The first marker in full says that these are bytes. Where others say how much, the first byte will do.
         numbers = start if hidden.kind in COUNTED else f"{start}-{end}"
         values["where"] = numbers if tier == LAST_TIER and hidden.inline else f"bytes {start}-{end}"
     count = hidden.count
@@ -254,12 +254,12 @@ def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden |
 def _place_inside(inside: Inside) -> str:
     """Return a place in a string of JSON: "lines 61-20,410 of /stdout"."""
     if not inside.whole_lines:
-        where = f"bytes {inside.start:,}-{inside.end:,}"
+        place = f"bytes {inside.start:,}-{inside.end:,}"
     elif inside.first == inside.last:
-        where = f"line {inside.first:,}"
+        place = f"line {inside.first:,}"
     else:
-        where = f"lines {inside.first:,}-{inside.last:,}"
-    return where if inside.pointer is None else f"{where} of {inside.pointer}"
+        place = f"lines {inside.first:,}-{inside.last:,}"
+    return place if inside.pointer is None else f"{place} of {inside.pointer}"
 
 
 class Rendered(Struct, frozen=True):
@@ -307,9 +307,9 @@ class Layout:
         first_gap: Gap | None = None
         parts, ranges, bodies = [], [], []
         shown_bytes = frames = 0
-        several = len(self.document.sections) > 1
+        has_sections = len(self.document.sections) > 1
         for section, inside in deal(self.document.sections, spans):
-            if several and not inside and section.label is None and (first_gap or not section.size):
+            if has_sections and not inside and section.label is None and (first_gap or not section.size):
                 parts.append("")  # there may be thousands of these, and only the first gap of all is named
                 continue
             pieces = [self._read(span.start + span.skip, span.end) for span in inside]
@@ -350,13 +350,13 @@ class Layout:
         return self._pieces[start, end]
 
     def _render_section(self, section: Section, spans: Sequence[Span], texts: Sequence[str]) -> tuple[str, Gap | None]:
-        """Return the text of a section: its label, its pieces, and markers before, between and after them; its first gap."""
-        several = len(self.document.sections) > 1
+        """Return a section with its label, its pieces, and markers before, between and after them; its first gap."""
+        has_sections = len(self.document.sections) > 1
         starts = [section.start, *[span.end for span in spans]]
         ends = [*[span.start for span in spans], section.end]
         gaps = [self.gap(start, end) if start < end else None for start, end in zip(starts, ends, strict=True)]
         first_gap = next(filter(None, gaps), None)
-        if section.size == 0 or (section.label is None and not spans and several):
+        if section.size == 0 or (section.label is None and not spans and has_sections):
             return "", first_gap
         pieces = [self.wording.section.format(label=section.label)] if section.label else []
         inline: set[int] = set()  # the pieces that stand inside a line
@@ -374,7 +374,7 @@ class Layout:
                     pieces.append(self._render_lead(spans[number].lead))
                 pieces.append(texts[number])
         text = _join(pieces, inline)
-        return text.removesuffix("\n") if several else text, first_gap
+        return text.removesuffix("\n") if has_sections else text, first_gap
 
     def _guard_note(self, hidden: Hidden | None) -> Hidden | None:
         """Return what a gap hides; what its note quotes of the output is cleaned, and guarded."""
@@ -383,7 +383,7 @@ class Layout:
         return replace(hidden, note=self._guard(one_line(hidden.note, LEAD_CHARS)))
 
     def _render_lead(self, words: str) -> str:
-        """Return words of ours on lines of their own. They may quote the output, so each line is cleaned and guarded."""
+        """Return words of ours on lines of their own. They may quote the output: each line is cleaned and guarded."""
         first, *more = [one_line(line, LEAD_CHARS) for line in words.split("\n") if line.strip()] or [""]
         return self.wording.lead.format(note="\n".join((first, *(self._guard(f" {line}") for line in more))))
 
@@ -401,13 +401,16 @@ def deal(sections: Sequence[Section], spans: Sequence[Span]) -> Iterator[tuple[S
         for span in spans[at:]:
             if span.start >= section.end:
                 break
-            start, end = max(span.start, section.start), min(span.end, section.end)
-            if start != span.start:
-                span = Span(start, end, span.why, span.then)  # noqa: PLW2901  the lead stands above the part before
-            elif end != span.end:
-                span = replace(span, end=end, skip=min(span.skip, max(0, end - start)))  # noqa: PLW2901
-            inside.append(span)
+            inside.append(_intersect(span, section))
         yield section, [span for span in inside if span.start < span.end]
+
+
+def _intersect(span: Span, section: Section) -> Span:
+    """Return the part of a span that is in a section. A lead stands above its first part."""
+    start, end = max(span.start, section.start), min(span.end, section.end)
+    if start != span.start:
+        return Span(start, end, span.why, span.then)
+    return span if end == span.end else replace(span, end=end, skip=min(span.skip, max(0, end - start)))
 
 
 def _join(pieces: Sequence[str], inline: set[int]) -> str:

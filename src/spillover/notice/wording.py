@@ -95,13 +95,13 @@ class Wording(Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(filter(None, (as_latin(words.partition("{")[0]) for words in sentences))))
 
 
-def check_template(what: str, template: str, places: Mapping[str, object]) -> None:
+def check_template(owner: str, template: str, places: Mapping[str, object]) -> None:
     """Raise a UsageError for a template that cannot be filled in: when it is chosen, not when an output is at stake."""
     try:
         template.format(**places)
     except (LookupError, ValueError, AttributeError, TypeError) as error:
         names = " ".join(f"{{{name}}}" for name in places)
-        raise UsageError(f"{what}{template!r}) cannot be filled in; it may name {names}.") from error
+        raise UsageError(f"{owner}{template!r}) cannot be filled in; it may name {names}.") from error
 
 
 WORDING = Wording()
@@ -154,33 +154,33 @@ def stored_part(record: Record) -> str:
 
 
 def before_filters(filters: str, exits: Sequence[tuple[str, int]], hidden: Mapping[str, Any] | None) -> str:
-    """Return the line about a pipeline's filters: how the programs before them ended, and where their output is kept."""
-    where = f'"{one_line(filters, FILTER_CHARS)}"'
+    """Return the line about a pipeline's filters: how the programs before them ended, and where their output is."""
+    quoted = f'"{one_line(filters, FILTER_CHARS)}"'
     ends = []
     for program, code in exits:
         ending = "was stopped by SIGPIPE" if code == SIGPIPE_EXIT else f"exited {code}"
         ends.append(f"{one_line(program, PROGRAM_CHARS)} {ending}")
     if hidden is None:
-        return f"[{' · '.join(ends)}, which {where} hides]"
+        return f"[{' · '.join(ends)}, which {quoted} hides]"
     lines, ref, reason = hidden["lines"], hidden["ref"], shorten_reason(hidden["reason"], 100)
     if ref is None:
-        return f"[{' · '.join([f'{lines_of(lines)} before {where} could not be kept: {reason}', *ends])}]"
+        return f"[{' · '.join([f'{lines_of(lines)} before {quoted} could not be kept: {reason}', *ends])}]"
     how = " on this machine only" if hidden.get("here") else " in part" if reason else ""
     verb = "is" if lines == 1 else "are"
     whole = "The 1 line" if lines == 1 else f"All {lines:,} lines"
-    what = f"{lines_of(lines)} before {where}" if how else f"{whole} that went into {where}"
-    kept = f"{what} {verb} kept{how}{f' ({reason})' if reason else ''}: {ref}"
-    return f"[{' · '.join([kept, *ends])}]"
+    subject = f"{lines_of(lines)} before {quoted}" if how else f"{whole} that went into {quoted}"
+    place = f"{subject} {verb} kept{how}{f' ({reason})' if reason else ''}: {ref}"
+    return f"[{' · '.join([place, *ends])}]"
 
 
 def found_in(finds: int, groups: int, folder: str, *, names: bool, above: str = "") -> str:
     """Return the words above what a search found: how much, where, and what is left out of each line."""
-    what = f"{finds:,} name{'' if finds == 1 else 's'}" if names else f"{finds:,} match{'' if finds == 1 else 'es'}"
-    where = f"{groups:,} folder" if names else f"{groups:,} file"
+    total = f"{finds:,} name{'' if finds == 1 else 's'}" if names else f"{finds:,} match{'' if finds == 1 else 'es'}"
+    places = f"{groups:,} folder" if names else f"{groups:,} file"
     below = f", paths relative to {folder}" if folder else ""
     once = "" if names else ", each named once"
     more = f"; above: {above}" if above else ""
-    return f"{what} in {where}{'' if groups == 1 else 's'}{below}{once}{more}"
+    return f"{total} in {places}{'' if groups == 1 else 's'}{below}{once}{more}"
 
 
 def hidden_finds(groups: Sequence[tuple[str, int, int]], rest: int, more: int) -> str:
@@ -221,8 +221,8 @@ def _signs(plus: int, minus: int) -> str:
 
 def more_like(count: int, first: int, last: int) -> str:
     """Return the words above a line that stands for others that are not shown."""
-    where = f"line {first:,}" if last <= first else f"lines {first:,}-{last:,}"
-    return f"{count:,} more like the next line: {where}"
+    lines = f"line {first:,}" if last <= first else f"lines {first:,}-{last:,}"
+    return f"{count:,} more like the next line: {lines}"
 
 
 def lines_gone(count: int, samples: Sequence[str]) -> str:
@@ -250,6 +250,6 @@ def no_json(kind: str) -> str:
 
 def failed(size: int, shown_bytes: int, error: str) -> tuple[str, str]:
     """Return the notice, and the marker between both ends, for an output whose clipping failed."""
-    lost = f"Full output not kept: spill failed ({shorten_reason(error)})."
-    notice = f"[Output clipped: {shown_bytes:,} of {size:,} bytes shown. {lost}]"
+    reason = f"Full output not kept: spill failed ({shorten_reason(error)})."
+    notice = f"[Output clipped: {shown_bytes:,} of {size:,} bytes shown. {reason}]"
     return notice, f"[… {size - shown_bytes:,} bytes not shown …]"

@@ -59,8 +59,8 @@ def _see(output: Output, call: Call, since: Earlier | None) -> dict[str, Any]:
     """Clip an output as the call in its record was."""
     record = output.record
     begun = time.monotonic()
-    fitted, clip = cut_again(record, output.document, call, since)
-    rendered = fitted.rendered
+    excerpt, clip = cut_again(record, output.document, call, since)
+    rendered = excerpt.rendered
     is_exact = bool(rendered.notice) and digest_notice(rendered.notice, rendered.text) in record.notices
     same = clip.ranges == record.shown and (is_exact or _has_whole_lines(output, rendered.spans))
     if not (is_exact or same):
