@@ -67,7 +67,7 @@ def ask(clipper, host, text):
 def test_what_a_host_had_cut_is_called_a_preview_by_the_clip_the_record_and_retrieval(host, clipper):
     text = SAID[host] + "\n" + LONG if host == "Copilot CLI" else LONG + SAID[host]
     shown = ask(clipper, host, text)
-    assert f"These are numbers of a preview ({host} had already cut the output): " in shown.partition("\n")[0]
+    assert f"These numbers are of a preview ({host} had already cut the output): " in shown.partition("\n")[0]
     (record,) = clipper.settings.store.list()
     assert record.partial == f"{host} had already cut the output"
     said = f"This is only a preview: {host} had already cut the output."

@@ -35,9 +35,9 @@ USUAL_SEARCH = "AssertionError"
 LESS_ROOM = 0.92
 LEAST_ROOM = 0.5
 #: Why both ends are shown of an output that is not looked at more closely.
-TOO_MUCH = "both ends: choosing more closely was too much work"
-CRAMPED = "both ends: too little memory to choose more closely"
-FAILED = "both ends: choosing more closely failed ({error})"
+TOO_MUCH = "both ends, because choosing more closely was too much work"
+CRAMPED = "both ends, because there is too little memory to choose more closely"
+FAILED = "both ends, because choosing more closely failed ({error})"
 #: With less than this (`ulimit -v`), numpy is not loaded: on two cores it dies below 170 MB, and more cores need more.
 MIN_ADDRESS_SPACE = 1 << 29
 

@@ -33,7 +33,7 @@ NEXT_BYTES = 4_000
 #: An outline is proposed for an output of at least MAP_BYTES of which at most one part in MAP_SHARE is shown.
 MAP_BYTES = 1 << 16
 MAP_SHARE = 10
-#: With more gaps than these, only the first is marked in full; the others are numbers.
+#: With more gaps than these, only the first of each kind is marked in full; the others are numbers.
 FEW_GAPS = 3
 #: Characters that are shown of each line of a lead.
 LEAD_CHARS = 400
@@ -360,15 +360,17 @@ class Layout:
             return "", first_gap
         pieces = [self.wording.section.format(label=section.label)] if section.label else []
         inline: set[int] = set()  # the pieces that stand inside a line
-        tier = self.tier
+        is_many = len(gaps) - gaps.count(None) > FEW_GAPS
+        kinds: set[str] = set()  # of gaps that were marked in full: a reader knows their markers
         for number, gap in enumerate(gaps):
             if gap is not None:
                 hidden = spans[number - 1].then if number else None
                 if hidden is not None and hidden.inline:
                     inline.add(len(pieces))
+                kind = "lines" if hidden is None else hidden.kind
+                tier = LAST_TIER if is_many and kind in kinds else self.tier
+                kinds.add(kind)
                 pieces.append(marker(gap, self.wording, tier, self._guard_note(hidden)))
-                if tier != LAST_TIER and len(gaps) - gaps.count(None) > FEW_GAPS:  # once in full, a marker is known
-                    tier = LAST_TIER
             if number < len(spans):
                 if spans[number].lead:
                     pieces.append(self._render_lead(spans[number].lead))
