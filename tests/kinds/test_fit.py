@@ -81,7 +81,9 @@ def test_with_too_little_memory_to_load_what_chooses_both_ends_are_shown_and_it_
     clip = Clipper(Limits(lines=10), keep=keep, store=MemoryStore()).clip("error: x\n" * 99)
     assert clip.outcome == "stored"
     assert clip.shown.lines > 3
-    assert {reason.why for reason in clip.why} == {"both ends, because there is too little memory to choose more closely"}
+    assert {reason.why for reason in clip.why} == {
+        "both ends, because there is too little memory to choose more closely"
+    }
 
 
 FAILURE = "both ends, because choosing more closely failed (RuntimeError)"
