@@ -23,12 +23,12 @@ from spillover.since import LineRanges
 from spillover.since.compare import compare
 from spillover.store.record import Record
 
-#: Characters of a line that are shown.
+#: Characters of a line that are shown; with more, fewer lines fit.
 LINE_CHARS = 300
-#: Lines of each kind that are read before it is known what fits, and bytes of each range of lines.
+#: Lines of each kind that are read before it is known what fits, and bytes of each range of lines: more take memory.
 MAX_LINES = 4_000
 MAX_RANGE_BYTES = 1 << 17
-#: For so many new lines, one that is gone, and one that has other numbers.
+#: New lines that are shown for each line that is gone, and for each that has other numbers.
 NEW_TO_GONE = 2
 NEW_TO_NUMBERS = 4
 #: Lines that are proposed to be read next.
@@ -46,7 +46,7 @@ class _Row(Struct, frozen=True):
 
 def diff(call: Call, ref: str, since: str | None = None) -> Clip:
     """Compare a stored output with an earlier one; without one, with the previous run of the same command."""
-    begun = time.monotonic()
+    start = time.monotonic()
     call = call.within_budget()
     target = resolve(ref, call.settings.outputs)
     record, document = open_output(call, target.ref)
@@ -64,7 +64,7 @@ def diff(call: Call, ref: str, since: str | None = None) -> Clip:
             before.blob.close()
     finally:
         document.blob.close()
-    record_retrieval(call, "diff", clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
+    record_retrieval(call, "diff", clip.text, clip=clip, record=record, seconds=time.monotonic() - start)
     return clip
 
 
@@ -79,31 +79,32 @@ def _answer(
     """Return as many of the differences as fit."""
     compared = compare(document, before)
     head = "\n".join([*filter(None, notes), f"[{since_line(record.ref, record_before.ref, compared)}]"])
-    new = _rows("+", compared.new, document)
-    gone = _rows("-", compared.gone, before)
-    numbers = _rows("~", compared.numbers, document)
+    additions = _rows("+", compared.new, document)
+    removals = _rows("-", compared.gone, before)
+    changes = _rows("~", compared.numbers, document)
     total = compared.new.lines + compared.gone.lines + compared.numbers.lines
 
     def rows(count: int) -> list[_Row]:
-        return [*new[:count], *gone[: -(-count // NEW_TO_GONE)], *numbers[: -(-count // NEW_TO_NUMBERS)]]
+        return [*additions[:count], *removals[: -(-count // NEW_TO_GONE)], *changes[: -(-count // NEW_TO_NUMBERS)]]
 
     def text(count: int) -> str:
-        shown = rows(count)
-        left = total - len(shown)
+        page = rows(count)
+        left = total - len(page)
+        body = f"{head}\n" + "".join(map(str, page))
         if not left:
-            return f"{head}\n" + "".join(map(str, shown))
-        rest = new[count:] or new[-1:]
+            return body
+        rest = additions[count:] or additions[-1:]
         first = rest[0].number if rest else 1
         following = next_call(call.settings.hints, "lines", record.ref, first, first + PAGE - 1)
-        return f"{head}\n" + "".join(map(str, shown)) + f"[{left:,} more. {following}]\n"
+        return f"{body}[{left:,} more. {following}]\n"
 
-    enough = max(len(new), NEW_TO_GONE * len(gone), NEW_TO_NUMBERS * len(numbers))
+    enough = max(len(additions), NEW_TO_GONE * len(removals), NEW_TO_NUMBERS * len(changes))
     count = largest(enough, lambda count: fill(text(count), call))
-    shown = [row for row in rows(count) if row.sign != "-"]
-    ranges = tuple((row.number, row.number) for row in shown)
-    size = sum(len(row.text.encode("utf-8", "replace")) for row in shown)
-    whole = len(rows(count)) == total
-    return answer(text(count), call, record, document, ranges=ranges, size=size, whole=whole)
+    page = rows(count)
+    numbers = [row.number for row in page if row.sign != "-"]
+    size = sum(len(row.text.encode("utf-8", "replace")) for row in page if row.sign != "-")
+    ranges = tuple((number, number) for number in numbers)
+    return answer(text(count), call, record, document, ranges=ranges, size=size, whole=len(page) == total)
 
 
 def _rows(sign: str, lines: LineRanges, document: Document) -> list[_Row]:

@@ -1,4 +1,7 @@
-"""Going back by place: lines, bytes, columns within a line, or a JSON value. Each answer fits, and ends with the call that goes on."""
+"""Going back by place: lines, bytes, columns within a line, or a JSON value.
+
+Each answer fits, and ends with the call that goes on.
+"""
 
 from __future__ import annotations
 
@@ -71,8 +74,8 @@ def read(
 def answer_from(
     call: Call, target: Target, operation: Operation, make: Callable[[Call, Record, Document], Clip]
 ) -> Clip:
-    """Open an output, answer from it, and record the retrieval. For `last`, the run that it is stands above the answer."""
-    begun = time.monotonic()
+    """Open an output, answer from it, and record the retrieval; for `last`, with a line above it that names the run."""
+    start = time.monotonic()
     call = call.within_budget()
     record, document = open_output(call, target.ref)
     blob = document.blob
@@ -89,7 +92,7 @@ def answer_from(
             clip = replace(clip, text=note + clip.text)
     finally:
         blob.close()
-    record_retrieval(call, operation, clip.text, clip=clip, record=record, seconds=time.monotonic() - begun)
+    record_retrieval(call, operation, clip.text, clip=clip, record=record, seconds=time.monotonic() - start)
     return clip
 
 
@@ -103,7 +106,7 @@ def answer(
     size: int,
     whole: bool,
 ) -> Clip:
-    """Return an answer that fits: "whole" if it is all that was asked for, "stored" if there is more in the store."""
+    """Return an answer that fits; `whole`: it is all that it could be, and nothing more of it is in the store."""
     text = trim(text, call)
     call.spend(text)
     lines = sum(last - first + 1 for first, last in ranges)
@@ -140,13 +143,13 @@ def open_output(call: Call, ref: str) -> tuple[Record, Document]:
 
 
 def _open_document(call: Call, record: Record, blob: Blob) -> Document:
-    """Return the bytes with their lines, if those are the ones in the record."""
+    """Return the bytes with their lines, if they are as the record says."""
     blob = cover_blob(call.settings, blob)
     if not record.index.before or record.index.block < 1:
         raise StoreError(f"The record of {record.ref} is damaged: it has no line index.")
-    known = getattr(blob, "newlines", None)  # a store that checks what it gives out, and where every read is a request
-    if known is not None and blob.size == record.bytes:
-        return Document(blob, record.index, record.lines, known, guard=notice_guard(call.settings))
+    checked = getattr(blob, "newlines", None)  # known to a store that checks its bytes, where each read is a request
+    if checked is not None and blob.size == record.bytes:
+        return Document(blob, record.index, record.lines, checked, guard=notice_guard(call.settings))
     newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
     document = Document(blob, record.index, record.lines, newlines, guard=notice_guard(call.settings))
     if blob.size != record.bytes or (blob.size and document.number(blob.size - 1) != record.lines):
@@ -170,48 +173,48 @@ class Reader(Struct, frozen=True):
     record: Record
     call: Call
 
-    def read_lines(self, wanted: str | int | None) -> Clip:
+    def read_lines(self, lines: str | int | None) -> Clip:
         """Return lines with their numbers, cleaned as the model saw them."""
         total = self.document.lines
-        first, last = parse_range(wanted, total) if wanted is not None else (1, min(total, PAGE))
+        first, last = (1, min(total, PAGE)) if lines is None else parse_range(lines, total)
         if last < first:
-            return self._answer_lines([], (first, last), self._beyond_end("line", first, total))
+            return self._answer_beyond_end("line", first, total)
         rows = self._rows(first, last)
-
-        def text(count: int) -> str:
-            return self._page(rows[:count], first, last)
-
-        count = largest(len(rows), lambda count: fill(text(count), self.call))
+        count = largest(len(rows), lambda count: fill(self._page(rows[:count], first, last), self.call))
         if count == 0:
             return self._answer_columns(first, 1, None)
-        return self._answer_lines(rows[:count], (first, last), text(count))
+        upto = first + count - 1
+        size = self.document.start(upto + 1) - self.document.start(first)
+        whole = upto >= last and not any(row.frames for row in rows[:count])
+        return self._clip(self._page(rows[:count], first, last), (first, upto), size, whole=whole)
 
-    def read_columns(self, wanted: str, line: int | str | None) -> Clip:
-        """Return a part of one line; columns count bytes, so that any place in a line of a gigabyte is one step away."""
+    def read_columns(self, columns: str, line: int | str | None) -> Clip:
+        """Return a part of one line; columns count bytes: in a line of a gigabyte any place is one step away."""
         first, last = parse_range(line if line is not None else 1, self.document.lines)
         if last < first:
-            return self._answer_lines([], (first, last), self._beyond_end("line", first, self.document.lines))
+            return self._answer_beyond_end("line", first, self.document.lines)
         if first != last:
             raise UsageError("columns need a single line: e.g. line 7, columns 4001:8000.")
         start, end = self._line_bounds(first)
-        left, right = parse_range(wanted, end - start, "columns")
+        left, right = parse_range(columns, end - start, "columns")
         if right < left:
-            return self._answer_lines([], (first, first - 1), self._beyond_end("column", left, end - start))
+            return self._answer_beyond_end("column", left, end - start)
         return self._answer_columns(first, left, right)
 
-    def read_bytes(self, wanted: str) -> Clip:
+    def read_bytes(self, range_: str) -> Clip:
         """Return bytes as they are, with control characters made visible."""
         size = self.document.size
-        first, last = parse_range(wanted, size, "bytes")
+        first, last = parse_range(range_, size, "bytes")
         if last < first:
-            return self._answer_lines([], (1, 0), self._beyond_end("byte", first, size))
+            return self._answer_beyond_end("byte", first, size)
         start, data = self._read_chars(first - 1, last)
 
         def text(count: int) -> str:
             upto = start + len(_whole_chars(data, count))
             lines = tell_range("line", self.document.number(start), self.document.number(max(start, upto - 1)))
-            where = f"{tell_range('Byte', start + 1, upto)} of {size:,}, {lines}."
-            return f"{self._guard(show_controls(_whole_chars(data, count)))}\n[{where} {self._next_bytes(start, upto, last)}]"
+            facts = f"{tell_range('Byte', start + 1, upto)} of {size:,}, {lines}."
+            shown = self._guard(show_controls(_whole_chars(data, count)))
+            return f"{shown}\n[{facts} {self._next_bytes(start, upto, last)}]"
 
         count = largest(len(data), lambda count: fill(text(count), self.call))
         upto = start + len(_whole_chars(data, count))
@@ -235,8 +238,8 @@ class Reader(Struct, frozen=True):
     def _page(self, rows: list[_Line], first: int, last: int) -> str:
         body = "".join(f"{number_rows(f'{row.number}: ', row.text)}\n" for row in rows)
         upto = first + len(rows) - 1
-        where = f"{tell_range('Line', first, upto)} of {self.document.lines:,}.{self._describe_folded(rows)}"
-        return f"{body}[{where} {self._next_lines(first, upto, last)}]"
+        facts = f"{tell_range('Line', first, upto)} of {self.document.lines:,}.{self._describe_folded(rows)}"
+        return f"{body}[{facts} {self._next_lines(first, upto, last)}]"
 
     def _describe_folded(self, rows: list[_Line]) -> str:
         """Return the words for frames that are left out: how many, and the call that shows the first of them."""
@@ -252,10 +255,10 @@ class Reader(Struct, frozen=True):
         begin, data = self._read_chars(start + left - 1, last)
 
         def text(count: int) -> str:
-            shown = _whole_chars(data, count)
-            upto = begin - start + len(shown)
-            where = f"Line {line:,}, columns {begin - start + 1:,}-{upto:,} of {end - start:,}."
-            return f"{line}: {show_controls(shown)}\n[{where} {self._next_columns(line, upto, end - start)}]"
+            chars = _whole_chars(data, count)
+            upto = begin - start + len(chars)
+            facts = f"Line {line:,}, columns {begin - start + 1:,}-{upto:,} of {end - start:,}."
+            return f"{line}: {show_controls(chars)}\n[{facts} {self._next_columns(line, upto, end - start)}]"
 
         count = largest(len(data), lambda count: fill(text(count), self.call))
         size = len(_whole_chars(data, count))
@@ -278,7 +281,7 @@ class Reader(Struct, frozen=True):
         total = self.document.lines
         if upto >= total:
             return self._end_words()
-        # What is left of the range, or as much again as was asked for.
+        # What is left of the range, or as many lines again.
         count = last - upto if last > upto else max(1, last - first + 1)
         return next_call(self.call.settings.hints, "lines", self.record.ref, upto + 1, min(total, upto + count))
 
@@ -299,25 +302,20 @@ class Reader(Struct, frozen=True):
 
     def _end_words(self) -> str:
         produced = self.record.produced_bytes
-        if self.record.partial and produced is None:
+        if not self.record.partial or produced is None:
             return f"The end.{stored_part(self.record)}"
-        if self.record.partial:
-            return f"The stored part ends here: the first {self.record.bytes:,} of {produced:,} bytes; {self.record.partial}."
-        return "The end."
+        size = f"the first {self.record.bytes:,} of {produced:,} bytes"
+        return f"The stored part ends here: {size}; {self.record.partial}."
 
-    def _beyond_end(self, unit: str, first: int, total: int) -> str:
-        counted = lines_of(total) if unit == "line" else f"{total:,} {unit}s"
-        stored = f" {self._end_words()}" if self.record.partial else ""
-        rest = self._next_lines(1, 0, PAGE) if total else "" if stored else self._end_words()
-        where = f"No {unit} {first:,}: {self.record.ref} has {counted}{' stored' if stored else ''}."
-        return f"[{' '.join(filter(None, (where + stored, rest)))}]"
-
-    def _answer_lines(self, rows: list[_Line], wanted: tuple[int, int], text: str) -> Clip:
-        first = wanted[0]
-        upto = first + len(rows) - 1
-        size = self.document.start(upto + 1) - self.document.start(first) if rows else 0
-        has_frames = any(row.frames for row in rows)
-        return self._clip(text, (first, upto), size, whole=upto >= wanted[1] and not has_frames)
+    def _answer_beyond_end(self, unit: str, first: int, total: int) -> Clip:
+        """Return the answer for a place behind the last one: how many there are, and what can be read."""
+        count = lines_of(total) if unit == "line" else f"{total:,} {unit}s"
+        words = [f"No {unit} {first:,}: {self.record.ref} has {count}{' stored' if self.record.partial else ''}."]
+        if self.record.partial or not total:
+            words.append(self._end_words())
+        if total:
+            words.append(self._next_lines(1, 0, PAGE))
+        return self._clip(f"[{' '.join(words)}]", (1, 0), 0, whole=True)
 
     def _clip(self, text: str, numbers: tuple[int, int], size: int, *, whole: bool) -> Clip:
         ranges = (numbers,) if numbers[1] >= numbers[0] else ()
@@ -350,7 +348,7 @@ def _whole_chars(data: bytes, count: int) -> bytes:
 
 
 def _open_value(call: Call, record: Record, document: Document, pointer: str) -> tuple[Record, Document]:
-    """Return the value that a pointer names as an output of its own: a string by what it says, anything else as JSON."""
+    """Return the value that a pointer names as an output of its own: a string decoded, anything else as JSON."""
     if document.size > MAX_JSON_BYTES:
         raise UsageError(
             f"{record.ref} has {document.size:,} bytes; a pointer works up to {MAX_JSON_BYTES:,}. "
@@ -358,19 +356,19 @@ def _open_value(call: Call, record: Record, document: Document, pointer: str) ->
         )
     data = document.blob.read(0, document.size)
     try:
-        written = _find_json(data, pointer, record.ref)
+        literal = _find_json(data, pointer, record.ref)
     except UsageError:
         spelled = spell(data)  # a Python repr, perhaps
         place = None if spelled is None else find_value(spelled, pointer)
         if place is None:
             raise
-        written = data[place[0] : place[1]]
-    value = _decode(written)
+        literal = data[place[0] : place[1]]
+    value = _decode(literal)
     if call.settings.redact != "off":  # what is decoded may be a secret only now
         value = cover_bytes(call.settings, value)
     meter = Meter()
     meter.feed(value, hashing=False)
-    named = replace(
+    value_record = replace(
         record,
         ref=f"{record.ref}#{pointer}",
         bytes=len(value),
@@ -384,7 +382,7 @@ def _open_value(call: Call, record: Record, document: Document, pointer: str) ->
         kind="",
         why=(),
     )
-    return named, Document(MemoryBlob(value), meter.index, meter.lines, meter.newlines, guard=document.guard)
+    return value_record, Document(MemoryBlob(value), meter.index, meter.lines, meter.newlines, guard=document.guard)
 
 
 def _find_json(data: bytes, pointer: str, ref: str) -> bytes:
@@ -415,13 +413,13 @@ def _step(value: Any, word: str, place: str) -> Any:
     raise UsageError(f"There is no {place[:80]} in it: its parent is not an object or a list.")
 
 
-def _decode(written: bytes) -> bytes:
-    """Return what a string says, in JSON or as a Python repr; anything else as it is written."""
-    if written[:1] == b'"':
-        return read_string(written, 1, len(written) - 1)[0]
-    if written[:1] == b"'":
+def _decode(literal: bytes) -> bytes:
+    """Return the text of a string, of JSON or of a Python repr; anything else unchanged."""
+    if literal[:1] == b'"':
+        return read_string(literal, 1, len(literal) - 1)[0]
+    if literal[:1] == b"'":
         try:
-            return str(literal_eval(written.decode("utf-8", "surrogatepass"))).encode("utf-8", "surrogatepass")
+            return str(literal_eval(literal.decode("utf-8", "surrogatepass"))).encode("utf-8", "surrogatepass")
         except (ValueError, SyntaxError):
-            return written
-    return written
+            return literal
+    return literal

@@ -87,8 +87,8 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
             if since:
                 return _diff(call, names, _read_name(read_value("since", since, "string")))
             ranges: dict[str, Any] = {"lines": lines, "bytes_": bytes, "columns": columns}
-            chosen = {name: value for name, value in ranges.items() if value not in (None, "")}
-            return _answer_each(call, "read", names, lambda call, ref: read(call, ref, **chosen))
+            part = {name: value for name, value in ranges.items() if value not in (None, "")}
+            return _answer_each(call, "read", names, lambda call, ref: read(call, ref, **part))
 
         return answer("diff" if since else "read", ask)
 
@@ -125,7 +125,7 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
         return answer("grep", ask)
 
     def outline_output(ref: str) -> str:
-        """Get a map of a stored tool output: its sections, where failures cluster, what repeats, and where to read next.
+        """Get a map of a stored tool output: sections, where failures cluster, what repeats, where to read next.
 
         Args:
             ref: As for read_output.
@@ -168,7 +168,7 @@ def _diff(call: Call, ref: Any, since: str) -> str:
 
 
 def _answer_each(call: Call, operation: Operation, names: Any, ask: Callable[[Call, str], Clip]) -> str:
-    """Return the answer for one output, or those for several, each under its name, in equal parts of the limits."""
+    """Return the answer for one output, or for several, each under its name, in equal parts of the limits."""
     refs = find_each(names, call.settings.outputs)
     if refs is None:
         return ask(call, names).text
@@ -294,7 +294,7 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any] | str | None) -
         return Answer(str(refused), is_error=True)
     except SpilloverError as error:
         words = str(error)
-    except Exception as error:  # noqa: BLE001  a loop must not end because its model asked for something odd
+    except Exception as error:  # noqa: BLE001  a loop must not end because of an odd call of its model
         words = f"{name} failed: {type(error).__name__}: {error}"
     words = trim(f"[{one_line(cover_text(call.settings, words), ERROR_CHARS)}]", call)
     record_retrieval(call, operation_of(name), words)

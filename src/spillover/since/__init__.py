@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -17,13 +17,6 @@ class LineRanges(Struct, frozen=True):
     cells: tuple[int, ...]  # how many of them begin in each CELL of bytes
 
 
-class Marks(Protocol):
-    """The lines of one output, by which those of another are marked."""
-
-    def mark(self, document: Document, start: int, end: int) -> tuple[Any, Any]:
-        """Return the mark and the content key of each line in these bytes, as arrays."""
-
-
 class Compared(Struct, frozen=True):
     """What became of an output since an earlier one. `new`, `numbers` and `same` add up to its lines."""
 
@@ -32,7 +25,7 @@ class Compared(Struct, frozen=True):
     gone: LineRanges  # lines of the earlier output that the new one does not have, not even with other numbers
     lines: int
     lines_before: int
-    before: Marks
+    before: Any  # the `Shapes` of the earlier output: they take numpy, and this module does not
 
     @property
     def same(self) -> int:
@@ -50,7 +43,8 @@ class Compared(Struct, frozen=True):
 
     def mark(self, document: Document, start: int, end: int) -> tuple[Any, Any]:
         """Return SAME, NUMBERS or NEW for each line in these bytes, which are whole lines, and its content key."""
-        return self.before.mark(document, start, end)
+        marks: tuple[Any, Any] = self.before.mark(document, start, end)
+        return marks
 
 
 class Earlier(Struct, frozen=True):
@@ -64,7 +58,7 @@ class Earlier(Struct, frozen=True):
 
     @property
     def is_repeated(self) -> bool:
-        """Whether the output only says again what the earlier one said."""
+        """Whether the output says the same as the earlier one."""
         return self.compared is not None and self.compared.unchanged
 
     def close(self) -> None:

@@ -13,11 +13,9 @@ earlier one again for what is gone. The same two outputs give the same answer, w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from msgspec import Struct
 
 from spillover.document.clean import flatten
 from spillover.document.document import Document
@@ -28,17 +26,17 @@ Array: TypeAlias = Any  # of numpy; its own types say little about what is in on
 
 #: What a line is, against the earlier output.
 SAME, NUMBERS, NEW = 0, 1, 2
-#: Bytes read at once; of a line that is longer, a piece at a time.
+#: Bytes read at once; of a line that is longer, a piece at a time. With more, more memory is taken.
 BLOCK = 1 << 20
 #: Bytes whose shapes are worked out at once, in the processor's cache. A longer line has a key for each piece.
 STRETCH = 1 << 16
-#: New lines are counted for each cell of this many bytes.
+#: New lines are counted for each cell of this many bytes: larger cells tell less about where they are.
 CELL = 1 << 14
-#: Ranges of lines that are named; all lines are counted.
+#: Ranges of lines that are named, with more in more memory; all lines are counted.
 MAX_RANGES = 1_000
 #: Different lines of one output that are compared: 64 MiB of keys.
 MAX_KEYS = 1 << 22
-#: Keys wait until there are so many, or as many as are sorted, before they are sorted in.
+#: Keys that wait, at least, before they are sorted in: with fewer, they are sorted more often.
 WAITING_KEYS = 1 << 16
 
 
@@ -75,10 +73,10 @@ class Shapes:
         self.wordings.add(wording)
 
     def judge(self, content: Array, wording: Array) -> Array:
-        """Return the mark of each line against those that were added; a blank one is the same anywhere."""
+        """Return the mark of each line against the lines that were added; a blank one is the same anywhere."""
         marks = np.zeros(len(content), dtype=np.uint8)
-        others = np.flatnonzero((content != 0) & ~self.contents.contain(content))
-        marks[others] = np.where(self.wordings.contain(wording[others]), NUMBERS, NEW)
+        unknown = np.flatnonzero((content != 0) & ~self.contents.contain(content))
+        marks[unknown] = np.where(self.wordings.contain(wording[unknown]), NUMBERS, NEW)
         return marks
 
     def mark(self, document: Document, start: int, end: int) -> tuple[Array, Array]:
@@ -138,9 +136,9 @@ class _Tally:
         self._ranges: list[tuple[int, int]] = []
         self._full = False
 
-    def add(self, chosen: Array, starts: Array) -> None:
-        """Count the chosen ones of the next lines; `starts`: where each line begins."""
-        rows = np.flatnonzero(chosen)
+    def add(self, marked: Array, starts: Array) -> None:
+        """Count the marked ones of the next lines; `starts`: where each line begins."""
+        rows = np.flatnonzero(marked)
         if not len(rows):
             return
         self._lines += len(rows)
@@ -243,7 +241,19 @@ SHORTEST_HASH = 7
 #: How far what makes a number a part of a time or a hash reaches to its neighbours: 2024-01-02T03:04:05.678+00:00.
 CHAIN = 6
 TEMPORARY = (b"/tmp/", b"/var/folders/", b"\\Temp\\")
-_ANY = 1  # stands for what is hidden; no view has this byte
+_ANY = 1  # stands for a hidden range; no view has this byte
+
+
+def _encode_names(names: Sequence[bytes]) -> Array:
+    return np.array(sorted(int.from_bytes(name[:7], "little") ^ len(name) << 56 for name in names), dtype=np.uint64)
+
+
+#: The bytes between the parts of a time, of a number or of a hash.
+_JOINT = np.frombuffer(_table(".", ",", ":", "-", "+"), dtype=bool)
+#: Masks for the first bytes of a word, by its length: of one of 7 bytes or less these are all of it.
+_MASKS = np.array([(1 << 8 * min(size, 7)) - 1 for size in range(LONGEST_NAME + 1)], dtype=np.uint64)
+_UNIT_CODES = _encode_names(UNITS_BEHIND)
+_NAME_CODES = _encode_names((*NAMES_BEFORE, *MONTHS))
 
 
 def make_keys(view: bytes) -> tuple[Array, Array]:
@@ -267,7 +277,7 @@ def make_keys(view: bytes) -> tuple[Array, Array]:
 
 
 class LongLine:
-    """The keys of a line that is never held as a whole: made of those of its pieces."""
+    """The keys of a line that is never in memory as a whole, made of the keys of its pieces."""
 
     __slots__ = ("content", "wording")
 
@@ -313,7 +323,7 @@ def _join(data: Array, begin: Array, end: Array, names: Array) -> tuple[Array, A
         begin, end = begin[order], end[order]
     if len(begin) < 2:
         return begin, end
-    apart = (end[:-1] + 1 != begin[1:]) | ~_tables().joint[data[end[:-1]]]
+    apart = (end[:-1] + 1 != begin[1:]) | ~_JOINT[data[end[:-1]]]
     return begin[np.append(True, apart)], end[np.append(apart, True)]
 
 
@@ -346,21 +356,10 @@ def _judge(view: bytes, data: Array, begin: Array, end: Array, numeric: Array, d
         touching = behind[:-1] + 1 == first[1:]
         joint = np.where(touching, after[:-1], 0)
         short = size <= 2
-        clock = (
-            (joint == ord(":"))
-            & number[:-1]
-            & short[:-1]
-            & (size[1:] == 2)
-            & (before[:-1] != ord(":"))
-            & (digits[1:] == 2)
-        )
-        date = (
-            ((joint == ord("-")) | (joint == ord("/")))
-            & number[:-1]
-            & (size[:-1] == 4)
-            & (digits[1:] >= 2)
-            & (size[1:] <= 5)
-        )
+        clock = number[:-1] & short[:-1] & (joint == ord(":")) & (before[:-1] != ord(":"))
+        clock &= (size[1:] == 2) & (digits[1:] == 2)
+        date = number[:-1] & (size[:-1] == 4) & ((joint == ord("-")) | (joint == ord("/")))
+        date &= (digits[1:] >= 2) & (size[1:] <= 5)
         date &= size[1:] != 4  # 2024-01, and 2024-01T…, but not one year after the other
         counter = (joint == ord("/")) & number[:-1] & number[1:] & opening[:-1]  # [3/10]
         port = (joint == ord(":")) & number[1:] & (size[1:] == 4) & (before[:-1] == ord("."))  # 127.0.0.1:8080
@@ -369,10 +368,10 @@ def _judge(view: bytes, data: Array, begin: Array, end: Array, numeric: Array, d
         variable[1:] |= pair | port
         # What stands beside a part of a time, of a duration or of a hash, and looks like another part of it, is one.
         part = number | (hexadecimal & (size == 4))
-        joined = _tables().joint[joint]
+        in_chain = _JOINT[joint]
         for _ in range(CHAIN):
-            onward = joined & part[1:] & variable[:-1] & ~variable[1:]
-            back = joined & part[:-1] & variable[1:] & ~variable[:-1]
+            onward = in_chain & part[1:] & variable[:-1] & ~variable[1:]
+            back = in_chain & part[:-1] & variable[1:] & ~variable[:-1]
             if not (onward.any() or back.any()):
                 break
             variable[1:] |= onward
@@ -386,21 +385,20 @@ def _is_near(view: bytes, begin: Array, end: Array, numeric: Array) -> Array:
     behind = np.minimum(numeric + 1, len(begin) - 1)
     ahead = np.maximum(numeric - 1, 0)
     words = np.ndarray((len(view),), dtype="<u8", buffer=view + bytes(8), strides=(1,))
-    tables = _tables()
     near = np.zeros(len(numeric), dtype=bool)
     for beside, gap, codes in (
-        (behind, begin[behind] - end[numeric], tables.units),
-        (ahead, begin[numeric] - end[ahead], tables.names),
+        (behind, begin[behind] - end[numeric], _UNIT_CODES),
+        (ahead, begin[numeric] - end[ahead], _NAME_CODES),
     ):
         size = end[beside] - begin[beside]
         close = np.flatnonzero((gap > 0) & (gap <= 2) & (size <= LONGEST_NAME))
-        other, size = beside[close], size[close]
-        apart = np.maximum(begin[other], begin[numeric[close]])
-        opening = words[begin[other]] & tables.mask[size]
+        name, size = beside[close], size[close]
+        apart = np.maximum(begin[name], begin[numeric[close]])
+        opening = words[begin[name]] & _MASKS[size]
         opening ^= size.astype(np.uint64) << np.uint64(56)
-        listed = codes[np.minimum(codes.searchsorted(opening), len(codes) - 1)] == opening
-        listed &= (data[apart - 1] != ord("\n")) & (data[np.maximum(apart - 2, 0)] != ord("\n"))  # both on one line
-        near[close[listed]] = True
+        known = codes[np.minimum(codes.searchsorted(opening), len(codes) - 1)] == opening
+        known &= (data[apart - 1] != ord("\n")) & (data[np.maximum(apart - 2, 0)] != ord("\n"))  # both on one line
+        near[close[known]] = True
     return near
 
 
@@ -463,28 +461,3 @@ def _count_in(view: bytes, table: bytes, begin: Array, end: Array) -> Array:
     upto = np.zeros(len(view) + 1, dtype=np.int32)
     np.cumsum(np.frombuffer(view.translate(table), dtype=np.uint8), dtype=np.int32, out=upto[1:])
     return upto[end] - upto[begin]
-
-
-class _Tables(Struct, frozen=True):
-    """What words and bytes are looked up in."""
-
-    joint: Array  # the bytes between the parts of a time, of a number or of a hash
-    mask: Array  # the first bytes of a word, by its length: of one of 7 bytes or less these are all of it
-    units: Array
-    names: Array
-
-
-@cache
-def _tables() -> _Tables:
-    joint = np.zeros(256, dtype=bool)
-    joint[list(b".,:-+")] = True
-    return _Tables(
-        joint,
-        mask=np.array([(1 << 8 * min(size, 7)) - 1 for size in range(LONGEST_NAME + 1)], dtype=np.uint64),
-        units=_encode_names(UNITS_BEHIND),
-        names=_encode_names((*NAMES_BEFORE, *MONTHS)),
-    )
-
-
-def _encode_names(names: Sequence[bytes]) -> Array:
-    return np.array(sorted(int.from_bytes(name[:7], "little") ^ len(name) << 56 for name in names), dtype=np.uint64)

@@ -17,15 +17,15 @@ from spillover.settings.settings import Call
 from spillover.since import Earlier
 from spillover.store.scopes import working_folder
 
-#: The newest run of the same command; the newest that ended with exit code 0; the same, and no reason where there is none.
+#: The newest run of the same command; the newest that ended with exit code 0; the same, without a reason if none did.
 LAST, GOOD, GOOD_IF_ANY = "last", "good", "good if any"
-#: A shorter output is shown again, whatever the earlier one said: a notice would take as much.
+#: A shorter output is shown again, even if it is unchanged: a notice would take as much.
 WORTH_A_NOTICE_BYTES = 1_200
 
 
 @contextmanager
 def open_earlier(call: Call, whole: bytes | None) -> Iterator[Earlier | None]:
-    """Give the earlier output to compare with, open, or the reason why there is none; None if the notice does not mention it.
+    """Open the earlier output to compare with, or give the reason why there is none; None if no notice mentions it.
 
     `whole` is an output that fits, and is compared here: it is only stored and clipped if it repeats the earlier one.
     """
@@ -68,8 +68,8 @@ def find_earlier(call: Call) -> Earlier | None:
             if run is None:
                 if since == GOOD_IF_ANY:
                     return None
-                which, none = ("the last", "earlier") if since == LAST else ("a good", "successful")
-                return Earlier(f"{which} run", reason=f"no {none} run of this command is kept")
+                name, kind = ("the last", "earlier") if since == LAST else ("a good", "successful")
+                return Earlier(f"{name} run", reason=f"no {kind} run of this command is kept")
             ref, ending = run
         else:
             ref = resolve(since, call.settings.outputs).ref
