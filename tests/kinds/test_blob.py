@@ -18,7 +18,7 @@ from spillover.document.document import Document, Section
 from spillover.kinds import blob
 from spillover.kinds.selection import Room
 from spillover.notice.render import Layout
-from spillover.source.blob import BothEnds, MemoryBlob, Meter
+from spillover.source.blob import MemoryBlob, Meter
 from spillover.store.memory import MemoryStore
 
 RANDOM = random.Random(5)
@@ -39,7 +39,7 @@ XXD = b"".join(
 
 
 def names(data):
-    return [(kind, data[start:end]) for start, end, kind in blob.runs(data)]
+    return [(run.kind, data[run.start : run.end]) for run in blob.find_runs(data)]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def shown(data, limit=2_000):
     seen = document(data)
     layout = Layout(seen)
     spans = blob.select(seen, Room(lambda spans: len(layout.render(spans).text) / limit), CALL)
-    return None if spans is None else layout.render(spans).text
+    return layout.render(spans).text if spans else None
 
 
 def said(kind, run):
@@ -183,30 +183,17 @@ def test_what_is_not_mostly_a_blob_is_left_to_others(data):
     assert shown(data) is None
 
 
-def test_several_sections_and_outputs_with_a_hole_are_left_to_others():
-    assert blob.select(document(LINES), Room(lambda spans: 0.0), CALL)
-    assert blob.select(document(LINES, (Section(0, 9), Section(9, len(LINES)))), Room(lambda spans: 0.0), CALL) is None
-    assert (
-        blob.select(
-            document(LINES, held=BothEnds(MemoryBlob(LINES[:80]), LINES[-80:], len(LINES))),
-            Room(lambda spans: 0.0),
-            CALL,
-        )
-        is None
-    )
-
-
 @pytest.mark.parametrize(
     "run", [ONE_LINE * 40, base64.encodebytes(NOISE * 40), HEX * 30, b"\n".join([ONE_LINE[:900]] * 99)]
 )
 @pytest.mark.parametrize("zeros", [0, 30_000])
 def test_a_run_is_one_whatever_the_blocks(monkeypatch, run, zeros):
-    monkeypatch.setattr(blob, "BLOCK", 1 << 14)
+    monkeypatch.setattr(blob, "BLOCK_BYTES", 1 << 14)
     if zeros and b"\n" not in run:
         run = run[:50_000] + b"A" * zeros + run[50_000:]  # an image may be black for long
     data = b"before\n" + run + (b"" if run.endswith(b"\n") else b"\n") + b"behind\n"
     found = blob._scan(document(data))
-    assert [(start, data[start:end].strip()) for start, end, _ in found] == [(7, run.strip())]
+    assert [(run.start, data[run.start : run.end].strip()) for run in found] == [(7, run.strip())]
 
 
 PIECE = st.sampled_from(
@@ -246,11 +233,11 @@ def test_whatever_the_output_and_the_limits_spans_are_in_order_and_it_fits(data,
 )
 def test_runs_are_in_order_inside_and_long(data):
     at = 0
-    for start, end, kind in blob.runs(data):
-        assert at <= start < end <= len(data)
-        assert kind
-        assert end - start >= blob.LINES * blob.WIDTH or kind == "hex dump"
-        at = end
+    for run in blob.find_runs(data):
+        assert at <= run.start < run.end <= len(data)
+        assert run.kind
+        assert run.end - run.start >= blob.MIN_LINES * blob.MIN_LINE_BYTES or run.kind == "hex dump"
+        at = run.end
 
 
 @settings(max_examples=150)
@@ -262,5 +249,5 @@ def test_runs_are_in_order_inside_and_long(data):
 )
 def test_where_none_begins_early_no_run_is_found_early(parts, upto):
     data = "".join(parts).encode()
-    if not blob.begins_by(data, upto):
-        assert all(start >= upto for start, *_ in blob.runs(data))
+    if not blob.may_begin_early(data, upto):
+        assert all(run.start >= upto for run in blob.find_runs(data))

@@ -5,14 +5,11 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
 import pytest
-from chosen_by import CALL, clipped_by
+from chosen_by import clipped_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.document.document import Document, Section
 from spillover.kinds import markup
-from spillover.kinds.selection import Room
-from spillover.source.blob import BothEnds, MemoryBlob, Meter
 
 clipped = clipped_by(markup.select)
 
@@ -69,15 +66,15 @@ def test_when_failures_do_not_fit_all_of_them_are_named_at_least():
 
 def test_in_a_report_too_long_to_be_read_as_a_whole_failures_are_found_with_their_suite():
     text = junit(2_500, {2_100}, suites=40)
-    assert len(text) > markup.WHOLE
+    assert len(text) > markup.MAX_BYTES
     text = text.replace(
         '<testcase classname="tests.things" name="test_9"',
         '<!-- <failure> that is none --><testcase classname="tests.things" name="test_9"',
     )
     clip, spans, _ = clipped(text, tokens=6_000)
-    for suite in range(markup.HITS):  # in as many as are looked at
+    for suite in range(markup.MAX_FAILURES):  # in as many as are looked at
         assert f'<testsuite name="suite-{suite}"' in clip.text
-    assert clip.text.count("AssertionError: 2100") >= markup.HITS
+    assert clip.text.count("AssertionError: 2100") >= markup.MAX_FAILURES
     assert whole_tags(text, spans)
 
 
@@ -150,26 +147,7 @@ def test_a_comment_or_cdata_is_whole_or_not_there():
     "text", ["", "word\n" * 5_000, "<" * 9_000, "a <b> c\n" * 3_000, "<stdin>:1: error\n" * 0 + "x" * 9_000]
 )
 def test_what_is_no_markup_is_left_to_others(text):
-    assert clipped(text, tokens=200)[1] is None
-
-
-def document(data, sections=None, blob=None):
-    meter = Meter()
-    meter.feed(data)
-    sections = sections or (Section(0, len(data)),)
-    return Document(blob or MemoryBlob(data), meter.index, meter.lines, meter.newlines, sections)
-
-
-def test_several_sections_and_outputs_with_a_hole_are_left_to_others():
-    data = PAGE.encode()
-    assert markup.select(document(data), Room(lambda spans: 0.0), CALL)
-    assert markup.select(document(data, (Section(0, 9), Section(9, len(data)))), Room(lambda spans: 0.0), CALL) is None
-    assert (
-        markup.select(
-            document(data, blob=BothEnds(MemoryBlob(data[:80]), data[-80:], len(data))), Room(lambda spans: 0.0), CALL
-        )
-        is None
-    )
+    assert not clipped(text, tokens=200)[1]
 
 
 @pytest.mark.parametrize("piece", ["<a>", "</a>", "<a b='", "<!--", "<a><b></a>", "<script>", "<li>", "<![CDATA["])
@@ -202,12 +180,12 @@ def test_whatever_the_output_and_the_limits_no_tag_is_cut_and_it_fits(pieces, li
 @settings(max_examples=60)
 @given(st.lists(PIECE, min_size=50, max_size=400), st.integers(300, 2_000), st.integers(30, 900))
 def test_no_tag_is_cut_either_where_only_parts_are_looked_at(pieces, limit, around):
-    before = markup.WHOLE, markup.BLOCK, markup.AROUND
-    markup.WHOLE, markup.BLOCK, markup.AROUND = 10, 4 * around, around
+    before = markup.MAX_BYTES, markup.BLOCK_BYTES, markup.AROUND_BYTES
+    markup.MAX_BYTES, markup.BLOCK_BYTES, markup.AROUND_BYTES = 10, 4 * around, around
     try:
         # No ">" inside of a tag here: only a look at the whole could tell.
         text = "<doc>" + "".join(piece for piece in pieces if "'" not in piece and "script" not in piece) + "</doc>"
         _, spans, _ = clipped(text, bytes=limit)
     finally:
-        markup.WHOLE, markup.BLOCK, markup.AROUND = before
+        markup.MAX_BYTES, markup.BLOCK_BYTES, markup.AROUND_BYTES = before
     assert whole_tags(text, spans or [])

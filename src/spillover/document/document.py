@@ -180,7 +180,7 @@ class Document(Struct, frozen=True):
         first = self.blob.read(0, head)
         last = self.blob.read(self.size - tail, self.size)
         cut = last.find(b"\n") + 1
-        return [(0, first[: first.rfind(b"\n") + 1]), (self.size - tail + cut, last[cut:])]
+        return [(0, first[: first.rfind(b"\n") + 1] or first), (self.size - tail + cut, last[cut:])]
 
     def number(self, offset: int) -> int:
         """Return the line that holds the byte at `offset`, from 1."""

@@ -1,107 +1,141 @@
-"""HTML and XML: whole tags, headings, what can be filled or pressed, text and what failed; scripts and the many siblings alike are left out first.
+"""HTML and XML: whole tags, headings, controls, text and what failed; scripts and the many siblings alike come last.
 
-Bounded: an output above WHOLE is looked into at both ends and around at most HITS places where something failed.
+Bounded: an output above MAX_BYTES is read at both ends and around at most MAX_FAILURES places where something failed.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import stringzilla
 
-from spillover.document.document import OBJECT
-from spillover.kinds.elements import (
-    CLOSED_TAG,
-    FAILED,
-    FRAME,
-    HEADING,
-    LAST,
-    NAMED,
-    PLAIN,
-    SMALL,
-    cut_pieces,
-    is_one,
-    read_elements,
-    tokens_of,
-)
+from spillover.document.document import OBJECT, TAG, Document, Work
+from spillover.kinds.ends import char_before
+from spillover.kinds.log.classes import FAILURE_WORDS
 from spillover.kinds.sample import Sample
-from spillover.kinds.selection import Span, join, largest
+from spillover.kinds.selection import Room, Span, join, largest
 from spillover.settings.settings import Call
+
+Token = tuple[int, int, "Element | None", "Element | None"]  # from, to, what it opens, what it stands in or closes
+Unit = tuple[int, int, int, str]  # a piece: rank, from, to, why
 
 #: What `Clip.kind` may say.
 NAMES = ("html", "xml")
+#: An output up to this size is read as a whole. More: more time and memory.
+MAX_BYTES = 1 << 22
+#: Bytes read at a time, and of each end of a longer output. More: more memory.
+BLOCK_BYTES = 1 << 20
+#: Places where something failed that are read of a longer output, and bytes around each. More: more time.
+MAX_FAILURES, AROUND_BYTES = 32, 1 << 15
+#: Comments and CDATA sections that are remembered, to know what begins inside of one. More: more memory.
+MAX_COMMENTS = 64
+#: Pieces of each rank that is spread all over the output, and of all. More: more work, where so many never fit.
+MAX_SPREAD_UNITS, MAX_UNITS = 300, 20_000
+#: An element of this many bytes is shown whole or not at all; longer text is cut into pieces of it. More: fewer pieces.
+PIECE_BYTES = 600
+#: Of more siblings with one name, the first two and the last stand for all. More: longer lists before other parts.
+MAX_SIBLINGS = 6
+#: Tags whose work is counted together.
+TAGS_PER_COUNT = 256
+#: Open elements that a closing tag may close. More: more time for tags that are never closed.
+MAX_OPEN = 64
+
 _HTML = re.compile(rb"(?i)<(?:!doctype html|html|head|body|div|span|p|table|ul|h[1-6])[\s>]")
 _FIRST_TAG = re.compile(rb"<([A-Za-z_][\w:.-]*+)(?=[\s/>])")
-#: What may stand behind a tag on its line: a comment, or nothing.
-_BEHIND = re.compile(rb"[^\S\n]*+(<!--|\n|\Z)")
-_COMMENT = (b"<!--", b"-->")
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from spillover.document.document import Document, Work
-    from spillover.kinds.elements import Unit
-    from spillover.kinds.selection import Fill
-
-WHOLE = 1 << 22
-BLOCK = 1 << 20
-HITS = 32
-AROUND = 1 << 15
-#: The number of comments and CDATA sections that are remembered, to know what begins inside of one.
-RECENT = 64
-#: More pieces than these never fit: of each rank that is spread all over the output, and of all.
-SPREAD = 300
-UNITS = 20_000
-
 #: What leads to a failure in an output too long to be read as a whole.
-_NEEDLES = (b"<failure", b"<error", b'="fail', b'="FAIL', b'="error', b'="ERROR')
+_FAILURES = (b"<failure", b"<error", b'="fail', b'="FAIL', b'="error', b'="ERROR')
 _SUITE = b"<testsuite "
 _OPAQUE = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
-_MARKS = (*_NEEDLES, *_OPAQUE, *_OPAQUE.values(), _SUITE)
+_MARKS = (*_FAILURES, *_OPAQUE, *_OPAQUE.values(), _SUITE)
+
+# One tag, comment, CDATA section or declaration, which is never cut. Linear: what is not closed reaches to the end, and
+# so is looked at once; all else is possessive. A tag that fails has been followed to the next < outside of quotes; of
+# two tags that begin inside of each other's quotes, the third that does stands where one of them ended, so a byte is
+# looked at three times at most.
+_TAG = rb"""<[!/]?([A-Za-z_][^\s<>"'/]*+)[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+>"""
+_CLOSED_TAG = re.compile(_TAG)
+_TOKEN = re.compile(
+    rb"<(?:!--.*?(?:-->|\Z)|!\[CDATA\[.*?(?:\]\]>|\Z)|\?.*?(?:\?>|\Z)"
+    rb"|!DOCTYPE[^<>\[]*+\[(?:[^\]]|\](?!\s*+>))*+(?:\]\s*+>|\Z)|" + _TAG[1:] + rb")",
+    re.DOTALL,
+)
+_SLASH, _DECLARES = b"/!"
+_VOID = frozenset(b"area base br col embed hr img input link meta source track wbr".split())
+_UNCLOSED = frozenset(b"li p tr td th dt dd option thead tbody".split())
+_RAW = frozenset((b"script", b"style"))
+_DROPPED = frozenset((b"script", b"style", b"svg", b"noscript", b"template"))
+_HEADINGS = frozenset((b"title", b"h1", b"h2", b"h3", b"h4", b"h5", b"h6", b"caption"))
+#: What can be filled or pressed; links are too many to be each worth a heading.
+_CONTROLS = frozenset((b"form", b"input", b"button", b"select", b"textarea"))
+_FAILED = frozenset((b"failure", b"error", b"failed", b"fail", b"fault", b"faultstring", b"exception"))
+_FAILED_TAG = re.compile(
+    rb"""(?i)\b(?:status|result|outcome|state|severity|level|class)\s*+=\s*+["'](?:fail|err|fatal|broken)"""
+)
+# A word is looked at twice from its beginning: \b holds nowhere inside of it.
+_FAILED_TEXT = re.compile(
+    rb"\b(?:FAIL(?:ED|URE)?|[Ff]ailed|[Ff]ailure|ERROR|[Ee]rror:|\w*Error\b|\w*Exception\b|FATAL|panic)\b"
+)
+_FAILED_VALUES = tuple(quote + word for quote in (b'"', b"'") for word in (b"fail", b"err", b"fatal", b"broken"))
+#: What a piece is worth showing, the most first.
+FRAME, NAMED, FAILED, HEADING, PLAIN, REPEATED, LAST = range(7)
 
 
-def select(document: Document, fill: Fill, _call: Call) -> list[Span] | None:
-    """Return text and structure; None if this is not markup, or there is no room for it."""
-    if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
-        return None
-    units: list[Unit] = []
+def recognise(sample: Sample) -> str:
+    """Return "html" or "xml" for what begins and ends with a tag, and closes its first element or is HTML."""
+    head = sample.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    tail = sample.pieces[-1].rstrip()
+    first = _FIRST_TAG.search(head) if head.startswith(b"<") and tail.endswith(b">") else None
+    if first is None or (head[1:2] not in b"?!" and first.start() != 0):
+        return ""
+    if sum(piece.count(b"<") for piece in sample.pieces) * 1_000 < sum(map(len, sample.pieces)):
+        return ""
+    is_declared = head[:9].lower().startswith((b"<?xml", b"<!doctype"))
+    may_be_open = is_declared or sample.hint in NAMES or _HTML.match(head) is not None
+    while tail.endswith(b"-->"):
+        tail = tail[: max(0, tail.rfind(b"<!--"))].rstrip()
+    closing = tail[tail.rfind(b"<") :].lower()
+    is_closed = closing[:-1].rstrip() == b"</" + first[1].lower()
+    if not is_closed and not (may_be_open and closing.startswith(b"</")):
+        return ""
+    return "html" if sample.hint == "html" or _HTML.search(sample.head) else "xml"
+
+
+def select(document: Document, room: Room, _call: Call) -> Sequence[Span]:
+    """Return text and structure; nothing if this is not markup, or there is no room for it."""
     if not document.blob.read(0, 4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
-        return None
-    windows, suites = _windows(document)
+        return []
+    units: list[Unit] = []
+    windows, suites = _read_windows(document)
     for start, end in windows:
-        data = document.blob.read(start, end)
-        found = _units(data, document.work, inside=start > 0)
-        units += [(rank, start + one, start + two, why) for rank, one, two, why in found] if start else found
+        pieces = _read_units(document.blob.read(start, end), document.work, inside=start > 0)
+        units += [(rank, start + first, start + last, why) for rank, first, last, why in pieces]
     for start in suites:
-        if match := CLOSED_TAG.match(document.blob.read(start, start + SMALL)):
+        if match := _CLOSED_TAG.match(document.blob.read(start, start + PIECE_BYTES)):
             units.append((NAMED, start, start + match.end(), "encloses what failed"))
     if len(units) < 3:
-        return None
+        return []
     units.sort()
     # Of the first ranks, each spread all over the output, some; of the others, which begin here, all.
     edges = [bisect(units, (rank,)) for rank in (FRAME, NAMED, FAILED, HEADING, HEADING + 1)]
-    spread = [unit for low, high in pairwise(edges) for unit in units[low : min(high, low + SPREAD)]]
-    chosen = [*spread, *units[edges[-1] :]]
+    spread = [unit for low, high in pairwise(edges) for unit in units[low : min(high, low + MAX_SPREAD_UNITS)]]
+    spans = [Span(start, end, why) for _, start, end, why in [*spread, *units[edges[-1] :]][:MAX_UNITS]]
     # What could not be shown even if it were nearly alone must not keep out all that comes after it.
-    order = [
-        unit
-        for unit in chosen[:UNITS]
-        if unit[2] - unit[1] <= 2 * SMALL or fill([Span(unit[1], unit[2], unit[3])]) <= 0.7
-    ]
+    order = [span for span in spans if span.end - span.start <= 2 * PIECE_BYTES or room.fill([span]) <= 0.7]
 
-    def spans(count: int) -> list[Span]:
+    def show(count: int) -> list[Span]:
         document.work.spend(OBJECT * count)
-        return join([Span(start, end, why) for _, start, end, why in order[:count]])
+        return join(order[:count])
 
-    count = largest(len(order), lambda count: fill(spans(count)))
-    return spans(count) if count >= min(3, len(order)) else None
+    count = largest(len(order), lambda count: room.fill(show(count)))
+    return show(count) if count >= min(3, len(order)) else []
 
 
-def _units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
+def _read_units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
     """Return the pieces of a window, each of them shown whole or not at all; it begins and ends outside of any tag."""
-    tokens = read_elements(data, work, inside=inside)
+    tokens = _read_elements(data, work, inside=inside)
     units: list[Unit] = []
     at = 0
     for start, end, element, owner in tokens:
@@ -109,9 +143,9 @@ def _units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
             continue
         rank = owner.rank if owner is not None else FRAME
         if at < start and data[at:start].strip():
-            units += cut_pieces(data, (at, at, start, start), rank or PLAIN, "")
-        if element is not None and element.parent is not None and is_one(data, element):
-            units += cut_pieces(data, (start, end, element.inner, element.end), element.rank, element.why)
+            units += _cut_pieces(data, (at, at, start, start), rank or PLAIN, "")
+        if element is not None and element.parent is not None and _is_piece(data, element):
+            units += _cut_pieces(data, (start, end, element.inner_end, element.end), element.rank, element.why)
             at = element.end
             continue
         about = element or owner
@@ -123,122 +157,252 @@ def _units(data: bytes, work: Work, *, inside: bool) -> list[Unit]:
         units.append((rank, start, end, "encloses what failed" if rank == NAMED else ""))
         at = end
     if data[at:].strip():
-        units += cut_pieces(data, (at, at, len(data), len(data)), PLAIN, "")
+        units += _cut_pieces(data, (at, at, len(data), len(data)), PLAIN, "")
     return _add_space(data, units) if tokens else []
 
 
 def _add_space(data: bytes, units: Sequence[Unit]) -> list[Unit]:
     """Add the space between units: a line's end goes to what stands before, an indent to what follows."""
-    out: list[Unit] = []
+    spaced: list[Unit] = []
     at = 0
-    for (rank, _, end, why), after in zip(units, [unit[1] for unit in units[1:]] + [len(data)], strict=True):
-        upto = data.rfind(b"\n", end, after) + 1 or (len(data) if after == len(data) else end)
-        out.append((rank, at, upto, why))
-        at = upto
-    return out
+    for (rank, _, end, why), following in zip(units, [unit[1] for unit in units[1:]] + [len(data)], strict=True):
+        last = data.rfind(b"\n", end, following) + 1 or (len(data) if following == len(data) else end)
+        spaced.append((rank, at, last, why))
+        at = last
+    return spaced
 
 
-def _windows(document: Document) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return all of an output, or of a long one both ends and what is around failures; each begins outside of any tag."""
+def _read_windows(document: Document) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return what to read, each part begun outside of a tag: all, or both ends and failures; and where suites begin."""
     size = document.size
-    if size <= WHOLE:
+    if size <= MAX_BYTES:
         return [(0, size)], []
-    out: list[tuple[int, int]] = []
-    wanted, suites = _wanted(document)
-    for start, end in wanted:
-        low = max(start, out[-1][1] if out else 0)
+    windows: list[tuple[int, int]] = []
+    places, suites = _find_failures(document)
+    for start, end in places:
+        low = max(start, windows[-1][1] if windows else 0)
         data = document.blob.read(low, end)
         first = max(data.find(b"<"), 0) if low else 0
-        closed = (upto for since, upto in tokens_of(data, first) if _is_closed(data[since:upto]))
-        last = len(data) if end >= size else max(closed, default=first)  # what is cut off at the end stays out
+        ends = (match.end() for match in _TOKEN.finditer(data, first) if _is_closed(match[0]))
+        last = len(data) if end >= size else max(ends, default=first)  # what is cut off at the end stays out
         if first < last:
-            out.append((low + first, low + last))
-    return out, suites
+            windows.append((low + first, low + last))
+    return windows, suites
 
 
 def _is_closed(token: bytes) -> bool:
     return token.endswith(next((closes for opens, closes in _OPAQUE.items() if token.startswith(opens)), b">"))
 
 
-def _wanted(document: Document) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return both ends and where something failed, none begun in a comment or CDATA; and where the suites around it begin."""
-    out = [(0, BLOCK)]
+def _find_failures(document: Document) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return both ends and places where something failed, none begun in a comment or CDATA; and where suites begin."""
+    places = [(0, BLOCK_BYTES)]
     suites: dict[int, None] = {}
-    recent: list[tuple[int, int]] = []  # comments and CDATA sections
-    suite, inside, since = -1, b"", 0
+    comments: list[tuple[int, int]] = []  # and CDATA sections, the last ones
+    suite = -1
+    opening = b""  # of the comment that is open, and where it begins
+    start = 0
 
-    def outside(low: int) -> int:
-        if len(recent) == RECENT and recent[0][0] > low:
-            return recent[0][0]
-        return max([low, *(to for at, to in recent if at < low < to)])
+    def leave_comments(low: int) -> int:
+        if len(comments) == MAX_COMMENTS and comments[0][0] > low:
+            return comments[0][0]
+        return max([low, *(last for first, last in comments if first < low < last)])
 
-    for base in range(0, document.size, BLOCK):
-        data = document.blob.read(base, base + BLOCK + 16)
-        marks = sorted((base + at, each) for each in _MARKS for at in _all(data, each) if at < BLOCK)
+    for base in range(0, document.size, BLOCK_BYTES):
+        data = document.blob.read(base, base + BLOCK_BYTES + 16)
+        marks = sorted((base + at, mark) for mark in _MARKS for at in _find_all(data, mark) if at < BLOCK_BYTES)
         document.work.spend(OBJECT * len(marks))
-        for at, needle in marks:
-            if inside:
-                if needle == _OPAQUE[inside]:
-                    recent = [*recent, (since, at + len(needle))][-RECENT:]
-                    inside = b""
-            elif needle in _OPAQUE:
-                inside, since = needle, at
-            elif needle == _SUITE:
+        for at, mark in marks:
+            if opening:
+                if mark == _OPAQUE[opening]:
+                    comments = [*comments, (start, at + len(mark))][-MAX_COMMENTS:]
+                    opening = b""
+            elif mark in _OPAQUE:
+                opening = mark
+                start = at
+            elif mark == _SUITE:
                 suite = at
-            elif needle in _NEEDLES and len(out) <= HITS and at >= BLOCK:
+            elif mark in _FAILURES and len(places) <= MAX_FAILURES and at >= BLOCK_BYTES:
                 suites.update({suite: None} if suite >= 0 else {})
-                if at >= out[-1][1] - AROUND // 2:
-                    out.append((outside(max(0, at - AROUND)), at + AROUND))
-    return [*out, (outside(document.size - BLOCK), document.size)], list(suites)
+                if at >= places[-1][1] - AROUND_BYTES // 2:
+                    places.append((leave_comments(max(0, at - AROUND_BYTES)), at + AROUND_BYTES))
+    return [*places, (leave_comments(document.size - BLOCK_BYTES), document.size)], list(suites)
 
 
-def _all(data: bytes, needle: bytes) -> Iterator[int]:
+def _find_all(data: bytes, needle: bytes) -> Iterator[int]:
     at = int(stringzilla.find(data, needle))
     while at >= 0:
         yield at
         at = data.find(needle, at + 1)
 
 
-def recognise(sample: Sample) -> str:
-    """Return "html" or "xml" for what begins and ends with a tag, and closes its first element or is HTML."""
-    head, tail = sample.head.removeprefix(b"\xef\xbb\xbf").lstrip(), sample.pieces[-1].rstrip()
-    first = _FIRST_TAG.search(head) if head.startswith(b"<") and tail.endswith(b">") else None
-    if first is None:
-        return ""
-    if not re.match(rb"<[?!]", head) and first.start() != 0:
-        return ""
-    closing = _closes_first(tail, first[1])
-    declared = re.match(rb"(?i)<\?xml|<!doctype", head) is not None
-    tags = sum(piece.count(b"<") for piece in sample.pieces) * 1_000 >= sum(map(len, sample.pieces))
-    hinted = sample.hint in NAMES
-    if not tags or not (closing or ((declared or hinted or _HTML.match(head)) and re.search(rb"</\w[^<>]*+>\Z", tail))):
-        return ""
-    return "html" if sample.hint == "html" or _HTML.search(sample.head) else "xml"
+def _read_elements(data: bytes, work: Work, *, inside: bool) -> list[Token]:
+    """Return the tags of a piece of markup with the elements that they open and close, each with its rank.
+
+    `inside`: the piece is from the middle of an output.
+    """
+    tokens, elements = _read_tree(data, work, Element(b"", 0, 0, None) if inside else None)
+    _mark_failures(data, elements)
+    return tokens
 
 
-def _closes_first(tail: bytes, name: bytes) -> bool:
-    """Return whether an element is closed, with nothing behind it but comments that each end on their line."""
-    lines = tail.split(b"\n")
-    good = 0  # so many of the last lines are comments, or empty
-    while good < len(lines) and _is_comment(lines[-1 - good].strip()):
-        good += 1
-    # Where the last line ends that is something else.
-    since = len(tail) - sum(map(len, lines[len(lines) - good :])) - good
-    for match in re.finditer(rb"(?i)</%b\s*+>" % re.escape(name), tail):
-        if tail.find(b"\n", match.end(), max(0, since)) >= 0:
+class Element:
+    """An element, what it is to its siblings, and whether it failed or holds what did."""
+
+    __slots__ = (
+        "children",
+        "encloses",
+        "end",
+        "failed",
+        "inner_end",
+        "inner_start",
+        "name",
+        "nth",
+        "parent",
+        "rank",
+        "start",
+    )
+
+    def __init__(self, name: bytes, start: int, inner_start: int, parent: Element | None) -> None:
+        self.name = name
+        self.start = start
+        self.inner_start = inner_start
+        self.parent = parent
+        self.inner_end = self.end = inner_start  # where its closing tag begins and ends, once that is known
+        self.children: dict[bytes, int] | None = None  # how many of each name; most elements have none
+        self.failed = self.encloses = False
+        self.nth = 0
+        self.rank = PLAIN
+        if parent is not None:
+            siblings = parent.children
+            if siblings is None:
+                parent.children = {name: 1}
+            else:
+                self.nth = siblings.get(name, 0)
+                siblings[name] = self.nth + 1
+
+    def weigh(self) -> None:
+        """Settle its rank: by its name, its place among its siblings, and what it stands in, which comes first."""
+        parent = self.parent
+        around = parent.rank if parent is not None else PLAIN
+        count = parent.children[self.name] if parent is not None and parent.children is not None else 1
+        if self.failed or around == FAILED:
+            self.rank = FAILED
+        elif self.name in _DROPPED or around == LAST:
+            self.rank = LAST
+        elif around == REPEATED or (count >= MAX_SIBLINGS and 2 <= self.nth < count - 1):
+            self.rank = REPEATED
+        elif self.name in _HEADINGS or self.name in _CONTROLS:
+            self.rank = HEADING
+
+    @property
+    def why(self) -> str:
+        name = self.name.decode("utf-8", "replace")
+        return f"{name} failed" if self.failed else name
+
+
+def _is_piece(data: bytes, element: Element) -> bool:
+    """Return whether an element is a piece of its own: it is short, or there is nothing but text in it."""
+    if element.end == element.inner_start and not data.endswith(b"/>", element.start, element.end):
+        return element.name in _VOID
+    long = element.end - element.start > PIECE_BYTES
+    return (
+        not long
+        or element.name in _RAW
+        or (not element.children and b"<" not in data[element.inner_start : element.inner_end])
+    )
+
+
+def _cut_pieces(data: bytes, edges: tuple[int, int, int, int], rank: int, why: str) -> Iterator[Unit]:
+    """Yield text with the tags around it, in pieces if it is long: both ends are worth more than the rest."""
+    start, inner_start, inner_end, end = edges
+    cuts = [start]
+    while end - cuts[-1] > PIECE_BYTES + PIECE_BYTES // 2:
+        cut = max(_find_cut(data, max(cuts[-1], inner_start), cuts[-1] + PIECE_BYTES), inner_start)
+        if cut >= inner_end or cut <= cuts[-1]:
+            break
+        cuts.append(cut)
+    for first, last in pairwise([*cuts, end]):
+        is_end = first == start or last == end
+        yield rank if is_end else max(rank, REPEATED), first, last, why if first == start else ""
+
+
+def _find_cut(data: bytes, low: int, high: int) -> int:
+    """Return the best place to cut text: behind a line, a word, or at least a character."""
+    for mark in (b"\n", b" "):
+        cut = data.rfind(mark, low + (high - low) // 2, high) + 1
+        if cut:
+            return cut
+    return char_before(data, high, low)
+
+
+def _read_tree(data: bytes, work: Work, root: Element | None) -> tuple[list[Token], list[Element]]:
+    """Return tags, comments and the like, and the elements they make; what is never closed ends where it opens."""
+    tokens: list[Token] = []
+    elements: list[Element] = []
+    stack: list[Element] = []
+    never_closed: set[bytes] = set()
+    matches = _TOKEN.finditer(data)
+    while match := next(matches, None):
+        start, end = match.span()
+        if not len(tokens) % TAGS_PER_COUNT:
+            work.spend(TAG * TAGS_PER_COUNT)
+        owner = stack[-1] if stack else root
+        name = (match[1] or b"").lower()
+        if not name or data[start + 1] == _DECLARES:
+            tokens.append((start, end, None, owner))
             continue
-        behind = _BEHIND.match(tail, match.end())
-        if behind and (behind[1] != _COMMENT[0] or _ends_line(tail, behind.end())):
-            return True
-    return False
+        if data[start + 1] == _SLASH:
+            deepest = max(0, len(stack) - MAX_OPEN)
+            place = len(stack) - 1
+            while place >= deepest and stack[place].name != name:
+                place -= 1
+            if place >= deepest:
+                owner = stack[place]
+                owner.inner_end = start
+                owner.end = end
+                del stack[place:]
+            tokens.append((start, end, None, owner))
+            continue
+        if stack and stack[-1].name == name and name in _UNCLOSED:
+            sibling = stack.pop()
+            sibling.inner_end = sibling.end = start
+            owner = stack[-1] if stack else root
+        element = Element(name, start, end, owner)
+        elements.append(element)
+        tokens.append((start, end, element, owner))
+        if name in _RAW:
+            closing = None if name in never_closed else re.compile(rb"(?i)</%b\s*+>" % name).search(data, end)
+            if closing is None:
+                never_closed.add(name)
+            else:
+                element.inner_end, element.end = closing.span()
+                matches = _TOKEN.finditer(data, element.end)
+        elif data[end - 2] != _SLASH and name not in _VOID:
+            stack.append(element)
+    return tokens, elements
 
 
-def _is_comment(line: bytes) -> bool:
-    opens, closes = _COMMENT
-    return not line or (line.startswith(opens) and line.endswith(closes, len(opens)))
-
-
-def _ends_line(tail: bytes, at: int) -> bool:
-    """Return whether a comment that is open here is closed at the end of its line."""
-    end = tail.find(b"\n", at)
-    return tail[at : end if end >= 0 else len(tail)].rstrip().endswith(_COMMENT[1])
+def _mark_failures(data: bytes, elements: Sequence[Element]) -> None:
+    """Mark the elements that failed, and those around them. Words in a text count only where few texts have them."""
+    folded = data.lower()
+    failed: list[Element] = []
+    leaves = [element for element in elements if not element.children and element.inner_end > element.inner_start]
+    if any(word in folded for word in FAILURE_WORDS):
+        worded = [leaf for leaf in leaves if _FAILED_TEXT.search(data, leaf.inner_start, leaf.inner_end)]
+        failed += worded if len(worded) <= max(5, len(leaves) // 20) else []
+    may_be_tagged = any(value in folded for value in _FAILED_VALUES)
+    for element in elements:
+        is_tagged = may_be_tagged and _FAILED_TAG.search(data, element.start, element.inner_start)
+        if element.name in _FAILED or is_tagged:
+            failed.append(element)
+    for element in failed:
+        element.failed = True
+        parent = element.parent
+        while parent is not None and not parent.encloses:
+            parent.encloses = True
+            parent = parent.parent
+    for element in elements:
+        if element.encloses and element.parent is not None and 0 < element.end - element.inner_start <= 4 * PIECE_BYTES:
+            element.failed = True  # the test that holds a failure, not the failure alone
+        element.weigh()

@@ -1,47 +1,37 @@
 """Browser pages as accessibility trees: what can be clicked, filled or read, with its ref and the names around it.
 
-Playwright (`- button "Save" [ref=e12]`), Chrome DevTools (`uid=1_23 button "Save"`) and BrowserGym (`[123] button 'Save'`).
-What a page repeats is worth less each time, and what stands early more: nothing ran here, so the end says nothing special.
-Bounded: of an output above WHOLE only the beginning is looked at.
+Playwright (`- button "Save" [ref=e12]`), Chrome DevTools (`uid=1_23 button "Save"`), BrowserGym (`[123] link 'Save'`).
+What a page repeats is worth less each time, and what stands early more: nothing ran here, so the end says little.
+Bounded: of an output above MAX_BYTES only the beginning is read.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from spillover.document.document import OBJECT
+from spillover.document.document import OBJECT, Document
 from spillover.kinds.ends import char_after, char_before
 from spillover.kinds.query import Query
 from spillover.kinds.sample import Sample
-from spillover.kinds.selection import FIRST_PIECES, Hidden, Span, join, largest
+from spillover.kinds.selection import FIRST_PIECES, Hidden, Room, Span, join
 from spillover.settings.settings import Call
 
 #: What `Clip.kind` may say.
 NAMES = ("page",)
-#: One of these is in the lines of any page.
-_MARKS = (b"[ref=", b"uid=", b"] link ", b"] button ", b"StaticText ")
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from spillover.document.document import Document
-    from spillover.kinds.selection import Fill
-
-WHOLE = 1 << 20
-#: With fewer elements than this it is no page, nor with a smaller share of the lines: messages of the console may follow.
-ELEMENTS = 8
-SHARE = 0.3
-#: A number in brackets before a word says less than `[ref=e12]` or `uid=1_23`.
-SHARE_NUMBERED = 0.6
-#: Of a longer line the beginning is shown, and its ref, which may stand at its end.
-LONG = 240
-BEGINNING = 160
-#: A hole of one line up to this length is cheaper shown than marked.
-HOLE = 20
-#: More elements than these never fit.
-UNITS = 20_000
+#: Bytes that are read. More: more time and memory.
+MAX_BYTES = 1 << 20
+#: A page has this many elements with a ref, and elements on this share of its lines: a console may follow. Where refs
+#: are only numbers in brackets, which say less than `[ref=e12]` or `uid=1_23`, on the larger share.
+MIN_ELEMENTS, ELEMENT_SHARE, NUMBERED_SHARE = 8, 0.3, 0.6
+#: Of a line longer than MAX_LINE_BYTES, the first BEGINNING_BYTES are shown, and its ref, which may stand at its end.
+MAX_LINE_BYTES, BEGINNING_BYTES = 240, 160
+#: A hidden line of this many bytes is cheaper shown than marked. More: fewer markers, fewer other lines.
+HOLE_BYTES = 20
+#: Lines that may be shown. More: more work, where so many never fit.
+MAX_LINES = 20_000
 
 # A line of each grammar; matched where it begins, and every quantifier is possessive.
 _NAME = rb"""(?:"((?:[^"\\\n]|\\.)*+)"|'((?:[^'\\\n]|\\.)*+)')"""
@@ -50,16 +40,18 @@ _PLAYWRIGHT = re.compile(
 )
 _DEVTOOLS = re.compile(rb"""([ ]*+)uid=[\w.-]++ ([\w-]++)(?: ?+%b)?+""" % _NAME, re.DOTALL)
 _GYM = re.compile(rb"""([\t ]*+)(?:\[[A-Za-z]*+\d\w*+\] )?+([A-Za-z]++) ?+%b""" % _NAME, re.DOTALL)
+#: One of these is in the lines of any page.
+_MARKS = (b"[ref=", b"uid=", b"] link ", b"] button ", b"StaticText ")
 _GRAMMARS = (_PLAYWRIGHT, _DEVTOOLS, _GYM)
 #: What names an element: it is never cut off.
 _REF = re.compile(rb"\[ref=[\w.-]++\]|\buid=[A-Za-z0-9]++_\w++|^[\t ]*+\[[A-Za-z]*+\d\w*+\] [A-Za-z]", re.MULTILINE)
 _PLAYWRIGHT_REF = b" [ref="
 #: Text behind the colon of a Playwright element, as in `- generic [ref=e3]: Save`.
-_SAYS = re.compile(rb"[\]\w\"]: (\S)")
+_TEXT = re.compile(rb"[\]\w\"]: (\S)")
 
 CONTROLS = frozenset(
-    b"button link textbox combobox checkbox radio menuitem menuitemcheckbox menuitemradio tab option switch slider searchbox "
-    b"spinbutton treeitem scrollbar textarea input select gridcell colorwell datepicker listbox tablist menu "
+    b"button link textbox combobox checkbox radio menuitem menuitemcheckbox menuitemradio tab option switch slider "
+    b"searchbox spinbutton treeitem scrollbar textarea input select gridcell colorwell datepicker listbox tablist menu "
     b"togglebutton disclosuretriangle popupbutton".split()
 )
 HEADINGS = frozenset(b"heading rootwebarea webarea document dialog alert alertdialog status tooltip".split())
@@ -72,21 +64,28 @@ TEXTS = frozenset(
     b"caption figure strong emphasis time label labeltext note log marquee math progressbar meter timer".split()
 )
 
-#: What a line of each class is worth at the beginning of a page.
-WORTH = {
-    "control": 1.0, "top": 1.0, "heading": 0.9, "changed": 0.8, "around": 0.6, "text": 0.55, "other": 0.4, "bare": 0.12, "said": 0.06,
-}  # fmt: skip
-#: What is lost from the first line of a page to the last.
-FADES = 0.4
-#: How soon the same element, met again, is worth half.
-AGAIN = 0.5
-#: Of many rows alike the first ROWS say what the others are; each of those is worth less than the one before.
-ROWS = 12
-ROW = 0.5
-#: What a line that answers a query is worth on top.
-ANSWERS = 0.5
-#: A control without a name is worth so much of one with a name.
-UNNAMED = 0.9
+#: Points of a line at the beginning of a page, by its use.
+POINTS = {
+    "control": 1.0,
+    "top": 1.0,
+    "heading": 0.9,
+    "changed": 0.8,
+    "around": 0.6,
+    "text": 0.55,
+    "other": 0.4,
+    "bare": 0.12,
+    "repeated": 0.06,
+}
+#: The share of its points that the last line of a page loses. More: the end of a page is shown less.
+END_LOSS = 0.4
+#: An element that occurred n times before is worth 1 / (1 + REPEAT_LOSS * n). More: repeats are shown less.
+REPEAT_LOSS = 0.5
+#: Of rows alike, the first SAME_ROWS say what the others are; each of those is worth less than the one before.
+SAME_ROWS, ROW_LOSS = 12, 0.5
+#: Points of a line that answers the query, on top. More: answers before controls.
+ANSWER_POINTS = 0.5
+#: A control without a name is worth this share of one with a name.
+UNNAMED_SHARE = 0.9
 
 
 class Line(Struct, frozen=True):
@@ -101,108 +100,107 @@ class Line(Struct, frozen=True):
     shape: int = 0  # a number for its role and those of what it stands in: rows of a table have the same
 
 
+def recognise(sample: Sample) -> str:
+    """Return "page" if the lines are elements of a browser page, and enough of them have a ref."""
+    return "page" if any(mark in sample.head for mark in _MARKS) and is_page(sample.lines) else ""
+
+
 def is_page(lines: Sequence[bytes]) -> bool:
-    """Return whether most of these lines are elements of a page, and enough of them have a ref."""
-    found = [line for line in lines if any(grammar.match(line) for grammar in _GRAMMARS)]
-    refs = [line for line in found if _REF.search(line)]
+    """Return whether enough of these lines are elements of a page, and enough of those have a ref."""
+    elements = [line for line in lines if any(grammar.match(line) for grammar in _GRAMMARS)]
+    refs = [line for line in elements if _REF.search(line)]
     certain = sum(b"[ref=" in line or b"uid=" in line for line in refs)
-    share = SHARE if 2 * certain > len(refs) else SHARE_NUMBERED
-    return len(refs) >= ELEMENTS and 3 * len(refs) >= len(found) and len(found) >= share * len(lines)
+    share = ELEMENT_SHARE if 2 * certain > len(refs) else NUMBERED_SHARE
+    return len(refs) >= MIN_ELEMENTS and 3 * len(refs) >= len(elements) and len(elements) >= share * len(lines)
 
 
-def select(document: Document, fill: Fill, call: Call) -> list[Span] | None:
-    """Return the lines worth most, in order; None if this is not a page, or nothing of it fits."""
-    if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
-        return None
-    data = document.blob.read(0, min(document.size, WHOLE))
-    if len(data) < document.size:
-        data = data[: data.rfind(b"\n") + 1]
+def select(document: Document, room: Room, call: Call) -> Sequence[Span]:
+    """Return the lines worth most, in order; nothing if this is not a page, or nothing of it fits."""
+    (_, data), *_ = document.ends(MAX_BYTES, 0)
     document.work.spend(20 * OBJECT * (data.count(b"\n") + 1))
-    lines = list(_lines(data))
-    if sum(bool(line.role) for line in lines) < ELEMENTS:
-        return None
-    points = _points(lines, Query.of(call), data)
-    order = sorted(range(len(lines)), key=lambda number: (-points[number], number))[:UNITS]
-    long = [number for number in sorted(order) if lines[number].end - lines[number].start > LONG]
-    rest = [piece for number in long for piece in _missing(lines[number], _pieces(data, lines[number]))]
+    lines = list(_read_lines(data))
+    if sum(bool(line.role) for line in lines) < MIN_ELEMENTS:
+        return []
+    points = _score(lines, Query.of(call), data)
+    order = sorted(range(len(lines)), key=lambda number: (-points[number], number))[:MAX_LINES]
+    long = [number for number in sorted(order) if lines[number].end - lines[number].start > MAX_LINE_BYTES]
+    rest = [piece for number in long for piece in _hidden_pieces(lines[number], _cut_line(data, lines[number]))]
 
-    def spans(count: int) -> list[Span]:
+    def show(count: int) -> list[Span]:
         document.work.spend(3 * OBJECT * count)
-        chosen = set(order[:count])
-        chosen.update(_cheap(data, lines, chosen))
-        shown = [piece for number in chosen for piece in _pieces(data, lines[number])]
-        return join([*shown, *rest[: max(0, count - len(order))]])
+        numbers = set(order[:count])
+        numbers.update(_find_holes(data, lines, numbers))
+        pieces = [piece for number in numbers for piece in _cut_line(data, lines[number])]
+        return join([*pieces, *rest[: max(0, count - len(order))]])
 
-    count = largest(len(order) + len(rest), lambda count: fill(spans(count)), start=FIRST_PIECES)
-    return spans(count) if count else None
+    return room.largest(show, len(order) + len(rest), start=FIRST_PIECES)
 
 
-def _lines(data: bytes) -> Iterator[Line]:
+def _read_lines(data: bytes) -> Iterator[Line]:
     """Yield all lines; what stands before the tree is its top, e.g. the address and the title."""
-    at, seen = 0, False
+    at = 0
+    in_tree = False
     shapes: dict[tuple[int, int, bytes], int] = {}
-    above: list[tuple[int, bytes, int]] = []  # depth, name and shape of what a line stands in
+    above: list[Line] = []  # the elements that a line stands in
     for text in data.splitlines(keepends=True):
-        match = next((found for grammar in _GRAMMARS if (found := grammar.match(text))), None)
+        match = next((match for grammar in _GRAMMARS if (match := grammar.match(text))), None)
         end = at + len(text)
-        if match is None or not (seen or _REF.search(text)):
-            use = "said" if not text.strip(b" \t\r\n`") else "other" if seen else "top"
+        if match is None or not (in_tree or _REF.search(text)):
+            use = "repeated" if not text.strip(b" \t\r\n`") else "other" if in_tree else "top"
             yield Line(at, end, 0, b"", b"", use)
         else:
-            seen = True
+            in_tree = True
             depth, role = len(match[1]), match[2].lower()
             name = (match[3] or match[4] or b"").strip().lower()
-            while above and above[-1][0] >= depth:
+            while above and above[-1].depth >= depth:
                 above.pop()
-            said = name or _said(text)
-            use = _use(role, said, text, bool(name), bool(said) and said in [one for _, one, _ in above[-3:]])
-            path = (above[-1][2] if above else 0, depth, role)
-            shape = shapes.setdefault(path, len(shapes) + 1)
-            above.append((depth, said, shape))
-            yield Line(at, end, depth, role, said, use, shape)
+            words = name or _read_text(text)
+            is_repeated = bool(words) and words in [line.name for line in above[-3:]]
+            use = _find_use(role, words, text, is_named=bool(name), is_repeated=is_repeated)
+            path = (above[-1].shape if above else 0, depth, role)
+            above.append(Line(at, end, depth, role, words, use, shapes.setdefault(path, len(shapes) + 1)))
+            yield above[-1]
         at = end
 
 
-def _said(text: bytes) -> bytes:
+def _read_text(line: bytes) -> bytes:
     """Return the text of an element that has no name."""
-    match = _SAYS.search(text)
-    return text[match.start(1) :].strip().strip(b"\"'").lower() if match else b""
+    match = _TEXT.search(line)
+    return line[match.start(1) :].strip().strip(b"\"'").lower() if match else b""
 
 
-def _use(role: bytes, said: bytes, text: bytes, named: bool, known: bool) -> str:
-    """Return what an element is for."""
-    if role in CONTROLS:
+def _find_use(role: bytes, words: bytes, text: bytes, *, is_named: bool, is_repeated: bool) -> str:
+    """Return what an element is for; `is_repeated`: an element around it has the same words."""
+    if role in CONTROLS or (b"[cursor=pointer]" in text and not is_repeated):
         return "control"
-    if b"[cursor=pointer]" in text and not known:
-        return "control"
-    if role in HEADINGS and said and not known:
+    if role in HEADINGS and words and not is_repeated:
         return "heading"
-    if known or not any(char > 0x7F or chr(char).isalnum() for char in said) or role.startswith(b"/"):
-        return "bare" if not said else "said"
+    if not words:
+        return "bare"
+    if is_repeated or not any(char > 0x7F or chr(char).isalnum() for char in words) or role.startswith(b"/"):
+        return "repeated"
     if b"<changed>" in text:
         return "changed"
-    if role in TEXTS or not named:
-        return "text"
-    return "around"
+    return "text" if role in TEXTS or not is_named else "around"
 
 
-def _points(lines: Sequence[Line], asked: Query, data: bytes) -> list[float]:
-    """Return what each line is worth: by its use, how often it was there before, how early it is, and what was asked for."""
+def _score(lines: Sequence[Line], query: Query, data: bytes) -> list[float]:
+    """Return what each line is worth: by its use, how often it was there before, how early it is, and the query."""
     points: list[float] = []
     times: dict[tuple[bytes, bytes], int] = {}
     rows: dict[int, int] = {}
     for number, line in enumerate(lines):
-        worth = WORTH[line.use] * (1 - FADES * number / len(lines))
+        worth = POINTS[line.use] * (1 - END_LOSS * number / len(lines))
         if line.role:
-            again = times.get((line.role, line.name), 0)
-            times[line.role, line.name] = again + 1
-            worth *= 1 / (1 + AGAIN * again) if line.name else UNNAMED
+            before = times.get((line.role, line.name), 0)
+            times[line.role, line.name] = before + 1
+            worth *= 1 / (1 + REPEAT_LOSS * before) if line.name else UNNAMED_SHARE
             rows[line.shape] = rows.get(line.shape, 0) + 1
-            worth /= 1 + ROW * max(0, rows[line.shape] - ROWS)
+            worth /= 1 + ROW_LOSS * max(0, rows[line.shape] - SAME_ROWS)
         points.append(worth)
-    if asked:
-        answers = asked.score_in(data, [line.start for line in lines]).tolist()
-        points = [worth + ANSWERS * answer for worth, answer in zip(points, answers, strict=True)]
+    if query:
+        answers = query.score_in(data, [line.start for line in lines]).tolist()
+        points = [worth + ANSWER_POINTS * answer for worth, answer in zip(points, answers, strict=True)]
     _lift(lines, points)
     return points
 
@@ -221,44 +219,34 @@ def _lift(lines: Sequence[Line], points: list[float]) -> None:
             best.append((line.depth, max(points[number], inside)))
 
 
-def _cheap(data: bytes, lines: Sequence[Line], chosen: set[int]) -> list[int]:
-    """Return lines between two chosen ones that are shorter than their marker."""
-    return [
-        number + 1
-        for number in chosen
-        if number + 2 in chosen
-        and number + 1 not in chosen
-        and len(data[lines[number + 1].start : lines[number + 1].end].strip()) <= HOLE
-    ]
+def _find_holes(data: bytes, lines: Sequence[Line], numbers: set[int]) -> list[int]:
+    """Return lines between two of these that are shorter than their marker."""
+    holes = [number + 1 for number in numbers if number + 2 in numbers and number + 1 not in numbers]
+    return [hole for hole in holes if len(data[lines[hole].start : lines[hole].end].strip()) <= HOLE_BYTES]
 
 
-def _pieces(data: bytes, line: Line) -> list[Span]:
+def _cut_line(data: bytes, line: Line) -> list[Span]:
     """Return what is shown of a line: all of it, or of a long one the beginning and its ref."""
-    if line.end - line.start <= LONG:
+    if line.end - line.start <= MAX_LINE_BYTES:
         return [Span(line.start, line.end, line.use)]
-    cut = char_before(data, line.start + BEGINNING, line.start)
+    cut = char_before(data, line.start + BEGINNING_BYTES, line.start)
     ref = data.rfind(_PLAYWRIGHT_REF, cut - len(_PLAYWRIGHT_REF) - 16, line.end)
-    if ref >= 0 and ref < cut:  # it is in the way, or already shown
+    if 0 <= ref < cut:  # it is in the way, or already shown
         cut = char_after(data, min(line.end, data.find(b"]", ref) + 1), line.end)
         ref = -1
-    ends = data.find(b"]", ref) + 1 if ref >= 0 else 0
-    tail = (
-        ref if ref >= 0 else line.end - (len(data[line.start : line.end]) - len(data[line.start : line.end].rstrip()))
-    )
-    if not cut < tail:
+    if ref >= 0:
+        tail = ref
+        ref_end = data.find(b"]", ref) + 1
+        end = ref_end if ref_end and line.end - ref_end > MAX_LINE_BYTES else line.end
+    else:
+        tail = line.start + len(data[line.start : line.end].rstrip())
+        end = line.end
+    if cut >= tail:
         return [Span(line.start, line.end, line.use)]
-    rest = line.end if not ends or line.end - ends <= LONG else ends
-    return [Span(line.start, cut, line.use, Hidden("chars")), Span(tail, rest, line.use)]
+    return [Span(line.start, cut, line.use, Hidden("chars")), Span(tail, end, line.use)]
 
 
-def _missing(line: Line, pieces: Sequence[Span]) -> list[Span]:
-    """Return what is not shown of a line that is shown in part."""
+def _hidden_pieces(line: Line, pieces: Sequence[Span]) -> list[Span]:
+    """Return what is hidden of a line that is shown in part."""
     edges = [*(edge for piece in pieces for edge in (piece.start, piece.end)), line.end]
-    return [Span(one, two, line.use) for one, two in zip(edges[1::2], edges[2::2], strict=True) if one < two]
-
-
-def recognise(sample: Sample) -> str:
-    """Return "page" if the lines are elements of a browser page, each with a ref; otherwise ""."""
-    if not any(mark in sample.head for mark in _MARKS):
-        return ""
-    return "page" if is_page(sample.lines) else ""
+    return [Span(start, end, line.use) for start, end in zip(edges[1::2], edges[2::2], strict=True) if start < end]

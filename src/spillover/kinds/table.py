@@ -21,7 +21,7 @@ from spillover.document.document import ARRAYS, OBJECT, Document
 from spillover.kinds.ends import char_before
 from spillover.kinds.log.classes import FAILURE_WORDS
 from spillover.kinds.sample import PIECE_BYTES, Sample, are_most
-from spillover.kinds.selection import MAX_TITLE_BYTES, Contents, Fill, Hidden, Part, Span, join, largest
+from spillover.kinds.selection import MAX_TITLE_BYTES, Contents, Hidden, Part, Room, Span, join, largest
 from spillover.settings.settings import Call
 
 Array = Any  # of numpy; its own types say little about what is in one
@@ -34,7 +34,8 @@ FIRST_BYTES = 1 << 14
 #: Fewer rows than this are not a table, unless the name says so.
 FEWEST_ROWS = 8
 _TYPED = re.compile(
-    rb'"?(?:[-+]?[$]?\d[\d,]*+(?:\.\d*+)?(?:[eE][-+]?\d++)?%?|\d{4}-\d\d-\d\d(?:[T ][\d:.+-]++Z?)?|(?i:true|false|yes|no|null|nan|n/a))?"?'
+    rb'"?(?:[-+]?[$]?\d[\d,]*+(?:\.\d*+)?(?:[eE][-+]?\d++)?%?|\d{4}-\d\d-\d\d(?:[T ][\d:.+-]++Z?)?'
+    rb'|(?i:true|false|yes|no|null|nan|n/a))?"?'
 )
 SEPARATORS = b",\t;|"
 #: Bytes of the beginning that tell how a table is written. More: a table with longer rows is recognised, more slowly.
@@ -152,18 +153,16 @@ def _patterns(separator: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes], r
     return re.compile(cell), re.compile(row), re.compile(rb'(?<![^%b\n])%b("|\Z)' % (between, inside))
 
 
-def select(document: Document, fill: Fill, _call: Call) -> list[Span] | None:
-    """Return the header, both ends and outlying rows; None if this is not a table, or there is no room for one."""
-    if len(document.sections) > 1 or document.gap[0] != document.gap[1]:
-        return None
+def select(document: Document, room: Room, _call: Call) -> Sequence[Span]:
+    """Return the header, both ends and outlying rows; nothing if this is not a table, or there is no room for one."""
     head = document.blob.read(0, max(document.reach, HEAD_BYTES))
     is_whole = document.size <= len(head)
     shape = shape_of(head[:HEAD_BYTES], whole=document.size <= HEAD_BYTES) or shape_of(head, whole=is_whole)
     if shape is None:
-        return None
+        return []
     scan = Scan(document, shape)
     if not scan.run():
-        return None
+        return []
     first = rows(head, shape.separator)
     reasons = dict(scan.outliers())
     order = _order_rows((first if is_whole else first[:-1])[:END_ROWS], scan.last_rows(), list(reasons))
@@ -174,9 +173,9 @@ def select(document: Document, fill: Fill, _call: Call) -> list[Span] | None:
         return join([span for piece in pieces for span in piece])
 
     likely = min(len(order), 5 + min(8, len(reasons)))
-    width = next((width for width in CELL_BYTES if fill(spans(likely, width)) <= 1), CELL_BYTES[-1])
-    count = largest(len(order), lambda count: fill(spans(count, width)))
-    return spans(count, width) if count >= min(3, len(order)) else None
+    width = next((width for width in CELL_BYTES if room.fill(spans(likely, width)) <= 1), CELL_BYTES[-1])
+    count = largest(len(order), lambda count: room.fill(spans(count, width)))
+    return spans(count, width) if count >= min(3, len(order)) else []
 
 
 def outline(document: Document) -> Contents:
@@ -432,7 +431,7 @@ def _read_number(text: bytes) -> float | None:
 
 
 def recognise(sample: Sample) -> str:
-    """Return "csv" or "tsv" for rows of equally many cells with a header or columns of numbers; commas in prose do not count."""
+    """Return "csv" or "tsv" for rows of equally many cells with a header or columns of numbers, not for prose."""
     shape = shape_of(sample.head[:FIRST_BYTES], whole=sample.size <= FIRST_BYTES)
     shape = shape or shape_of(sample.head, whole=sample.is_whole)  # rows may be long
     if shape is None or not _is_table(sample, shape):
