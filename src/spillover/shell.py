@@ -1,6 +1,6 @@
-"""Shell lines as the commands they run: the only reader of shell syntax. Nothing here runs anything, and no line makes it raise.
+"""Shell lines as the commands they run: the only reader of shell syntax. It runs nothing, and no line makes it raise.
 
-`read` returns a line's pipelines as they are written, with bash's own precedence; `parse` the programs they run in the end.
+`read` returns the pipelines of a line as they are written, with bash's precedence; `parse` what they run in the end.
 """
 
 from __future__ import annotations
@@ -31,32 +31,10 @@ PLAIN_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 #: What begins with one of these is no simple command.
 KEYWORDS = frozenset(
     [
-        "if",
-        "then",
-        "else",
-        "elif",
-        "fi",
-        "for",
-        "while",
-        "until",
-        "do",
-        "done",
-        "case",
-        "esac",
-        "in",
-        "function",
-        "select",
-        "time",
-        "coproc",
-        "export",
-        "declare",
-        "typeset",
-        "local",
-        "readonly",
-        "unset",
-        "unsetenv",
+        "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "function",
+        "select", "time", "coproc", "export", "declare", "typeset", "local", "readonly", "unset", "unsetenv",
     ]
-)
+)  # fmt: skip
 #: Options that stand before a program's own verb (`git -C folder log`) and take a word.
 OPTIONS_BEFORE_VERB = {
     "git": ("-C", "-c", "--git-dir", "--work-tree"),
@@ -71,6 +49,9 @@ OPTIONS_BEFORE_VERB = {
     "kubectl": ("-n", "--namespace", "--context", "--kubeconfig"),
     "make": ("-C", "-f", "-j"),
 }
+UV_OPTIONS = (
+    "--with --with-requirements --with-editable --extra --group --package --python -p --project --directory --env-file"
+)
 #: Programs that run the command behind them: how many words of their own stand between (`timeout 5 find /`), and their
 #: options that take a word. The longest beginning that matches counts.
 RUNNERS: dict[str, tuple[int, str]] = {
@@ -87,10 +68,11 @@ RUNNERS: dict[str, tuple[int, str]] = {
     "exec": (0, "-a"),
     **dict.fromkeys(("nohup", "command", "builtin", "busybox", "setsid", "unbuffer", "coproc"), (0, "")),
     **dict.fromkeys(
-        ("npx", "bunx", "pnpx", "bun x", "npm exec", "npm x", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "yarn run"),
+        ("npx", "bunx", "pnpx", "bun x", "npm exec", "npm x", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx",
+         "yarn run"),
         (0, "-p --package -w --workspace"),
     ),
-    "uv run": (0, "--with --with-requirements --with-editable --extra --group --package --python -p --project --directory --env-file"),
+    "uv run": (0, UV_OPTIONS),
     **dict.fromkeys(("uvx", "uv tool run", "pipx run"), (0, "--with --from --spec --python -p")),
     **dict.fromkeys(("poetry run", "pipenv run", "pdm run", "rye run", "hatch run", "bundle exec"), (0, "")),
     **dict.fromkeys(("conda run", "mamba run", "micromamba run"), (0, "-n -p --name --prefix")),
@@ -115,25 +97,10 @@ RETRIEVAL_TOOLS = ("read_output", "grep_output", "outline_output", "list_outputs
 #: Programs that read files; and what the file of a stored output is called, which a notice names.
 FILE_READERS = frozenset(
     [
-        "cat",
-        "head",
-        "tail",
-        "sed",
-        "awk",
-        "grep",
-        "egrep",
-        "fgrep",
-        "rg",
-        "less",
-        "more",
-        "wc",
-        "tac",
-        "nl",
-        "cut",
-        "sort",
-        "jq",
+        "cat", "head", "tail", "sed", "awk", "grep", "egrep", "fgrep", "rg", "less", "more", "wc", "tac", "nl", "cut",
+        "sort", "jq",
     ]
-)
+)  # fmt: skip
 STORED_FILE = re.compile(r"[a-z0-9_.]{1,32}-[0-9a-f]{12,64}\.txt", re.ASCII)
 
 # Nodes of tree-sitter-bash. It takes `a && b 2>&1 | c` for `{ a && b; } | c`, so lists and pipelines are flattened, and
@@ -180,7 +147,7 @@ class Command(Struct, frozen=True):
         return [word for word in words if not word.startswith("-") or word == "-"]
 
     def has(self, *options: str) -> bool:
-        """Return whether an option is set: also among others (`-lR`), with a value (`--lines=5`) or a number (`-n5`)."""
+        """Return whether an option is set: alone, among others (`-lR`), or with a value (`--lines=5`, `-n5`)."""
         return any(has_option(word, option, numbered=True) for word in self.words for option in options)
 
     def values(self, *options: str) -> list[str]:
@@ -449,7 +416,7 @@ def _join(stages: Sequence[list[list[Command]]]) -> list[list[Command]]:
 
 
 def parse_substitutions(line: str) -> list[list[Command]]:
-    """Return the commands inside `$(…)`, backticks and `<(…)`, which `parse` leaves out: the terminal does not show them."""
+    """Return the commands inside `$(…)`, backticks and `<(…)`, which `parse` leaves out: they print elsewhere."""
     inner_lines = islice(_list_substitutions(read(line), 0), MAX_SUBSTITUTIONS)
     return [commands for inner in inner_lines for commands in parse(inner)]
 
@@ -496,7 +463,7 @@ def base_name(program: str) -> str:
 
 
 def has_option(word: str, option: str, *, numbered: bool = False) -> bool:
-    """Return whether a word is this option, or has it among others (`-qi`); if `numbered`, also before a number (`-n5`)."""
+    """Return whether a word is this option, or has it among others: `-qi`; if `numbered`, also `-n5`."""
     if word == option:
         return True
     if option.startswith("--"):
@@ -546,7 +513,7 @@ def _find_module(words: Sequence[str]) -> list[str]:
 
 
 def _skip_options(words: Sequence[str], with_word: Sequence[str] | frozenset[str], own_words: int) -> list[str]:
-    """Return the words behind the options, the words that those take, and `own_words` others."""
+    """Return the words behind the options, the words that these take, and `own_words` others."""
     left = list(words)
     while left and (left[0].startswith("-") or own_words or _is_assignment(left[0])):
         word = left.pop(0)
@@ -580,7 +547,7 @@ def _only_retrieves(line: str, depth: int = 0) -> bool:
 
 
 def _retrieves(command: Command, depth: int) -> bool:
-    """Return whether a command is `spill read …` or the like, also under `spill run` and `spill sh`, or reads a stored file."""
+    """Return whether a command is `spill read …` or the like, or `spill sh` of one, or reads a stored file."""
     if command.program in FILE_READERS:
         return any(STORED_FILE.fullmatch(word.rpartition("/")[2]) for word in command.plain)
     if command.program != "spill" or not command.words or depth > MAX_SHELL_DEPTH:

@@ -1,4 +1,4 @@
-"""What the adapters of agent frameworks share: results in the classes of the framework, and the error for a missing package."""
+"""What the adapters share: results in the classes of a framework, and the error for a missing package."""
 
 from __future__ import annotations
 

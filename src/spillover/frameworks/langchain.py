@@ -88,7 +88,7 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 def _caller_of(request: ToolCallRequest) -> Any:
-    """Return who made a call, as the API says in the model's last message: in a block of the call, or in its extras."""
+    """Return who called, by the model's last message: in the block of the call, or in its extras."""
     state = getattr(request, "state", None)
     messages = state if isinstance(state, list) else state.get("messages", ()) if isinstance(state, Mapping) else ()
     content = next((message.content for message in reversed(messages) if isinstance(message, AIMessage)), ())
@@ -99,7 +99,7 @@ def _caller_of(request: ToolCallRequest) -> Any:
 
 
 def _bound(result: Any, call: Call) -> Any:
-    """Bound the messages of this call in a message, a Command, or a list of them; the same object if nothing changes."""
+    """Bound the messages of this call, alone, in a Command or in a list; the same object if nothing changes."""
     if isinstance(result, ToolMessage):
         return _bound_message(result, call)
     if isinstance(result, Command):

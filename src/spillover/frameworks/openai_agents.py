@@ -89,8 +89,8 @@ def _invoker(invoke: Any, call: Call) -> Any:
 class _Invoker(Invoker):
     """The invoker that `function_tool` makes, with bounded results.
 
-    A subclass, because before it asks for approval the SDK prepares the arguments only for its own invoker. With another
-    one, an argument that is converted later ("1000" to 1000) would pass a policy that stops the converted value.
+    A subclass, because before it asks for approval the SDK prepares the arguments only for its own invoker. With
+    another one, an argument that is converted later ("1000" to 1000) passes a policy that stops the converted value.
     """
 
     def __init__(self, invoke: Invoker, call: Call) -> None:
@@ -119,7 +119,7 @@ def _around(function: Callable[..., Any], call: Call, call_id: Callable[..., str
 
 
 def _caller_of(context: Any) -> Any:
-    """Return who made a call: the model, or a program of its own (`allowed_callers=["programmatic"]`)."""
+    """Return who called: the model, or a program of its own (`allowed_callers=["programmatic"]`)."""
     call = getattr(context, "tool_call", None) or getattr(getattr(context, "data", None), "raw", None)
     return call.get("caller") if isinstance(call, dict) else getattr(call, "caller", None)
 
@@ -221,7 +221,7 @@ class _Server:
 
 
 def _mcp_result(result: Any, call: Call, *, structured: bool) -> Any:
-    """Bound what the SDK shows: the structured content if the server was told to send it, else the blocks."""
+    """Bound what the SDK shows: the structured content if the server sends it, else the blocks."""
     is_old = "structuredContent" in type(result).model_fields  # before mcp 2
     name = "structuredContent" if is_old else "structured_content"
     data = getattr(result, name)

@@ -51,7 +51,7 @@ def __getattr__(name: str) -> Any:
 
 
 def options(name: str) -> dict[str, tuple[str, ...]]:
-    """Return the options of a profile's `clipper` that a shell or TOML can express, each with the kinds of value it takes."""
+    """Return the options of a profile's `clipper` that a shell or TOML can express, with their kinds of value."""
     from inspect import signature
 
     kinds_by_option = {}
@@ -94,7 +94,7 @@ def mark_gap(missing: HiddenPart) -> str:
 
 
 def mark_edge(cut: CutFacts) -> str:
-    """Mark that what is shown does not begin where the output does, if that is not what was asked for."""
+    """Mark that what is shown does not begin where the output does, unless the end was wanted."""
     return "...\n" if cut.parts and cut.before.bytes and cut.keep != "tail" else ""
 
 

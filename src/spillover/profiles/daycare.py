@@ -1,4 +1,4 @@
-"""daycare: the last 8,000 characters of every text block, stream and Python result, with what is missing counted and labelled."""
+"""daycare: the last 8,000 characters of every text block, stream and Python result; what is missing is counted."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ NO_OUTPUT = {False: "Command completed with no output.", True: "Command failed w
 EXEC_TOOL = "exec"
 PYTHON_TOOL = "run_python"
 PYTHON_TEXT = "Python execution completed.\n\nTool calls: {calls}\n\nPrint output:\n{printed}\n\nOutput:\n{output}"
-#: A text of those two tools passes `tool_result` up to this size: a harness may have added a line to it.
+#: A text of these two tools passes `tool_result` up to this size: a harness may have added a line to it.
 MAX_BOUNDED_CHARS = EXEC_CHARS + 1_024
 
-#: A block that is cut shows at least this much, so at most forty are cut, and their notices have room in 4,096 characters.
+#: A block that is cut shows at least this much, so at most forty are cut, with notices of 4,096 characters in all.
 MIN_BLOCK_CHARS = 400
 
 
@@ -127,7 +127,7 @@ def _list_refs(clips: Sequence[Clip]) -> tuple[str, ...]:
 
 
 def tail(text: str, limit: int, source: str = "") -> str:
-    """Return the last `limit` characters, below a line that says how many are missing, and of what where that is known."""
+    """Return the last `limit` characters, below a line that says how many are missing, and of which `source`."""
     missing = len(text) - _check(limit)
     return text if missing <= 0 else f"{_word_notice(missing, source)}\n{text[missing:]}"
 
@@ -400,7 +400,7 @@ def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = No
 
 
 def _share_room(sizes: Mapping[int, int], total: int) -> dict[int, int]:
-    """Return how much of each text is shown, `total` in all; one that is left out makes room for those behind it."""
+    """Return how much of each text is shown, `total` in all; the first ones are left out if the room is too small."""
     needs = {number: min(size, MAX_CHARS) for number, size in sizes.items()}
     smallest = {number: min(need, MIN_BLOCK_CHARS) for number, need in needs.items()}
     room = total if sum(smallest.values()) <= total else total - MIN_BLOCK_CHARS

@@ -101,7 +101,7 @@ def form(
     """Return its message and its cut: both ends, or only the beginning where no file could be written."""
 
     def cut(limits: Limits) -> Selector:
-        """Cut to both ends as chosen, or to halves of the limits where those were changed since."""
+        """Cut to both ends as chosen, or to halves of limits that were changed since."""
         return head_and_tail(head_chars, tail_chars) if limits.chars == head_chars + tail_chars else both_ends(limits)
 
     cuts = {"ends": cut, "head": first_chars, "tail": last_chars}
@@ -115,7 +115,7 @@ class TruncationResult(Struct, frozen=True):
     was_truncated: bool
     saved_file_path: str | None = None
     original_length: int = 0  # characters
-    truncated_length: int = 0  # of them, those that are not shown
+    truncated_length: int = 0  # those of them that are hidden
     ref: str | None = None  # what it is stored under here; the document has no such name
     reason: str | None = None  # why nothing is stored
 
@@ -156,7 +156,7 @@ class SmartTruncationStrategy(TruncationStrategy):
 def truncate_tool_output(
     output: str, tool_name: str | None = None, call_id: str | None = None, *, strategy: TruncationStrategy | None = None
 ) -> TruncationResult:
-    """Truncate the output of a tool, by SmartTruncationStrategy unless another one is options."""
+    """Truncate the output of a tool, by SmartTruncationStrategy or by another strategy."""
     return (strategy or SmartTruncationStrategy()).truncate(output, tool_name, call_id)
 
 
@@ -222,7 +222,7 @@ def show(extra: ToolResultUIExtra, console: Any = None) -> None:
 
 
 def _words(cut: CutFacts) -> Words:
-    """Say what is missing in the words of the document; where other parts than the two ends are shown, how much that is."""
+    """Say what is missing in the words of the document, and how much is shown if that is not the two ends."""
     first, last = _ends(cut)
     only_ends = first + last == sum(map(len, cut.parts))
     amount = f"first {first} and last {last}" if only_ends else f"{cut.shown.chars} of {cut.total.chars}"

@@ -73,7 +73,7 @@ DELEGATE = (
     "Do NOT read the full file yourself - delegate to save context."
 )
 INSPECT = "Use Grep to search the full content or Read with offset/limit to view specific sections."
-#: Files with names like these are removed by age. opencode removes every `tool_*`; one with a dot or a space is a person's.
+#: Files of these names are removed by age. opencode removes every `tool_*`; one with a dot or a space is a person's.
 FILE_SHAPE = r"tool_[0-9A-Za-z]+"
 BASE_62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -101,7 +101,8 @@ def clipper(
 ) -> Clipper:
     """Make a Clipper that truncates as opencode does. `permission`: the agent's rules; None is no agent.
 
-    `keep="tail"` is its other direction. Of `config`, its own file, `tool_output` is read: {"max_lines": …, "max_bytes": …}.
+    `keep="tail"` is its other direction. `config` is its own file, of which `tool_output` is read:
+    {"max_lines": …, "max_bytes": …}.
     """
     defaults = {"limits": limits(config), "keep": keep, "wording": form(permission), "store": outputs(folder, store)}
     return make(defaults, options)
@@ -325,7 +326,7 @@ def _open(path: str) -> Iterator[BinaryIO]:
 
 
 def live(text: str) -> str:
-    """Return what a person sees of a command's output while it runs: its first 30,000 characters, and dots if there are more."""
+    """Return what a person sees of a command's output while it runs: its first 30,000 characters."""
     return text if len(text) <= MAX_METADATA_LENGTH else text[:MAX_METADATA_LENGTH] + "\n\n..."
 
 
@@ -351,7 +352,7 @@ def may_delegate(rules: Rules | None) -> bool:
 
 
 def allow_reading(rules: Rules, folder: str) -> Rules:
-    """Return the rules with permission to read the folder of outputs; only a rule that denies exactly this folder is stronger.
+    """Return the rules with permission to read the folder of outputs, unless one denies exactly this folder.
 
     Without it a hint could name a file that the agent may not open.
     """
@@ -415,7 +416,7 @@ def _name(record: Record) -> str:
 
 
 def _make_id(seconds: float, sha256: str) -> str:
-    """Return `tool_`, the time in twelve hexadecimal digits, and fourteen characters of the hash; later names sort later.
+    """Return `tool_`, the time in twelve hexadecimal digits, and fourteen characters of the hash, in ascending order.
 
     The end is of the hash so that no output can hold its own name. The time has six bytes, so it starts again every 795
     days: age is read from the file, never from the name.

@@ -1,6 +1,6 @@
 """t15: the last 2,000 lines / 50,000 bytes, and the file that holds all of it, in any of three wordings.
 
-What a command is decides which part of its output matters most; one that is known to print a lot is warned of before it runs.
+`direction_for` says which part of a command's output matters most; `warning_for` warns of one that prints a lot.
 """
 
 from __future__ import annotations
@@ -30,18 +30,9 @@ NoticeStyle = Literal["block", "recipe", "generic"]
 
 __all__ = [
     "DIRECTIONS",
-    "FLOODS",
-    "MAX_BYTES",
-    "MAX_LINES",
-    "STYLES",
-    "Flood",
-    "clipper",
-    "clipper_for",
-    "default_folder",
-    "direction_for",
-    "form",
-    "warning_for",
-]
+    "FLOODS", "MAX_BYTES", "MAX_LINES", "STYLES", "Flood", "clipper", "clipper_for", "default_folder",
+    "direction_for", "form", "warning_for",
+]  # fmt: skip
 
 MAX_LINES = 2_000
 MAX_BYTES = 50_000
@@ -61,35 +52,45 @@ END_NAMES = {"tail": "last", "head": "first"}
 #: Digits of the hash in a file's name, where a call has no id.
 HASH_DIGITS = 8
 DEFAULT_DIRECTION = "tail"
-#: The beginning of an output matters most where the first error causes the others. By the first words of a command, the
-#: longest that match; `*` at the end of a name stands for the rest of a word. Add your own: {**DIRECTIONS, "zig build": "head"}.
+#: The beginning of an output matters most where the first error causes the others. By the first words of a command,
+#: the longest that match; `*` at the end of a name stands for the rest of a word. Add yours:
+#: `{**DIRECTIONS, "zig test": "head"}`.
+HEAD_COMMANDS = (
+    "tsc, vue-tsc, flow, gcc, g++, cc, c++, clang, clang++, rustc, javac, kotlinc, scalac, swiftc, ghc, csc, "
+    "gfortran, nvcc, protoc, cargo build, cargo check, cargo clippy, go build, go vet, zig build, dotnet build, "
+    "mypy, pyright, msbuild, xcodebuild, swift build, bazel build, sbt compile, mix compile, dune build, stack "
+    "build, cabal build, mvn compile, mvn test-compile, mvn testCompile, gradle compile*, gradle classes, gradle "
+    "testClasses, gradle assemble*, gradle build"
+)
+TAIL_COMMANDS = (
+    "tail, journalctl, dmesg, docker logs, podman logs, kubectl logs, cargo test, go test, pytest, npm, pnpm, "
+    "yarn, pip, make, cmake, ninja, gradle, mvn, bash, sh"
+)
 DIRECTIONS: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("tsc", "vue-tsc", "flow", "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "javac", "kotlinc", "scalac",
-         "swiftc", "ghc", "csc", "gfortran", "nvcc", "protoc", "cargo build", "cargo check", "cargo clippy", "go build",
-         "go vet", "zig build", "dotnet build", "mypy", "pyright", "msbuild", "xcodebuild", "swift build", "bazel build",
-         "sbt compile", "mix compile", "dune build", "stack build", "cabal build", "mvn compile", "mvn test-compile",
-         "mvn testCompile", "gradle compile*", "gradle classes", "gradle testClasses", "gradle assemble*", "gradle build"),
-        "head",
-    ),
-    **dict.fromkeys(
-        ("tail", "journalctl", "dmesg", "docker logs", "podman logs", "kubectl logs", "cargo test", "go test", "pytest",
-         "npm", "pnpm", "yarn", "pip", "make", "cmake", "ninja", "gradle", "mvn", "bash", "sh"),
-        "tail",
-    ),
-}  # fmt: skip
+    **dict.fromkeys(HEAD_COMMANDS.split(", "), "head"),
+    **dict.fromkeys(TAIL_COMMANDS.split(", "), "tail"),
+}
 #: The names that a compiler for another machine ends in: `aarch64-linux-gnu-gcc`.
 COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran")
-#: Build tools that are options several tasks, of which the last decides: their options that take a word.
+#: Build tools that take several tasks, of which the last decides: their options that take a word.
 TASK_OPTIONS = {
-    "mvn": ("-f", "--file", "-pl", "--projects", "-P", "--activate-profiles", "-s", "--settings", "-gs", "-T", "--threads",
-            "-D", "--define", "-rf", "--resume-from", "-l", "--log-file", "-t", "--toolchains", "-b", "--builder"),
-    "gradle": ("-p", "--project-dir", "-b", "--build-file", "-c", "--settings-file", "-x", "--exclude-task", "-I", "-g",
-               "--init-script", "-P", "-D", "--max-workers", "--console", "--warning-mode", "--priority", "--tests"),
+    "mvn": [
+        "-f", "--file", "-pl", "--projects", "-P", "--activate-profiles", "-s", "--settings", "-gs", "-T",
+        "--threads", "-D", "--define", "-rf", "--resume-from", "-l", "--log-file", "-t", "--toolchains", "-b",
+        "--builder",
+    ],
+    "gradle": [
+        "-p", "--project-dir", "-b", "--build-file", "-c", "--settings-file", "-x", "--exclude-task", "-I", "-g",
+        "--init-script", "-P", "-D", "--max-workers", "--console", "--warning-mode", "--priority", "--tests",
+    ],
 }  # fmt: skip
 WRAPPERS = {"mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle"}
 #: `yarn tsc` runs tsc, if it is there.
 SCRIPT_RUNNERS = frozenset({"yarn", "pnpm", "bun"})
+LISTS_FILES = "lists every file below a folder"
+PRINTS_FINDS = "prints what it finds in every file it can reach"
+READS_DEVICE = "reads a device, which has no end"
+PRINTS_STEPS = "prints every step of an installation"
 #: Characters of a command in a warning.
 MAX_COMMAND_CHARS = 80
 #: A pipe is harmless if its last command lets no more than this through.
@@ -97,16 +98,22 @@ MAX_HARMLESS_LINES = 2_000
 MAX_HARMLESS_BYTES = 50_000
 #: Folders with more files than anybody can list.
 WIDE_FOLDERS = frozenset(
-    {"/", "/*", "/usr", "/home", "/var", "/etc", "/proc", "/sys", "/opt", "/root", "~", "$HOME", "${HOME}"}
+    ["/", "/*", "/usr", "/home", "/var", "/etc", "/proc", "/sys", "/opt", "/root", "~", "$HOME", "${HOME}"]
 )
 MATCH_ALL = frozenset({"", ".", ".*", "^", "$"})
 #: With one of these, `find` lists what was looked for, or nothing.
-NARROWING_OPTIONS = ("-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-size", "-newer", "-user", "-group",
-           "-perm", "-mtime", "-mmin", "-ctime", "-cmin", "-atime", "-amin", "-empty", "-inum", "-samefile", "-quit",
-           "-maxdepth", "-delete", "-exec", "-execdir", "-fprint")  # fmt: skip
+NARROWING_OPTIONS = [
+    "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-size", "-newer", "-user", "-group",
+    "-perm", "-mtime", "-mmin", "-ctime", "-cmin", "-atime", "-amin", "-empty", "-inum", "-samefile", "-quit",
+    "-maxdepth", "-delete", "-exec", "-execdir", "-fprint",
+]  # fmt: skip
 #: What goes into these comes out again; anything else makes something else of it.
-PASS_THROUGH = frozenset({"cat", "tee", "sort", "uniq", "sed", "awk", "tr", "cut", "nl", "less", "more", "xargs", "tac", "rev",
-                    "column", "fmt", "head", "tail"})  # fmt: skip
+PASS_THROUGH = frozenset(
+    [
+        "cat", "tee", "sort", "uniq", "sed", "awk", "tr", "cut", "nl", "less", "more", "xargs", "tac", "rev",
+        "column", "fmt", "head", "tail",
+    ]
+)  # fmt: skip
 QUIET_DEVICES = ("/dev/null", "/dev/stdin", "/dev/fd/", "/dev/stdout", "/dev/stderr", "/dev/tty")
 
 
@@ -265,10 +272,23 @@ def _counts(command: Command) -> bool:
     return command.has("-c", "--count", "-l", "--files-with-matches", "-q", "--quiet", "--silent", "-m", "--max-count")
 
 
-def _has_limit(command: Command) -> bool:
-    return command.has("-n", "--max-count", "--since") or any(
-        word[1:].isdigit() for word in command.words if word[0:1] == "-"
+def _sums_deeply(command: Command) -> bool:
+    return _names_wide_folder(command) and not command.has("-s", "--summarize", "-d", "--max-depth")
+
+
+def _prints_journal(command: Command) -> bool:
+    return command.has("-f", "--follow") or not command.has("-n", "--lines", "-S", "--since", "-g", "--grep")
+
+
+def _prints_log(command: Command, *limits: str) -> bool:
+    return command.plain[:1] == ["logs"] and not command.has(*limits)
+
+
+def _prints_patches(command: Command) -> bool:
+    has_limit = command.has("-n", "--max-count", "--since") or any(
+        word[1:].isdigit() for word in command.words if word[:1] == "-"
     )
+    return command.plain[:1] == ["log"] and command.has("-p", "--patch", "-u") and not has_limit
 
 
 def _reads_device(command: Command) -> bool:
@@ -280,41 +300,42 @@ def _installs_loudly(command: Command) -> bool:
     return bool(loud) and command.plain[:1] in (["install"], ["i"], ["ci"], ["add"], ["update"])
 
 
-#: Add your own: warning_for(command, (*FLOODS, Flood("mytool", lambda command: command.has("-v"), "prints every packet"))).
+#: Add your own: warning_for(command, (*FLOODS, Flood("mytool", lambda c: c.has("-v"), "prints every packet"))).
 FLOODS = (
-    Flood("ls", lambda c: c.has("-R", "--recursive"), "lists every file below a folder"),
-    Flood("find", lambda c: not c.has(*NARROWING_OPTIONS), "lists every file below a folder"),
+    Flood("ls", lambda c: c.has("-R", "--recursive"), LISTS_FILES),
+    Flood("find", lambda c: not c.has(*NARROWING_OPTIONS), LISTS_FILES),
     Flood("tree", lambda c: _names_wide_folder(c) and not c.has("-L"), "draws every file below a folder"),
-    Flood("du", lambda c: _names_wide_folder(c) and not c.has("-s", "--summarize", "-d", "--max-depth"), "prints a line for every folder"),
-    Flood("grep", _greps_deeply, "prints what it finds in every file it can reach"),
-    Flood("egrep", _greps_deeply, "prints what it finds in every file it can reach"),
-    Flood("rg", lambda c: _greps_everything(c) or (_names_wide_folder(c) and not _counts(c)), "prints what it finds in every file it can reach"),
-    Flood("cat", _reads_device, "reads a device, which has no end"),
-    Flood("xxd", _reads_device, "reads a device, which has no end"),
-    Flood("hexdump", lambda c: _reads_device(c) and not c.has("-n"), "reads a device, which has no end"),
-    Flood("od", lambda c: _reads_device(c) and not c.has("-N", "--read-bytes"), "reads a device, which has no end"),
-    Flood("strings", _reads_device, "reads a device, which has no end"),
+    Flood("du", _sums_deeply, "prints a line for every folder"),
+    Flood("grep", _greps_deeply, PRINTS_FINDS),
+    Flood("egrep", _greps_deeply, PRINTS_FINDS),
+    Flood("rg", lambda c: _greps_everything(c) or (_names_wide_folder(c) and not _counts(c)), PRINTS_FINDS),
+    Flood("cat", _reads_device, READS_DEVICE),
+    Flood("xxd", _reads_device, READS_DEVICE),
+    Flood("hexdump", lambda c: _reads_device(c) and not c.has("-n"), READS_DEVICE),
+    Flood("od", lambda c: _reads_device(c) and not c.has("-N", "--read-bytes"), READS_DEVICE),
+    Flood("strings", _reads_device, READS_DEVICE),
     Flood("yes", lambda _: True, "prints the same line until it is stopped"),
     Flood("tail", lambda c: c.has("-f", "-F", "--follow", "--retry"), "follows a file until it is stopped"),
     Flood("ping", lambda c: not c.has("-c", "-w"), "prints a line a second until it is stopped"),
-    Flood("journalctl", lambda c: c.has("-f", "--follow") or not c.has("-n", "--lines", "-S", "--since", "-g", "--grep"),
-          "prints the whole journal"),
-    Flood("docker", lambda c: c.plain[:1] == ["logs"] and not c.has("--tail", "-n", "--since"), "prints the whole log"),
-    Flood("podman", lambda c: c.plain[:1] == ["logs"] and not c.has("--tail", "-n", "--since"), "prints the whole log"),
-    Flood("kubectl", lambda c: c.plain[:1] == ["logs"] and not c.has("--tail", "--since", "--since-time", "--limit-bytes"),
-          "prints the whole log"),
-    Flood("git", lambda c: c.plain[:1] == ["log"] and c.has("-p", "--patch", "-u") and not _has_limit(c),
-          "prints every change ever made"),
-    Flood("npm", _installs_loudly, "prints every step of an installation"),
-    Flood("pnpm", _installs_loudly, "prints every step of an installation"),
-    Flood("yarn", _installs_loudly, "prints every step of an installation"),
-    Flood("pip", lambda c: c.plain[:1] == ["install"] and c.has("-vv", "-vvv"), "prints every step of an installation"),
+    Flood("journalctl", _prints_journal, "prints the whole journal"),
+    Flood("docker", lambda c: _prints_log(c, "--tail", "-n", "--since"), "prints the whole log"),
+    Flood("podman", lambda c: _prints_log(c, "--tail", "-n", "--since"), "prints the whole log"),
+    Flood(
+        "kubectl",
+        lambda c: _prints_log(c, "--tail", "--since", "--since-time", "--limit-bytes"),
+        "prints the whole log",
+    ),
+    Flood("git", _prints_patches, "prints every change ever made"),
+    Flood("npm", _installs_loudly, PRINTS_STEPS),
+    Flood("pnpm", _installs_loudly, PRINTS_STEPS),
+    Flood("yarn", _installs_loudly, PRINTS_STEPS),
+    Flood("pip", lambda c: c.plain[:1] == ["install"] and c.has("-vv", "-vvv"), PRINTS_STEPS),
     Flood("make", lambda c: c.has("-d", "--debug"), "prints every rule it considers"),
-)  # fmt: skip
+)
 
 
 def direction_for(command: str, directions: Mapping[str, str] = DIRECTIONS) -> str:
-    """Return which part of a command's output to keep, "head" or "tail": the last command of the line that is known decides."""
+    """Return which part of an output to keep, "head" or "tail", by the last command of the line that is known."""
     direction = DEFAULT_DIRECTION
     for pipeline in parse(command):
         for stage in pipeline:
@@ -340,7 +361,7 @@ def _find_direction(command: Command, directions: Mapping[str, str]) -> str | No
 
 
 def _last_task(command: Command, with_word: Sequence[str]) -> list[str]:
-    """Return the last task of a build tool, without the path of its project: `compileJava` of `:app:compileJava --info`."""
+    """Return the last task of a build tool, without its project: `compileJava` of `:app:compileJava --info`."""
     words = iter(command.words)
     tasks = [word for word in words if not (word in with_word and next(words, "")) and not word.startswith("-")]
     return [task.rpartition(":")[2] for task in tasks[-1:]]

@@ -1,7 +1,7 @@
 """vtcode: 25,000 tokens of a tool's output, half from the beginning and half from the end, by whole lines.
 
-`estimate_tokens` is its own estimate: the median of three guesses, from characters, words and lines; more for code. Ours is
-nearer to the truth; with `Clipper(tokenizer=vtcode.estimate_tokens)` the numbers are those of vtcode.
+`estimate_tokens` is its own estimate: the median of three guesses, from characters, words and lines; more for code.
+Ours is nearer to the truth; `Clipper(tokenizer=vtcode.estimate_tokens)` counts as vtcode does.
 """
 
 from __future__ import annotations
@@ -55,13 +55,12 @@ FOLDER = ".vtcode/tool-output"
 AGE_SECONDS = 7 * 24 * 60 * 60
 #: What may say how large the context window is, its own variable first.
 WINDOW_VARIABLES = ("VTCODE_CONTEXT_TOKEN_LIMIT", CONTEXT_TOKENS)
-#: Below half of the window a call may have so many times its limit: of 25,000 tokens, 35,000.
+#: Below half of the window a call may have this many times its limit: 35,000 tokens instead of 25,000.
 STRETCH = 1.4
 FILE_SHAPE = r"[A-Za-z0-9_.-]+_\d+\.txt"
-#: Lines cost what their characters say; where the tokenizer says more, the halves shrink, at most so often.
+#: Lines cost what their characters say; where the tokenizer says more, the halves shrink, at most this often.
 MAX_TRIES = 8
-#: How far to look for the lines of one half: a line of three characters and CRLF takes five bytes for its token, and an empty
-#: one takes its bytes for none.
+#: How far to look for the lines of one half: a line of three characters and CRLF takes five bytes for its token.
 BYTES_PER_TOKEN = 6
 MIN_REACH_BYTES = 1 << 16
 #: What a person sees: characters of a line; lines inline, of a code block, and of a diff.
@@ -72,17 +71,17 @@ MAX_DIFF_LINES = 500
 
 #: Characters for a token wherever only characters are looked at (seed 004, "Consistent fallback").
 CHARS_PER_TOKEN = 3.5
-#: How many tokens a line is worth, in the estimate and for `max_lines`. The document leaves it open; 10 is what the last
-#: version had. (The source of the document's own version had 15, and 1.1 for code.)
+#: How many tokens a line is worth, in the estimate and for `max_lines`. The document leaves it open; its last version
+#: had 10. (The source of the document's own version had 15, and 1.1 for code.)
 TOKENS_PER_LINE = 10
 #: Tokens of code, as a multiple of the median; left open too, and from the last version.
 CODE_TOKEN_MULTIPLIER = 1.15
-#: More than one character in so many is a bracket or an operator: code. Which ones the document does not say; these are
-#: those of its version.
+#: A text is code if more than one character in 20 is a bracket or an operator. The document does not say which; its
+#: version has these.
 CODE_SHARE = 20
 CODE_CHARS = "{}[]<>()=;:,"
-#: Words longer than this on average have one extra for every so many characters more, and of the extras a tenth counts.
-#: The document names LONG_WORD_SCALE_FACTOR and `extra_tokens` only; the numbers are those of its version.
+#: Words longer than 8 characters on average have an extra for every 6 more, and a tenth of the extras counts. The
+#: document only names LONG_WORD_SCALE_FACTOR and `extra_tokens`; the numbers are from its version.
 LONG_WORD_CHARS = 8
 CHARS_PER_EXTRA = 6
 LONG_WORD_SCALE_FACTOR = 10
@@ -115,10 +114,10 @@ def clipper(
 ) -> Clipper:
     """Return a Clipper that truncates as vtcode does.
 
-    `max_tokens`: the budget of one call. `banner`: whether the first lines say where the full output is, and how much is shown.
+    `max_tokens`: the budget of one call. `banner`: whether the first lines say where the full output is.
     """
     for name, lines in (("max_lines", max_lines), ("chunk_lines", chunk_lines)):
-        if lines is not None:  # deprecated, which is said also where it does not count
+        if lines is not None:  # deprecated, with a warning even where it does not count
             mapped = tokens_for_lines(lines, name)
             max_tokens = mapped if max_tokens is None else max_tokens
     defaults = {
@@ -135,7 +134,7 @@ def default_folders() -> list[str]:
 
 
 def budget(window: int = 128_000, **options: Any) -> Budget:
-    """Return vtcode's budget manager: the window that its own variable names, warnings at 75 % and 85 %, limits by pressure."""
+    """Return vtcode's budget manager: its own variable for the window, warnings at 75 % and 85 %."""
     return Budget.from_env(window, variables=WINDOW_VARIABLES, **{"stretch": STRETCH, **options})
 
 
@@ -148,7 +147,7 @@ def metadata(clip: Clip, clipper: Clipper) -> dict[str, object]:
 
 
 def both_halves(limits: Limits) -> Selector:
-    """Return a selector for whole lines of both ends, a line at least from each; of one that is too long, the part that fits."""
+    """Return a selector for whole lines of both ends, or the parts that fit of lines that are too long."""
     tokens = limits.tokens or MAX_TOKENS
 
     def select(document: Document, fill: Fill) -> Sequence[Span]:
@@ -207,7 +206,7 @@ def _count_tokens(line: bytes) -> int:
 
 
 def form(*, banner: bool = True) -> Form:
-    """Return a count of the lines wherever some are missing, below the banner where that is wanted."""
+    """Return its words: a count of the lines wherever some are missing, below the banner."""
 
     def words(cut: CutFacts) -> Words:
         first, last, in_all = _count_shown(cut) if banner else ("", "", "")
@@ -266,9 +265,10 @@ def render(
     code_fence_max_lines: int = MAX_CODE_LINES,
     diff_max_lines: int = MAX_DIFF_LINES,
 ) -> str:
-    """Return a text for a person's terminal: without escape codes, the last 30 lines inline, the first 500 of code or of a diff.
+    """Return a text for a person's terminal: its last 30 lines inline, the first 500 of code or of a diff.
 
-    A line has at most 150 characters, its dots included. The words for what is hidden come on top of the lines.
+    It has no escape codes, and a line at most 150 characters, its dots included. The words for what is hidden come on
+    top of the lines.
     """
     limits = {"inline": INLINE_STREAM_MAX_LINES, "code": code_fence_max_lines, "diff": diff_max_lines}
     if kind not in limits:
@@ -317,7 +317,7 @@ def by_words(text: str) -> int:
 
 
 def by_lines(text: str) -> int:
-    """Guess by lines: so many tokens each, and one for a line that is blank."""
+    """Guess by lines: TOKENS_PER_LINE each, and one for a line that is blank."""
     with_words = sum(1 for _ in re.finditer(r"\S.*", text))  # from the first word of a line to its end
     return with_words * TOKENS_PER_LINE + count_lines(text) - with_words
 

@@ -71,7 +71,7 @@ PLACES: dict[str, tuple[Path, ...]] = {
 }
 #: The same by "source" for a document of Anthropic: plain text, or blocks; a PDF is media.
 DOCUMENT_PLACES: dict[str, tuple[Path, ...]] = {"text": (("source", "data"),), "content": (("source", "content"),)}
-#: The same for blocks without a "type", the first that is there: Gemini and Bedrock, as both write them; OpenAI's shell.
+#: The same for blocks without a "type", the first that is there: Gemini, Bedrock, OpenAI's shell.
 UNTYPED_PLACES: tuple[tuple[Path, ...], ...] = (
     (("text",),),
     (("toolResult", "content"),),
@@ -88,7 +88,7 @@ DATA_PLACES: tuple[tuple[Path, Path], ...] = (
 )
 #: What Gemini's functions call the text in their data.
 RESPONSE_KEYS = ("output", "result", "error")
-#: Blocks that are nothing but text, so that one without text is left out. A result or a message answers a call, and stays.
+#: Blocks that are left out once they have no text. A result or a message answers a call, and stays.
 DROPPED_TYPES = frozenset({*TEXT_TYPES, "resource", "document", "search_result"})
 BLOCK_TYPES = frozenset(
     {*PLACES, "image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document",
@@ -221,7 +221,7 @@ def list_texts(blocks: Sequence[Any], leave: Collection[int] = ()) -> list[str]:
 def replace_texts(
     blocks: Sequence[Any], change: Callable[[str], str], *, keep_empty: bool, leave: Collection[int] = ()
 ) -> list[Any]:
-    """Return the blocks with other texts, in order. One that has lost all of them is left out, but never a message or a result.
+    """Return the blocks with other texts, in order. One without text is left out, but never a message or a result.
 
     A block whose texts stay the same is the very same object, and so is one whose `id` is to `leave`.
     """
@@ -319,7 +319,7 @@ def _without(block: Any, path: Sequence[str]) -> Any:
 def clip_blocks(blocks: Sequence[Any], call: Call, *, caller: object = None, messages: bool = False) -> Blocks:
     """Clip the texts of blocks, or of whole messages, within one budget; leave order, media and the rest as they are.
 
-    Of a user's own `messages`, the model's turns say which calls a program made; what a tool returned can forge them.
+    Of a user's own `messages`, the model's turns name the calls of programs; what a tool returned can forge them.
     """
     if blocks is None or isinstance(blocks, (str, bytes, Mapping)) or fields_of(blocks) is not None:
         raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
@@ -338,7 +338,7 @@ def clip_blocks(blocks: Sequence[Any], call: Call, *, caller: object = None, mes
 
 
 def _find_results_for_programs(messages: Sequence[Any]) -> list[Any]:
-    """Return the results in messages, or among items, of the calls that a program made."""
+    """Return the results of programs' calls in messages, or among items."""
     calls: list[Any] = []
     results = []
     for message in messages:
@@ -400,7 +400,7 @@ def _take_in(sources: Sequence[tuple[str, Source, int]], call: Call) -> tuple[In
 
 
 def clip_streams(streams: Mapping[str, Source], call: Call) -> Clip:
-    """Clip the streams of a command together, each under a label. Room that one leaves goes to the other; stderr comes first."""
+    """Clip the streams of a command together, each under a label; room that one leaves goes to the other."""
     return clip_each_stream(streams, call)[1]
 
 
@@ -455,7 +455,7 @@ def clip_many(outputs: Mapping[Key, Source], call: Call, calls: Mapping[Key, Cal
 
 
 def _divide(limits: Limits, needs: Sequence[int]) -> list[int]:
-    """Return the share of each output: as much for all, or where that is too little for a notice, as many notices as fit.
+    """Return the share of each output: equal ones, or where these are too small for a notice, as many notices as fit.
 
     Small outputs that stay whole come first then; for the last ones there is nothing left.
     """

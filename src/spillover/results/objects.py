@@ -14,13 +14,13 @@ from msgspec.structs import force_setattr
 
 from spillover.settings.limits import spell_int
 
-#: A string of base64 is media if it has so many characters; a longer one may be a secret, and is read.
+#: A string of base64 with this many characters is media; a shorter one may be a secret, and is read.
 MIN_MEDIA_CHARS = 1_000
 _BASE64 = dict.fromkeys(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 #: An object that is nested more deeply is not written; well below Python's recursion limit.
 MAX_DEPTH = 200
-#: An object that refers to the same few objects again and again grows without end as JSON: once it has this many containers,
-#: it may become at most this many times as large as it is in memory.
+#: An object that refers to the same few objects again and again grows without end as JSON: once it has this many
+#: containers, it may become at most this many times as large as it is in memory.
 MIN_TANGLED_CONTAINERS = 1 << 16
 MAX_GROWTH = 8
 #: Text as a rule where they are a value of their own; media as likely where they are inside of an object.
@@ -33,7 +33,7 @@ class TooDeepError(ValueError):
 
 
 class _Tally:
-    """The containers that were written, and the size in memory of those that differ."""
+    """The containers that were written, and the size in memory of the different ones."""
 
     def __init__(self) -> None:
         self.containers = 0
@@ -58,7 +58,7 @@ def to_json(value: Any, leave: tuple[type, ...] = ()) -> str | None:
 
 
 def list_forms(value: Any, leave: tuple[type, ...] = ()) -> list[str]:
-    """Return the texts that hosts may write of an object: JSON, and `str()` where that may say more; none if both never end."""
+    """Return the texts that hosts may write of an object: JSON, and `str()` if that may say more; none if both fail."""
     forms = []
     try:
         forms.append(encode_json(value, leave))
@@ -94,7 +94,7 @@ def encode_json(value: Any, leave: tuple[type, ...] = ()) -> str:
 
 
 def _to_data(value: Any, leave: tuple[type, ...], depth: int, tally: _Tally) -> Any:
-    """Return what JSON can hold of an object: fields by name, and the `str()` of what has neither fields nor entries."""
+    """Return what JSON can hold of an object: fields by name; of what has neither fields nor entries, its `str()`."""
     if depth > MAX_DEPTH:
         raise TooDeepError
     if isinstance(value, leave):
@@ -125,7 +125,7 @@ def _spell_key(key: Any) -> str:
 
 
 def fields_of(value: Any) -> dict[str, Any] | None:
-    """Return the fields of a dataclass, Struct, Pydantic model, attrs class or named tuple, or of an object without a text of its own."""
+    """Return the fields of a dataclass, Struct, model, attrs class or named tuple, or of one without its own text."""
     cls: Any = type(value)
     if isinstance(value, type):
         return None
@@ -159,7 +159,7 @@ def _is_model(value: Any) -> bool:
 
 
 def find_opaque(value: Any, leave: tuple[type, ...] = ()) -> str:
-    """Return the class of the first object with bytes in it that are media as likely as text; nothing where there is none."""
+    """Return the class of the first object with bytes that are media as likely as text; nothing where there is none."""
     waiting = [value]
     seen: dict[int, object] = {}  # the objects too, so that no other one gets their id
     while waiting:
@@ -182,7 +182,7 @@ def find_opaque(value: Any, leave: tuple[type, ...] = ()) -> str:
 def map_strings(value: Any, change: Callable[[str], str], leave: tuple[type, ...] = ()) -> Any:
     """Return the same object with its strings changed, in order; the very same where nothing changes.
 
-    Objects are copied, not made anew: no constructor runs, and no check. What cannot be copied raises.
+    Objects are copied: no constructor runs, and no check. What cannot be copied raises.
     """
     if isinstance(value, leave):
         return value
@@ -210,7 +210,7 @@ def map_strings(value: Any, change: Callable[[str], str], leave: tuple[type, ...
 
 
 def cover_strings(value: Any, cover: Callable[[str], str], name: str = "", *, keys: bool = True) -> Any:
-    """Return data of JSON with its strings covered, and its `keys`; one under a name is read with the name. Media stay."""
+    """Return data of JSON with its strings covered, each read with its name, and its `keys`. Media stay."""
     if isinstance(value, str):
         if is_media(value):
             return value
@@ -230,7 +230,7 @@ def cover_strings(value: Any, cover: Callable[[str], str], name: str = "", *, ke
 
 
 def is_media(text: str) -> bool:
-    """Return whether a text is nothing but base64 in one line, with or without `data:…`, and too long to be a secret."""
+    """Return whether a text is one line of base64, with or without `data:…`, that is too long to be a secret."""
     head, comma, data = text.partition(",")
     if comma and head.removeprefix("data:").removesuffix(";base64").replace("/", "").isalnum():
         text = data

@@ -59,7 +59,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 TEXT_SHARES = (1.0, 0.7, 0.4, 0.2)
 #: How exceptions are written whose words can be set: by their arguments, by `strerror`, as repr.
 SETTABLE_STR = (BaseException.__str__, OSError.__str__, KeyError.__str__)
-#: Where some keep their words, too: those of SDKs; SyntaxError and ImportError.
+#: Where some keep their message, too: exceptions of SDKs; SyntaxError and ImportError.
 MESSAGE_FIELDS = ("message", "msg")
 
 
@@ -128,7 +128,7 @@ def _list_shown(value: Any, leave: tuple[type, ...]) -> list[str]:
 
 
 def _bound(result: Any, call: Call, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
-    """Clip a text, and blocks together; an object keeps its shape where its texts can be clipped in it, or becomes text."""
+    """Clip a text, and blocks together; an object keeps its shape where its texts can be clipped, or becomes text."""
     if isinstance(result, Clip):
         return cover_text(call.settings, result.text), result
     if result is None or isinstance(result, (bool, float, *leave)):
@@ -254,7 +254,7 @@ def cover_secrets(value: Any, call: Call, leave: tuple[type, ...] = ()) -> Any:
 
 
 def _cover_object(result: Any, call: Call, leave: tuple[type, ...]) -> Any:
-    """Return the same object without its secrets; None where that cannot be: one is a key, is in a set, or cannot be replaced."""
+    """Return the same object without its secrets; None where one is a key, in a set, or cannot be replaced."""
 
     def cover(text: str) -> str:
         return cover_text(call.settings, text)
@@ -286,7 +286,7 @@ def bound_error(error: Exception, call: Call) -> Exception:
             bounded = _bound_message(error, _bound_around(error, plain))
         except UnspokenError:
             pass
-        except Exception:  # noqa: BLE001  somebody else's attributes: those of a frozen dataclass cannot be set
+        except Exception:  # noqa: BLE001  somebody else's attributes: a frozen dataclass has none that can be set
             bounded = _replace_error(error, pipeline.clip(words, plain).text)
     cut = next((clip for clip in clips if clip.outcome != "whole"), None)
     if has_line(call.settings, whole=cut is None):
@@ -372,9 +372,9 @@ def _stand_in(error: Exception, text: str) -> ToolOutputError:
 
 
 def _bound_around(error: Exception, call: Call) -> Call:
-    """Bound what a traceback prints beside an exception's words; return the call for those, which may have half the room.
+    """Bound what a traceback prints beside an exception's message; return the call for the message.
 
-    Notes, causes and members of groups that do not fit become one note: clipped, and stored as a whole.
+    Notes, causes and members of groups that do not fit become one note, stored and clipped to half the limits.
     """
     text = "\n".join(_words_around(error))
     fits = call.limits.hold(f"{spell(error)}\n{text}", call.settings.count)
@@ -401,7 +401,7 @@ def _words_around(error: Exception) -> list[str]:
 
 
 def _list_printed_with(error: BaseException) -> list[BaseException]:
-    """Return the causes, contexts and members that a traceback prints with an exception, each as often as it prints it."""
+    """Return the causes, contexts and members that a traceback prints with an exception, as often as it does."""
     seen = {id(error)}
     waiting = [error]
     printed: list[BaseException] = []

@@ -97,7 +97,7 @@ async def run_in_thread(function: Callable[[int | Callable[[], bool]], Run]) -> 
 
     reading_end = writing_end = -1
     canceled = False
-    with contextlib.suppress(OSError):  # without a descriptor to wait for, the command is asked now and then
+    with contextlib.suppress(OSError):  # without a descriptor to wait for, `cancel` is called now and then
         reading_end, writing_end = os.pipe()
 
     def work() -> Run | None:

@@ -1,8 +1,8 @@
 """Run a filter, and copy what it reads to the process that runs the line: `python keep.py SOCKET NUMBER FILTER …`.
 
-The filter takes the place of this process, so that its exit code, its signals and its place in the pipeline are its own. A
-process beside it copies. Whatever goes wrong with the copy, the filter reads what it would have read. Only the standard
-library is imported, and little of it: this stands in the way of every `| tail`.
+The filter takes the place of this process, so that its exit code, its signals and its place in the pipeline are its
+own. A process beside it copies. Whatever goes wrong with the copy, the filter reads what it would have read. Only the
+standard library is imported, and little of it: this stands in the way of every `| tail`.
 """
 
 import _socket  # `socket` takes 3 ms more

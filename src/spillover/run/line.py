@@ -1,4 +1,4 @@
-"""`spill sh`: run a line of shell, clip what it prints, keep what its own `| tail` drops, name exit codes behind a pipe."""
+"""`spill sh`: run a line of shell, clip what it prints, keep what its own `| tail` drops, report hidden exit codes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from spillover.source.process import Command
 
 #: Shells whose pipelines are understood; in any other the line runs unchanged.
 KNOWN_SHELLS = ("bash", "sh", "dash")
-#: Our notes take at most one part in so many of the limits; a smaller number leaves the output less room.
+#: Our notes take at most this part of the limits; a smaller number leaves the output less room.
 MAX_NOTES_SHARE = 4
 #: Pipelines that are looked into; each costs a process.
 MAX_PIPES = 8
@@ -48,7 +48,8 @@ END_MESSAGE = b"end\n"
 SIGPIPE_CODE = 128 + 13
 
 #: Filters that drop lines: their options that take a word, and how many words stand before files are named.
-_GREP = (
+GREPS = ("grep", "egrep", "fgrep", "rg")
+GREP_OPTIONS = (
     "-e -f -m -A -B -C --regexp --file --max-count --after-context --before-context --context --include --exclude",
     1,
 )
@@ -56,15 +57,15 @@ LINE_FILTERS: dict[str, tuple[str, int]] = {
     "tail": ("-n -c -s --lines --bytes --pid", 0),
     "head": ("-n -c --lines --bytes", 0),
     "wc": ("", 0),
-    **dict.fromkeys(("grep", "egrep", "fgrep", "rg"), _GREP),
+    **dict.fromkeys(GREPS, GREP_OPTIONS),
     "sed": ("-e -f --expression --file", 1),
 }
 #: With one of these a filter reads files, changes them, or prints nothing.
 OTHER_USES = {
-    **dict.fromkeys(("grep", "egrep", "fgrep", "rg"), ("-q", "--quiet", "--silent", "-r", "-R", "--recursive", "--files")),
+    **dict.fromkeys(GREPS, ("-q", "--quiet", "--silent", "-r", "-R", "--recursive", "--files")),
     "sed": ("-i", "--in-place"),
     "tail": ("-f", "-F", "--follow"),
-}  # fmt: skip
+}
 #: May stand between filters: what they print is made of what they read.
 PASS_THROUGH = frozenset(
     ["sort", "uniq", "cut", "tr", "nl", "cat", "column", "fold", "rev", "tac", "awk", "sed", "fmt", "jq"]
@@ -81,24 +82,10 @@ GROUPS = frozenset({"subshell", "compound_statement"})
 #: Programs that draw on the terminal, ask, or never end.
 INTERACTIVE = frozenset(
     [
-        "vim",
-        "vi",
-        "nvim",
-        "nano",
-        "emacs",
-        "less",
-        "more",
-        "top",
-        "htop",
-        "ssh",
-        "man",
-        "tmux",
-        "screen",
-        "watch",
-        "sudo",
-        "su",
+        "vim", "vi", "nvim", "nano", "emacs", "less", "more", "top", "htop", "ssh", "man", "tmux", "screen", "watch",
+        "sudo", "su",
     ]
-)
+)  # fmt: skip
 #: Programs that ask when they are given nothing to run, and nothing is piped into them.
 PROMPTS = frozenset(
     ["python", "ipython", "node", "deno", "bun", "irb", "ghci", "lua", "bash", "sh", "dash", "zsh", "fish"]
@@ -231,7 +218,7 @@ def find_pipes(line: str) -> list[Pipe]:
 
 
 def rewrite(line: str, pipes: list[Pipe], capture: Callable[[int], str], report: Callable[[int, int], str]) -> str:
-    """Return the line with `capture(pipe)` before each first filter, and `report(pipe, stage)` at the start of each stage."""
+    """Return the line with `capture(pipe)` before each first filter, and `report(pipe, stage)` in each stage."""
     data = line.encode("utf-8", "surrogatepass")
     edits: list[tuple[int, str]] = []
     for number, pipe in enumerate(pipes):
@@ -337,7 +324,7 @@ def _reads_stdin(program: str, words: list[str]) -> bool:
 
 
 def _find_pipes_to_capture(line: str, shell: str) -> list[Pipe]:
-    """Return the pipelines to look into: their filters are programs, and no function that the shell inherits hides them."""
+    """Return the pipelines to look into: their filters are programs that no inherited function hides."""
     name = os.path.basename(shell)
     if name not in KNOWN_SHELLS or not any(each in line for each in ("tail", "head", "grep", "sed", "wc", "rg")):
         return []
@@ -351,7 +338,7 @@ def _find_pipes_to_capture(line: str, shell: str) -> list[Pipe]:
 
 
 class FilterCapture:
-    """Listens while a line runs: the inputs of its filters come over a socket, the exit codes before them into a file."""
+    """Collects the inputs of a line's filters, over a socket, and the exit codes before them, from a file."""
 
     def __init__(self, pipes: list[Pipe], clipper: Clipper, line: str, shell: str) -> None:
         self.pipes = pipes
@@ -367,7 +354,7 @@ class FilterCapture:
         self.listener = self._listen() if self.folder else None
 
     def rewrite(self, line: str) -> str:
-        """Return the line to run: unchanged where nothing could be listened to, or where the shell would not read it."""
+        """Return the line to run: unchanged where nothing listens, or where the shell would not read it."""
         if self.listener is None:
             return line
         program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keep.py")
