@@ -195,6 +195,19 @@ class WrappedStore(BaseStore):
         return self.inner.where(ref)
 
 
+class WrappedWriter:
+    """A writer around another one, for a store that publishes differently."""
+
+    __slots__ = ("abandon", "blob", "fileno", "inner", "write")
+
+    def __init__(self, inner: Writer) -> None:
+        self.inner = inner
+        self.write = inner.write
+        self.fileno = inner.fileno
+        self.blob = inner.blob
+        self.abandon = inner.abandon
+
+
 def complete(store: Store) -> BaseStore:
     """Return a store with every method of `BaseStore`: itself if it has them, otherwise wrapped."""
     return store if isinstance(store, BaseStore) else WrappedStore(store)

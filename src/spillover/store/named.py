@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from spillover.errors import RefError, StoreError, UsageError
 from spillover.source.blob import Blob
-from spillover.store import BaseStore, Writer
+from spillover.store import BaseStore, WrappedWriter, Writer
 from spillover.store.directory import DirStore
 from spillover.store.folder import DATA, MAKE, MARKER, READ, explain_errors, open_folder, refuse_writable, shut
 from spillover.store.record import (
@@ -263,23 +263,19 @@ class NamedStore(DirStore, frozen=True):
         return ref if REF_SHAPE.fullmatch(ref) else None
 
 
-class NamedWriter:
+class NamedWriter(WrappedWriter):
     """An output on its way in; it gets its name when it is published."""
 
-    __slots__ = ("_inner", "_store", "abandon", "blob", "fileno", "write")
+    __slots__ = ("_store",)
 
     def __init__(self, store: NamedStore, inner: Writer) -> None:
+        super().__init__(inner)
         self._store = store
-        self._inner = inner
-        self.write = inner.write
-        self.fileno = inner.fileno
-        self.blob = inner.blob
-        self.abandon = inner.abandon
 
     def publish(self, record: Record) -> Record:
         """Make it visible; the record comes back with the path of its name."""
         dated = record.with_created(time.time())
-        published = self._inner.publish(dated)
+        published = self.inner.publish(dated)
         return replace(published, path=self._store.give_name(published, dated))
 
 

@@ -33,7 +33,7 @@ from msgspec.structs import astuple, force_setattr, replace
 
 from spillover.errors import RefError, SpilloverError, StoreError, UsageError
 from spillover.source.blob import Blob
-from spillover.store import BaseStore
+from spillover.store import BaseStore, WrappedWriter
 from spillover.store.bucket import DEADLINE_SECONDS, Bucket, Conflict, Denied, Listed, NotFound, load_library
 from spillover.store.directory import DirStore
 from spillover.store.folder import Folder, explain_errors, user_folder
@@ -418,24 +418,20 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         return entry if is_in_view and entry.key == key and not entry.record.others else None
 
 
-class ObjectWriter:
+class ObjectWriter(WrappedWriter):
     """An output on its way into a bucket; it stays in the spool if it cannot be uploaded."""
 
-    __slots__ = ("_inner", "_store", "abandon", "blob", "fileno", "write")
+    __slots__ = ("_store",)
 
     def __init__(self, store: ObjectStore) -> None:
+        super().__init__(store.local.writer())
         self._store = store
-        self._inner = store.local.writer()
-        self.write = self._inner.write
-        self.fileno = self._inner.fileno
-        self.blob = self._inner.blob
-        self.abandon = self._inner.abandon
 
     def publish(self, record: Record) -> Record:
         """Upload the output, and what earlier calls have left in the spool; if that fails, keep it there and say so."""
         store = self._store
         record = record.with_created(time.time())
-        with closing(self._inner.blob()) as blob:
+        with closing(self.blob()) as blob:
             if blob.size != record.bytes:
                 self.abandon()
                 raise StoreError(f"expected {record.bytes:,} bytes, but {blob.size:,} were stored.")
@@ -446,7 +442,7 @@ class ObjectWriter:
                 raise
             except StoreError as error:
                 _log.warning("An output of %s is kept on this machine only: %s", record.tool, error)
-                spooled = self._inner.publish(record)
+                spooled = self.inner.publish(record)
                 return replace(spooled, path=store.local.where(spooled.ref), only_here=str(error))
         self.abandon()
         with suppress(StoreError):

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from spillover.errors import ConfigError, RefError, StoreError, UsageError
 from spillover.secrets.commands import shorten_command
 from spillover.source.blob import Blob
-from spillover.store import BaseStore, Store, Writer, complete
+from spillover.store import BaseStore, Store, WrappedWriter, Writer, complete
 from spillover.store.record import (
     EVERY,
     MAX_FOLDER_BYTES,
@@ -287,23 +287,19 @@ class ScopedStore(BaseStore):
         )
 
 
-class ScopedWriter:
+class ScopedWriter(WrappedWriter):
     """An output on its way in, that will belong to a scope."""
 
-    __slots__ = ("_inner", "_scope", "abandon", "blob", "fileno", "write")
+    __slots__ = ("_scope",)
 
     def __init__(self, inner: Writer, scope: str) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._scope = scope
-        self.write = inner.write
-        self.fileno = inner.fileno
-        self.blob = inner.blob
-        self.abandon = inner.abandon
 
     def publish(self, record: Record) -> Record:
         """Make it visible to its scope; the record comes back as that scope sees it."""
         command = None if record.command is None else shorten_command(record.command)
-        published = self._inner.publish(replace(record, scope=self._scope, others=(), command=command))
+        published = self.inner.publish(replace(record, scope=self._scope, others=(), command=command))
         visible = seen_by(published, self._scope)
         if visible is None:
             raise StoreError("The store did not record whose output this is, so nobody could read it back")
