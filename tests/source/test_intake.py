@@ -4,9 +4,6 @@ import array
 import hashlib
 import io
 import os
-import tempfile
-import threading
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,8 +14,6 @@ from spillover.errors import StoreError, UsageError
 from spillover.source.intake import (
     MAX_LINE_BYTES,
     MAX_SEGMENTS,
-    PIPE_BYTES,
-    PIPE_READ_BYTES,
     Intake,
     WholeLines,
     achunks,
@@ -26,7 +21,7 @@ from spillover.source.intake import (
     chunks,
     widen_pipe,
 )
-from spillover.store.directory import DirStore, DirWriter
+from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
 from spillover.testing import FailingStore, chunked
 
@@ -168,11 +163,6 @@ def test_streams_are_told_apart_in_order_of_arrival():
     ]
 
 
-def test_two_hundred_switches_are_two_hundred_segments():
-    pairs = [(("stdout", "stderr")[number % 2], b"%d" % (number % 10)) for number in range(200)]
-    assert written(pairs) == [(stream, 1) for stream, _ in pairs]
-
-
 def test_past_so_many_switches_the_rest_is_mixed_and_memory_is_bounded():
     pairs = [(("stdout", "stderr")[number % 2], b"x") for number in range(MAX_SEGMENTS + 500)]
     segments = written(pairs)
@@ -308,70 +298,6 @@ def test_a_view_of_larger_items_is_taken_byte_by_byte():
     assert bytes(as_bytes(every_other)) == b"ace"
 
 
-# From a descriptor into an intake.
-
-PIPE_WINDOW = 1_000
-LINES = b"".join(b"line %d\n" % number for number in range(400_000))  # 4.6 MB
-
-
-@contextmanager
-def descriptor(data, kind):
-    """A descriptor that gives these bytes: a pipe with a writer behind it, or a file."""
-    if kind == "file":
-        with tempfile.TemporaryFile() as file:
-            file.write(data)
-            file.seek(0)
-            yield file.fileno()
-        return
-    fd, end = os.pipe()
-    writer = threading.Thread(target=write_all, args=(end, data))
-    writer.start()
-    yield fd
-    writer.join()
-    os.close(fd)
-
-
-def write_all(fd, data):
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-    os.close(fd)
-
-
-def moved(data, store, kind="pipe", **options):
-    intake = Intake(PIPE_WINDOW, store.writer, **options)
-    with descriptor(data, kind) as fd:
-        widen_pipe(fd)
-        while intake.write_from(fd):
-            pass
-    intake.finish()
-    return intake
-
-
-@pytest.mark.parametrize("kind", ["pipe", "file"])
-@pytest.mark.parametrize("where", ["folder", "memory"])
-@pytest.mark.parametrize("size", [0, 1, PIPE_WINDOW, PIPE_WINDOW + 1, PIPE_READ_BYTES + 1, PIPE_BYTES + 1, len(LINES)])
-def test_every_byte_arrives_and_is_measured(tmp_path, kind, where, size):
-    data = LINES[:size]
-    intake = moved(data, DirStore(tmp_path / "store") if where == "folder" else MemoryStore(), kind)
-    assert intake.overflowed is (size > PIPE_WINDOW)
-    assert intake.blob().read(0, size + 1) == data
-    if intake.overflowed:
-        assert intake.meter.sha256 == hashlib.sha256(data).hexdigest()
-        assert (intake.meter.bytes, intake.meter.newlines) == (size, data.count(b"\n"))
-    intake.abandon()
-
-
-@pytest.mark.parametrize("cap", [PIPE_WINDOW, PIPE_READ_BYTES, PIPE_READ_BYTES + 1, PIPE_BYTES, len(LINES) - 1])
-def test_what_is_stored_stops_at_the_cap(tmp_path, cap):
-    intake = moved(LINES, DirStore(tmp_path / "store"), cap=cap)
-    assert (intake.failure, intake.stored_bytes) == ("the cap on one output was reached", cap)
-    assert intake.blob().head.read(0, len(LINES)) == LINES[:cap]
-    assert intake.meter.sha256 == hashlib.sha256(LINES[:cap]).hexdigest()
-    assert (intake.meter.bytes, intake.meter.newlines) == (len(LINES), LINES.count(b"\n"))
-    intake.abandon()
-
-
 def test_an_empty_pipe_that_does_not_block_says_so(tmp_path):
     fd, end = os.pipe()
     os.set_blocking(fd, False)
@@ -385,24 +311,6 @@ def test_an_empty_pipe_that_does_not_block_says_so(tmp_path):
     os.close(end)
     assert intake.write_from(fd) == 0
     os.close(fd)
-    intake.abandon()
-
-
-def test_a_disk_that_fills_up_loses_the_middle_and_no_number(tmp_path, monkeypatch):
-    write = DirWriter.write
-
-    def written(writer, data):
-        if os.fstat(writer.fileno()).st_size > 1_000_000:
-            raise StoreError("No space left on device")
-        write(writer, data)
-
-    monkeypatch.setattr(DirWriter, "write", written)
-    intake = moved(LINES, DirStore(tmp_path / "store"), side=5_000)
-    assert (intake.failure, intake.stored_bytes) == ("No space left on device", 0)
-    assert (intake.meter.bytes, intake.meter.newlines) == (len(LINES), LINES.count(b"\n"))
-    assert intake.blob().read(0, 5_000) == LINES[:5_000]
-    assert intake.blob().read(len(LINES) - 5_000, len(LINES)) == LINES[-5_000:]
-    assert not any((tmp_path / "store" / ".tmp").iterdir())
     intake.abandon()
 
 

@@ -209,16 +209,6 @@ def test_an_hourly_sweep_has_the_files_counted_again(root):
     assert noted(root) == held(root) == Amount(2, held(root).bytes)
 
 
-def test_files_that_somebody_removed_by_hand_leave_their_room(root):
-    store = DirStore(root, Retention(count=1))
-    ref = put(store, b"one").ref
-    for ending in (".txt", ".json"):
-        (root / (ref + ending)).unlink()
-    assert refs(store) == set()
-    put(store, b"two")
-    assert noted(root) == held(root)
-
-
 steps = st.lists(
     st.tuples(st.sampled_from(["put", "again", "delete", "pin", "sweep", "kill"]), st.integers(0, 5)), max_size=25
 )

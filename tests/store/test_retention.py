@@ -172,12 +172,6 @@ def test_the_moment_can_be_given(store):
     assert store.sweep(now=time.time() + 8 * DAY).outputs == 1
 
 
-def test_limits_can_be_given_by_hand(store):
-    kept = [aged(store, b"%d" % n, 7_200 - n) for n in range(10)]
-    assert store.sweep(retention=Retention(count=3)).outputs == 7
-    assert refs(store) == set(kept[7:])
-
-
 def test_a_pinned_output_stays_until_it_is_unpinned(store):
     ref = aged(store, b"dear", 99 * DAY)
     store.pin(ref)
