@@ -59,7 +59,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     when: Annotated[float, msgspec.Meta(ge=0, lt=1e11)]  # seconds since 1970
     scope: str
     tool: str
-    host: str = ""  # the agent that asked, where it is known: "Claude Code"
+    host: str = ""  # the title of the agent that asked, where it is known
     command: str = ""  # of a retrieval: of the output it went back to
     kind: str = ""
     ref: str = ""

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from spillover.hosts.edits import Edit
 from spillover.hosts.host import (
     CLIPPED,
     COMMAND_CHARS,
     LONG_TEXT,
     Bounder,
-    Edit,
     Event,
     Hook,
     Host,
@@ -90,12 +90,12 @@ def streams(response: Any, within: Bounder) -> Any:
         # With the path still in it, Claude Code would show the path and 2 KB of our text.
         rest = {key: value for key, value in response.items() if key not in (FULL_OUTPUT_PATH, FULL_OUTPUT_SIZE)}
         return {**rest, **texts}
-    marked = {**response, "stdout": within.marked(stdout), "stderr": within.marked(stderr)}
-    return None if marked == response else marked
+    preview = {**response, "stdout": within.marked(stdout), "stderr": within.marked(stderr)}
+    return None if preview == response else preview
 
 
 def text_or_blocks(value: Any, within: Bounder) -> Any:
-    """Bound a text or a list of blocks. An object, which is what MCP itself has, Claude Code would take for an error."""
+    """Bound a text or a list of blocks. Claude Code would take an object, as MCP has it, for an error."""
     if isinstance(value, str):
         return within.file(open_saved(value)) or within.text(value)
     if not isinstance(value, list):
@@ -107,25 +107,25 @@ def text_or_blocks(value: Any, within: Bounder) -> Any:
 
 def open_saved(text: str) -> Any:
     """Open the file in which Claude Code has saved a result instead of showing it."""
-    saved = SAVED.search(text[:SAVED_CHARS])
-    if saved is None:
+    match = SAVED.search(text[:SAVED_CHARS])
+    if match is None:
         return None
     # Any tool can print these words: only a file that Claude Code keeps results in is read.
     home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
-    path = os.path.realpath(saved[1])
+    path = os.path.realpath(match[1])
     is_own = path.startswith(os.path.join(os.path.realpath(home), "")) and f"{os.sep}tool-results{os.sep}" in path
-    return open_file(saved[1]) if is_own else None
+    return open_file(match[1]) if is_own else None
 
 
 def at_key(*keys: str) -> Callable[[Any, Bounder], Any]:
     """Return a function that bounds the text or the blocks under keys of a result."""
 
     def bound_inside(response: Any, within: Bounder) -> Any:
-        key, *others = keys
+        key, *inner_keys = keys
         if not isinstance(response, dict) or key not in response:
             return None
-        changed = (at_key(*others) if others else text_or_blocks)(response[key], within)
-        return None if changed is None else {**response, key: changed}
+        new = (at_key(*inner_keys) if inner_keys else text_or_blocks)(response[key], within)
+        return None if new is None else {**response, key: new}
 
     return bound_inside
 
@@ -146,12 +146,12 @@ def resources(response: Any, within: Bounder) -> Any:
     contents = response.get("contents") if isinstance(response, dict) else None
     if not isinstance(contents, list):
         return None
-    changed = within.blocks([{"type": "resource", "resource": content} for content in contents])
-    return None if changed is None else {**response, "contents": [block["resource"] for block in changed]}
+    new = within.blocks([{"type": "resource", "resource": content} for content in contents])
+    return None if new is None else {**response, "contents": [block["resource"] for block in new]}
 
 
-#: How each tool's result holds its text. Read is not among them: it numbers its lines after the hook, bounds itself, and
-#: is how the model goes back.
+#: How each tool's result holds its text. Read is not among them: it numbers its lines after the hook, bounds itself,
+#: and is how the model goes back.
 RESULT_SHAPES = {
     "Bash": streams,
     "PowerShell": streams,
@@ -196,8 +196,8 @@ HOST = Host(
     files=files,
     works=f"{CLIPPED} CLAUDE.md tells the model to run noisy commands as `spill run -- COMMAND`, and permission rules "
     "see that line as it is. New sessions use it.",
-    cannot="Claude Code cuts the output of a failing command to 10,000 characters, stores the rest nowhere, and no hook "
-    "can replace it. All of it is stored only if the command ran in `spill run` or `spill sh`.",
+    cannot="Claude Code cuts the output of a failing command to 10,000 characters, stores the rest nowhere, and no "
+    "hook can replace it. All of it is stored only if the command ran in `spill run` or `spill sh`.",
     hook=Hook(
         read=read,
         bound=bound,

@@ -6,11 +6,11 @@ import os
 import re
 from typing import Any
 
+from spillover.hosts.edits import Edit
 from spillover.hosts.host import (
     CLIPPED_AS_SEEN,
     LONG_TEXT,
     Bounder,
-    Edit,
     Event,
     Hook,
     Host,

@@ -1,7 +1,7 @@
 """Codex: its PostToolUse hook replaces the result of a shell command or an MCP tool.
 
-An answer with `continue: false` replaces the result by its `stopReason`, and the turn goes on (seen in 0.169). That replaces
-the exit code too, so the text ends with it.
+An answer with `continue: false` replaces the result by its `stopReason`, and the turn goes on (seen in 0.169). That
+replaces the exit code too, so the text ends with it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import logging
 import os
 from typing import Any
 
+from spillover.hosts.edits import Edit
 from spillover.hosts.host import (
     CLIPPED_AS_SEEN,
     COMMAND_CHARS,
     LONG_TEXT,
     Bounder,
-    Edit,
     Event,
     Hook,
     Host,
@@ -88,12 +88,12 @@ def bound(call: ToolCall, within: Bounder) -> str | None:
 def reply(call: ToolCall, text: str) -> dict[str, Any]:
     """Answer with a text in place of the result, and with the exit code, which would be lost."""
     if call.exit_code is not None:
-        text = f"{text.removesuffix(chr(10))}\nProcess exited with code {call.exit_code}"
+        text = text.removesuffix("\n") + f"\nProcess exited with code {call.exit_code}"
     return {"continue": False, "stopReason": text}
 
 
 def read_mcp(response: object) -> str | None:
-    """Return the text of an MCP result as Codex shows it: its data as JSON, else its blocks; None if one is not text."""
+    """Return the text of an MCP result as Codex shows it: its data as JSON, or its blocks; None if one is no text."""
     if not isinstance(response, dict):
         return None
     if response.get("structuredContent") is not None:

@@ -7,13 +7,12 @@ import os
 import re
 from typing import Any
 
-from spillover.hosts.edits import OwnFile
+from spillover.hosts.edits import Edit, OwnFile
 from spillover.hosts.host import (
     CLIPPED,
     COMMAND_CHARS,
     LONG_TEXT,
     Bounder,
-    Edit,
     Event,
     Hook,
     Host,
@@ -32,8 +31,8 @@ EXACT = frozenset(
     {"view", "edit", "create", "str_replace_editor", "apply_patch", "update_todo", "ask_user", "report_intent"}
 )
 #: The last line of a command's output: how it ended, and in which shell.
-ENDED = re.compile(r"\n?<shellId: [^\n>]{1,200}? exit code (\d{1,5})>\s{0,9}\Z")
-ENDED_CHARS = 300
+LAST_LINE = re.compile(r"\n?<shellId: [^\n>]{1,200}? exit code (\d{1,5})>\s{0,9}\Z")
+LAST_LINE_CHARS = 300
 #: How Copilot CLI names the files that hold whole results, until the session ends.
 OUTPUT_NAME = re.compile(r"\d{1,20}-copilot-tool-output-[\w-]{1,100}\.txt", re.ASCII)
 #: By this our file of hooks is recognised; JSON has no place for a comment.
@@ -47,7 +46,7 @@ def read(event: Event) -> ToolCall | None:
     text = get_text(event.get("toolResult"), TEXT)
     if text is None or tool in EXACT:
         return None
-    ended = ENDED.search(text, max(0, len(text) - ENDED_CHARS))
+    last_line = LAST_LINE.search(text, max(0, len(text) - LAST_LINE_CHARS))
     return ToolCall(
         tool=tool,
         result=event["toolResult"],
@@ -55,8 +54,8 @@ def read(event: Event) -> ToolCall | None:
         command=get_text(read_arguments(event.get("toolArgs")), "command", COMMAND_CHARS),
         call_id=get_text(event, "toolCallId"),
         cwd=get_text(event, "cwd"),
-        exit_code=get_number(ended),
-        ending=ended[0] if ended else "",
+        exit_code=get_number(last_line),
+        ending=last_line[0] if last_line else "",
     )
 
 
@@ -106,8 +105,8 @@ HOST = Host(
     files=files,
     works=f"{CLIPPED} New sessions use it.",
     cannot="Copilot CLI cuts at 20 KB before it calls the hook. The hook copies the whole output from Copilot's own "
-    "file, which is gone after the session; if it cannot, the notice says that there is only a preview. MCP results that "
-    "are errors cannot be replaced.",
+    "file, which is gone after the session; if it cannot, the notice says that there is only a preview. MCP results "
+    "that are errors cannot be replaced.",
     hook=Hook(
         read=read,
         bound=bound,

@@ -1,4 +1,4 @@
-"""Our part of a file of another program, inserted, found and removed as text: every other byte stays, comments included."""
+"""Our part of a file of another program, edited as text: every other byte stays, comments included."""
 
 from __future__ import annotations
 
@@ -237,10 +237,15 @@ def _gap(text: str, line_end: str) -> str:
     return "" if not text else line_end if text.endswith("\n") else line_end * 2
 
 
+#: Each has `insert`, which returns a text with our part in it; `contains`; `remove`, None if nothing is left; and
+#: `preview`, for somebody who has to insert it by hand. A file that cannot be edited is a UsageError.
+Edit = OwnFile | JsonEntry | JsonEntries | TextBlock | TomlTable
+
+
 # JSON as text
 
-# Tokens of JSON with comments. No quantifier gives anything back, and a string or a comment that is not closed is a token
-# too: otherwise each quote in it would be followed to the end again.
+# Tokens of JSON with comments. No quantifier gives anything back, and a string or a comment that is not closed is a
+# token too: otherwise each quote in it would be followed to the end again.
 _TOKEN = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,|[^"/,]++|.', re.DOTALL)
 _SPACE = " \t\r\n"
 _decode = json.JSONDecoder().raw_decode

@@ -1,7 +1,8 @@
 """Gemini CLI: its AfterTool hook replaces a result by a call of `read_file` on a file with the same within the limits.
 
-No field of the reply replaces a result, but such a tail call does, failing results included (seen in 0.61): the model gets
-what `read_file` returns as the result of the tool it called. The hook is called for the tail call too, and removes the file.
+No field of the reply replaces a result, but such a tail call does, failing results included (seen in 0.61): the model
+gets what `read_file` returns as the result of the tool it called. The hook is called for the tail call too, and removes
+the file.
 """
 
 from __future__ import annotations
@@ -15,13 +16,12 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Any
 
-from spillover.hosts.edits import JsonEntries, read_jsonc
+from spillover.hosts.edits import Edit, JsonEntries, read_jsonc
 from spillover.hosts.host import (
     CLIPPED,
     COMMAND_CHARS,
     LONG_TEXT,
     Bounder,
-    Edit,
     Event,
     Hook,
     Host,
@@ -95,7 +95,7 @@ def bound(call: ToolCall, within: Bounder) -> str | None:
         if tail or output == call.result or within.fits(call.result):
             return None
         new = output  # the error of an MCP server fits without the JSON around it
-    return head + (f"{new.removesuffix(chr(10))}{tail}" if tail else new)
+    return head + (new.removesuffix("\n") + tail if tail else new)
 
 
 def reply(call: ToolCall, text: str) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def read_error(text: str) -> str | None:
 
 
 def find_folder(event: Event) -> str | None:
-    """Return the folder that `read_file` may read besides the workspace: the one for outputs of this project's tools."""
+    """Return the folder of this project's tool outputs, which `read_file` may read besides the workspace."""
     project, chats, _ = (get_text(event, "transcript_path") or "").rpartition("/chats/")
     return (
         os.path.join(project, "tool-outputs") if chats and os.path.isabs(project) and os.path.isdir(project) else None

@@ -26,6 +26,7 @@ from spillover.fallback import mark, shorten
 from spillover.hosts.host import Bounder, Host, ToolCall, get_text
 from spillover.notice.wording import cut_by
 from spillover.result import Clip
+from spillover.results.blocks import clip_blocks, clip_each_stream, list_texts
 from spillover.results.objects import cover_strings
 from spillover.secrets.outputs import cover as cover_bytes
 from spillover.settings.limits import Limits, Size, count_lines
@@ -43,7 +44,7 @@ QUERY_TEXTS = 64
 QUERY_DEPTH = 5
 #: Arguments that say how, not what; the command is known by itself.
 HOW = frozenset(
-    (
+    [
         "command",
         "cwd",
         "timeout",
@@ -54,7 +55,7 @@ HOW = frozenset(
         "limit",
         "head_limit",
         "run_in_background",
-    )
+    ]
 )
 
 
@@ -148,7 +149,7 @@ class Clipping(Struct, frozen=True):
         return any(limits.hold(text, call.settings.count) for limits in bounds)
 
     def marked(self, text: str) -> str:
-        """Return a text with invisible characters spelled out; cleaned and marked if a line of it reads like a notice."""
+        """Return a text with invisible characters spelled out; cleaned and marked if a line reads like a notice."""
         text = cover_text(self.call.settings, text)
         guard = notice_guard(self.call.settings)
         if guard is None or (is_plain(text) and not guard.suspects(text)):
@@ -182,8 +183,6 @@ class Clipping(Struct, frozen=True):
 
     def blocks(self, blocks: list[Any]) -> list[Any] | None:
         """Return the blocks with texts within the limits; None if all stay as they are."""
-        from spillover.results.blocks import clip_blocks, list_texts
-
         texts = list_texts(blocks)
         joined = "\n".join(texts)
         if not texts:
@@ -234,8 +233,6 @@ class Clipping(Struct, frozen=True):
 
     def _clip_streams(self, streams: Mapping[str, Any]) -> tuple[dict[str, str], Clip]:
         """Return what is shown of each stream, and the clip of all."""
-        from spillover.results.blocks import clip_each_stream
-
         with together():
             return clip_each_stream(streams, self.call)
 
@@ -260,7 +257,7 @@ class Clipping(Struct, frozen=True):
 
 
 class PlainCut(Struct, frozen=True):
-    """Keeps both ends of each text of a call that could not be clipped, and says why: it would reach the model whole."""
+    """Keeps both ends of each text of a call that could not be clipped, and says why."""
 
     error: BaseException
     limits: Limits | None = None  # as far as they are known
@@ -359,7 +356,7 @@ def _is_run(command: str | None) -> bool:
 
 
 def _is_spill(words: Sequence[str]) -> bool:
-    """Return whether a command is `spill`, by its name or its whole path: some agents run a shell with their own PATH."""
+    """Return whether a command is `spill`, by name or whole path: some agents run a shell with their own PATH."""
     return words[:1] == ["spill"] or (bool(words) and words[0].startswith("/") and words[0].endswith("/spill"))
 
 

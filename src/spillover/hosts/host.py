@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from spillover.hosts.edits import Edit
 from spillover.settings.limits import Limits
 
 Event = Mapping[str, Any]
@@ -33,26 +34,6 @@ class Place(Struct, frozen=True):
     file: str | None = None  # a file that the user names
 
 
-class Edit(Protocol):
-    """Our part of a file that belongs to an agent."""
-
-    def insert(self, before: str | None) -> str:
-        """Return the text with our part in it; UsageError if that cannot be done."""
-        ...
-
-    def contains(self, text: str) -> bool:
-        """Return whether our part is in the text."""
-        ...
-
-    def remove(self, text: str) -> str | None:
-        """Return the text without our part; None if nothing is left."""
-        ...
-
-    def preview(self) -> str:
-        """Return our part, for somebody who has to insert it by hand."""
-        ...
-
-
 class ToolCall(Struct, frozen=True, kw_only=True):
     """The result of a tool, taken out of the event of a hook."""
 
@@ -71,31 +52,14 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
 
 class Bounder(Protocol):
-    """Brings texts within the limits. Every method but `fits` and `marked` returns None for what stays unchanged."""
+    """Brings texts within the limits; `hook.Clipping` and `hook.PlainCut` do. None stands for what stays unchanged."""
 
-    def fits(self, text: str) -> bool:
-        """Return whether a text is within the limits."""
-        ...
-
-    def marked(self, text: str) -> str:
-        """Return a text of any size with lines that imitate a notice marked."""
-        ...
-
-    def text(self, text: str) -> str | None:
-        """Return a text within the limits, and the `ending` of the call."""
-        ...
-
-    def file(self, file: FileIO | None) -> str | None:
-        """Return the text of a file likewise, and close it; None if it cannot be stored, too."""
-        ...
-
-    def blocks(self, blocks: list[Any]) -> list[Any] | None:
-        """Return blocks whose texts are together within the limits."""
-        ...
-
-    def streams(self, stdout: str | FileIO, stderr: str) -> dict[str, str] | None:
-        """Return both streams within the limits; None if a file cannot be stored, too."""
-        ...
+    def fits(self, text: str) -> bool: ...
+    def marked(self, text: str) -> str: ...  # of any size, with lines that imitate a notice marked
+    def text(self, text: str) -> str | None: ...  # and the ending of the call
+    def file(self, file: FileIO | None) -> str | None: ...  # closes it; None if it cannot be stored, too
+    def blocks(self, blocks: list[Any]) -> list[Any] | None: ...
+    def streams(self, stdout: str | FileIO, stderr: str) -> dict[str, str] | None: ...  # a file as above
 
 
 class Hook(Struct, frozen=True, kw_only=True):

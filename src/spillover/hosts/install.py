@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct
 
 from spillover.errors import UsageError
-from spillover.hosts.edits import JsonEntry, OwnFile, TextBlock, TomlTable, read_jsonc
-from spillover.hosts.host import Edit, Host, Place, Scope
+from spillover.hosts.edits import Edit, JsonEntry, OwnFile, TextBlock, TomlTable, read_jsonc
+from spillover.hosts.host import Host, Place, Scope
 
 COMMAND = "spill"
 NAME = "spillover"
@@ -135,8 +135,8 @@ def find_user_folder(host: Host, environ: Mapping[str, str]) -> tuple[str, str]:
         variable, slash, rest = path.partition("/")
         value = home if variable == "~" else environ.get(variable.removeprefix("$"))
         if value:
-            named = value if variable != "~" and os.path.isdir(value) else ""
-            return os.path.join(value, rest) if slash else value, named
+            base = value if variable != "~" and os.path.isdir(value) else ""
+            return os.path.join(value, rest) if slash else value, base
     return home, ""
 
 
@@ -175,9 +175,9 @@ def plan_removal(target: Target) -> Change:
         if before is None or not edit.contains(before):
             return Change(target.path, real, before, before)
         for backup in _backups(real):
-            kept = _read(backup)
-            if kept is not None and _is_installed_over(edit, kept, before):
-                return Change(target.path, real, before, kept, backup, keep=False, base=target.base)
+            original = _read(backup)
+            if original is not None and _is_installed_over(edit, original, before):
+                return Change(target.path, real, before, original, backup, keep=False, base=target.base)
         if edit.insert(None) == before:
             return Change(target.path, real, before, None, keep=False, base=target.base)
         return Change(
@@ -231,10 +231,10 @@ def _remove_empty(folder: str, base: str) -> None:
             folder = os.path.dirname(folder)
 
 
-def _is_installed_over(edit: Edit, kept: str, before: str) -> bool:
-    """Return whether putting ours into what was kept gives what is there now."""
+def _is_installed_over(edit: Edit, backup: str, before: str) -> bool:
+    """Return whether inserting our part into a backup gives what is there now."""
     try:
-        return not edit.contains(kept) and edit.insert(kept) == before
+        return not edit.contains(backup) and edit.insert(backup) == before
     except UsageError:
         return False
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from spillover.hosts.edits import Edit
 from spillover.hosts.host import (
     CLIPPED,
     COMMAND_CHARS,
     LONG_TEXT,
     Bounder,
-    Edit,
     Event,
     Hook,
     Host,
@@ -34,13 +34,14 @@ def read(event: Event) -> ToolCall | None:
     """Take the blocks of an MCP server, or the text of any other tool, out of an event."""
     tool = get_text(event, "tool")
     content = event.get("content")
-    output = get_text(event, "output") or ""
-    if tool is None or (tool in EXACT and not isinstance(content, list)):  # blocks are an MCP server's
+    is_mcp = isinstance(content, list)
+    output = "" if is_mcp else get_text(event, "output")
+    if tool is None or output is None or (tool in EXACT and not is_mcp):
         return None
     exit_code = event.get("exit")
     return ToolCall(
         tool=tool,
-        result={"content": content} if isinstance(content, list) else {"output": output},
+        result={"content": content} if is_mcp else {"output": output},
         event=event,
         command=get_text(event.get("args"), "command", COMMAND_CHARS),
         arguments=event.get("args"),

@@ -9,11 +9,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from spillover.hosts import opencode
+from spillover.hosts.edits import Edit
 from spillover.hosts.host import (
     CLIPPED,
     LONG_TEXT,
     Bounder,
-    Edit,
     Event,
     Hook,
     Host,
@@ -27,11 +27,11 @@ from spillover.hosts.install import plugin
 from spillover.settings.limits import Limits
 
 #: What pi says below an output: what it has cut and where all of it is, and how the command ended.
-ENDED = re.compile(
+END = re.compile(
     r"(?:\n\n\[Showing [^\n]{1,200}\. Full output: (?P<path>/[^\n\]]{1,1000})\])?"
     r"(?P<status>(?:\n\n)?Command (?:exited with code (?P<code>\d{1,5})|timed out after \d{1,9} seconds|aborted))?\Z"
 )
-ENDED_CHARS = 1_500
+END_CHARS = 1_500
 #: How pi names the files that hold whole outputs. For a failing command, the text is the only place that says where.
 LOG_NAME = re.compile(r"pi-bash-[\w-]{1,100}\.log", re.ASCII)
 
@@ -42,8 +42,8 @@ def find_end(call: ToolCall) -> tuple[str, re.Match[str]] | None:
     if call.tool != "bash" or len(blocks) != 1 or get_text(blocks[0], "type") != "text":
         return None
     text = get_text(blocks[0], "text")
-    ended = None if text is None else ENDED.search(text, max(0, len(text) - ENDED_CHARS))
-    return None if text is None or ended is None else (text, ended)
+    match = None if text is None else END.search(text, max(0, len(text) - END_CHARS))
+    return None if text is None or match is None else (text, match)
 
 
 def read(event: Event) -> ToolCall | None:
@@ -51,22 +51,22 @@ def read(event: Event) -> ToolCall | None:
     call = opencode.read(event) if get_text(event, "tool") not in opencode.EXACT else None
     if call is None or "content" not in call.result:
         return None
-    found = find_end(call)
-    if found is None:
+    end = find_end(call)
+    if end is None:
         return call
-    code = found[1]["code"]
-    return replace(call, ending=found[1]["status"] or "", exit_code=int(code) if code else None)
+    code = end[1]["code"]
+    return replace(call, ending=end[1]["status"] or "", exit_code=int(code) if code else None)
 
 
 def bound(call: ToolCall, within: Bounder) -> dict[str, Any] | None:
     """Bound blocks; the output of a command that pi has cut is read from its file."""
-    found = find_end(call)
-    if found is None:
+    end = find_end(call)
+    if end is None:
         return opencode.bound(call, within)
-    text, ended = found
+    text, match = end
     path = get_text(call.event, "fullOutputPath")
     # The extension passes on pi's own path; any tool can print the one in the text.
-    file = open_temporary(ended["path"], LOG_NAME) if ended["path"] and not path else open_file(path)
+    file = open_temporary(match["path"], LOG_NAME) if match["path"] and not path else open_file(path)
     new = within.file(file) or within.text(text.removesuffix(call.ending))
     return None if new is None else {"content": [{**call.result["content"][0], "text": new}]}
 

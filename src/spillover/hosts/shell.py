@@ -1,11 +1,12 @@
-"""Agents that have no hook of ours: those with a shell, by lines for AGENTS.md, and those with a file of MCP servers."""
+"""Agents without a hook of ours: any with a shell, by lines for AGENTS.md, and any with a file of MCP servers."""
 
 from __future__ import annotations
 
 import os
 
 from spillover.errors import UsageError
-from spillover.hosts.host import Edit, Host, Place
+from spillover.hosts.edits import Edit
+from spillover.hosts.host import Host, Place
 from spillover.hosts.install import instructions, server_entry
 
 

@@ -35,8 +35,8 @@ def serve(
 ) -> str | None:
     """Serve until the client has gone; return how the server behind us ended if it ended first.
 
-    `command` starts that server, or it is at `url`, which gets `headers`; without both there is none. `offer`: whether our own
-    tools are listed.
+    `command` starts that server, or it is at `url`, which gets `headers`; without both there is none. `offer`: whether
+    our own tools are listed.
     """
     server: ServerLink | None = None
     if command:

@@ -1,7 +1,7 @@
 """Between one MCP client and the server behind us, or none: messages pass unchanged, results within the limits.
 
-A message is read only as far as needed, and unknown methods pass, so that new methods need nothing new from us. Our own tools
-stand beside those of the server.
+A message is read only as far as needed, and unknown methods pass, so that new methods need nothing new from us. Our own
+tools stand beside those of the server.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ SMALL_BYTES = 1 << 13
 FAILURE_CHARS = 200
 #: The results that a model reads; lists and the rest of the protocol are the host's own business.
 RECORDED_METHODS = ("tools/call", "resources/read", "prompts/get")
-#: Versions of the protocol with a handshake, oldest first; and the stateless one that we speak with no server behind us.
+#: Versions of the protocol with a handshake, oldest first; and the stateless one, spoken with no server behind us.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS = "2026-07-28"
 #: method → the key of what it lists
@@ -100,8 +100,8 @@ LISTS = {
 #: The names of our tools, with PREFIX before each if the server has a tool of such a name.
 TOOL_NAMES = ("read_output", "grep_output", "outline_output", "list_outputs")
 PREFIX = "spill_"
-#: The most characters of an answer of our tools, whatever the limits are: a host whose own hook bounds it at 49,500 leaves
-#: it alone.
+#: The most characters of an answer of our tools, whatever the limits are: a host whose own hook bounds it at 49,500
+#: leaves it alone.
 ANSWER_CHARS = 48_000
 #: The most tools and methods whose call is remembered; a server can make up any number of names.
 MAX_REMEMBERED = 2_000

@@ -1,4 +1,4 @@
-"""Bring what an MCP server sends within the limits: texts clipped together, every other string bounded, media as they are."""
+"""Bound what an MCP server sends: texts are clipped together, every other string is bounded, media stay."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ LISTED_CHARS = 20_000
 NAME_CHARS = 1_000
 #: Values nested deeper are bounded as one text.
 MAX_DEPTH = 60
-#: Tried in turn on data that does not fit: the most entries of each list and object, the most characters of each string.
+#: Tried in turn on data that does not fit: the most entries of each list and object, and characters of each string.
 CUTS = ((256, 1_000), (64, 500), (16, 200), (4, 50), (0, 20))
 #: An object keeps this many keys at least: without them a client could not read it.
 LEAST_KEYS = 16
@@ -147,7 +147,7 @@ def add_tools_capability(message: Message, call: Call) -> bytes:
 
 
 def or_error(finish: Callable[[], bytes], message: Message, call: Call) -> bytes:
-    """Return what `finish` returns, or else an error: a call is never left open, and its bytes are stored if possible."""
+    """Return what `finish` returns, or else an error: no call is left open, and its bytes are stored if possible."""
     try:
         return finish()
     except Exception as failure:  # noqa: BLE001  whatever it is, the client waits for an answer
@@ -351,7 +351,7 @@ def _bound_unknown(result: Any, call: Call) -> Any:
 
 
 def _clip_together(content: list[Any], rest: dict[str, Any], call: Call) -> list[Any] | None:
-    """Clip the texts of blocks within one budget; None if what stands beside them takes more than half, and all is too much.
+    """Clip the texts of blocks within one budget; None if all is too much and half of it stands beside the texts.
 
     The blocks keep their places; one of which nothing is shown becomes None.
     """

@@ -16,6 +16,7 @@ from contextlib import suppress
 from io import FileIO
 from typing import Any
 
+from spillover.document.clean import show_controls
 from spillover.errors import UsageError
 from spillover.source.intake import widen_pipe
 
@@ -340,8 +341,6 @@ def pass_on(stream: FileIO) -> threading.Thread:
 
 
 def _pump(stream: FileIO) -> None:
-    from spillover.document.clean import show_controls
-
     decode = getincrementaldecoder("utf-8")("replace").decode
     with suppress(OSError, ValueError), stream:
         while True:

@@ -414,7 +414,7 @@ class Call(Struct, frozen=True):
     name: str = ""  # of the file that the output is read from
     query: str = ""  # what the caller wants to know; lines that answer it are preferred
     since: str = "auto"  # compare with this run
-    preview: str = ""  # who had already cut the output before it came, as a sentence: "Cline had already cut it"
+    preview: str = ""  # who had already cut the output before it came, as a sentence
     budget: Budget | None = None  # limits the call, and counts its result
 
     @property
