@@ -12,7 +12,7 @@ from spillover.types import Selector
 
 #: How much of the room the beginning gets.
 HEAD_SHARES = {"head": 1.0, "ends": 0.5, "tail": 0.0}
-#: Sections in a row that could not use what room is left, after which the others are not asked: there may be thousands.
+#: Sections in a row that could not use what room is left, after which the others get none: there may be thousands.
 #: Larger: fuller clips of many sections, and more renderings.
 MAX_TRIES = 3
 #: Bytes from which a part of a line that stands for a whole block is worth its marker.
@@ -28,7 +28,7 @@ Rooms = list[tuple[int, int]]  # bytes granted to the head and the tail of each 
 
 
 def keep_ends(share: float) -> Selector:
-    """Return a selector that gives `share` of the room to the beginning and the rest to the end."""
+    """Select from both ends: `share` of the room for the beginning, the rest for the end."""
     return lambda document, fill: _select(document, fill, share)
 
 
@@ -184,7 +184,7 @@ class _Sides:
 
 
 def first_lines(limits: Limits) -> Selector:
-    """Return a selector of the first lines, as many as fit, without the newline behind the last; of a longer line its beginning."""
+    """Select the first lines that fit, without the newline behind the last; the beginning of a longer line."""
     lines, size = limits.lines, limits.bytes
 
     def cut(document: Document) -> list[Span]:
@@ -202,7 +202,7 @@ def first_lines(limits: Limits) -> Selector:
 
 
 def last_lines(limits: Limits) -> Selector:
-    """Return a selector of the last lines, as many as fit; what follows the last newline is one more, even if it is empty."""
+    """Select the last lines that fit; what follows the last newline is one more, even if it is empty."""
     lines, size = limits.lines, limits.bytes
 
     def cut(document: Document) -> list[Span]:
@@ -225,23 +225,23 @@ def last_lines(limits: Limits) -> Selector:
 
 
 def first_chars(limits: Limits) -> Selector:
-    """Return a selector of the first characters, as many as fit."""
+    """Select the first characters that fit."""
     return head_and_tail(limits.chars or 0, 0)
 
 
 def last_chars(limits: Limits) -> Selector:
-    """Return a selector of the last characters, as many as fit."""
+    """Select the last characters that fit."""
     return head_and_tail(0, limits.chars or 0)
 
 
 def both_ends(limits: Limits) -> Selector:
-    """Return a selector of equally many characters from both ends; of an odd number, one more from the beginning."""
+    """Select equally many characters from both ends; of an odd number, one more from the beginning."""
     head = ceil((limits.chars or 0) / 2)
     return head_and_tail(head, (limits.chars or 0) - head)
 
 
 def head_and_tail(head: int, tail: int) -> Selector:
-    """Return a selector of so many characters from the beginning, and so many from the end."""
+    """Select `head` characters from the beginning and `tail` from the end."""
 
     def cut(document: Document) -> list[Span]:
         upto = _end_of_first(document, head)
@@ -308,21 +308,21 @@ def char_before(data: bytes, at: int, least: int) -> int:
     escape = data.rfind(b"\x1b", max(least, at - ESCAPE_BYTES), at)
     if escape >= 0 and not _is_complete(data[escape:at]):
         at = escape
-    for back in range(MAX_CHAR_BYTES):  # what looks longer is broken anyway
+    for back in range(MAX_CHAR_BYTES):  # what looks longer is broken
         if at - back <= least or at - back >= len(data) or not 0x80 <= data[at - back] < 0xC0:
             return max(least, at - back)
     return at
 
 
-def char_after(data: bytes, at: int, most: int) -> int:
-    """Return the first place from `at` up to `most` where neither a character nor an escape code is cut in two."""
+def char_after(data: bytes, at: int, upto: int) -> int:
+    """Return the first place from `at` up to `upto` where neither a character nor an escape code is cut in two."""
     escape = data.rfind(b"\x1b", max(0, at - ESCAPE_BYTES), at)
     if escape >= 0 and not _is_complete(data[escape:at]):
-        while at < most and not _is_complete(data[escape:at]) and at - escape < MAX_ESCAPE_BYTES:
+        while at < upto and not _is_complete(data[escape:at]) and at - escape < MAX_ESCAPE_BYTES:
             at += 1
     for ahead in range(MAX_CHAR_BYTES):
-        if at + ahead >= most or not 0x80 <= data[at + ahead] < 0xC0:
-            return min(most, at + ahead)
+        if at + ahead >= upto or not 0x80 <= data[at + ahead] < 0xC0:
+            return min(upto, at + ahead)
     return at
 
 

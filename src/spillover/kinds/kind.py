@@ -1,4 +1,4 @@
-"""What an output is, and who selects from it: one module per kind, in the order in which they are asked.
+"""What an output is, and who selects from it: one module per kind, in the order in which they are tried.
 
 A kind is a module. A new one is a file here, an entry in KINDS and a test. What no other kind recognises is a log.
 """
@@ -30,12 +30,12 @@ class Kind(Protocol):
         """Return one of NAMES, or "" for an output of another kind."""
 
     def select(self, document: Document, room: Room, call: Call) -> Sequence[Span]:
-        """Return what to show of an output that is whole and one section; nothing if it is of another kind after all."""
+        """Return what to show of an output that is one section and whole; nothing if it is of another kind."""
 
 
 #: Formats: what they are can be seen. A value of JSON may be a blob as well, and stays JSON.
 FORMATS: tuple[Any, ...] = (value, blob, ndjson, near, diff, markup, table, page, prose)
-#: Lines that a tool took from files. They are asked only if no format was recognised: a file may quote any.
+#: Lines that a tool took from files. They are tried only if no format was recognised: a file may quote any.
 LISTINGS: tuple[Any, ...] = (source, search)
 KINDS: tuple[Any, ...] = (*FORMATS, *LISTINGS, log)
 #: Kinds in which long strings are cut by what they are.
@@ -61,7 +61,7 @@ def select(document: Document, room: Room, call: Call) -> Selection:
 def recognise(document: Document, hint: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the names of what an output may be with the modules of these kinds, the likeliest first; the last is a log.
 
-    Each is tested when it is asked for: the first is almost always right.
+    Each is tested when it is needed: the first is almost always right.
     """
     if document.size and len(document.sections) <= 1:
         sample = Sample.of(document, hint)
@@ -113,7 +113,8 @@ _ERROR_REASONS = ("killed", "exception", "error message", "verdict", "crash", "e
 _PARTS = {"diff": "^diff --git", "prose": "^#"}
 #: Words with which definitions begin; those that a file has are searched for.
 _DEFINES = re.compile(
-    r"(?m)^[ \t]*+(?:\d++[:\t→][ \t]*+)?(?:(?:export|default|pub|public|static|async|abstract|final)[ \t]++)*+(class|def|func|fn|function|struct|enum|trait|interface|type|impl)[ \t]"
+    r"(?m)^[ \t]*+(?:\d++[:\t→][ \t]*+)?(?:(?:export|default|pub|public|static|async|abstract|final)[ \t]++)*+"
+    r"(class|def|func|fn|function|struct|enum|trait|interface|type|impl)[ \t]"
 )
 
 

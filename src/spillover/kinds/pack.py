@@ -37,7 +37,7 @@ def take(
 
 
 def fill_holes(keep: Array, cost: Array, hole: float) -> Array:
-    """Return the same with holes filled that cost no more than `hole`: once or twice a marker."""
+    """Return `keep` with the holes filled that cost at most `hole`."""
     rows = np.flatnonzero(keep)
     upto = np.concatenate(([0.0], np.cumsum(cost)))
     before, after = np.concatenate(([-1], rows)), np.concatenate((rows, [len(keep)]))
@@ -60,7 +60,7 @@ def count_gaps(keep: Array) -> int:
 
 
 def group(values: Array) -> tuple[Array, Array, Array]:
-    """Return the order that brings equal values together, earlier ones first; where each group begins in it; and its size."""
+    """Return the stable order that brings equal values together, where each group begins in it, and its size."""
     order = values.argsort(kind="stable")
     ordered = values[order]
     starts = np.concatenate(([True], ordered[1:] != ordered[:-1])).nonzero()[0] if len(values) else order

@@ -4,9 +4,9 @@
     points = query.score(lines)           # of bytes; one number from 0 to 1 each, in an array of numpy
     points = query.score_in(data, starts) # the same for lines that begin at `starts` of some bytes
 
-A line that holds every word it could hold scores 1. A word that stands in most lines tells none from another, and is worth
-next to nothing, so nobody has to say which words of a command matter. `score` takes any pieces of bytes: lines, cells,
-strings of JSON. Linear and deterministic.
+A line that holds every word it could hold scores 1. A word that stands in most lines tells none from another, and is
+worth next to nothing, so nobody has to say which words of a command matter. `score` takes any pieces of bytes: lines,
+cells, strings of JSON. Linear and deterministic.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _INSIDE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 #: Words of English, of shells and of the arguments of tools, that ask for nothing.
 _EMPTY = frozenset(
     b"""
-    a about all also an and any are as at be been but by can could did do does each every for from get gets had has have how
-    if in into is it its just let like me more most my no not now of on or other our out over own please read run see shall
-    should show so some such tell than that the their them then there these they this those to under up us use used using via
-    want was we were what when where which who why will with would you your
+    a about all also an and any are as at be been but by can could did do does each every for from get gets had has have
+    how if in into is it its just let like me more most my no not now of on or other our out over own please read run see
+    shall should show so some such tell than that the their them then there these they this those to under up us use used
+    using via want was we were what when where which who why will with would you your
     bash sh cd cat grep egrep rg find ls head tail sed awk xargs echo sort uniq wc git sudo env dev null true false none
-    content files_with_matches file files path paths command description pattern output output_mode limit offset query type
-    users home tmp usr var src lib main index test tests
+    content files_with_matches file files path paths command description pattern output output_mode limit offset query
+    type users home tmp usr var src lib main index test tests
 """.split()
 )
 
@@ -57,10 +57,43 @@ PLAIN_WORD = re.compile(r"[A-Za-z][\w-]{2,39}")
 
 #: Tools of agents, by their names in small letters without marks; what they return.
 TOOLS = {
-    **dict.fromkeys(("grep", "glob", "ls", "find", "listdirectory", "searchfiles", "listfiles", "findfiles", "greprepo", "codebasesearch",
-                     "filesearch", "searchfilecontent", "listdir", "greptool", "globtool", "search"), "search"),
-    **dict.fromkeys(("read", "readfile", "view", "cat", "openfile", "fileread", "readfiles", "readtextfile", "viewfile", "getfilecontents"), "source"),
-}  # fmt: skip
+    **dict.fromkeys(
+        [
+            "grep",
+            "glob",
+            "ls",
+            "find",
+            "listdirectory",
+            "searchfiles",
+            "listfiles",
+            "findfiles",
+            "greprepo",
+            "codebasesearch",
+            "filesearch",
+            "searchfilecontent",
+            "listdir",
+            "greptool",
+            "globtool",
+            "search",
+        ],
+        "search",
+    ),
+    **dict.fromkeys(
+        [
+            "read",
+            "readfile",
+            "view",
+            "cat",
+            "openfile",
+            "fileread",
+            "readfiles",
+            "readtextfile",
+            "viewfile",
+            "getfilecontents",
+        ],
+        "source",
+    ),
+}
 #: Commands that search and list, and commands that show a file.
 _SEARCHES = frozenset(
     ("grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "ls", "tree", "locate", "zgrep", "ripgrep")
@@ -127,7 +160,7 @@ class Query(Struct, frozen=True):
 
 
 def _words(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the words of a text, and the parts of those that have some: of `ContentHash`, `content_hash` and `content-hash`."""
+    """Yield the words of a text with their worth, and the parts of compound ones: of `ContentHash`, `content-hash`."""
     for match in _WORD.finditer(_ESCAPE.sub(" ", text)):
         word = match[0].strip("_-")
         if _asks(word.lower()):
@@ -158,7 +191,7 @@ def _find(data: bytes, folded: bytes, word: bytes, edges: Sequence[int]) -> tupl
 
 
 def _stands_alone(data: bytes, start: int, end: int) -> bool:
-    """Return whether what stands here is a word, or a part of a name that its case tells apart: `Hash` in `ContentHash`."""
+    """Tell whether this is a word, or a part of a name that its case tells apart: `Hash` in `ContentHash`."""
     before, after = data[start - 1 : start], data[end : end + 1]
     left = not before or before[0] not in _INSIDE
     right = not after or after[0] not in _INSIDE
@@ -201,13 +234,13 @@ def _promise_of(command: str) -> str:
 
 
 def prints_file(command: str) -> bool:
-    """Tell whether a command prints one file from beginning to end, and nothing else: which part is wanted, it does not say."""
+    """Tell whether a command prints one file from beginning to end and nothing else: it does not say which part matters."""
     stages = [stage for pipeline in parse(command[:MAX_CHARS]) for stage in pipeline]
     return len(stages) == 1 and stages[0].program in _WHOLE and len(stages[0].verbs) == 1
 
 
 def file_suffix(call: Call) -> str:
-    """Return the end of the name of the file that a call is about, in small letters; "" where it names none, or several kinds."""
+    """Return the suffix of the file that a call is about, in small letters; "" if it names none, or several kinds."""
     texts = (name_of(call), call.query, call.command)
     matches = {match.lower() for text in texts for match in _SUFFIX.findall(text[:MAX_CHARS])}
     suffixes = {suffix for suffix in matches if not suffix.isdigit()}

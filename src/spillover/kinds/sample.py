@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from spillover.document.document import Document
 
-#: Bytes read of the beginning. Larger: a kind that shows late is recognised, and every output that overflows takes longer.
+#: Bytes read of the beginning. Larger: a kind that shows late is recognised, and every output that overflows takes
+#: longer.
 HEAD_BYTES = 1 << 16
 #: Bytes read of the end.
 TAIL_BYTES = 1 << 14
@@ -29,7 +30,7 @@ SUFFIXES = {
 
 
 class Sample(Struct, frozen=True, dict=True):
-    """Some of an output: its head, some of its middle, its tail. `hint`: the kind its name or its call speaks of, or ""."""
+    """Some of an output: its head, some of its middle, its tail. `hint`: the kind its name or its call speaks of."""
 
     pieces: Sequence[bytes]
     size: int  # of the whole output

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 #: Markers that stand inside a line, as part of it, so that JSON stays JSON.
 INLINE = ("items", "keys", "chars")
-#: Markers that quote the output, which is made harmless in rendering.
+#: Markers that quote the output, which rendering makes harmless.
 QUOTING = ("found",)
 #: Parts that an outline names, at most, and bytes that are read of the line that names one.
 MAX_PARTS = 30
@@ -30,7 +30,7 @@ _place = attrgetter("start", "end")
 
 
 class Inside(Struct, frozen=True):
-    """A place in a string of JSON, counted in the string itself: lines `first` to `last`, bytes `start` to `end`, from 1."""
+    """A place in a string of JSON, counted in the string: lines `first` to `last`, bytes `start` to `end`, from 1."""
 
     pointer: str | None  # of the string, e.g. /stdout; None where it has none worth naming
     first: int
@@ -42,7 +42,7 @@ class Inside(Struct, frozen=True):
 
 
 class Hidden(Struct, frozen=True):
-    """What a gap hides, if there is more to say than line numbers: `kind` selects the sentence, `gap_KIND` of a Wording."""
+    """What a gap hides, if more than line numbers are known: `kind` selects the sentence, `gap_KIND` of a Wording."""
 
     kind: str
     count: int = 0
@@ -57,14 +57,14 @@ class Hidden(Struct, frozen=True):
 class Span(Struct, frozen=True):
     """Bytes `start` to `end` of an output; why they are shown; what is hidden after them, up to the next span; a lead.
 
-    `skip` bytes at its beginning repeat what is shown above (the name of a file, the number of a line) and are left out.
+    `skip` bytes at its beginning repeat what is shown above, as the name of a file does, and are left out.
     """
 
     start: int
     end: int
     why: str = ""
     then: Hidden | None = None
-    #: Our own words above it, e.g. a summary; what they quote of the output is made harmless in rendering.
+    #: Our own words above it, e.g. a summary; what they quote of the output rendering makes harmless.
     lead: str = ""
     skip: int = 0
 
@@ -118,12 +118,12 @@ class Room(Struct, frozen=True):
         return self.fill(spans)
 
     def largest(self, build: Callable[[int], Sequence[Span]], high: int, *, start: int = 0) -> Sequence[Span]:
-        """Return what `build` makes of the largest number up to `high` with which it fits; nothing where only 0 does."""
+        """Return what `build` returns for the largest number with which it fits; nothing where only 0 does."""
         number = self.largest_number(build, high, start=start)
         return build(number) if number else []
 
     def largest_number(self, build: Callable[[int], Sequence[Span]], high: int, *, start: int = 0) -> int:
-        """Return the largest number up to `high` with which what `build` makes of it fits."""
+        """Return the largest number up to `high` for which the spans that `build` returns fit."""
         return largest(high, lambda number: self.fill(build(number)), start=start)
 
     def share(self, part: float) -> Room:
@@ -166,7 +166,7 @@ def join(spans: Sequence[Span], hole: int = 0) -> list[Span]:
 
 
 def _merge(group: Sequence[Span]) -> Span:
-    """Return one span for several that touch: the reason of the first, the first lead, and what is hidden after the last."""
+    """Merge spans that touch: the reason of the first, the first lead, and what is hidden after the last."""
     first = group[0]
     if len(group) == 1:
         return first
@@ -177,7 +177,7 @@ def _merge(group: Sequence[Span]) -> Span:
 
 
 def largest(high: int, fill: Callable[[int], float], *, start: int = 0, bottom: float = 0.0) -> int:
-    """Return the largest number up to `high` with which the limits are not above full, near enough; 0 fits, and fills `bottom`.
+    """Return the largest number up to `high` with which the limits are at most full; 0 fits, and fills `bottom`.
 
     What is shown grows about evenly with the room, so a straight line between two measurements mostly hits; every
     third step halves, in case it does not. `start`: where far fewer than `high` fit as a rule, the number to try first.
@@ -204,7 +204,7 @@ def largest(high: int, fill: Callable[[int], float], *, start: int = 0, bottom: 
 
 
 def share_fairly(room: int, sizes: Sequence[int], weights: Sequence[int]) -> list[int]:
-    """Divide the room with max-min fairness: who needs less than their share gets what they need, the rest goes by weight."""
+    """Divide the room with max-min fairness: a size below its share is met, the rest is divided by weight."""
     shares = [0] * len(sizes)
     left = [number for number, size in enumerate(sizes) if size > 0]
     while left and room > 0:

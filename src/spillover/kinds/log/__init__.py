@@ -1,7 +1,8 @@
 """Logs: the lines that matter, each with its reason; where nothing failed, both ends and what is unlike the rest.
 
-`scan` says where to look closely in a large output, `lines` and `classes` what is there, as arrays, `score` how likely each
-line is needed, `choose` which lines to show in a given room, and `spans` why. `news` does the same against an earlier run.
+`scan` says where to look closely in a large output, `lines` and `classes` what is there, as arrays, `score` how likely
+each line is needed, `choose` which lines to show in a given room, and `spans` why. `news` does the same against an
+earlier run.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from spillover.settings.settings import Call
 
 #: What `Clip.kind` may say.
 NAMES = ("log",)
-#: Points more for a line that answers the query in full. Larger: of a log, what was asked for before what failed.
+#: Points more for a line that answers the query in full. Larger: what answers comes before what failed.
 POINTS_FOR_ANSWER = 1.5
 #: Where nothing failed: the share of the room for the beginning of what a program printed while it ran.
 #: Larger: more of how it began, and less of how it ended.
@@ -89,7 +90,7 @@ def fill_room(
 ) -> Sequence[Span]:
     """Return the spans of all sections in the most tokens that fit; both ends of the output where none do.
 
-    `lead` puts words above the spans that are shown in so many tokens.
+    `lead` puts words above the spans that are shown, given their room in tokens.
     """
     costs = [choice.section.cost for choice in choices]
     weights = [choice.section.weight for choice in choices]

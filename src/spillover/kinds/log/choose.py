@@ -19,8 +19,9 @@ from spillover.kinds.pack import count_alike
 TAIL = 0.05
 #: The first line of what a command printed is shown if it takes at most this share of the room. More: a long one, too.
 OPENING = 0.03
-#: What each doubling of the number of lines above that are alike takes off a line, for each doubling of how many are alike
-#: in all. Alike are lines that differ in numbers only, and failures that differ in names. More: more kinds, fewer of each.
+#: What each doubling of the number of lines above that are alike takes off a line, for each doubling of how many are
+#: alike in all. Alike are lines that differ in numbers only, and failures that differ in names. More: more kinds, fewer
+#: of each.
 ALIKE = 0.2
 #: How much of a line's rank is what stands around it. More: whole blocks instead of single lines, and fewer of them.
 AROUND = 0.7
@@ -32,21 +33,23 @@ PER_DULL = 0.2
 PRICE = 0.2
 #: A hole that costs this many markers is filled. More: fewer gaps, and lines nobody needs between two.
 HOLE = 2.0
-#: Whatever `worth` is, this many tokens are shown. More: less is saved, and fewer causes are lost that look like nothing.
+#: Whatever `worth` is, this many tokens are shown. More: less is saved, and fewer causes are lost that look like
+#: nothing.
 FLOOR = 1_000
-#: Where nothing failed, lines like no other take at most this share of the room, and so do answers. More: less of both ends.
+#: Where nothing failed, lines like no other take at most this share of the room, and so do answers. More: less of both
+#: ends.
 LEADING = 0.25
 #: A line takes at most this share of the room, but may always have this many tokens. More: fewer long lines are cut.
 WIDEST, NARROWEST = 0.25, 60
 
 
 def max_width(room: float, count: int = 0) -> float:
-    """Return how many tokens of one line are shown at most; a few lines, where their `count` is given, share the room."""
+    """Return how many tokens of one line are shown at most; a few lines, given their `count`, share the room."""
     return max(NARROWEST, WIDEST * room, room / count if count else 0)
 
 
 def rank(lines: Lines, points: Array) -> Array:
-    """Return how early each line is shown: by its points and those nearby, how often it was said, and its price."""
+    """Return how early each line is shown: by its points and those nearby, how often it occurs above, and its price."""
     alike = np.where(lines.family != 0, lines.family, lines.template.astype(np.int64))
     worth = (1 - AROUND) * points + AROUND * reach(points, lines.tokens)
     count, before = count_alike(alike)

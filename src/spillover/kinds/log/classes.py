@@ -3,7 +3,7 @@ r"""What a line can look like: one table of patterns, found in all lines at once
 This table is the only place where a class is named, given a role and put into words. To add one, add a row and run
 `make fit` (scripts/fit): the weights know classes by name, and one that they do not know counts for nothing.
 
-A pattern says what it needs and stops: Hyperscan reports every place where one can end, so `test_\w` and not `test_\w+`.
+A pattern says what it needs and stops, as Hyperscan reports every place where one can end: `test_\w`, not `test_\w+`.
 `^` and `$` are the edges of a line.
 """
 
@@ -145,7 +145,8 @@ DISMISSED = tuple(name for name, kind in CLASSES.items() if kind.role == "dismis
 AROUND = tuple(name for name, kind in CLASSES.items() if kind.around)
 #: Classes that are reasons for showing a line, the strongest first, and their words.
 REASONS = {name: kind.why for name, kind in CLASSES.items() if kind.why}
-#: Words of failure in small letters, for kinds that look for plain words: in data, not in sentences. Each is a substring.
+#: Words of failure in small letters, for kinds that look for plain words: in data, not in sentences. Each is a
+#: substring.
 FAILURE_WORDS = (b"error", b"fail", b"fatal", b"exception", b"panic", b"traceback", b"timeout", b"denied")
 #: A pass stops after this many matches: about ten for each line of the most that is ever scored closely. Larger: a text
 #: made of nothing but matches takes longer.

@@ -18,7 +18,8 @@ from spillover.tokens import ASKED_FOR, LEFT_OPEN, PER_BIT, PER_BYTE
 
 # What a logger puts before its message: clock, level, thread. The message is what tells one line from another.
 _STAMP = (
-    rb"[ \t]*+(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?)?"
+    rb"[ \t]*+(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
+    rb"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?)?"
     rb"[ \t]*(?:(?:\[?(?:INFO|DEBUG|TRACE|info|debug)\]?)[ \t]*[-:|]?[ \t]*)?"
 )
 STAMP = re.compile(_STAMP)
@@ -43,10 +44,11 @@ _PREFIX = 12
 _POWERS = np.uint64(_POWER) ** np.arange(_PREFIX - 1, -1, -1, dtype=np.uint64)
 #: Families differ in this many bytes of what their lines have in common. Larger: more families, each smaller.
 FAMILY_BYTES = 200
-#: The fewest lines or blocks of a run, and the most lines of a block. Larger: blocks are recognised that are longer, more slowly.
+#: The fewest lines or blocks of a run, and the most lines of a block. Larger: blocks are recognised that are longer,
+#: more slowly.
 SHORTEST_RUN, LONGEST_BLOCK = 4, 16
-#: Names, places and numbers are written with these; one with a digit, a slash or two colons in it, behind a quote, or cut off
-#: by dots, tells lines apart that are alike. Such a name is replaced by a byte that no view has.
+#: Names, places and numbers are written with these; one with a digit, a slash or two colons in it, behind a quote, or
+#: cut off by dots, tells lines apart that are alike. Such a name is replaced by a byte that no view has.
 _NAME = bytes(c < 0x80 and (chr(c).isalnum() or chr(c) in "_/.:@+~-\\%") for c in range(256))
 _NAME_MARKS = bytes(c < 0x80 and (chr(c).isdigit() or chr(c) in "/\\") for c in range(256))
 _QUOTES = (0x27, 0x60, 0x98)  # the last one ends an opening quote in UTF-8
@@ -190,7 +192,7 @@ def costs(view: bytes) -> Array:
 def shapes(view: bytes, starts: Array, ends: Array) -> tuple[Array, ...]:
     """Return four numbers for each line: of its template, of its subject, of how it begins; and its indentation.
 
-    The template is a sum over the bytes of a line without the words that hold digits, the subject one over its long words.
+    The template is a sum over the bytes of a line without words that hold digits, the subject one over its long words.
     """
     data = np.frombuffer(view, dtype=np.uint8)
     upto = _upto(_SALTS[data], np.uint64)
@@ -263,7 +265,7 @@ def templates(view: bytes) -> list[bytes]:
 
 
 def inside_runs(values: Array) -> Array:
-    """Return which places are in the middle of a run of equal values or blocks of them: all but the first and the last."""
+    """Return which places are inside a run of equal values or blocks: in none of its first and its last."""
     inside = np.zeros(len(values), dtype=bool)
     for period in range(1, LONGEST_BLOCK + 1):
         least = (SHORTEST_RUN - 1) * period

@@ -1,7 +1,4 @@
-"""The lines that are new against an earlier run come first, the strongest of them before others, and then what else matters.
-
-A line that the earlier run had says little about what changed; one that it did not have is most of what there is to say.
-"""
+"""Logs against an earlier run: new lines first, the strongest before others, and then what else matters."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ MAX_LIKE = 4
 AROUND_TOKENS, AROUND_SHARE = 150, 0.5
 #: Lines that are gone may take this share of the room, or this many tokens. Larger: less of what is there.
 GONE_SHARE, MIN_GONE_TOKENS = 0.05, 60
-#: Of lines that are gone, those that said what failed are named, at most this many, or else a few of the others.
+#: Of lines that are gone, failures are named, at most this many, or else a few other lines.
 MAX_GONE_FAILURES, MAX_GONE_OTHERS = 20, 3
 #: Lines that are gone are read up to this many. Larger: reading a large earlier output takes longer.
 MAX_GONE_READ = 2_000
@@ -62,10 +59,10 @@ def select(document: Document, room: Room, call: Call, earlier: Earlier) -> Sequ
     max_tokens = sum(section.cost for section in sections)
     if call.worth:
         max_tokens = min(max_tokens, int(AROUND_TOKENS + (1 + AROUND_SHARE) * cost))
-    failures, others = _gone_lines(earlier, compared)
+    failures, first = _gone_lines(earlier, compared)
 
     def lead(spans: list[Span], tokens: int) -> list[Span]:
-        texts = failures or (others if 2 * cost < tokens else [])  # others only where there is room to spare
+        texts = failures or (first if 2 * cost < tokens else [])  # other lines only where there is room to spare
         return _lead(spans, compared.gone.lines, texts, max(MIN_GONE_TOKENS, GONE_SHARE * tokens))
 
     return fill_room(document, room, choices, max_tokens, lead)
@@ -128,7 +125,7 @@ def _remind(document: Document, room: Room) -> Sequence[Span]:
 
 
 def _gone_lines(earlier: Earlier, compared: Compared) -> tuple[list[str], list[str]]:
-    """Return lines of the earlier output that are gone: those that said what failed, and the first of all."""
+    """Return lines of the earlier output that are gone: those that say what failed, and the first of all."""
     if earlier.document is None:
         return [], []
     texts: list[str] = []

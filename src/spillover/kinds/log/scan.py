@@ -20,18 +20,20 @@ from spillover.kinds.log.lines import STAMP
 from spillover.patterns import PatternSet
 
 WORDS = (
-    b"error:", b"Error:", b"ERROR", b"Error", b"error", b"FAIL", b"FAILED", b"Failed", b"failed", b"fail", b"FATAL", b"fatal",
-    b"panic", b"Traceback", b"Exception", b"exception", b"Caused by", b"abort", b"Segmentation", b"segfault", b"core dumped",
-    b"out of memory", b"cannot ", b"Cannot ", b"undefined", b"xpected", b"ssert", b"not found", b"o such ", b"denied",
-    b"refused", b"timed out", b"imeout", b"illed", b"nexpected", b"nable to", b"nvalid", b"issing", b"exit code", b"exited with",
-    b"exit status", b"*** [", b"error[", b"not ok", b"\xe2\x9c\x97", b"\xe2\x9c\x96", b"\xe2\x9c\x95", b"\xc3\x97", b"\xe2\x97\x8f",
-    b"ismatch", b"onflict", b"nresolved", b"nhandled", b"crash", b"UNEXPECTED", b"BUILD FAIL", b"arning:", b"WARN", b"CRITICAL",
-    b"refusing", b"rejected", b"violat", b"orrupt", b"deadlock", b"overflow", b"--- FAIL", b"<failure", b"<error",
+    b"error:", b"Error:", b"ERROR", b"Error", b"error", b"FAIL", b"FAILED", b"Failed", b"failed", b"fail", b"FATAL",
+    b"fatal", b"panic", b"Traceback", b"Exception", b"exception", b"Caused by", b"abort", b"Segmentation",
+    b"segfault", b"core dumped", b"out of memory", b"cannot ", b"Cannot ", b"undefined", b"xpected", b"ssert",
+    b"not found", b"o such ", b"denied", b"refused", b"timed out", b"imeout", b"illed", b"nexpected", b"nable to",
+    b"nvalid", b"issing", b"exit code", b"exited with", b"exit status", b"*** [", b"error[", b"not ok",
+    b"\xe2\x9c\x97", b"\xe2\x9c\x96", b"\xe2\x9c\x95", b"\xc3\x97", b"\xe2\x97\x8f", b"ismatch", b"onflict",
+    b"nresolved", b"nhandled", b"crash", b"UNEXPECTED", b"BUILD FAIL", b"arning:", b"WARN", b"CRITICAL", b"refusing",
+    b"rejected", b"violat", b"orrupt", b"deadlock", b"overflow", b"--- FAIL", b"<failure", b"<error",
 )  # fmt: skip
 PATTERNS = PatternSet([b"".join(b"\\x%02x" % byte for byte in word) for word in WORDS], once=True)
 #: The bytes of a cell. Larger: rare words are told apart less, and fewer places are looked at closely.
 CELL_BYTES = 1 << 14
-#: An output up to this size is looked at closely as a whole; of a larger one, this many bytes. Larger: slower, less is missed.
+#: An output up to this size is looked at closely as a whole; of a larger one, this many bytes. Larger: slower, less is
+#: missed.
 CLOSE_BYTES = 1 << 19
 #: And at most this many lines, however short.
 MAX_LINES = 1 << 14
@@ -41,8 +43,8 @@ BLOCK_BYTES = 1 << 20
 HEAD_CELLS, TAIL_CELLS = 1, 5
 #: How far from a cell's edge its lines may begin and end.
 EDGE_BYTES = 1 << 12
-#: A word is rare if at most one cell in CELLS_PER_RARE has it, and at most MAX_RARE cells; a beginning, if at most MAX_RARE
-#: lines have it. Larger: more places count as rare.
+#: A word is rare if at most one cell in CELLS_PER_RARE has it, and at most MAX_RARE cells; a beginning, if at most
+#: MAX_RARE lines have it. Larger: more places count as rare.
 CELLS_PER_RARE, MAX_RARE = 24, 2
 #: More rare beginnings than these, or more than one in this many lines, mean nothing.
 MAX_RARE_STARTS, LINES_PER_RARE_START = 256, 16
@@ -50,7 +52,8 @@ MAX_RARE_STARTS, LINES_PER_RARE_START = 256, 16
 RARE_SHARE = 0.25
 #: Cells that are weighed at a time: as numbers, their words take eight times the memory.
 CELLS_AT_ONCE = 1 << 12
-#: Lines are compared by this many bytes at their beginning, hashed into this many places; of a block, at most this many lines.
+#: Lines are compared by this many bytes at their beginning, hashed into this many places; of a block, at most this many
+#: lines.
 BEGINNING_BYTES, PLACES, MAX_BEGINNINGS = 16, 1 << 16, 1 << 15
 NEWLINE, DIGITS = 0x0A, 0x30  # all bytes from 0x30 to 0x3f are made equal
 #: A clock in front of a line is at most this wide.
@@ -97,7 +100,7 @@ class Beginnings:
 
 
 def find_pieces(document: Document, start: int, end: int, news: Sequence[int] = ()) -> Look:
-    """Return where to look closely in these bytes; `news`: how many lines are new in each cell of the output, if known."""
+    """Return where to look closely; `news`: how many lines are new in each cell of the output, if known."""
     if end - start <= CLOSE_BYTES and _count_lines(document, start, end) <= MAX_LINES:
         return Look([(start, end)])
     words, rare_starts = scan(document, start, end)

@@ -1,11 +1,12 @@
 """How much a line is worth showing: the sum of one number for each of its features, from `weights.json`.
 
-Points are log-odds: 0 is as likely needed as not if needed lines were half of all, and 0.7 more doubles the odds. `make fit`
-reads the names of features from here and writes the numbers; docs/decisions/log-lines.md says how far they hold.
+Points are log-odds: 0 is as likely needed as not if needed lines were half of all, and 0.7 more doubles the odds.
+`make fit` reads the names of features from here and writes the numbers; docs/decisions/log-lines.md says how far they
+hold.
 
-A feature looks at the line, how often it is said, where it stands, what is near, or pairs of these. Its column is true or false,
-a share from 0 to 1, a number of lines or tokens as a power of two (3 is seven of them, 0 none), or a strength: 0 for a line that
-says nothing of a failure, 1 for one that may, 2 and more for evidence.
+A feature looks at the line, how often it occurs, where it stands, what is near, or pairs of these. Its column is true
+or false, a share from 0 to 1, a number of lines or tokens as a power of two (3 is seven of them, 0 none), or a
+strength: 0 for a line that says nothing of a failure, 1 for one that may, 2 and more for evidence.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ DECIMALS = 3
 
 
 class Weights(Struct, frozen=True):
-    """Points for each feature, in the order of the features, and what they add up from; and the curve from them to probability."""
+    """Points for each feature, in their order, what they are added to, and the curve from points to probability."""
 
     start: float
     points: dict[str, float]
     curve: list[tuple[float, float]] = []
 
     def score(self, features: Columns) -> Array:
-        """Return the points of each line. Added one feature after the other: a matrix product rounds as the processor likes."""
+        """Add up the points of each line, feature by feature: a matrix product rounds as the processor likes."""
         total = np.full(len(next(iter(features.values()))), self.start)
         for name, column in features.items():
             total += self.points[name] * column
@@ -78,14 +79,14 @@ def columns(lines: Lines) -> Columns:
 
 
 def strength(lines: Lines) -> Array:
-    """Return how strongly each line says by itself that something failed: kinds of evidence, and one for any suspicion."""
+    """Return how strongly each line alone says that something failed: kinds of evidence, and one for suspicion."""
     evidence = lines.of_classes(EVIDENCE)
     suspicion = lines.of_classes([name for name in BAD if name not in EVIDENCE]).any(axis=1)
     return np.where(lines.dismissed, 0, evidence.sum(axis=1) + evidence.any(axis=1) + suspicion)
 
 
 def _line(lines: Lines) -> Columns:
-    """Return what each line says, what it looks like, and how often it is said."""
+    """Return what each line says, what it looks like, and how often it occurs."""
     count = len(lines)
     alike, alike_before = count_alike(lines.template)
     equal, equal_before = count_alike(lines.exact)
@@ -263,7 +264,7 @@ def _strongest(strong: Array) -> Columns:
 
 
 def _beside(rows: Array, reach: int) -> Array:
-    """Return the mean of each row of numbers over so many lines on either side of each line."""
+    """Return the mean of each row of numbers over `reach` lines on either side of each line."""
     upto = np.concatenate((np.zeros((len(rows), 1), np.int64), rows.cumsum(axis=1)), axis=1)
     numbers = np.arange(rows.shape[1])
     low, high = np.maximum(0, numbers - reach), np.minimum(rows.shape[1], numbers + reach + 1)

@@ -1,4 +1,4 @@
-"""Lines of a log as spans: why each is shown, what the gaps between them hide, and how many more are like one of them."""
+"""Lines of a log as spans: why each is shown, what the gaps between hide, and how many more are like one of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SpanMaker:
         self._gaps: dict[tuple[int, int], Hidden | None] = {}
 
     def spans(self, keep: Array, room: float, max_width: float, reasons: Sequence[str] = ()) -> list[Span]:
-        """Return the lines to keep with what is known of the gaps between; both ends of one that costs more than `max_width`."""
+        """Return spans of the lines to keep, each with what its gap hides; both ends of a line above `max_width`."""
         lines = self._lines
         rows = np.flatnonzero(keep)
         leads = self._leads(keep, int(min(MAX_LEADS, room // TOKENS_PER_LEAD)))
